@@ -1,0 +1,91 @@
+"""The peak of memory in a step of a deep network, against what must be alive.
+
+Deep here: 24 layers of 512, batch 1,024, so that the values kept for the way back dominate.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from harness import Row, require_close
+
+LAYERS, WIDTH, BATCH = 24, 512, 1024
+RATE = 0.01
+MIB = 2.0**20
+
+Arrays = list[np.ndarray]
+
+
+def initial_weights(seed: int = 0) -> Arrays:
+    """The kernels."""
+    rng = np.random.default_rng(seed)
+    shape = (LAYERS, WIDTH, WIDTH)
+    return list(rng.normal(0, np.sqrt(2 / WIDTH), shape).astype("float32"))
+
+
+def by_hand(weights: Arrays, x: np.ndarray) -> float:
+    """A step on the mean square of the output; each value is let go as soon as it may be."""
+    values = [x]
+    for weight in weights:
+        values.append(values[-1] @ weight)
+        np.maximum(values[-1], 0, out=values[-1])
+    last = values[-1].ravel()
+    loss = float(np.dot(last, last) / last.size)
+    delta = values[-1] * np.float32(2 / last.size)
+    del last
+    for weight in reversed(weights):
+        delta *= values.pop() > 0
+        slope = values[-1].T @ delta
+        delta = delta @ weight.T
+        slope *= np.float32(RATE)
+        weight -= slope
+    return loss
+
+
+def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
+    """The same in the K API: the step, and the variables it changes."""
+    from kameleon import backend as K
+
+    variables = [K.variable(w) for w in weights]
+    x = inputs = K.placeholder((None, WIDTH))
+    for variable in variables:
+        x = K.relu(K.dot(x, variable))
+    loss = K.mean(K.square(x))
+    slopes = K.gradients(loss, variables)
+    updates = [K.update_sub(v, RATE * g) for v, g in zip(variables, slopes, strict=True)]
+    return K.function([inputs], [loss], updates), variables
+
+
+def peak(call: Callable[[], Any]) -> float:
+    """MiB allocated at the peak of a call, over what was there before it."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        call()
+        return (tracemalloc.get_traced_memory()[1] - before) / MIB
+    finally:
+        tracemalloc.stop()
+
+
+def run() -> list[Row]:
+    """Measure the peaks; the note holds them against the values that can't be spared."""
+    from kameleon import backend as K
+
+    weights = initial_weights()
+    x = np.random.default_rng(1).random((BATCH, WIDTH), dtype="float32")
+    step, variables = kameleon(weights)
+    copies = [w.copy() for w in weights]
+    require_close("memory: loss", step([x]), [by_hand(copies, x)])
+    require_close("memory: weights", K.batch_get_value(variables), copies)
+    mine, theirs = peak(lambda: step([x])), peak(lambda: by_hand(copies, x))
+    kept = LAYERS * x.nbytes / MIB
+    # No variable changes unless all can, so the new weights all exist before the first is set.
+    fresh = sum(w.nbytes for w in weights) / MIB
+    note = f"{mine / (kept + fresh):.2f} x values ({kept:.0f}) + new weights ({fresh:.0f})"
+    return [Row("memory", "peak of a step", mine, theirs, "MiB", None, note)]

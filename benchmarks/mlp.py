@@ -1,0 +1,119 @@
+"""A multilayer perceptron, 784-512-512-10, batch 128: one step of SGD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from harness import Row, require_close, timed_row
+
+SIZES = (784, 512, 512, 10)
+BATCH = 128
+RATE = 0.05
+
+Arrays = list[np.ndarray]
+
+
+def initial_weights(seed: int = 0) -> Arrays:
+    """Kernel and bias of each layer in turn."""
+    rng = np.random.default_rng(seed)
+    weights: Arrays = []
+    for fan_in, fan_out in pairwise(SIZES):
+        kernel = rng.normal(0, np.sqrt(2 / fan_in), (fan_in, fan_out))
+        weights += [kernel.astype("float32"), np.zeros(fan_out, "float32")]
+    return weights
+
+
+def batch(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """One batch of images and labels."""
+    rng = np.random.default_rng(seed)
+    images = rng.random((BATCH, SIZES[0]), dtype="float32")
+    return images, rng.integers(0, SIZES[-1], BATCH).astype("int32")
+
+
+class ByHand:
+    """The step in NumPy, with every buffer made once."""
+
+    def __init__(self, weights: Arrays) -> None:
+        self.weights = [w.copy() for w in weights]
+        self.slopes = [np.empty_like(w) for w in weights]
+        self.values = [np.empty((BATCH, size), "float32") for size in SIZES[1:]]
+        self.deltas = [np.empty((BATCH, size), "float32") for size in SIZES[1:-1]]
+        self.masks = [np.empty((BATCH, size), bool) for size in SIZES[1:-1]]
+        self.rows = np.arange(BATCH)
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Fill `values`; the last one holds the logits."""
+        for layer, out in enumerate(self.values):
+            np.matmul(x, self.weights[2 * layer], out=out)
+            out += self.weights[2 * layer + 1]
+            if layer < len(self.values) - 1:
+                np.maximum(out, 0, out=out)
+            x = out
+        return x
+
+    def __call__(self, x: np.ndarray, labels: np.ndarray) -> float:
+        """Take one step; return the loss before it."""
+        delta = self.forward(x)
+        delta -= delta.max(axis=1, keepdims=True)
+        picked = delta[self.rows, labels]
+        np.exp(delta, out=delta)
+        totals = delta.sum(axis=1, keepdims=True)
+        loss = float(np.mean(np.log(totals[:, 0]) - picked))
+        delta /= totals
+        delta[self.rows, labels] -= 1
+        delta *= np.float32(1 / BATCH)
+        for layer in reversed(range(len(self.values))):
+            below = self.values[layer - 1] if layer else x
+            np.matmul(below.T, delta, out=self.slopes[2 * layer])
+            np.sum(delta, axis=0, out=self.slopes[2 * layer + 1])
+            if layer:
+                back = self.deltas[layer - 1]
+                np.matmul(delta, self.weights[2 * layer].T, out=back)
+                back *= np.greater(below, 0, out=self.masks[layer - 1])
+                delta = back
+        for weight, slope in zip(self.weights, self.slopes, strict=True):
+            slope *= np.float32(RATE)
+            weight -= slope
+        return loss
+
+
+def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
+    """The same in the K API: the step, and the variables it changes."""
+    from kameleon import backend as K
+
+    variables = [K.variable(w) for w in weights]
+    images = K.placeholder((None, SIZES[0]))
+    labels = K.placeholder((None,), dtype="int32")
+    x = images
+    for layer in range(len(SIZES) - 1):
+        kernel, bias = variables[2 * layer : 2 * layer + 2]
+        x = K.bias_add(K.dot(x, kernel), bias)
+        x = K.relu(x) if layer < len(SIZES) - 2 else K.softmax(x)
+    loss = K.mean(K.sparse_categorical_crossentropy(labels, x))
+    slopes = K.gradients(loss, variables)
+    updates = [K.update_sub(v, RATE * g) for v, g in zip(variables, slopes, strict=True)]
+    return K.function([images, labels], [loss], updates), variables
+
+
+def run() -> list[Row]:
+    """Check that both agree, then time them."""
+    from kameleon import backend as K
+
+    weights, (images, labels) = initial_weights(), batch()
+    step, variables = kameleon(weights)
+    by_hand = ByHand(weights)
+    for _ in range(3):
+        require_close("mlp: loss", step([images, labels]), [by_hand(images, labels)])
+    require_close("mlp: weights", K.batch_get_value(variables), by_hand.weights)
+    return [
+        timed_row(
+            "mlp",
+            "step of SGD",
+            lambda: step([images, labels]),
+            lambda: by_hand(images, labels),
+            rounds=100,
+        )
+    ]

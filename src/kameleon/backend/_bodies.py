@@ -1,0 +1,137 @@
+"""Users' functions over tensors as bodies of scans, loops and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..errors import DTypeError, ShapeError
+from ..ir.closure import Closure
+from ..ir.node import Node, new_serial
+from ..ir.primitive import input_node
+from ..ir.program import Graph
+from ..ir.rewrite import substitute
+from ..ir.types import TensorType
+from ..prims.control import cond, run_scan, while_
+from ..prims.movement import iota, size_of
+from ..prims.random import random_fold
+
+Step = Callable[[list[Node], list[Node]], tuple[Sequence[Node], Sequence[Node]]]
+
+
+def traced_scan(
+    what: str,
+    step: Step,
+    carry: Sequence[Node],
+    sequences: Sequence[Node],
+    backwards: bool = False,
+) -> tuple[list[Node], list[Node]]:
+    """Run `step(carry, slices) -> (new carry, outputs)` along axis 0 of the sequences.
+
+    Random numbers that a step draws differ from step to step.
+
+    Returns:
+        The last carry, and the outputs stacked along a new axis 0.
+    """
+    states = [input_node(x.type) for x in carry]
+    slices = [input_node(TensorType(x.shape[1:], x.dtype)) for x in sequences]
+    start = new_serial()
+    new, outputs = step(states, slices)
+    _check_states(what, carry, new)
+    made = [*new, *outputs]
+    closure = Closure(what, [*states, *slices], made, start)
+    sequences = list(sequences)
+    if closure.sources:
+        time = iota([size_of(sequences[0], 0)])
+        t = input_node(TensorType((), time.dtype))
+        made = substitute(made, {s: random_fold(s, t) for s in closure.sources})
+        sequences.append(time)
+        slices.append(t)
+        closure = Closure(what, [*states, *slices], made, start)
+    body = Graph([*closure.captured, *states, *slices], made)
+    return run_scan(body, closure.captured, carry, sequences, backwards)
+
+
+def _check_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> None:
+    if len(before) != len(after):
+        raise ShapeError(f"{what}: a step takes {len(before)} states and returns {len(after)}")
+    for a, b in zip(before, after, strict=True):
+        if a.dtype != b.dtype:
+            raise DTypeError(
+                f"{what}: a state is {a.dtype} before a step and {b.dtype} after it; K.cast it"
+            )
+
+
+def traced_cond(
+    what: str,
+    condition: Node,
+    then: Callable[[], Sequence[Node]],
+    otherwise: Callable[[], Sequence[Node]],
+) -> list[Node]:
+    """The tensors of one of two functions; only what the chosen one makes is computed."""
+    start = new_serial()
+    branches = [list(then()), list(otherwise())]
+    closures = [Closure(what, [], outputs, start, whole=True) for outputs in branches]
+    captured = list(dict.fromkeys(n for c in closures for n in c.captured))
+    graphs = [Graph(captured, outputs) for outputs in branches]
+    return list(cond(condition, *captured, then=graphs[0], otherwise=graphs[1]).results)
+
+
+def traced_while(
+    what: str,
+    condition: Callable[[list[Node]], Node],
+    body: Callable[[list[Node]], Sequence[Node]],
+    carry: Sequence[Node],
+) -> list[Node]:
+    """Run `body` on the carry as long as `condition` holds."""
+    states = [input_node(x.type) for x in carry]
+    start = new_serial()
+    test = condition(states)
+    new = list(body(states))
+    _check_states(what, carry, new)
+    closures = [Closure(what, states, outputs, start) for outputs in ([test], new)]
+    if any(c.sources for c in closures):
+        return _while_with_draws(what, condition, body, carry)
+    captured = list(dict.fromkeys(n for c in closures for n in c.captured))
+    graphs = [Graph([*captured, *states], outputs) for outputs in ([test], new)]
+    node = while_(
+        *captured, *carry, condition=graphs[0], body=graphs[1], consts=len(captured)
+    )
+    return list(node.results)
+
+
+def _while_with_draws(
+    what: str,
+    condition: Callable[[list[Node]], Node],
+    body: Callable[[list[Node]], Sequence[Node]],
+    carry: Sequence[Node],
+) -> list[Node]:
+    """The same with a count of the steps, so that each draws numbers of its own."""
+    from ..prims.elementwise import add, constant
+
+    one = constant(1, "int32")
+    zero = constant(0, "int32")
+
+    def counted(states: list[Node]) -> list[Node]:
+        *rest, t = states
+        start = new_serial()
+        new = list(body(rest))
+        sources = Closure(what, states, new, start).sources
+        return [*substitute(new, {s: random_fold(s, t) for s in sources}), add(t, one)]
+
+    def test(states: list[Node]) -> Node:
+        *rest, t = states
+        start = new_serial()
+        holds = condition(rest)
+        sources = Closure(what, states, [holds], start).sources
+        return substitute([holds], {s: random_fold(s, t) for s in sources})[0]
+
+    states = [input_node(x.type) for x in (*carry, zero)]
+    start = new_serial()
+    outputs = [[test(states)], counted(states)]
+    closures = [Closure(what, states, o, start) for o in outputs]
+    captured = list(dict.fromkeys(n for c in closures for n in c.captured))
+    graphs = [Graph([*captured, *states], o) for o in outputs]
+    node = while_(
+        *captured, *carry, zero, condition=graphs[0], body=graphs[1], consts=len(captured)
+    )
+    return list(node.results[:-1])

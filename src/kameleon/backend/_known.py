@@ -1,0 +1,88 @@
+"""Integers that a graph computes from what is known before it runs.
+
+`K.shape(x)[1] * 2` is a node, yet its value is known where the size of that axis is: shapes that
+are built from such elements are as static as those written out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT
+
+# Deeper arithmetic than that is left to run time.
+MAX_DEPTH = 32
+
+Found = int | None
+
+BINARY: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floor_div": operator.floordiv,
+    "mod": operator.mod,
+    "maximum": max,
+    "minimum": min,
+}
+SAME = frozenset({"reshape", "cast", "identity", "stop_gradient"})
+
+
+def known_int(node: Node) -> Found:
+    """The value of an integer scalar, where it doesn't depend on anything fed or stored."""
+    return _element(node, 0, MAX_DEPTH) if node.dtype.is_integer else None
+
+
+def _element(node: Node, index: int, depth: int) -> Found:
+    """Element number `index` (row-major) of an integer tensor with at most one axis."""
+    name = node.primitive.name
+    if depth == 0 or not node.dtype.is_integer or len(node.shape) > 1:
+        return None
+    if node.primitive is CONSTANT:
+        return int(node.attrs["value"].array.flat[index])
+    if name in SAME:
+        return _element(node.operands[0], index, depth - 1)
+    if name == "broadcast_to":
+        single = node.operands[0].shape in ((), (1,))
+        return _element(node.operands[0], 0 if single else index, depth - 1)
+    if name == "neg":
+        value = _element(node.operands[0], index, depth - 1)
+        return None if value is None else -value
+    if name in BINARY:
+        return _of_two(node, index, depth)
+    place = PLACES.get(name)
+    found = place(node, index) if place else None
+    return _element(*found, depth - 1) if found else None
+
+
+def _of_two(node: Node, index: int, depth: int) -> Found:
+    a, b = (_element(x, index, depth - 1) for x in node.operands)
+    if a is None or b is None or (b == 0 and node.primitive.name in ("floor_div", "mod")):
+        return None
+    return BINARY[node.primitive.name](a, b)
+
+
+def _in_slice(node: Node, index: int) -> tuple[Node, int] | None:
+    (x,), (window,) = node.operands, node.attrs["windows"]
+    if x.shape[0] is None:
+        return None
+    return x, range(*slice(*window).indices(x.shape[0]))[index]
+
+
+def _in_parts(node: Node, index: int) -> tuple[Node, int] | None:
+    for part in node.operands:
+        size = part.shape[0]
+        if size is None:
+            return None
+        if index < size:
+            return part, index
+        index -= size
+    return None
+
+
+# By primitive: the operand, and the number of its element, that the result's element is.
+PLACES: dict[str, Callable[[Node, int], tuple[Node, int] | None]] = {
+    "slice": _in_slice,
+    "concatenate": _in_parts,
+}

@@ -1,0 +1,195 @@
+"""What all chapters of the K surface share: from users' arguments to nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..errors import ArgumentError, DTypeError, ShapeError
+from ..ir.node import Node, Variable
+from ..ir.primitive import Primitive
+from ..ir.types import (
+    INT32,
+    DType,
+
+    as_dtype,
+    broadcast_shapes,
+    normalize_axes,
+    normalize_axis,
+    promote,
+    scalar_dtype,
+)
+from ..prims.control import identity
+from ..prims.elementwise import cast, constant
+from ..prims.movement import Size, broadcast_like, concatenate, dims_of, reshape
+from .sparse_tensor import SparseTensor
+
+Tensor = Node
+TensorLike = Any
+
+_SCALARS = (bool, int, float)
+
+
+def floatx() -> DType:
+    """The default float dtype."""
+    return as_dtype(config.floatx())
+
+
+def dtype_or_floatx(dtype: Any) -> DType:
+    """`dtype`, or the default float dtype for None."""
+    return floatx() if dtype is None else as_dtype(dtype)
+
+
+def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
+    """`x` as a tensor: a number, an array, or a list of numbers and tensors.
+
+    Python floats get the default float dtype, Python ints int32, arrays keep theirs (but
+    float64 arrays made from lists are floats like any others).
+
+    Raises:
+        ArgumentError: it's nothing of the kind; `what` names the function.
+    """
+    if isinstance(x, Node):
+        return x if dtype is None else cast(x, dtype)
+    if isinstance(x, SparseTensor):
+        raise ArgumentError(f"{what} isn't defined for sparse tensors; K.to_dense(x) makes it dense")
+    if isinstance(x, (list, tuple)) and any(isinstance(i, (Node, list, tuple)) for i in x):
+        return _stacked(x, what, dtype)
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "buif":
+            raise DTypeError(f"{what}: a tensor of numbers was expected, got {x!r}")
+    except (ValueError, TypeError) as error:
+        raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
+    return constant(array, dtype or _natural_dtype(x, array))
+
+
+def _natural_dtype(x: Any, array: np.ndarray) -> DType:
+    if isinstance(x, (np.ndarray, np.generic)):
+        return as_dtype(array.dtype)
+    if array.dtype.kind == "f":
+        return floatx()
+    return INT32 if array.dtype.kind in "iu" else as_dtype(array.dtype)
+
+
+def _stacked(items: Sequence[Any], what: str, dtype: Any) -> Node:
+    """A nested list with tensors in it, as one tensor."""
+    nodes = [as_tensor(i, what, dtype) for i in items]
+    common = promote(*(n.dtype for n in nodes if n.type.rank or n.operands)) if any(
+        n.operands for n in nodes
+    ) else promote(*(n.dtype for n in nodes))
+    rows = [reshape(cast(n, common), [1, *dims_of(n)]) for n in nodes]
+    return concatenate(rows, 0)
+
+
+def as_float(x: TensorLike, what: str) -> Node:
+    """`x` as a float tensor; integers and bools are cast to the default float dtype."""
+    x = as_tensor(x, what)
+    return x if x.dtype.is_float else cast(x, floatx())
+
+
+def broadcast_together(operands: Sequence[Node], what: str) -> list[Node]:
+    """The operands stretched to their common shape."""
+    first = operands[0].shape
+    if all(x.shape == first for x in operands):
+        return list(operands)
+    shape = broadcast_shapes(what, *(x.shape for x in operands))
+    return [broadcast_like(x, shape, operands) for x in operands]
+
+
+def promoted(operands: Sequence[TensorLike], what: str) -> list[Node]:
+    """The operands as tensors of one dtype; Python numbers take that of the tensors."""
+    tensors = [x if isinstance(x, _SCALARS) else as_tensor(x, what) for x in operands]
+    strong = [x.dtype for x in tensors if isinstance(x, Node)]
+    if not strong:
+        tensors = [as_tensor(x, what) for x in operands]
+        strong = [x.dtype for x in tensors]
+    dtype = strong[0] if len(strong) == 1 else promote(*strong)
+    for x in tensors:
+        if not isinstance(x, Node):
+            weak = scalar_dtype(type(x), dtype)
+            dtype = floatx() if weak.is_float and not dtype.is_float else weak
+    return [cast(x, dtype) if isinstance(x, Node) else constant(x, dtype) for x in tensors]
+
+
+def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Node:
+    """`primitive` of two operands, promoted and broadcast."""
+    a, b = broadcast_together(promoted((x, y), what), what)
+    return primitive(a, b)
+
+
+def axes_of(x: Node, axis: Any, what: str) -> tuple[int, ...]:
+    """Sorted axes counted from the front; all for None."""
+    return normalize_axes(what, axis, len(x.shape))
+
+
+def axis_of(x: Node, axis: Any, what: str) -> int:
+    """One axis counted from the front."""
+    return normalize_axis(what, axis, len(x.shape))
+
+
+def size_or_node(size: Any, what: str) -> Size:
+    """An int, or an integer scalar tensor, that stands for a size."""
+    if isinstance(size, Node):
+        return reshape(size, ()) if size.shape != () else size
+    try:
+        return int(size.__index__())
+    except AttributeError:
+        raise ShapeError(f"{what}: a size must be an int or a scalar tensor, not {size!r}") from None
+
+
+def dims_from(shape: Any, what: str) -> list[Size]:
+    """A shape as dims: a sequence of ints and scalar tensors, or a 1-D integer tensor."""
+    if isinstance(shape, Node):
+        return unstacked(shape, what)
+    if isinstance(shape, np.ndarray) or not isinstance(shape, (list, tuple)):
+        shape = np.atleast_1d(shape).tolist()
+    dims = [size_or_node(s, what) for s in shape if s is not None]
+    if len(dims) < len(shape):
+        raise ShapeError(f"{what}: shape {shape} has a None; give ints, or elements of K.shape(x)")
+    return dims
+
+
+def unstacked(vector: Node, what: str) -> list[Size]:
+    """The elements of a 1-D integer tensor of known length, as sizes."""
+    from ..prims.movement import slice_axis
+
+    if vector.type.rank != 1 or vector.shape[0] is None or not vector.dtype.is_integer:
+        raise ShapeError(f"{what}: a shape must be a 1-D integer tensor, not {vector!r}")
+    return [reshape(slice_axis(vector, 0, i, i + 1), ()) for i in range(vector.shape[0])]
+
+
+def check_sizes(dims: Sequence[Size], what: str) -> list[Size]:
+    """`dims`, none of them negative."""
+    if any(isinstance(d, int) and d < 0 for d in dims):
+        shown = tuple(d if isinstance(d, int) else "?" for d in dims)
+        raise ShapeError(f"{what}: sizes must not be negative, got {shown}")
+    return list(dims)
+
+
+def require_variable(x: Any, what: str) -> Variable:
+    """`x`, which must be a variable."""
+    if not isinstance(x, Variable):
+        raise ArgumentError(f"{what} needs a variable (K.variable, K.zeros …), not {x!r}")
+    return x
+
+
+def named(x: Node, name: str | None) -> Node:
+    """`x` under a name of its own, where one is given."""
+    if name is None:
+        return x
+    from ..ir.node import context, unique_name
+
+    node = identity(x)
+    node._name = unique_name(context.scope + name)
+    return node
+
+
+def static_rank(x: Node) -> int:
+    """The number of axes."""
+    return len(x.shape)
+
+

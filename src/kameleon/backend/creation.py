@@ -1,0 +1,491 @@
+"""Placeholders, variables, constants, and what one can ask of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.node import NO_ATTRS, Node, Variable, context, unique_name
+from ..ir.primitive import INPUT, VARIABLE
+from ..ir.types import INT32, TensorType, as_dtype
+from ..prims import elementwise as ew
+from ..prims.control import identity as identity_primitive
+from ..prims.indexing import sizes_product
+from ..prims.movement import as_node, broadcast_to, dims_of, stack
+from ..runtime.state import Cell
+from ._tensors import (
+    Tensor,
+    TensorLike,
+    as_tensor,
+    check_sizes,
+    dims_from,
+    dtype_or_floatx,
+
+    named,
+)
+from .sparse_tensor import SparseTensor
+
+__all__ = [
+    "variable",
+    "constant",
+    "is_keras_tensor",
+    "is_tensor",
+    "is_variable",
+    "placeholder",
+    "is_placeholder",
+    "shape",
+    "int_shape",
+    "get_variable_shape",
+    "ndim",
+    "size",
+    "dtype",
+    "zeros",
+    "ones",
+    "eye",
+    "zeros_like",
+    "ones_like",
+    "identity",
+    "count_params",
+    "cast",
+]
+
+
+def variable(
+    value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None
+) -> Tensor:
+    """A tensor with state.
+
+    Args:
+        value: the initial value: a number, an array, a SciPy sparse matrix, or a tensor, which
+            is evaluated once.
+        dtype: element type; `K.floatx()`, if None.
+        name: its name; made unique in the session.
+        constraint: a projection that optimizers apply after an update; kept as an attribute.
+
+    Returns:
+        A variable (or three of them in a sparse tensor).
+
+    >>> import numpy as np
+    >>> from kameleon import backend as K
+    >>> v = K.variable(np.array([[1, 2], [3, 4]]), dtype='float64', name='example_var')
+    >>> K.dtype(v), print(v)
+    example_var
+    ('float64', None)
+    """
+    if hasattr(value, "tocoo"):
+        from .sparse import sparse_variable
+
+        return sparse_variable(value, dtype_or_floatx(dtype), name)  # type: ignore[return-value]
+    if isinstance(value, Node):
+        from .function import evaluate
+
+        value, dtype = evaluate(value), dtype or value.dtype
+    kind = dtype_or_floatx(dtype)
+    try:
+        array = np.array(value, dtype=kind)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"variable: {value!r} is no array of {kind}: {error}") from None
+    made = Variable(
+        VARIABLE,
+        (),
+        NO_ATTRS,
+        TensorType(array.shape, kind),
+        unique_name(context.scope + (name or "Variable")),
+    )
+    made.effects = ()
+    made.cell = Cell(array)
+    made._keras_shape = array.shape  # type: ignore[attr-defined]
+    made._uses_learning_phase = False  # type: ignore[attr-defined]
+    made.constraint = constraint  # type: ignore[attr-defined]
+    return made
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str | None = None
+) -> Tensor:
+    """A tensor that never changes.
+
+    Args:
+        value: a number, list or array.
+        dtype: element type; `K.floatx()`, if None.
+        shape: the shape of the result; a single number fills it, a shorter list is continued
+            with its last element.
+        name: its name.
+
+    Raises:
+        ShapeError: there are more values than the shape holds.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.constant(2, shape=(2, 2)))
+    array([[2., 2.],
+           [2., 2.]], dtype=float32)
+    """
+    if isinstance(value, Node):
+        return named(as_tensor(value, "constant", dtype), name)
+    kind = dtype_or_floatx(dtype)
+    try:
+        array = np.asarray(value, dtype=kind)
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"constant: {value!r} is no array of {kind}: {error}") from None
+    if shape is not None:
+        array = _filled(array, tuple(np.atleast_1d(shape).tolist()) if shape != () else ())
+    node = ew.constant(array, kind)
+    if name is not None:
+        node._name = unique_name(context.scope + name)
+    return node
+
+
+def _filled(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    count = int(np.prod(shape, dtype=np.int64))
+    if array.size > count or (not array.size and count):
+        raise ShapeError(f"constant: {array.size} values don't fill shape {shape}")
+    flat = array.reshape(-1)
+    rest = np.full(count - flat.size, flat[-1] if flat.size else 0, array.dtype)
+    return np.concatenate([flat, rest]).reshape(shape)
+
+
+def is_keras_tensor(x: Any) -> bool:
+    """Whether `x` was returned by a layer or by `Input`.
+
+    Args:
+        x: a symbolic tensor.
+
+    Raises:
+        ValueError: it's no symbolic tensor.
+
+    >>> from kameleon import backend as K
+    >>> from kameleon.layers import Input
+    >>> K.is_keras_tensor(Input([10])), K.is_keras_tensor(K.placeholder((2,)))
+    (True, False)
+    """
+    if not is_tensor(x):
+        raise ArgumentError(f"is_keras_tensor: expected a symbolic tensor, got {type(x)}: {x!r}")
+    return hasattr(x, "_keras_history")
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a symbolic tensor (sparse ones and variables included).
+
+    >>> from kameleon import backend as K
+    >>> K.is_tensor(K.placeholder((2,))), K.is_tensor(1.)
+    (True, False)
+    """
+    return isinstance(x, (Node, SparseTensor))
+
+
+def is_variable(x: Any) -> bool:
+    """Whether `x` is a variable.
+
+    >>> from kameleon import backend as K
+    >>> K.is_variable(K.zeros((2,))), K.is_variable(K.placeholder((2,)))
+    (True, False)
+    """
+    return isinstance(x, Variable)
+
+
+def placeholder(
+    shape: Any = None,
+    ndim: int | None = None,
+    dtype: Any = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """An input: a tensor whose value is given at each call.
+
+    Args:
+        shape: sizes of the axes; None for one that may differ from call to call.
+        ndim: number of axes, all of unknown size; used where `shape` is None.
+        dtype: element type; `K.floatx()`, if None.
+        sparse: whether its values are sparse matrices.
+        name: its name.
+
+    Raises:
+        ValueError: neither shape nor ndim is given.
+
+    >>> from kameleon import backend as K
+    >>> K.placeholder(shape=(2, None), name='x')._keras_shape
+    (2, None)
+    """
+    if shape is None and ndim is None:
+        raise ArgumentError("placeholder: give `shape` or `ndim`")
+    dims = _placeholder_dims((None,) * ndim if shape is None else shape)  # type: ignore[operator]
+    kind = dtype_or_floatx(dtype)
+    if sparse:
+        from .sparse import sparse_placeholder
+
+        made: Any = sparse_placeholder(dims, kind, name)
+    else:
+        label = unique_name(context.scope + name) if name else None
+        made = Node(INPUT, (), NO_ATTRS, TensorType(dims, kind), label)
+        made.effects = ()
+    made._keras_shape = dims
+    made._uses_learning_phase = False
+    return made  # type: ignore[no-any-return]
+
+
+def _placeholder_dims(shape: Any) -> tuple[int | None, ...]:
+    if isinstance(shape, (int, np.integer)):
+        shape = (shape,)
+    dims = tuple(None if d is None else int(d) for d in shape)
+    if any(d is not None and d < 0 for d in dims):
+        raise ShapeError(f"placeholder: sizes must not be negative, got {dims}; None is unknown")
+    return dims
+
+
+def is_placeholder(x: Any) -> bool:
+    """Whether `x` is a placeholder.
+
+    >>> from kameleon import backend as K
+    >>> K.is_placeholder(K.placeholder((2,))), K.is_placeholder(K.zeros((2,)))
+    (True, False)
+    """
+    if isinstance(x, SparseTensor):
+        return is_placeholder(x.values)
+    return isinstance(x, Node) and x.primitive is INPUT
+
+
+# Shapes ------------------------------------------------------------------------------------
+
+
+def shape(x: TensorLike) -> Tensor:
+    """The shape as a tensor, known at run time.
+
+    Args:
+        x: a tensor.
+
+    Returns:
+        An int32 tensor of shape (rank,).
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.shape(K.zeros((2, 3))))
+    array([2, 3], dtype=int32)
+    """
+    if isinstance(x, SparseTensor):
+        return ew.cast(x.dense_shape, INT32)
+    x = as_tensor(x, "shape")
+    if x.type.is_static:
+        return named(ew.constant(np.array(x.shape, np.int32)), "Shape")
+    return named(stack([as_node(s) for s in dims_of(x)], 0), "Shape")
+
+
+def int_shape(x: Any) -> tuple[int | None, ...] | None:
+    """The static shape.
+
+    Args:
+        x: a tensor (or an array).
+
+    Returns:
+        Ints, and None for unknown sizes. None where `x` has no shape at all.
+
+    >>> from kameleon import backend as K
+    >>> K.int_shape(K.placeholder((None, 4)))
+    (None, 4)
+    """
+    if hasattr(x, "_keras_shape"):
+        return tuple(x._keras_shape)
+    if isinstance(x, (Node, SparseTensor)):
+        return x.shape
+    return getattr(x, "shape", None)
+
+
+def get_variable_shape(x: Tensor) -> tuple[int | None, ...] | None:
+    """The older name of `int_shape`.
+
+    >>> from kameleon import backend as K
+    >>> K.get_variable_shape(K.zeros((2, 3)))
+    (2, 3)
+    """
+    return int_shape(x)
+
+
+def ndim(x: Any) -> int | None:
+    """The number of axes.
+
+    >>> from kameleon import backend as K
+    >>> K.ndim(K.placeholder((2, 4, 5)))
+    3
+    """
+    dims = x.shape if isinstance(x, (Node, SparseTensor)) else np.shape(x)
+    return len(dims)
+
+
+def size(x: TensorLike, name: str | None = None) -> Tensor:
+    """The number of elements, known at run time.
+
+    Args:
+        x: a tensor.
+        name: the result's name.
+
+    Returns:
+        An int32 scalar.
+
+    >>> from kameleon import backend as K
+    >>> int(K.eval(K.size(K.zeros((2, 3)))))
+    6
+    """
+    x = as_tensor(x, "size")
+    return named(ew.cast(as_node(sizes_product(dims_of(x))), INT32), name or "Size")
+
+
+def dtype(x: Any) -> str:
+    """The element type, as a string.
+
+    >>> from kameleon import backend as K
+    >>> K.dtype(K.placeholder((2, 4), dtype='float64'))
+    'float64'
+    """
+    return str(as_dtype(x.dtype))
+
+
+def count_params(x: Tensor) -> int:
+    """The static number of elements.
+
+    Raises:
+        ShapeError: a size is unknown.
+
+    >>> from kameleon import backend as K
+    >>> K.count_params(K.zeros((2, 3)))
+    6
+    """
+    dims = int_shape(x)
+    if dims is None or None in dims:
+        raise ShapeError(f"count_params: the shape {dims} isn't fully known; see K.size(x)")
+    return int(np.prod(dims, dtype=np.int64))  # type: ignore[arg-type]
+
+
+# Filled tensors ----------------------------------------------------------------------------
+
+
+def _filled_variable(value: float, shape: Any, dtype: Any, name: str | None, what: str) -> Tensor:
+    dims = check_sizes(dims_from(shape, what), what)
+    kind = dtype_or_floatx(dtype)
+    if all(isinstance(d, int) for d in dims):
+        return variable(np.full(dims, value, kind), kind, name)  # type: ignore[arg-type]
+    return named(broadcast_to(ew.constant(value, kind), dims), name)
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A variable filled with 0.
+
+    Args:
+        shape: ints; where some are tensors, the result is a tensor and no variable.
+        dtype: element type; `K.floatx()`, if None.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.zeros((2, 2)))
+    array([[0., 0.],
+           [0., 0.]], dtype=float32)
+    """
+    return _filled_variable(0, shape, dtype, name, "zeros")
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A variable filled with 1.
+
+    Args:
+        shape: ints; where some are tensors, the result is a tensor and no variable.
+        dtype: element type; `K.floatx()`, if None.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.ones((2, 2)))
+    array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    return _filled_variable(1, shape, dtype, name, "ones")
+
+
+def eye(size: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A variable that holds an identity matrix.
+
+    Args:
+        size: number of rows and columns, or a pair of them.
+        dtype: element type; `K.floatx()`, if None.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.eye(2))
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    rows, columns = size if isinstance(size, (tuple, list)) else (size, size)
+    return variable(np.eye(rows, columns), dtype_or_floatx(dtype), name)
+
+
+def _filled_like(value: float, x: Any, dtype: Any, name: str | None, what: str) -> Tensor:
+    x = as_tensor(x, what)
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    return named(broadcast_to(ew.constant(value, kind), dims_of(x)), name)
+
+
+def zeros_like(x: TensorLike, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros in the shape of `x`.
+
+    Args:
+        x: a tensor.
+        dtype: element type; that of `x`, if None.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.zeros_like(K.constant([1., 2.])))
+    array([0., 0.], dtype=float32)
+    """
+    return _filled_like(0, x, dtype, name, "zeros_like")
+
+
+def ones_like(x: TensorLike, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones in the shape of `x`.
+
+    Args:
+        x: a tensor.
+        dtype: element type; that of `x`, if None.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.ones_like(K.constant([1., 2.])))
+    array([1., 1.], dtype=float32)
+    """
+    return _filled_like(1, x, dtype, name, "ones_like")
+
+
+def identity(x: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor with the same content.
+
+    Args:
+        x: a tensor.
+        name: its name.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.identity(K.constant([1., 2.])))
+    array([1., 2.], dtype=float32)
+    """
+    return named(as_tensor(x, "identity"), name) if name else identity_primitive(
+        as_tensor(x, "identity")
+    )
+
+
+def cast(x: TensorLike, dtype: Any) -> Tensor:
+    """`x` with another element type. Floats become integers by dropping the fraction.
+
+    Args:
+        x: a tensor.
+        dtype: the new element type.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.cast(K.constant([1.9, -1.9]), 'int32'))
+    array([ 1, -1], dtype=int32)
+    """
+    kind = as_dtype(dtype)
+    if isinstance(x, SparseTensor):
+        return SparseTensor(  # type: ignore[return-value]
+            x.indices, ew.cast(x.values, kind), x.dense_shape, x.shape, unique_name("Cast")
+        )
+    if not isinstance(x, Node):
+        array = np.asarray(x)
+        x = ew.constant(array, array.dtype if array.dtype.kind in "buif" else None)
+    return ew.cast(x, kind)
+
+

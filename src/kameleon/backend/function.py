@@ -1,0 +1,256 @@
+"""Compiled functions, evaluation, and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.node import Node, Update
+from ..prims.control import stop_gradient as stop
+from ..runtime.function import Function, pairs_of
+from ..runtime.state import session
+from ..transform.grad import gradients as gradients_of
+from ._tensors import Tensor, as_tensor
+from .sparse_tensor import SparseTensor
+
+__all__ = ["eval", "function", "gradients", "stop_gradient"]
+
+# As many small functions made by `eval` and `Session.run` are kept for reuse.
+KEPT_EVALUATIONS = 256
+
+
+class _Leaves:
+    """Tensors in a nest of lists, tuples and dicts: taken out, and their values put back."""
+
+    def __init__(self, structure: Any, what: str):
+        self.structure, self.what = structure, what
+        self.nodes: list[Node] = []
+        self.rebuild = self._plan(structure)
+
+    def _plan(self, item: Any) -> Callable[[Sequence[Any]], Any]:
+        if isinstance(item, Mapping):
+            plans = {k: self._plan(v) for k, v in item.items()}
+            return lambda values: {k: plan(values) for k, plan in plans.items()}
+        if isinstance(item, (list, tuple)):
+            each = [self._plan(v) for v in item]
+            kind = tuple if isinstance(item, tuple) else list
+            return lambda values: kind(plan(values) for plan in each)
+        return self._leaf(item)
+
+    def _leaf(self, item: Any) -> Callable[[Sequence[Any]], Any]:
+        at = len(self.nodes)
+        if isinstance(item, SparseTensor):
+            from .sparse import to_scipy
+
+            self.nodes += item.parts
+            return lambda values: to_scipy(values[at : at + 3])
+        if item is None:
+            return lambda values: None
+        self.nodes.append(as_tensor(item, self.what))
+        return lambda values: values[at]
+
+
+class _Inputs:
+    """The inputs of a function: sparse ones are three tensors."""
+
+    def __init__(self, inputs: Sequence[Any], what: str):
+        self.nodes: list[Node] = []
+        self.sparse: list[SparseTensor | None] = []
+        for x in inputs:
+            if isinstance(x, SparseTensor):
+                self.nodes += x.parts
+                self.sparse.append(x)
+            elif isinstance(x, Node):
+                self.nodes.append(x)
+                self.sparse.append(None)
+            else:
+                raise ArgumentError(f"{what}: inputs must be tensors, got {x!r}")
+        self.plain = not any(x is not None for x in self.sparse)
+
+    def values(self, given: Sequence[Any]) -> Sequence[Any]:
+        """One value for each node."""
+        if self.plain or len(given) != len(self.sparse):
+            return given
+        from .sparse import feed_parts
+
+        values: list[Any] = []
+        for x, value in zip(self.sparse, given, strict=True):
+            values += [value] if x is None else feed_parts(value, x)
+        return values
+
+
+class BackendFunction:
+    """What `K.function` returns; see there."""
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        outputs: Any,
+        updates: Sequence[Any],
+        feed_dict: Mapping[Any, Any],
+        name: str | None,
+        fetches: Sequence[Any],
+    ):
+        what = name or "K.function"
+        self.inputs, self.outputs = list(inputs), outputs
+        self._inputs = _Inputs(self.inputs, what)
+        single = not isinstance(outputs, (list, tuple, Mapping))
+        self._leaves = _Leaves([outputs] if single else outputs, what)
+        constants = _Inputs(list(feed_dict), what)
+        values = constants.values(list(feed_dict.values()))
+        extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
+        self.compiled = Function(
+            self._inputs.nodes,
+            [*self._leaves.nodes, *extra],
+            pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
+            dict(zip(constants.nodes, values, strict=True)),
+            name=name,
+        )
+        flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
+        self._count = len(self._leaves.nodes) if flat and not extra else None
+
+    def __call__(self, inputs: Any = ()) -> Any:
+        """The outputs' values.
+
+        Args:
+            inputs: a list with a value for each input (one bare array, where there's one input).
+        """
+        if not isinstance(inputs, (list, tuple)):
+            inputs = [inputs]
+        results = self.compiled(self._inputs.values(inputs))
+        return results if self._count is not None else self._leaves.rebuild(results)
+
+    def __repr__(self) -> str:
+        return repr(self.compiled)
+
+
+def function(
+    inputs: Sequence[Any], outputs: Any, updates: Sequence[Any] | None = None, **kwargs: Any
+) -> BackendFunction:
+    """Compile a graph into a function of arrays.
+
+    Args:
+        inputs: the tensors whose values a call gives: placeholders, or any other tensors.
+        outputs: tensors to compute: a list, a single one, or a dict.
+        updates: update objects, or pairs (variable, new value). All of them see the values
+            from before the call; if a call fails, no variable has changed.
+        **kwargs: `feed_dict` (tensors and the values they have in every call), `fetches`
+            (further tensors and updates to run), `name`. `options` and `run_metadata` are
+            accepted and have no meaning here.
+
+    Returns:
+        A callable that takes a list of values and returns the outputs' values, NumPy arrays in
+        the structure of `outputs`. It may be called from several threads.
+
+    Raises:
+        ValueError: another keyword is given; or a placeholder is needed that is no input. A
+            call raises it for values of wrong number, shape or dtype, naming the placeholder.
+
+    >>> from kameleon import backend as K
+    >>> x, v = K.placeholder((2,)), K.variable(10.)
+    >>> f = K.function([x], [x * v], updates=[(v, v + 1.)])
+    >>> f([[1., 2.]]), float(K.get_value(v))
+    ([array([10., 20.], dtype=float32)], 11.0)
+    """
+    known = {"feed_dict", "fetches", "name", "options", "run_metadata"}
+    unknown = sorted(set(kwargs) - known)
+    if unknown:
+        raise ArgumentError(
+            f"function got unknown keyword {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
+        )
+    if isinstance(inputs, (Node, SparseTensor)):
+        inputs = [inputs]
+    return BackendFunction(
+        inputs,
+        [] if outputs is None else outputs,
+        updates or (),
+        kwargs.get("feed_dict") or {},
+        kwargs.get("name"),
+        kwargs.get("fetches") or (),
+    )
+
+
+def eval(x: Any) -> Any:
+    """The value of a tensor that needs no input.
+
+    Args:
+        x: a tensor or variable.
+
+    Returns:
+        A NumPy array (a scalar, where it has no axes). Evaluating an update performs it.
+
+    Raises:
+        FeedError: it depends on a placeholder; names it.
+
+    >>> from kameleon import backend as K
+    >>> K.eval(K.variable([[1, 2], [3, 4]], dtype='float32'))
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    return evaluate(x)
+
+
+def evaluate(x: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+    """The value of a tensor, with values for placeholders."""
+    return run_fetches(x, dict(feed_dict or {}))
+
+
+def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
+    """The values of nested tensors; functions made for it are kept by what they compute."""
+    single = not isinstance(fetches, (list, tuple, Mapping))
+    key = (fetches, *feed_dict) if single and isinstance(fetches, Node) else None
+    run = session.functions.get(key)
+    if run is None:
+        run = BackendFunction(list(feed_dict), [fetches] if single else fetches, (), {}, None, ())
+        if key is not None:
+            while len(session.functions) >= KEPT_EVALUATIONS:
+                session.functions.pop(next(iter(session.functions)), None)
+            session.functions[key] = run
+    values = run(list(feed_dict.values()))
+    return values[0] if single else values
+
+
+def gradients(loss: Tensor, variables: Any) -> list[Tensor | None]:
+    """The gradients of a loss with respect to tensors.
+
+    Args:
+        loss: a float tensor; where it isn't a scalar, its elements are summed.
+        variables: a list of tensors (or one): variables, placeholders, or any others.
+
+    Returns:
+        For each of them a tensor of its shape, or None where it has no influence on the loss.
+
+    Raises:
+        GradientError: an operation between them has no gradient.
+
+    >>> from kameleon import backend as K
+    >>> x = K.variable([1., 2.])
+    >>> K.eval(K.gradients(K.sum(x ** 3), [x])[0])
+    array([ 3., 12.], dtype=float32)
+    """
+    items = list(variables) if isinstance(variables, (list, tuple)) else [variables]
+    wrt = [x.values if isinstance(x, SparseTensor) else x for x in items]
+    for x in wrt:
+        if not isinstance(x, Node):
+            raise ArgumentError(f"gradients: expected tensors to differentiate by, got {x!r}")
+    return gradients_of(as_tensor(loss, "gradients"), wrt)
+
+
+def stop_gradient(variables: Any) -> Any:
+    """Tensors that gradients take for constants.
+
+    Args:
+        variables: a tensor, or a list of them.
+
+    Returns:
+        A tensor, or a list of them.
+
+    >>> from kameleon import backend as K
+    >>> x = K.variable(3.)
+    >>> float(K.eval(K.gradients(x * K.stop_gradient(x), [x])[0]))
+    3.0
+    """
+    if isinstance(variables, (list, tuple)):
+        return [stop(as_tensor(x, "stop_gradient")) for x in variables]
+    return stop(as_tensor(variables, "stop_gradient"))

@@ -1,0 +1,283 @@
+"""Operators of tensors: arithmetic, comparison, indexing, and how NumPy's functions meet them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.node import Node
+from ..ir.primitive import Primitive
+from ..prims import elementwise as ew
+from ..prims.indexing import gather
+from ..prims.movement import WHOLE, dims_of, reshape, reverse, slice_
+from ._tensors import as_float, as_tensor, binary, promoted, broadcast_together
+
+
+def divide(x: Any, y: Any) -> Node:
+    """x / y; integers are divided as floats."""
+    a, b = broadcast_together(promoted((x, y), "/"), "/")
+    if not a.dtype.is_float:
+        a, b = as_float(a, "/"), as_float(b, "/")
+    return ew.div(a, b)
+
+
+def matmul(x: Any, y: Any) -> Node:
+    """x @ y as NumPy defines it: leading axes run in step and broadcast."""
+    from ..ir.types import broadcast_shapes
+    from ..prims.linalg import contract
+    from ..prims.movement import broadcast_like
+
+    a, b = promoted((x, y), "@")
+    if min(a.type.rank, b.type.rank) < 1:
+        raise ShapeError(f"@ needs tensors with axes, not shapes {a.shape} and {b.shape}")
+    if a.type.rank < 2 or b.type.rank <= 2:
+        return contract(a, b, ((a.type.rank - 1,), (max(0, b.type.rank - 2),)))
+    lead = broadcast_shapes("@", a.shape[:-2], b.shape[:-2])
+    a = broadcast_like(a, (*lead, *a.shape[-2:]), (a, b))
+    b = broadcast_like(b, (*lead, *b.shape[-2:]), (b, a))
+    n = len(lead)
+    steps = tuple(range(n))
+    return contract(a, b, ((n + 1,), (n,)), (steps, steps))
+
+
+def _binary(primitive: Primitive, symbol: str) -> tuple[Callable[..., Node], Callable[..., Node]]:
+    def forward(self: Node, other: Any) -> Node:
+        return binary(primitive, self, other, symbol)
+
+    def backward(self: Node, other: Any) -> Node:
+        return binary(primitive, other, self, symbol)
+
+    return forward, backward
+
+
+# The name of each operator without underscores, its primitive and its symbol.
+ARITHMETIC: dict[str, tuple[Primitive, str]] = {
+    "add": (ew.add, "+"),
+    "sub": (ew.sub, "-"),
+    "mul": (ew.mul, "*"),
+    "floordiv": (ew.floor_div, "//"),
+    "mod": (ew.mod, "%"),
+    "pow": (ew.pow, "**"),
+    "and": (ew.bit_and, "&"),
+    "or": (ew.bit_or, "|"),
+    "xor": (ew.bit_xor, "^"),
+}
+COMPARISONS: dict[str, tuple[Primitive, str]] = {
+    "lt": (ew.lt, "<"),
+    "le": (ew.le, "<="),
+    "gt": (ew.gt, ">"),
+    "ge": (ew.ge, ">="),
+}
+
+
+# Indexing ----------------------------------------------------------------------------------
+
+
+def getitem(x: Node, key: Any) -> Node:
+    """x[key], with ints, slices, `...`, None, and integer tensors (picked along their axis)."""
+    keys = _expanded(x, key if isinstance(key, tuple) else (key,))
+    windows, flips, picks, layout = [], [], [], []
+    axis = 0
+    for item in keys:
+        if item is None:
+            layout.append(1)
+            continue
+        window, flip, pick = _one_key(item, x.shape[axis])
+        windows.append(window)
+        if flip:
+            flips.append(axis)
+        if pick is not None:
+            picks.append((axis, pick))
+        layout.append(None if isinstance(item, slice) or pick is not None else 0)
+        axis += 1
+    y = slice_(x, windows)
+    if flips:
+        y = _flipped(y, flips, keys)
+    dims = iter(dims_of(y))
+    kept: list[Any] = []
+    for mark in layout:
+        if mark == 1:
+            kept.append(1)
+        else:
+            dim = next(dims)
+            if mark is None:
+                kept.append(dim)
+    y = reshape(y, kept) if 0 in layout or 1 in layout else y
+    return _picked(y, picks, layout)
+
+
+def _expanded(x: Node, keys: tuple[Any, ...]) -> list[Any]:
+    """The keys with `...` spelled out and whole slices for axes that have none."""
+    if sum(k is Ellipsis for k in keys) > 1:
+        raise ArgumentError("a tensor's index can have one '...' only")
+    used = sum(k is not None and k is not Ellipsis for k in keys)
+    rank = x.type.rank
+    if used > rank:
+        raise ShapeError(f"{used} indices for a tensor with {rank} axes (shape {x.shape})")
+    fill = [slice(None)] * (rank - used)
+    if not any(k is Ellipsis for k in keys):
+        return [*keys, *fill]
+    at = next(i for i, k in enumerate(keys) if k is Ellipsis)
+    return [*keys[:at], *fill, *keys[at + 1 :]]
+
+
+def _one_key(item: Any, dim: int | None) -> tuple[Any, bool, Node | None]:
+    """The window of one axis, whether it's reversed, and the tensor that picks along it."""
+    if isinstance(item, slice):
+        return _window(item, dim)
+    if isinstance(item, (Node, list, np.ndarray)) and not (
+        isinstance(item, np.ndarray) and item.ndim == 0
+    ):
+        index = as_tensor(item, "indexing")
+        if not index.dtype.is_integer:
+            raise ArgumentError(f"a tensor is indexed by integers, not by {index!r}")
+        return WHOLE, False, index
+    try:
+        at = int(item.__index__())
+    except AttributeError:
+        raise ArgumentError(
+            f"a tensor is indexed by ints, slices, '...', None or integer tensors, not {item!r}"
+        ) from None
+    if dim is not None and not -dim <= at < dim:
+        raise IndexError(f"index {at} is out of range for an axis of size {dim}")
+    return (at, at + 1 if at != -1 else None, 1), False, None
+
+
+def _window(item: slice, dim: int | None) -> tuple[Any, bool, None]:
+    parts = []
+    for value in (item.start, item.stop, item.step):
+        if isinstance(value, Node):
+            raise ArgumentError("bounds of a slice must be ints; K.slice takes tensors")
+        parts.append(None if value is None else int(operator.index(value)))
+    start, stop, step = parts
+    step = 1 if step is None else step
+    if step > 0:
+        return (start, stop, step), False, None
+    if step == 0:
+        raise ArgumentError("the step of a slice must not be 0")
+    if dim is None:
+        if start is None and stop is None:
+            return (None, None, 1), True, None
+        raise ArgumentError("a slice with negative step and bounds needs an axis of known size")
+    r = range(*slice(start, stop, step).indices(dim))
+    if not len(r):
+        return (0, 0, 1), False, None
+    return (r[-1], r[0] + 1, -step), True, None
+
+
+def _flipped(y: Node, flips: list[int], keys: list[Any]) -> Node:
+    y = reverse(y, axes=tuple(flips))
+    axes = [k for k in keys if k is not None]
+    windows = [
+        (None, None, -axes[a].step) if a in flips and y.shape[a] is None else WHOLE
+        for a in range(y.type.rank)
+    ]
+    return slice_(y, windows)
+
+
+def _picked(y: Node, picks: list[tuple[int, Node]], layout: list[Any]) -> Node:
+    """`y` with tensors' indices applied, from the last axis to the first."""
+    places = [i for i, mark in enumerate(layout) if mark != 1]
+    for axis, index in reversed(picks):
+        place = places[axis]
+        y = gather(y, index, sum(mark != 0 for mark in layout[:place]))
+    return y
+
+
+def length(x: Node) -> int:
+    """The size of the first axis, which must be known."""
+    if not x.shape:
+        raise TypeError("a scalar tensor has no length")
+    if x.shape[0] is None:
+        raise TypeError("the length of this tensor is known only at run time; see K.shape(x)[0]")
+    return x.shape[0]
+
+
+def iterate(x: Node) -> Any:
+    """The slices along the first axis, whose size must be known."""
+    return (getitem(x, i) for i in range(length(x)))
+
+
+# NumPy -------------------------------------------------------------------------------------
+
+UFUNCS: dict[Any, Callable[..., Node]] = {
+    np.add: lambda a, b: binary(ew.add, a, b, "np.add"),
+    np.subtract: lambda a, b: binary(ew.sub, a, b, "np.subtract"),
+    np.multiply: lambda a, b: binary(ew.mul, a, b, "np.multiply"),
+    np.divide: divide,
+    np.floor_divide: lambda a, b: binary(ew.floor_div, a, b, "np.floor_divide"),
+    np.remainder: lambda a, b: binary(ew.mod, a, b, "np.remainder"),
+    np.power: lambda a, b: binary(ew.pow, a, b, "np.power"),
+    np.maximum: lambda a, b: binary(ew.maximum, a, b, "np.maximum"),
+    np.minimum: lambda a, b: binary(ew.minimum, a, b, "np.minimum"),
+    np.less: lambda a, b: binary(ew.lt, a, b, "np.less"),
+    np.less_equal: lambda a, b: binary(ew.le, a, b, "np.less_equal"),
+    np.greater: lambda a, b: binary(ew.gt, a, b, "np.greater"),
+    np.greater_equal: lambda a, b: binary(ew.ge, a, b, "np.greater_equal"),
+    np.matmul: matmul,
+    np.negative: ew.neg,
+    np.absolute: ew.abs,
+    **{
+        getattr(np, name): (lambda primitive: lambda x: primitive(as_float(x, name)))(
+            getattr(ew, name)
+        )
+        for name in ("exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tanh", "floor", "ceil")
+    },
+    np.square: ew.square,
+    np.sign: ew.sign,
+}
+
+
+def array_ufunc(self: Node, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """NumPy's functions of tensors give tensors; those that have none refuse."""
+    function = UFUNCS.get(ufunc)
+    if method != "__call__" or kwargs or function is None:
+        return NotImplemented
+    return function(*inputs)
+
+
+def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
+    """A tensor has no numbers before it's evaluated."""
+    raise TypeError(
+        f"{self!r} is symbolic and has no values yet: K.eval(x), or make it an output of K.function"
+    )
+
+
+def evaluated(self: Node, session: Any = None, feed_dict: Any = None) -> Any:
+    """The value of this tensor: `K.eval(x)`, with values for placeholders in `feed_dict`."""
+    from .function import evaluate
+
+    return evaluate(self, feed_dict)
+
+
+def install() -> None:
+    """Give nodes their operators."""
+    methods: dict[str, Any] = {
+        "__truediv__": divide,
+        "__rtruediv__": lambda self, other: divide(other, self),
+        "__matmul__": matmul,
+        "__rmatmul__": lambda self, other: matmul(other, self),
+        "__neg__": lambda self: ew.neg(self),
+        "__pos__": lambda self: self,
+        "__abs__": lambda self: ew.abs(self),
+        "__invert__": lambda self: (ew.logical_not if self.dtype.is_bool else ew.bit_not)(self),
+        "__getitem__": getitem,
+        "__len__": length,
+        "__iter__": iterate,
+        "__array_ufunc__": array_ufunc,
+        "__array__": refuse_array,
+        "eval": evaluated,
+    }
+    for name, (primitive, symbol) in ARITHMETIC.items():
+        methods[f"__{name}__"], methods[f"__r{name}__"] = _binary(primitive, symbol)
+    for name, (primitive, symbol) in COMPARISONS.items():
+        methods[f"__{name}__"], _ = _binary(primitive, symbol)
+    for name, method in methods.items():
+        setattr(Node, name, method)
+
+
+install()

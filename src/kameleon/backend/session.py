@@ -1,0 +1,257 @@
+"""The session: unique ids, the learning phase, name scopes, running tensors by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.node import Node, Update, Variable, context, unique_name
+from ..ir.primitive import INPUT
+from ..ir.types import INT32, TensorType
+from ..runtime import state
+from .sparse_tensor import SparseTensor
+
+__all__ = [
+    "get_uid",
+    "reset_uids",
+    "clear_session",
+    "manual_variable_initialization",
+    "learning_phase",
+    "set_learning_phase",
+    "get_session",
+    "set_session",
+    "Session",
+    "name_scope",
+    "control_dependencies",
+]
+
+
+def get_uid(prefix: str = "") -> int:
+    """The next number of a series: 1, 2, 3 … for each prefix.
+
+    Args:
+        prefix: names the series.
+
+    >>> from kameleon import backend as K
+    >>> K.reset_uids()
+    >>> K.get_uid('dense'), K.get_uid('dense'), K.get_uid('conv')
+    (1, 2, 1)
+    """
+    state.session.uids[prefix] += 1
+    return state.session.uids[prefix]
+
+
+def reset_uids() -> None:
+    """Let all series of `get_uid` begin anew.
+
+    >>> from kameleon import backend as K
+    >>> K.reset_uids()
+    >>> K.get_uid('a')
+    1
+    """
+    state.session.uids.clear()
+
+
+def clear_session() -> None:
+    """Forget names, ids, the learning phase and all compiled code of the session.
+
+    Tensors, variables and functions that the program still holds go on working; what nobody
+    holds any more is freed.
+
+    >>> from kameleon import backend as K
+    >>> K.clear_session()
+    >>> K.placeholder((2,)).name
+    'Placeholder:0'
+    """
+    state.clear()
+
+
+def manual_variable_initialization(value: bool) -> None:
+    """Kept for programs that call it: here a variable always has its initial value.
+
+    Args:
+        value: whether the program initialises its variables itself; makes no difference.
+
+    >>> from kameleon import backend as K
+    >>> K.manual_variable_initialization(False)
+    """
+    state.session.__dict__["manual_initialization"] = bool(value)
+
+
+# Learning phase ----------------------------------------------------------------------------
+
+
+def learning_phase() -> Node | int:
+    """The flag that tells training (1) from testing (0).
+
+    Returns:
+        The int that was set, or a scalar tensor that is an input like any other and is 0 where
+        nobody gives it a value.
+
+    >>> from kameleon import backend as K
+    >>> f = K.function([K.learning_phase()], [K.in_train_phase(K.constant(1.), K.constant(2.))])
+    >>> float(f([0])[0]), float(f([1])[0])
+    (2.0, 1.0)
+    """
+    if state.session.learning_phase is None:
+        phase = Node(INPUT, (), {}, TensorType((), INT32), unique_name("keras_learning_phase"))
+        phase.default = 0  # type: ignore[attr-defined]
+        phase.is_phase = True  # type: ignore[attr-defined]
+        phase.effects = ()
+        state.session.learning_phase = phase
+    return state.session.learning_phase
+
+
+def set_learning_phase(value: int) -> None:
+    """Fix the learning phase for what is built from here on.
+
+    Args:
+        value: 0 (test) or 1 (train).
+
+    Raises:
+        ValueError: it's neither.
+
+    >>> from kameleon import backend as K
+    >>> K.set_learning_phase(1)
+    >>> K.learning_phase()
+    1
+    >>> K.clear_session()
+    """
+    if value not in (0, 1):
+        raise ArgumentError(f"set_learning_phase: value must be 0 or 1, got {value!r}")
+    state.session.learning_phase = int(value)
+
+
+# Sessions ----------------------------------------------------------------------------------
+
+
+class Session:
+    """Runs tensors by hand, as programs of the day did: `K.get_session().run(fetches, feed)`."""
+
+    def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """The values of `fetches` (a tensor, update, or list, tuple or dict of them).
+
+        Args:
+            fetches: what to compute; updates are performed.
+            feed_dict: values for placeholders, or for any other tensors.
+
+        >>> from kameleon import backend as K
+        >>> x = K.placeholder((2,))
+        >>> K.get_session().run(x * 2., {x: [1., 2.]})
+        array([2., 4.], dtype=float32)
+        """
+        from .function import run_fetches
+
+        return run_fetches(fetches, dict(feed_dict or {}))
+
+    def close(self) -> None:
+        """There's nothing to close."""
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        return None
+
+    @property
+    def graph(self) -> Session:
+        """Programs ask for `session.graph.as_default()`."""
+        return self
+
+    def as_default(self) -> Session:
+        """A context manager that changes nothing: there's one session."""
+        return self
+
+
+_session = [Session()]
+
+
+def get_session() -> Session:
+    """The object whose `run(fetches, feed_dict)` evaluates tensors.
+
+    >>> from kameleon import backend as K
+    >>> float(K.get_session().run(K.constant(2.) + 1.))
+    3.0
+    """
+    return _session[0]
+
+
+def set_session(session: Session) -> None:
+    """Make another object the session that `get_session` returns.
+
+    Args:
+        session: anything with a method `run(fetches, feed_dict)`.
+
+    >>> from kameleon import backend as K
+    >>> K.set_session(K.get_session())
+    """
+    if not callable(getattr(session, "run", None)):
+        raise ArgumentError(f"set_session needs an object with a method run, got {session!r}")
+    _session[0] = session
+
+
+# Scopes ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def name_scope(name: str) -> Iterator[str]:
+    """Prefix the names of what is made inside; scopes nest.
+
+    Args:
+        name: the prefix, without the slash.
+
+    Yields:
+        The whole scope, such as 'model/dense/'.
+
+    >>> from kameleon import backend as K
+    >>> with K.name_scope('outer'):
+    ...     K.variable(1., name='w').name
+    'outer/w:0'
+    """
+    saved = context.scope
+    context.scope = f"{saved}{name}/" if name else ""
+    try:
+        yield context.scope
+    finally:
+        context.scope = saved
+
+
+@contextmanager
+def control_dependencies(control_inputs: Sequence[Any]) -> Iterator[None]:
+    """Nodes made inside run after these updates, and read the variables' new values.
+
+    Args:
+        control_inputs: updates (or pairs of a variable and its new value); other tensors have
+            no effect to wait for.
+
+    >>> from kameleon import backend as K
+    >>> v = K.variable(1.)
+    >>> with K.control_dependencies([K.update(v, v + 1.)]):
+    ...     after = K.identity(v)
+    >>> float(K.eval(after)), float(K.get_value(v))
+    (2.0, 2.0)
+    """
+    saved = context.control
+    new = [u for item in control_inputs for u in _updates_in(item)]
+    replaced = {u.variable for u in new}
+    context.control = (*(u for u in saved if u.variable not in replaced), *new)
+    try:
+        yield
+    finally:
+        context.control = saved
+
+
+def _updates_in(item: Any) -> Sequence[Update]:
+    from .updates import update
+
+    if isinstance(item, Update):
+        return (item,)
+    if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[0], Variable):
+        return (update(*item),)
+    if isinstance(item, Node):
+        return [e for e in item.effects if isinstance(e, Update)]
+    if isinstance(item, SparseTensor) or item is None:
+        return ()
+    raise ArgumentError(f"control_dependencies: expected updates or tensors, got {item!r}")

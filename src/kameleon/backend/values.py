@@ -1,0 +1,120 @@
+"""Values of variables, read and set from outside of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError
+from ..ir.node import Print, Variable
+from ..prims.control import identity
+from ..runtime import state
+from ._tensors import Tensor, TensorLike, as_tensor, require_variable
+from .sparse_tensor import SparseTensor
+
+__all__ = ["get_value", "batch_get_value", "set_value", "batch_set_value", "print_tensor"]
+
+
+def get_value(x: Any) -> Any:
+    """The value of a variable (or of any tensor that needs no input).
+
+    Args:
+        x: a variable.
+
+    Returns:
+        A NumPy array that belongs to the caller.
+
+    >>> from kameleon import backend as K
+    >>> K.get_value(K.variable([1., 2.]))
+    array([1., 2.], dtype=float32)
+    """
+    if isinstance(x, Variable):
+        return np.array(x.cell.value)
+    from .function import evaluate
+
+    if not isinstance(x, SparseTensor) and not hasattr(x, "eval"):
+        raise ArgumentError(f"get_value needs a variable, not {x!r}")
+    return evaluate(x)
+
+
+def batch_get_value(ops: Sequence[Any] | None = None, **older: Any) -> list[Any]:
+    """The values of several variables, all at one moment.
+
+    Args:
+        ops: variables.
+
+    >>> from kameleon import backend as K
+    >>> K.batch_get_value([K.variable(1.), K.variable([2.])])
+    [array(1., dtype=float32), array([2.], dtype=float32)]
+    """
+    items = list(older.pop("xs", ()) if ops is None else ops)
+    if older:
+        raise TypeError(f"batch_get_value got unexpected arguments {sorted(older)}")
+    if all(isinstance(x, Variable) for x in items):
+        return [np.array(value) for value in state.snapshot(items)]
+    return [get_value(x) for x in items]
+
+
+def set_value(x: Tensor, value: Any) -> None:
+    """Set a variable from outside of the graph.
+
+    Args:
+        x: a variable.
+        value: an array; it's cast to the dtype of `x` and copied. An array of another shape is
+            kept, too; graphs that were built with the variable then refuse to run.
+
+    >>> from kameleon import backend as K
+    >>> v = K.variable([1., 2.])
+    >>> K.set_value(v, [3., 4.])
+    >>> K.get_value(v)
+    array([3., 4.], dtype=float32)
+    """
+    batch_set_value([(x, value)])
+
+
+def batch_set_value(tuples: Sequence[tuple[Tensor, Any]]) -> None:
+    """Set several variables; if one value can't be taken, none is changed.
+
+    Args:
+        tuples: pairs of a variable and its new value.
+
+    >>> from kameleon import backend as K
+    >>> v, w = K.variable(0.), K.variable(0.)
+    >>> K.batch_set_value([(v, 1.), (w, 2.)])
+    >>> float(K.get_value(v)), float(K.get_value(w))
+    (1.0, 2.0)
+    """
+    checked = []
+    for x, value in tuples:
+        variable = require_variable(x, "set_value")
+        try:
+            checked.append((variable, np.array(value, dtype=variable.dtype)))
+        except (ValueError, TypeError) as error:
+            raise ShapeError(
+                f"set_value: the value for '{variable}' is no array of {variable.dtype}: {error}"
+            ) from None
+    for variable, array in checked:
+        state.set_value(variable, array)
+
+
+def print_tensor(x: TensorLike, message: str = "") -> Tensor:
+    """A tensor equal to `x` that prints the message and the value whenever it's computed.
+
+    Args:
+        x: a tensor.
+        message: what to print before the value (on standard error).
+
+    Returns:
+        The tensor to use instead of `x`; without it nothing is printed.
+
+    >>> from kameleon import backend as K
+    >>> y = K.print_tensor(K.constant([1., 2.]), message='y is ')
+    >>> K.eval(y)
+    array([1., 2.], dtype=float32)
+    """
+    x = as_tensor(x, "print_tensor")
+    shown = identity(x)
+    shown.effects = (*shown.effects, Print(str(message), x))
+    return shown

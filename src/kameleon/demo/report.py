@@ -1,0 +1,109 @@
+"""What a training of the digits leaves behind: pictures (PNG) and variables (safetensors)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kameleon.demo.digits import Data, Epoch, Reader
+
+CURVES, MISTAKES, VARIABLES = "learning.png", "mistakes.png", "variables.safetensors"
+SHOWN = 24  # mistakes in the picture, at most
+
+
+class Files(NamedTuple):
+    """Where the parts of a report lie."""
+
+    curves: Path
+    mistakes: Path
+    variables: Path
+
+
+def write(folder: Path, reader: Reader, history: Sequence[Epoch]) -> Files:
+    """Write the report of a training into `folder`, which is made where it's missing.
+
+    Arguments:
+        folder: where the three files go; older ones are replaced.
+        reader: the trained network.
+        history: what its epochs gave.
+
+    Returns:
+        The paths of the files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = Files(folder / CURVES, folder / MISTAKES, folder / VARIABLES)
+    draw_curves(files.curves, history)
+    draw_mistakes(files.mistakes, reader.held_out, reader.predict(reader.held_out.images))
+    save(files.variables, reader.values())
+    return files
+
+
+def _figure(width: float, height: float) -> Any:
+    """A figure drawn in memory: no window, and no setting of pyplot is touched."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def draw_curves(path: Path, history: Sequence[Epoch]) -> None:
+    """Draw loss and accuracy over the epochs, on training and held-out digits."""
+    figure = _figure(10, 4)
+    numbers = [epoch.number for epoch in history]
+    panels = {
+        "loss": ([e.loss for e in history], [e.held_out_loss for e in history]),
+        "accuracy": ([e.accuracy for e in history], [e.held_out_accuracy for e in history]),
+    }
+    for axes, (what, (training, held_out)) in zip(
+        figure.subplots(1, 2), panels.items(), strict=True
+    ):
+        axes.plot(numbers, training, marker=".", label="training, with dropout")
+        axes.plot(numbers, held_out, marker=".", label="held out")
+        axes.set(xlabel="epoch", ylabel=what, title=what)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def find_mistakes(labels: NDArray[Any], probabilities: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the positions of wrong readings, the most confident ones first.
+
+    >>> find_mistakes(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.6, 0.4], [0.8, 0.2]]))
+    array([2, 1])
+    """
+    wrong = np.flatnonzero(np.argmax(probabilities, axis=-1) != labels)
+    confidence = np.max(probabilities[wrong], axis=-1, initial=0.0)
+    return wrong[np.argsort(-confidence, kind="stable")]
+
+
+def draw_mistakes(path: Path, data: Data, probabilities: NDArray[Any]) -> None:
+    """Draw the digits that were read wrong, each with the right and the predicted one."""
+    wrong = find_mistakes(data.labels, probabilities)
+    shown = wrong[:SHOWN]
+    columns = 6
+    rows = max(1, -(-len(shown) // columns))
+    figure = _figure(9, 0.8 + 1.8 * rows)
+    figure.suptitle(f"{len(wrong)} of {len(data.labels)} held-out digits read wrong")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in panels:
+        axes.set_axis_off()
+    for axes, index in zip(panels, shown, strict=False):
+        guess = int(np.argmax(probabilities[index]))
+        axes.imshow(data.images[index, :, :, 0], cmap="gray_r", vmin=0, vmax=1)
+        share = f"{probabilities[index, guess]:.0%}"
+        axes.set_title(f"{data.labels[index]}, read as {guess} ({share})", fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def save(path: Path, values: Mapping[str, NDArray[Any]]) -> None:
+    """Save arrays by name; `safetensors.numpy.load_file` reads them back."""
+    from safetensors.numpy import save_file
+
+    save_file({name: np.ascontiguousarray(value) for name, value in values.items()}, path)

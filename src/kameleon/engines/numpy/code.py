@@ -1,0 +1,249 @@
+"""Straight-line code for NumPy: emitted line by line, planned, then run.
+
+A line computes one value into a slot. Planning finds where a value is used last, so that its
+buffer is freed or written in place there. The same lines either run one by one (one-off
+evaluation, very long programs) or are joined to one generated Python function.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+
+# Longer programs run line by line: joined to one function they'd take longer to compile than
+# they save, and much memory.
+LONGEST_SOURCE = 4000
+# A program becomes one function when it's called for the n-th time.
+JOINED_AT_CALL = 2
+
+Arg = int | str  # a slot, or the text of a literal
+
+FRESH, VIEW, LOOSE = "fresh", "view", "loose"
+
+
+class Line:
+    """`slot = text`, where `{0}`, `{1}` … stand for `args` and `{out}` for a buffer to reuse."""
+
+    __slots__ = ("args", "dest", "frees", "node", "reusable", "text")
+
+    def __init__(
+        self, dest: int, text: str, args: Sequence[Arg], node: Node, reusable: Sequence[int]
+    ):
+        self.dest, self.text, self.args, self.node = dest, text, tuple(args), node
+        self.reusable = tuple(reusable)
+        self.frees: list[int] = []
+
+    @property
+    def used(self) -> list[int]:
+        """The slots that are read."""
+        return [a for a in self.args if type(a) is int]
+
+
+class Code:
+    """Lines over numbered slots; the first slots are the parameters."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, parameters: int, namespace: dict[str, Any]):
+        self.namespace = namespace
+        self.parameters = parameters
+        self.lines: list[Line] = []
+        self.constants: dict[int, Any] = {}
+        self.outputs: list[int] = []
+        self.filename = f"<kameleon numpy program {next(self._numbers)}>"
+        self._group = list(range(parameters))
+        self._owned = [False] * parameters
+        self._calls = 0
+        self._function: Callable[..., Any] | None = None
+
+    # Emitting ------------------------------------------------------------------------------
+
+    def constant(self, value: Any) -> int:
+        """A slot that holds `value` in every call."""
+        slot = self._new_slot(owned=False)
+        self.constants[slot] = value
+        return slot
+
+    def emit(
+        self,
+        node: Node,
+        text: str,
+        args: Sequence[Arg],
+        kind: str = FRESH,
+        reusable: Sequence[int] = (),
+    ) -> int:
+        """Append a line; `kind` says whether its value is new, a view of the first operand, or
+        may share memory with any; `reusable` are operands whose buffers may take the result."""
+        slot = self._new_slot(owned=kind == FRESH)
+        line = Line(slot, text, args, node, reusable)
+        self.lines.append(line)
+        for used in line.used[: 1 if kind == VIEW else None]:
+            if kind != FRESH and used not in self.constants:
+                self._join(slot, used, owned=kind == VIEW)
+            elif kind == VIEW:
+                self._owned[self._find(slot)] = False
+        return slot
+
+    def _new_slot(self, owned: bool) -> int:
+        slot = len(self._group)
+        self._group.append(slot)
+        self._owned.append(owned)
+        return slot
+
+    def _find(self, slot: int) -> int:
+        group = self._group
+        while group[slot] != slot:
+            group[slot] = group[group[slot]]
+            slot = group[slot]
+        return slot
+
+    def _join(self, slot: int, other: int, owned: bool) -> None:
+        a, b = self._find(slot), self._find(other)
+        keep = owned and self._owned[b]
+        self._group[a] = b
+        self._owned[b] = keep
+
+    def is_owned(self, slot: int) -> bool:
+        """Whether the value's buffer was made by this program and belongs to nobody else."""
+        return slot >= self.parameters and slot not in self.constants and (
+            self._owned[self._find(slot)]
+        )
+
+    def group(self, slot: int) -> int:
+        """Slots of one group may share memory."""
+        return self._find(slot)
+
+    # Planning ------------------------------------------------------------------------------
+
+    def finish(self, outputs: Sequence[int]) -> None:
+        """Fix the outputs; decide which buffers are reused and where slots are freed."""
+        self.outputs = list(outputs)
+        end = len(self.lines)
+        last_slot: dict[int, int] = {}
+        for number, line in enumerate(self.lines):
+            for slot in line.used:
+                last_slot[slot] = number
+        for slot in outputs:
+            last_slot[slot] = end
+        last_group: dict[int, int] = {}
+        for slot, number in last_slot.items():
+            group = self._find(slot)
+            last_group[group] = max(number, last_group.get(group, -1))
+        for number, line in enumerate(self.lines):
+            self._reuse(line, number, last_group)
+        for slot, number in last_slot.items():
+            if number < end and slot not in self.constants:
+                self.lines[number].frees.append(slot)
+        for number, line in enumerate(self.lines):
+            if line.dest not in last_slot:
+                line.frees.append(line.dest)
+
+    def _reuse(self, line: Line, number: int, last_group: dict[int, int]) -> None:
+        if "{out}" not in line.text:
+            return
+        chosen = ""
+        for position in line.reusable:
+            slot = line.args[position]
+            if isinstance(slot, int) and self.is_owned(slot):
+                group = self._find(slot)
+                if last_group[group] == number:
+                    chosen = f", {{{position}}}"
+                    mine = self._find(line.dest)
+                    last_group[group] = last_group.get(mine, number)
+                    self._group[mine] = group
+                    break
+        line.text = line.text.replace("{out}", chosen)
+
+    # Running -------------------------------------------------------------------------------
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run the lines on the parameters' values; gives the outputs' values."""
+        function = self._function
+        if function is None:
+            self._calls += 1
+            if self._calls < JOINED_AT_CALL or len(self.lines) > LONGEST_SOURCE:
+                return self._interpret(arguments)
+            function = self.join()
+        return function(*arguments)  # type: ignore[no-any-return]
+
+    def _interpret(self, arguments: Sequence[Any]) -> list[Any]:
+        code = self
+        slots: list[Any] = [*arguments, *(None,) * (len(self._group) - self.parameters)]
+        for slot, value in self.constants.items():
+            slots[slot] = value
+        for line in code.lines:
+            slots[line.dest] = self._step(line)(*[slots[s] for s in line.used])
+            for slot in line.frees:
+                slots[slot] = None
+        return [slots[s] for s in self.outputs]
+
+    def _step(self, line: Line) -> Callable[..., Any]:
+        """The line as a function of the slots that it reads."""
+        count = itertools.count()
+        names = [a if isinstance(a, str) else f"a{next(count)}" for a in line.args]
+        text = line.text.format(*names)
+        cache: dict[str, Any] = self.namespace.setdefault("_steps", {})
+        step = cache.get(text)
+        if step is None:
+            parameters = ", ".join(n for n, a in zip(names, line.args, strict=True) if a is not n)
+            step = cache[text] = eval(f"lambda {parameters}: {text}", self.namespace)
+        return step  # type: ignore[no-any-return]
+
+    def source(self) -> str:
+        """The program as one Python function."""
+        rows = [f"def program({', '.join(f's{i}' for i in range(self.parameters))}):"]
+        for line in self.lines:
+            names = [a if isinstance(a, str) else self._name(a) for a in line.args]
+            row = f" s{line.dest} = {line.text.format(*names)}"
+            if line.frees:
+                row += "; del " + ", ".join(f"s{s}" for s in line.frees)
+            rows.append(row)
+        results = ", ".join(map(self._name, self.outputs))
+        rows.append(f" return ({results}{',' if self.outputs else ''})")
+        return "\n".join(rows)
+
+    def _name(self, slot: int) -> str:
+        return f"c{slot}" if slot in self.constants else f"s{slot}"
+
+    def join(self) -> Callable[..., Any]:
+        """Compile the lines into one function."""
+        names = {f"c{slot}": value for slot, value in self.constants.items()}
+        space = {**self.namespace, **names, "_code": self}
+        exec(compile(self.source(), self.filename, "exec"), space)
+        self._function = function = space["program"]
+        return function  # type: ignore[no-any-return]
+
+    # Failing -------------------------------------------------------------------------------
+
+    @staticmethod
+    def culprit(error: BaseException) -> Node | None:
+        """The innermost node whose line raised `error`."""
+        found: Node | None = None
+        traceback: TracebackType | None = error.__traceback__
+        while traceback is not None:
+            frame = traceback.tb_frame
+            code = frame.f_globals.get("_code")
+            if code is not None and frame.f_code.co_filename == code.filename:
+                found = code.lines[traceback.tb_lineno - 2].node
+            elif frame.f_code is Code._interpret.__code__:
+                found = frame.f_locals["line"].node
+            traceback = traceback.tb_next
+        return found
+
+
+def literal(array: np.ndarray) -> str | None:
+    """The Python text of a scalar, where it has one that NumPy takes for the same value."""
+    value = array.item()
+    if isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, int):
+        return repr(value) if abs(value) < 2**31 or array.dtype.itemsize == 8 else f"({value})"
+    return repr(value) if np.isfinite(value) else None
+
+

@@ -1,0 +1,173 @@
+"""Array functions that the NumPy engine's rules call beside NumPy's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import EvaluationError, ShapeError
+
+Array = Any
+
+
+def mismatch(*sizes: Any) -> None:
+    """Report sizes that were taken as equal and are not."""
+    raise ShapeError(f"sizes that were taken as equal differ at run time: {sizes}")
+
+
+def sigmoid(x: Array, out: Array = None) -> Array:
+    """1 / (1 + exp(-x)); an overflow of exp gives the right limit."""
+    t = np.negative(x, out)
+    if not isinstance(t, np.ndarray):
+        return t.dtype.type(1) / (t.dtype.type(1) + np.exp(t))
+    np.exp(t, t)
+    np.add(t, 1, t)
+    return np.reciprocal(t, t)
+
+
+def softplus(x: Array) -> Array:
+    """max(x, 0) + log(1 + exp(-|x|))."""
+    t = np.abs(x)
+    t = np.log1p(np.exp(np.negative(t)))
+    return np.add(t, np.maximum(x, 0))
+
+
+def softmax(x: Array, axis: int) -> Array:
+    """exp(x) / sum(exp(x)), shifted by the maximum."""
+    e = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    np.exp(e, e)
+    return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), e)
+
+
+def log_softmax(x: Array, axis: int) -> Array:
+    """x - log(sum(exp(x))), shifted by the maximum."""
+    off = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    total = np.add.reduce(np.exp(off), axis=axis, keepdims=True)
+    return np.subtract(off, np.log(total), off)
+
+
+def pad(x: Array, margins: Sequence[tuple[int, int]], value: Any) -> Array:
+    """x with margins of `value`."""
+    shape = tuple(d + a + b for d, (a, b) in zip(x.shape, margins, strict=True))
+    out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out[tuple(slice(a, a + d) for d, (a, _) in zip(x.shape, margins, strict=True))] = x
+    return out
+
+
+def unslice(g: Array, shape: Sequence[int], index: tuple[slice, ...]) -> Array:
+    """Zeros with g at `index`."""
+    out = np.zeros(shape, g.dtype)
+    if out[index].shape != g.shape:
+        mismatch(out[index].shape, g.shape)
+    out[index] = g
+    return out
+
+
+def iota(shape: Sequence[int], axis: int, dtype: Any) -> Array:
+    """The index along `axis`."""
+    line = np.arange(shape[axis], dtype=dtype)
+    if len(shape) == 1:
+        return line
+    line = line.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    return np.ascontiguousarray(np.broadcast_to(line, shape))
+
+
+def check_index(index: Array, size: int) -> None:
+    """Indices must lie in [0, size)."""
+    if index.size:
+        low, high = index.min(), index.max()
+        if low < 0 or high >= size:
+            bad = low if low < 0 else high
+            raise EvaluationError(f"index {bad} is out of range for an axis of size {size}")
+
+
+def gather(x: Array, index: Array, axis: int) -> Array:
+    """Slices of x at `index`."""
+    check_index(index, x.shape[axis])
+    return np.take(x, index, axis)
+
+
+def scatter_add(g: Array, index: Array, size: int, axis: int) -> Array:
+    """Zeros to which the slices of g are added at `index`."""
+    check_index(index, size)
+    shape = (*g.shape[:axis], size, *g.shape[axis + index.ndim :])
+    out = np.zeros(shape, g.dtype)
+    np.add.at(out, (slice(None),) * axis + (index,), g)
+    return out
+
+
+def take_along(x: Array, index: Array, axis: int) -> Array:
+    """One index for each line."""
+    check_index(index, x.shape[axis])
+    return np.take_along_axis(x, index, axis)
+
+
+def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
+    """The adjoint of `take_along`."""
+    check_index(index, size)
+    out = np.zeros((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
+    where = list(np.ogrid[tuple(slice(0, d) for d in g.shape)])
+    where[axis] = index
+    np.add.at(out, tuple(where), g)
+    return out
+
+
+def linear_scan(a: Array, b: Array, axis: int) -> Array:
+    """y[i] = a[i] * y[i-1] + b[i]."""
+    a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    y = np.empty_like(b)
+    for i in range(len(b)):
+        y[i] = b[i] if i == 0 else a[i] * y[i - 1] + b[i]
+    return np.moveaxis(y, 0, axis)
+
+
+def check(x: Array, holds: Array, message: str) -> Array:
+    """x, if everything holds."""
+    if not np.all(holds):
+        raise EvaluationError(message)
+    return x
+
+
+Step = Callable[..., Sequence[Array]]
+
+
+def scan(
+    step: Step,
+    consts: Sequence[Array],
+    carry: Sequence[Array],
+    sequences: Sequence[Array],
+    backwards: bool,
+) -> tuple[Array, ...]:
+    """Run `step(*consts, *carry, *slices)` along axis 0; last carry, then stacked outputs."""
+    length, count = len(sequences[0]), len(carry)
+    for x in sequences:
+        if len(x) != length:
+            mismatch(*(len(x) for x in sequences))
+    order = range(length - 1, -1, -1) if backwards else range(length)
+    if not length:
+        blank = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
+        made = step(*consts, *carry, *blank)[count:]
+        return (*carry, *(np.empty((0, *np.shape(y)), np.asarray(y).dtype) for y in made))
+    stacks: list[Array] = []
+    for t in order:
+        results = step(*consts, *carry, *[x[t] for x in sequences])
+        carry = results[:count]
+        if not stacks:
+            stacks = [
+                np.empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])
+            ]
+        for stack, y in zip(stacks, results[count:], strict=True):
+            stack[t] = y
+    return (*carry, *stacks)
+
+
+def while_loop(
+    condition: Step, body: Step, consts: Sequence[Array], carry: Sequence[Array]
+) -> tuple[Array, ...]:
+    """Run `body` as long as `condition` holds."""
+    carry = tuple(carry)
+    while condition(*consts, *carry)[0]:
+        carry = tuple(body(*consts, *carry))
+    return carry

@@ -1,0 +1,470 @@
+"""The NumPy engine's table: how each primitive is written as a line of NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.node import Node
+from ...prims.linalg import free_axes
+from . import ctc, kernels, random, windows
+from .code import LOOSE, VIEW
+
+if TYPE_CHECKING:
+    from .engine import Emitter
+
+Rule = Callable[["Emitter", Node], None]
+
+# Everything that the text of a line may name.
+NAMESPACE: dict[str, Any] = {
+    **{
+        name: getattr(np, name)
+        for name in (
+            "abs add arange argmax argmin argsort argwhere array asarray bitwise_and bitwise_or"
+            " bitwise_xor broadcast_to ceil copysign cos cumprod cumsum divide dot equal exp expm1"
+            " floor floor_divide greater greater_equal int32 invert isnan left_shift less less_equal"
+            " log log1p logical_and logical_not logical_or matmul maximum minimum multiply negative"
+            " not_equal power remainder right_shift rint sign sin sqrt square subtract tanh where"
+            " concatenate"
+        ).split()
+    },
+    **{
+        name: getattr(kernels, name)
+        for name in (
+            "check gather iota linear_scan log_softmax mismatch pad put_along scan scatter_add"
+            " sigmoid softmax softplus take_along unslice while_loop"
+        ).split()
+    },
+    **{
+        name: getattr(windows, name)
+        for name in (
+            "patches fold max_pool unpool pool_pick sum_pool sum_pool_grad depthwise_conv"
+            " depthwise_conv_input_grad depthwise_conv_kernel_grad"
+        ).split()
+    },
+    "random_bits": random.random_bits,
+    "fold_in": random.fold_in,
+    "greedy_decode": ctc.greedy_decode,
+    "beam_search": ctc.beam_search,
+    "prod": np.multiply.reduce,
+}
+
+
+# Elementwise -------------------------------------------------------------------------------
+
+UFUNCS = {
+    "neg": "negative",
+    "abs": "abs",
+    "sign": "sign",
+    "exp": "exp",
+    "expm1": "expm1",
+    "log": "log",
+    "log1p": "log1p",
+    "sqrt": "sqrt",
+    "sin": "sin",
+    "cos": "cos",
+    "tanh": "tanh",
+    "square": "square",
+    "floor": "floor",
+    "ceil": "ceil",
+    "round": "rint",
+    "is_nan": "isnan",
+    "logical_not": "logical_not",
+    "bit_not": "invert",
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "floor_div": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "logical_and": "logical_and",
+    "logical_or": "logical_or",
+    "bit_and": "bitwise_and",
+    "bit_or": "bitwise_or",
+    "bit_xor": "bitwise_xor",
+    "shift_left": "left_shift",
+    "shift_right": "right_shift",
+}
+
+
+def _ufunc(function: str) -> Rule:
+    def rule(e: Emitter, node: Node) -> None:
+        args, full = e.stretched(node)
+        if all(isinstance(a, str) for a in args):
+            args[0] = e.slot(node.operands[0])
+        holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
+        same = node.operands[0].dtype == node.dtype
+        e.emit(node, f"{function}({holes}{{out}})", args, reusable=full if same else ())
+
+    return rule
+
+
+def _function(text: str) -> Rule:
+    """A unary function that may take a buffer for its result."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
+
+    return rule
+
+
+def _select(e: Emitter, node: Node) -> None:
+    args, _ = e.stretched(node)
+    if isinstance(args[1], str) and isinstance(args[2], str):
+        args[1] = e.slot(node.operands[1])
+    text = "where({0}, {1}, {2})" if node.shape else "({1} if {0} else {2})"
+    if not node.shape:
+        args = [e.slot(x) for x in node.operands]
+    e.emit(node, text, args, LOOSE if not node.shape else "fresh")
+
+
+def _cast(e: Emitter, node: Node) -> None:
+    (x,) = node.operands
+    e.emit(node, f"{{0}}.astype('{node.dtype}')", [x])
+
+
+# Sizes and movement ------------------------------------------------------------------------
+
+
+def _runtime_dims(e: Emitter, node: Node, first: int) -> tuple[str, list[Node]]:
+    """The text of an attribute `shape` whose Nones are operands from number `first` on."""
+    sizes = node.operands[first:]
+    texts = iter(range(first, len(node.operands)))
+    shape = node.attrs["shape"]
+    parts = [f"{{{next(texts)}}}" if d is None else str(d) for d in shape]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})", list(sizes)
+
+
+def _size(e: Emitter, node: Node) -> None:
+    e.emit(node, f"int32({{0}}.shape[{node.attrs['axis']}])", node.operands)
+
+
+def _reshape(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 1)
+    e.emit(node, f"{{0}}.reshape({text})", node.operands, VIEW)
+
+
+def _broadcast(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 1)
+    e.emit(node, f"broadcast_to({{0}}, {text})", node.operands, LOOSE)
+
+
+def _iota(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 0)
+    e.emit(node, f"iota({text}, {node.attrs['axis']}, '{node.dtype}')", node.operands)
+
+
+def _transpose(e: Emitter, node: Node) -> None:
+    perm = node.attrs["perm"]
+    text = "{0}.T" if perm == (1, 0) else f"{{0}}.transpose({perm})"
+    e.emit(node, text, node.operands, VIEW)
+
+
+def _index_text(windows: Any) -> str:
+    parts = [
+        f"{'' if a is None else a}:{'' if b is None else b}{'' if s == 1 else f':{s}'}"
+        for a, b, s in windows
+    ]
+    while len(parts) > 1 and parts[-1] == ":":
+        parts.pop()
+    return ", ".join(parts)
+
+
+def _slice(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}[{_index_text(node.attrs['windows'])}]", node.operands, VIEW)
+
+
+def _unslice(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 1)
+    index = e.constant(tuple(slice(*w) for w in node.attrs["windows"]))
+    hole = len(node.operands)
+    e.emit(node, f"unslice({{0}}, {text}, {{{hole}}})", [*node.operands, index])
+
+
+def _reverse(e: Emitter, node: Node) -> None:
+    axes = node.attrs["axes"]
+    index = ", ".join("::-1" if i in axes else ":" for i in range(len(node.shape)))
+    e.emit(node, f"{{0}}[{index}]", node.operands, VIEW)
+
+
+def _pad(e: Emitter, node: Node) -> None:
+    value = e.constant(node.attrs["value"])
+    e.emit(node, f"pad({{0}}, {node.attrs['margins']}, {{1}})", [*node.operands, value])
+
+
+def _concatenate(e: Emitter, node: Node) -> None:
+    holes = ", ".join(f"{{{i}}}" for i in range(len(node.operands)))
+    e.emit(node, f"concatenate(({holes}), {node.attrs['axis']})", node.operands)
+
+
+# Reductions --------------------------------------------------------------------------------
+
+
+def _axes_text(node: Node) -> str:
+    axes, rank = node.attrs["axes"], len(node.operands[0].shape)
+    if len(axes) == rank:
+        return "None"
+    return str(axes[0]) if len(axes) == 1 else str(axes)
+
+
+def _reduce(ufunc: str, dtype: bool) -> Rule:
+    def rule(e: Emitter, node: Node) -> None:
+        tail = f", '{node.dtype}'" if dtype else ""
+        e.emit(node, f"{ufunc}.reduce({{0}}, {_axes_text(node)}{tail})", node.operands)
+
+    return rule
+
+
+def _along(text: str) -> Rule:
+    """A function of the operands and the attribute `axis`."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        axis, dtype = node.attrs.get("axis"), node.dtype
+        e.emit(node, text.replace("AXIS", str(axis)).replace("DTYPE", dtype), node.operands)
+
+    return rule
+
+
+def _sized(name: str) -> Rule:
+    """Adjoints of indexing: the size is an attribute or the third operand."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        size = "{2}" if node.attrs["size"] is None else str(node.attrs["size"])
+        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {node.attrs['axis']})", node.operands)
+
+    return rule
+
+
+# Contraction -------------------------------------------------------------------------------
+
+
+def _ordered(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The contracted axes of both operands, in pairs, ascending in the first."""
+    over = node.attrs["over"]
+    pairs = sorted(zip(*over, strict=True))
+    return tuple(i for i, _ in pairs), tuple(j for _, j in pairs)
+
+
+def _dims_product(x: Node, axes: tuple[int, ...], hole: int) -> str:
+    parts = [str(x.shape[i]) if x.shape[i] is not None else f"{{{hole}}}.shape[{i}]" for i in axes]
+    return "*".join(parts) or "1"
+
+
+def _matrix(
+    x: Node, hole: int, batch: tuple[int, ...], rows: tuple[int, ...], columns: tuple[int, ...]
+) -> str:
+    """Text of operand `hole` as (*batch, rows, columns), by views where possible."""
+    order, swapped = (*batch, *rows, *columns), (*batch, *columns, *rows)
+    rank = len(x.shape)
+    flip = order != tuple(range(rank)) and swapped == tuple(range(rank)) and not batch
+    if flip:
+        rows, columns, order = columns, rows, swapped
+    text = f"{{{hole}}}"
+    if order != tuple(range(rank)):
+        text += f".transpose({order})"
+    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
+        dims = [_dims_product(x, axes, hole) for axes in (rows, columns)]
+        if batch:
+            dims.insert(0, _dims_product(x, batch, hole))
+        text += f".reshape({', '.join(dims)})"
+    return text + (".T" if flip else "")
+
+
+def _contract(e: Emitter, node: Node) -> None:
+    a, b = node.operands
+    batch_a, batch_b = node.attrs["batch"]
+    over_a, over_b = _ordered(node)
+    free_a = free_axes(len(a.shape), over_a, batch_a)
+    free_b = free_axes(len(b.shape), over_b, batch_b)
+    left = _matrix(a, 0, batch_a, free_a, over_a)
+    right = _matrix(b, 1, batch_b, over_b, free_b)
+    for i, j in zip(batch_a, batch_b, strict=True):
+        _check_batch(e, node, i, j)
+    text = f"{'matmul' if batch_a else 'dot'}({left}, {right})"
+    if len(free_a) != 1 or len(free_b) != 1 or len(batch_a) > 1:
+        holes = [(a, i, 0) for i in (*batch_a, *free_a)] + [(b, j, 1) for j in free_b]
+        dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
+        text += f".reshape({', '.join(dims)})" if dims else "[0, 0]"
+    e.emit(node, text, [a, b])
+
+
+def _check_batch(e: Emitter, node: Node, i: int, j: int) -> None:
+    """Batch sizes that aren't provably equal: matmul would stretch a 1."""
+    a, b = node.operands
+    roots = e.sizes.of(a, i), e.sizes.of(b, j)
+    if roots[0] != roots[1]:
+        x, y = f"{{0}}.shape[{i}]", f"{{1}}.shape[{j}]"
+        e.code.emit(node, f"{x} == {y} or mismatch({x}, {y})", [e.slot(a), e.slot(b)])
+        e.sizes.state(*roots)
+
+
+# Control -----------------------------------------------------------------------------------
+
+
+def _holes(first: int, count: int) -> str:
+    return ", ".join(f"{{{i}}}" for i in range(first, first + count))
+
+
+def _item(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}[{node.attrs['index']}]", node.operands, VIEW)
+
+
+def _same(e: Emitter, node: Node) -> None:
+    e.emit(node, "{0}", [node.operands[0]], VIEW)
+
+
+def _check(e: Emitter, node: Node) -> None:
+    message = e.constant(node.attrs["message"])
+    e.emit(node, "check({0}, {1}, {2})", [*node.operands, message], VIEW)
+
+
+def _cond(e: Emitter, node: Node) -> None:
+    count = len(node.operands) - 1
+    branches = [e.body(node.attrs["then"]), e.body(node.attrs["otherwise"])]
+    holes = _holes(1, count)
+    text = f"({{{count + 1}}}({holes}) if {{0}} else {{{count + 2}}}({holes}))"
+    e.emit(node, text, [*node.operands, *branches], LOOSE)
+
+
+def _parts(node: Node, *counts: int) -> str:
+    texts, first = [], 0
+    for count in counts:
+        holes = _holes(first, count)
+        texts.append(f"({holes}{',' if count == 1 else ''})")
+        first += count
+    return ", ".join(texts)
+
+
+def _scan(e: Emitter, node: Node) -> None:
+    c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
+    step = e.body(node.attrs["body"])
+    parts = _parts(node, c, k, total - c - k)
+    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']})"
+    e.emit(node, text, [*node.operands, step], LOOSE)
+
+
+def _while(e: Emitter, node: Node) -> None:
+    c, total = node.attrs["consts"], len(node.operands)
+    bodies = [e.body(node.attrs["condition"]), e.body(node.attrs["body"])]
+    text = f"while_loop({{{total}}}, {{{total + 1}}}, {_parts(node, c, total - c)})"
+    e.emit(node, text, [*node.operands, *bodies], LOOSE)
+
+
+# Windows -----------------------------------------------------------------------------------
+
+
+def _windowed(text: str) -> Rule:
+    """A kernel of engines.numpy.windows: WINDOW, MOVES and SPACE stand for attributes."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        w = node.attrs["window"]
+        full = f"{w.strides}, {w.padding}, {w.dilation}"
+        line = text.replace("WINDOW", f"{w.sizes}, {w.strides}, {w.padding}")
+        line = line.replace("MOVES", full).replace("DILATION", str(w.dilation))
+        line = line.replace("SIZES", str(w.sizes))
+        if "space" in node.attrs:
+            sizes = iter(range(len(node.operands)))
+            known = len([d for d in node.attrs["space"] if d is None])
+            sizes = iter(range(len(node.operands) - known, len(node.operands)))
+            dims = [f"{{{next(sizes)}}}" if d is None else str(d) for d in node.attrs["space"]]
+            line = line.replace("SPACE", f"({', '.join(dims)},)")
+        e.emit(node, line, node.operands)
+
+    return rule
+
+
+def _max_pool(e: Emitter, node: Node) -> None:
+    w = node.attrs["window"]
+    need = e.is_used(node.results[1])
+    text = f"max_pool({{0}}, {w.sizes}, {w.strides}, {w.padding}, {need})"
+    e.emit(node, text, node.operands)
+
+
+# Random numbers, decoding ------------------------------------------------------------------
+
+
+def _random_bits(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 1)
+    e.emit(node, f"random_bits({{0}}, int(prod({text}))).reshape({text})", node.operands)
+
+
+def _beam_search(e: Emitter, node: Node) -> None:
+    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
+    text = f"(lambda r: (*r[0], r[1]))(beam_search({{0}}, {{1}}, {width}, {paths}))"
+    e.emit(node, text, node.operands)
+
+
+
+
+RULES: dict[str, Rule] = {
+    **{name: _ufunc(function) for name, function in UFUNCS.items()},
+    "relu": _function("maximum({0}, 0{out})"),
+    "sigmoid": _function("sigmoid({0}{out})"),
+    "softplus": _function("softplus({0})"),
+    "softmax": _along("softmax({0}, AXIS)"),
+    "log_softmax": _along("log_softmax({0}, AXIS)"),
+    "select": _select,
+    "cast": _cast,
+    "bitcast": _along("{0}.view('DTYPE')"),
+    "size": _size,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "iota": _iota,
+    "transpose": _transpose,
+    "slice": _slice,
+    "unslice": _unslice,
+    "reverse": _reverse,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "reduce_sum": _reduce("add", dtype=True),
+    "reduce_prod": _reduce("multiply", dtype=True),
+    "reduce_max": _reduce("maximum", dtype=False),
+    "reduce_min": _reduce("minimum", dtype=False),
+    "reduce_any": _reduce("logical_or", dtype=False),
+    "reduce_all": _reduce("logical_and", dtype=False),
+    "argmax": _along("argmax({0}, AXIS)"),
+    "argmin": _along("argmin({0}, AXIS)"),
+    "argsort": _along("argsort({0}, AXIS, kind='stable')"),
+    "cumsum": _along("cumsum({0}, AXIS, 'DTYPE')"),
+    "cumprod": _along("cumprod({0}, AXIS, 'DTYPE')"),
+    "linear_scan": _along("linear_scan({0}, {1}, AXIS)"),
+    "gather": _along("gather({0}, {1}, AXIS)"),
+    "take_along": _along("take_along({0}, {1}, AXIS)"),
+    "scatter_add": _sized("scatter_add"),
+    "put_along": _sized("put_along"),
+    "nonzero": _along("argwhere({0})"),
+    "contract": _contract,
+    "item": _item,
+    "identity": _same,
+    "stop_gradient": _same,
+    "with_gradient": _same,
+    "check": _check,
+    "cond": _cond,
+    "scan": _scan,
+    "while": _while,
+    "patches": _windowed("patches({0}, WINDOW, DILATION)"),
+    "fold": _windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "max_pool": _max_pool,
+    "unpool": _windowed("unpool({0}, {1}, SPACE, WINDOW)"),
+    "pool_pick": _windowed("pool_pick({0}, {1}, WINDOW)"),
+    "sum_pool": _windowed("sum_pool({0}, WINDOW)"),
+    "sum_unpool": _windowed("sum_pool_grad({0}, SPACE, WINDOW)"),
+    "depthwise_conv": _windowed("depthwise_conv({0}, {1}, MOVES)"),
+    "depthwise_input": _windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
+    "depthwise_kernel": _windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
+    "random_bits": _random_bits,
+    "random_fold": _along("fold_in({0}, {1})"),
+    "ctc_greedy": _along("greedy_decode({0}, {1})"),
+    "ctc_beam_search": _beam_search,
+}

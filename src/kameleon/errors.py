@@ -1,0 +1,70 @@
+"""The tree of errors: what went wrong, and what to do about it.
+
+Every error that Kameleon raises is a `KameleonError` and, beside it, the built-in class that
+users of the documented API catch (`ValueError` for bad arguments, `TypeError` for bad kinds).
+"""
+
+from __future__ import annotations
+
+
+class KameleonError(Exception):
+    """Base of all errors raised on purpose by Kameleon.
+
+    >>> issubclass(ShapeError, KameleonError) and issubclass(ShapeError, ValueError)
+    True
+    """
+
+
+class ArgumentError(KameleonError, ValueError):
+    """An argument has a value that the function cannot take.
+
+    Remedy: the message names the function, the argument, what came and what was expected.
+    """
+
+
+class ShapeError(ArgumentError):
+    """Shapes do not fit each other or the function.
+
+    Remedy: print `K.int_shape` of the operands; reshape, expand or transpose one of them.
+    """
+
+
+class DTypeError(KameleonError, TypeError, ValueError):
+    """A dtype is unknown, or not one that the function is defined for.
+
+    Remedy: `K.cast(x, dtype)`.
+    """
+
+
+class GradientError(KameleonError, ValueError):
+    """A gradient was asked for that does not exist or is not known.
+
+    Remedy: `K.stop_gradient`, `K.custom_gradient`, or a differentiable formulation.
+    """
+
+
+class GraphError(KameleonError, ValueError):
+    """A graph breaks one of the rules that `ir.verify` holds (a fault of whoever built it)."""
+
+
+class FeedError(KameleonError, ValueError):
+    """A value given for an input is missing, superfluous, or of the wrong shape or dtype."""
+
+
+class EvaluationError(KameleonError, ValueError):
+    """An engine failed while it ran a node; the message cites the node and the user's line."""
+
+
+class EngineError(KameleonError, RuntimeError):
+    """An engine cannot do what was asked of it."""
+
+
+class EngineNotFoundError(EngineError, ImportError, ValueError):
+    """An engine was asked for that is unknown or not installed.
+
+    Remedy: the message holds the line that installs it.
+    """
+
+
+class ConfigWarning(UserWarning):
+    """A setting in `keras.json` or the environment was not usable; the default was taken."""

@@ -1,0 +1,106 @@
+"""External backends: a module of the user's that supplies the K functions itself.
+
+`KERAS_BACKEND=my_package.my_module` (or the same path in keras.json) chooses it. It must have
+the three functions in `REQUIRED`; whatever else it lacks is reported when it is used.
+Source: documentation, "Switching from one backend to another".
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kameleon.config import CALL, ENGINES, describe_remedy, describe_source
+from kameleon.errors import ArgumentError, EngineError, EngineNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+
+REQUIRED = ("placeholder", "variable", "function")
+
+
+def load(path: str, source: str = CALL) -> ModuleType:
+    """Import the backend module `path` and check that it has the required functions.
+
+    Arguments:
+        path: dotted path of an importable module.
+        source: where the path was said, as `config.choose_backend` returns it.
+
+    Raises:
+        EngineNotFoundError: (an ImportError and a ValueError) if it can't be imported; what
+            went wrong in it is chained.
+        ArgumentError: (a ValueError) if functions are missing; names all of them.
+
+    >>> load("math")
+    Traceback (most recent call last):
+      ...
+    kameleon.errors.ArgumentError: the call for 'math' can't be met: as a backend the module \
+must have the functions placeholder, variable, function; it lacks placeholder, variable, function
+    """
+    asked = describe_source(source, path)
+    try:
+        module = importlib.import_module(path)
+    except Exception as error:  # a module of the user's may fail in any way
+        message = f"{asked} can't be met: {_failure(path, error)}; {describe_remedy(source)}"
+        raise EngineNotFoundError(message) from error
+    lacking = [name for name in REQUIRED if not callable(getattr(module, name, None))]
+    if lacking:
+        raise ArgumentError(
+            f"{asked} can't be met: as a backend the module must have the functions "
+            f"{', '.join(REQUIRED)}; it lacks {', '.join(lacking)}"
+        )
+    return module
+
+
+def _failure(path: str, error: Exception) -> str:
+    """Say why an import failed: there is no such module, or it raised `error` itself."""
+    # A missing module that is `path` or a package around it; not one that `path` imports.
+    absent = error.name if isinstance(error, ModuleNotFoundError) else None
+    if absent is None or not f"{path}.".startswith(f"{absent}."):
+        return f"importing the module {path!r} failed with {type(error).__name__}: {error}"
+    meant = path.strip().lower()
+    hint = f" (did you mean {meant!r}?)" if meant in ENGINES else ""
+    return (
+        f"it's neither an engine ({', '.join(ENGINES)}) nor a module that can be imported: "
+        f"there is no module {absent!r}{hint}"
+    )
+
+
+def overlay(names: Iterable[str], module: ModuleType) -> dict[str, Any]:
+    """Return for each name the module's attribute, or None where it has none.
+
+    Arguments:
+        names: names of K functions.
+        module: an external backend.
+
+    >>> import math
+    >>> overlay(["sqrt", "conv2d"], math)
+    {'sqrt': <built-in function sqrt>, 'conv2d': None}
+    """
+    return {name: getattr(module, name, None) for name in names}
+
+
+def missing(name: str, module_name: str) -> Callable[..., NoReturn]:
+    """Return a function to stand for one that an external backend lacks: it raises when called.
+
+    Arguments:
+        name: the K function.
+        module_name: the external backend.
+
+    >>> missing("conv2d", "my_package.my_module")()
+    Traceback (most recent call last):
+      ...
+    kameleon.errors.EngineError: conv2d: the external backend 'my_package.my_module' has no such \
+function; add it there, or choose an engine (KERAS_BACKEND=numpy), which has them all
+    """
+
+    def stand_in(*args: object, **kwargs: object) -> NoReturn:
+        raise EngineError(
+            f"{name}: the external backend {module_name!r} has no such function; add it there, "
+            "or choose an engine (KERAS_BACKEND=numpy), which has them all"
+        )
+
+    stand_in.__name__ = stand_in.__qualname__ = name
+    stand_in.__doc__ = f"Not in the external backend {module_name}; raises EngineError."
+    return stand_in

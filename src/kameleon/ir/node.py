@@ -1,0 +1,279 @@
+"""Nodes of the graph: immutable, built in order, each with the user's line that made it.
+
+A node is what users call a tensor. Its operands were made before it, so `serial` numbers order
+any graph topologically, and all walks are loops. A node with several results (`scan`, say) is
+never seen by users: they hold its `results`, one `item` node each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .types import DType, Shape, TensorType, as_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .primitive import Primitive
+
+Attrs = Mapping[str, Any]
+NO_ATTRS: dict[str, Any] = {}
+
+_serials = itertools.count()
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Source:
+    """A place in the user's code."""
+
+    __slots__ = ("filename", "function", "line")
+
+    def __init__(self, filename: str, line: int, function: str):
+        self.filename, self.line, self.function = filename, line, function
+
+    def __str__(self) -> str:
+        return f'File "{self.filename}", line {self.line}, in {self.function}'
+
+
+class Context(threading.local):
+    """What a thread's code has set for the nodes that it builds.
+
+    scope: prefix of names; control: updates that reads see (`control_dependencies`);
+    source: stands for the user's line where a transform builds nodes on behalf of another node.
+    """
+
+    scope: str = ""
+    control: tuple[Update, ...] = ()
+    source: Source | tuple[Any, int] | None = None
+
+
+context = Context()
+
+
+class Node:
+    """A tensor: one value in the graph, computed by `primitive` from `operands`.
+
+    Attributes: `shape` (ints and None), `dtype`, `name`, `source` (the user's line).
+    Two nodes are equal only if they are the same node; use `K.equal` to compare values.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_name",
+        "_source",
+        "attrs",
+        "effects",
+        "operands",
+        "primitive",
+        "results",
+        "serial",
+        "type",
+    )
+
+    primitive: Primitive
+    operands: tuple[Node, ...]
+    attrs: Attrs
+    type: TensorType
+    effects: tuple[Effect, ...]
+    results: tuple[Node, ...]
+
+    __array_priority__ = 1000
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        operands: tuple[Node, ...],
+        attrs: Attrs,
+        type: TensorType,
+        name: str | None = None,
+    ):
+        self.primitive = primitive
+        self.operands = operands
+        self.attrs = attrs
+        self.type = type
+        self.serial = next(_serials)
+        self._source = context.source or _user_frame()
+        self.effects = context.control
+        self.results = (self,)
+        self._name = name
+        if name is None and context.scope:
+            self._name = unique_name(context.scope + primitive.title)
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the axes; None where one is known only at run time."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type, a string such as 'float32'."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.type.shape)
+
+    @property
+    def name(self) -> str:
+        """The name, unique in the session, with ':0' behind it."""
+        if self._name is None:
+            self._name = unique_name(self.primitive.title)
+        return self._name + ":0"
+
+    @property
+    def source(self) -> Source:
+        """The place in the user's code that made this node."""
+        if isinstance(self._source, tuple):
+            code, line = self._source
+            self._source = Source(code.co_filename, line, code.co_name)
+        return self._source
+
+    def __repr__(self) -> str:
+        shape = ", ".join(map(str, self.shape)) + ("," if len(self.shape) == 1 else "")
+        kind = type(self).__name__.replace("Node", "Tensor")
+        return f"<kameleon.{kind} '{self.name}' shape=({shape}) dtype={self.dtype}>"
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self!r} has no truth value: it is a symbolic tensor, its numbers are known only"
+            " when it runs; use K.switch for a choice inside the graph, K.eval(x) for its value"
+        )
+
+    def __copy__(self) -> Node:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Node:
+        return self
+
+
+class Variable(Node):
+    """A tensor with state. As a node it stands for the value at the start of a call."""
+
+    __slots__ = ("cell",)
+
+    cell: Any
+
+    def __str__(self) -> str:
+        return self.name[:-2]
+
+
+class Effect:
+    """Something that a node carries: it happens where a program with that node runs."""
+
+    __slots__ = ()
+
+
+class Update(Node, Effect):
+    """The new value of a variable; whoever evaluates it changes the variable.
+
+    `increment` is set where the update adds to the old value: several such updates of one
+    variable in one call add up.
+    """
+
+    __slots__ = ("increment", "value", "variable")
+
+    variable: Variable
+    value: Node
+    increment: Node | None
+
+    def __repr__(self) -> str:
+        return f"<kameleon.Update of '{self.variable.name}' shape={self.shape} dtype={self.dtype}>"
+
+
+class Print(Effect):
+    """Show `value` behind `message` whenever the node that carries this is computed."""
+
+    __slots__ = ("message", "value")
+
+    def __init__(self, message: str, value: Node):
+        self.message, self.value = message, value
+
+
+def _user_frame() -> tuple[Any, int]:
+    """The innermost frame outside of this package, as (code, line)."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lineno
+
+
+@contextmanager
+def built_for(node: Node) -> Iterator[None]:
+    """Nodes built inside bear the source of `node`, and none of the caller's context."""
+    saved = context.source, context.control, context.scope
+    context.source, context.control, context.scope = node._source, (), ""
+    try:
+        yield
+    finally:
+        context.source, context.control, context.scope = saved
+
+
+_name_counts: dict[str, int] = {}
+_name_lock = threading.Lock()
+
+
+def unique_name(name: str) -> str:
+    """`name`, or `name_1`, `name_2` … where it was given before in this session."""
+    with _name_lock:
+        count = _name_counts.get(name, 0)
+        _name_counts[name] = count + 1
+        while count:
+            candidate = f"{name}_{count}"
+            if candidate not in _name_counts:
+                _name_counts[candidate] = 1
+                return candidate
+            count += 1
+        return name
+
+
+def reset_names() -> None:
+    """Start counting names anew."""
+    with _name_lock:
+        _name_counts.clear()
+
+
+def walk(outputs: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:
+    """All nodes that `outputs` need, operands first; the walk does not look behind `stop`."""
+    seen: set[Node] = set()
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            if node not in stop:
+                stack.extend(node.operands)
+    return sorted(seen, key=_serial)
+
+
+def dependents(order: Iterable[Node], roots: Collection[Node]) -> set[Node]:
+    """Those nodes of `order` (operands first) that are in `roots` or depend on them."""
+    found = set(roots)
+    for node in order:
+        if node not in found and not found.isdisjoint(node.operands):
+            found.add(node)
+    return found
+
+
+_serial: Callable[[Node], int] = lambda node: node.serial  # noqa: E731
+
+
+def new_serial() -> int:
+    """A serial above those of all nodes made so far, below those of all to come."""
+    return next(_serials)
+
+
+def frozen(value: Any, dtype: Any = None) -> np.ndarray:
+    """A private read-only copy of `value` as an array."""
+    array = np.array(value, dtype=None if dtype is None else as_dtype(dtype))
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,55 @@
+"""Which sizes of a graph are provably equal, so that the rest can be checked at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .node import Node
+
+Origin = Callable[[Node, int], Any]
+Root = Any  # an int, or a key that stands for one unknown size
+
+
+class Sizes:
+    """Equalities between the sizes of one graph.
+
+    `origin(node, axis)` gives, one step up, the operand and axis that has the same size; or the
+    scalar node that is the size; or None.
+    """
+
+    def __init__(self, origin: Origin):
+        self._origin = origin
+        self._same: dict[Root, Root] = {}
+
+    def of(self, node: Node, axis: int) -> Root:
+        """What the size of an axis is: an int, or a representative of all equal ones."""
+        while (dim := node.shape[axis]) is None:
+            step = self._origin(node, axis)
+            if step is None:
+                return self.representative((node, axis))
+            if isinstance(step, Node):
+                return self.named_by(step)
+            node, axis = step
+        return dim
+
+    def named_by(self, size: Node) -> Root:
+        """What a scalar node that is used as a size stands for."""
+        if size.primitive.name == "size":
+            return self.of(size.operands[0], size.attrs["axis"])
+        return self.representative(size)
+
+    def representative(self, root: Root) -> Root:
+        """The one that stands for all sizes that were stated to be equal to `root`."""
+        while root in self._same:
+            root = self._same[root]
+        return root
+
+    def state(self, a: Root, b: Root) -> None:
+        """From here on the two are known to be equal (they were checked)."""
+        a, b = self.representative(a), self.representative(b)
+        if a != b:
+            if isinstance(a, int):
+                a, b = b, a
+            if not isinstance(a, int):
+                self._same[a] = b

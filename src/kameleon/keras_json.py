@@ -1,0 +1,112 @@
+"""The file keras.json: where it is, what it holds, and how it comes into being.
+
+Other installations of Keras share it, so it is read with suspicion and never changed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from kameleon.errors import ArgumentError
+
+# `json` and `tempfile` are imported where they are used: each takes longer than this module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def find() -> tuple[str, bool]:
+    """Return the path of keras.json, there or not, and whether strangers can write beside it.
+
+    `KERAS_HOME` names the folder. Without it, that is `.keras` under the home folder (`$HOME`;
+    on Windows `%USERPROFILE%`), or under `/tmp` where the home can't be written.
+
+    >>> os.path.basename(find()[0])
+    'keras.json'
+    """
+    told = os.environ.get("KERAS_HOME")
+    if told:
+        return os.path.join(os.path.expanduser(told), "keras.json"), False
+    home = os.path.expanduser("~")
+    path = os.path.join(home, ".keras", "keras.json")
+    if os.access(home, os.W_OK) or os.path.isfile(path):
+        return path, False
+    if os.name == "posix":
+        return "/tmp/.keras/keras.json", True
+    import tempfile
+
+    return os.path.join(tempfile.gettempdir(), ".keras", "keras.json"), False
+
+
+def read(path: str, shared: bool = False) -> dict[str, object]:
+    """Return what the file says; nothing, if there is no file.
+
+    Arguments:
+        path: of the file.
+        shared: whether other users can write in its folder. What the file says may name a
+            module to import, so there it's taken from this user and from root alone.
+
+    Raises:
+        ArgumentError: if the file can't be used; says why.
+
+    >>> read("no/such/keras.json")
+    {}
+    """
+    import json
+
+    try:
+        with open(path, encoding="utf-8-sig") as file:  # editors on Windows put a mark in front
+            if shared and os.fstat(file.fileno()).st_uid not in (0, os.getuid()):
+                raise ArgumentError(f"{path} belongs to another user; set KERAS_HOME to a folder")
+            content = json.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise ArgumentError(f"{path} can't be read: {error.strerror}") from error
+    except ArgumentError:  # from above; else it would count as one of the ValueErrors below
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError(f"{path} isn't valid JSON: {error}") from error
+    if not isinstance(content, dict):
+        kind = type(content).__name__
+        raise ArgumentError(f"{path} holds a {kind}; expected a JSON object, {{…}}")
+    return content
+
+
+def write_new(path: str, values: Mapping[str, object]) -> bool:
+    """Write `values` to the file if there is none; say whether this call did.
+
+    The file appears complete or not at all, also where many processes write it at once, and
+    one that exists is never replaced. A folder that can't be written is no error.
+
+    >>> write_new(os.devnull, {})
+    False
+    """
+    import json
+
+    if os.path.lexists(path):
+        return False
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return _publish(json.dumps(values, indent=4) + "\n", path)
+    except OSError:
+        return False
+
+
+def _publish(text: str, path: str) -> bool:
+    draft = f"{path}.{os.urandom(8).hex()}.tmp"
+    try:
+        with open(draft, "x", encoding="utf-8") as file:
+            file.write(text)
+        try:
+            os.link(draft, path)  # fails where the file exists; a replace would overwrite it
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            if os.path.lexists(path):
+                return False
+            os.replace(draft, path)
+        return True
+    finally:
+        if os.path.lexists(draft):
+            os.remove(draft)

@@ -1,0 +1,27 @@
+"""The tables of primitives; importing this package declares them all."""
+
+from . import (
+    control,
+    conv,
+    ctc,
+    elementwise,
+    indexing,
+    linalg,
+    movement,
+    random,
+    reduce,
+    special,
+)
+
+__all__ = [
+    "control",
+    "conv",
+    "ctc",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "movement",
+    "random",
+    "reduce",
+    "special",
+]

@@ -1,0 +1,184 @@
+"""Control: conditions, loops, scans, and primitives that only say something about a value.
+
+Bodies are closed graphs (`ir.program.Graph`); whatever they need is an operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DTypeError, ShapeError
+from ..ir.node import Node
+from ..ir.primitive import ZERO, Primitive, input_node, jointly
+from ..ir.program import Graph
+from ..ir.reverse import pullback
+from ..ir.types import TensorType, join_dims, join_shapes
+from .elementwise import full_like
+
+identity = Primitive(
+    "identity", lambda x: x.type, [lambda g, y, x: g], "x", title="Identity"
+)
+stop_gradient = Primitive(
+    "stop_gradient", lambda x: x.type, ZERO, "x, taken as constant by gradients"
+)
+
+
+def _infer_check(x: Node, holds: Node, message: str) -> TensorType:
+    if not holds.dtype.is_bool:
+        raise DTypeError(f"check: the condition must be bool, not {holds.dtype}")
+    return x.type
+
+
+check = Primitive(
+    "check",
+    _infer_check,
+    [lambda g, y, x, holds, message: g, None],
+    "x; an error with `message` where not all of `holds` is true",
+)
+
+
+def _custom_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
+    parts = y.attrs["rule"](gs[0])
+    return [None, *(p if want else None for p, want in zip(parts, needed[1:], strict=True))]
+
+
+with_gradient = Primitive(
+    "with_gradient",
+    lambda y, *xs, rule: y.type,
+    jointly(_custom_back),
+    "y; its cotangent goes to xs through `rule`, not to y",
+)
+
+
+# Conditions --------------------------------------------------------------------------------
+
+
+def joined_type(a: TensorType, b: TensorType, what: str) -> TensorType:
+    """The most specific of two types that must be equal."""
+    if a.dtype != b.dtype:
+        raise DTypeError(f"{what}: dtypes {a.dtype} and {b.dtype} differ; K.cast one")
+    return TensorType(join_shapes(a.shape, b.shape, what), a.dtype)
+
+
+def loosened(a: TensorType, b: TensorType, what: str) -> TensorType:
+    """What is true of both types: sizes that differ are unknown."""
+    if a.dtype != b.dtype or len(a.shape) != len(b.shape):
+        raise ShapeError(f"{what}: the branches give {a} and {b}; they must agree")
+    dims = tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True))
+    return TensorType(dims, a.dtype)
+
+
+def _infer_cond(
+    condition: Node, *operands: Node, then: Graph, otherwise: Graph
+) -> tuple[TensorType, ...]:
+    if not condition.dtype.is_bool or condition.shape != ():
+        raise ShapeError(f"cond: the condition must be a bool scalar, not {condition!r}")
+    pairs = zip(then.outputs, otherwise.outputs, strict=True)
+    return tuple(loosened(a.type, b.type, "cond") for a, b in pairs)
+
+
+def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
+    live = [i for i, g in enumerate(gs) if g is not None]
+    wanted = [i for i, want in enumerate(needed[1:]) if want]
+    params = [input_node(gs[i].type) for i in live]
+    branches = []
+    for branch in (y.attrs["then"], y.attrs["otherwise"]):
+        wrt = [branch.inputs[i] for i in wanted]
+        outputs = [branch.outputs[i] for i in live]
+        parts = pullback(outputs, params, wrt, branch.inputs)
+        filled = [full_like(x, 0) if p is None else p for p, x in zip(parts, wrt, strict=True)]
+        branches.append(Graph([*branch.inputs, *params], filled))
+    node = cond(y.operands[0], *y.operands[1:], *(gs[i] for i in live),
+                then=branches[0], otherwise=branches[1])  # fmt: skip
+    back: list[Node | None] = [None] * len(needed)
+    for i, result in zip(wanted, node.results, strict=True):
+        back[i + 1] = result
+    return back
+
+
+cond = Primitive(
+    "cond",
+    _infer_cond,
+    jointly(_cond_back),
+    "the outputs of `then` where the condition holds, else those of `otherwise`; one is run",
+    title="cond",
+)
+
+
+# Loops -------------------------------------------------------------------------------------
+
+
+def _infer_while(
+    *operands: Node, condition: Graph, body: Graph, consts: int
+) -> tuple[TensorType, ...]:
+    carry = operands[consts:]
+    return tuple(
+        joined_type(x.type, new.type, "while_loop")
+        for x, new in zip(carry, body.outputs, strict=True)
+    )
+
+
+while_ = Primitive(
+    "while",
+    _infer_while,
+    "its number of steps is unbounded; give maximum_iterations",
+    "runs `body` on the carry as long as `condition` holds; both also get the first `consts`",
+    title="while",
+)
+
+
+def scan_parts(node: Node) -> tuple[Sequence[Node], Sequence[Node], Sequence[Node]]:
+    """Operands of a scan: constants, initial carry, sequences."""
+    c, k = node.attrs["consts"], node.attrs["carry"]
+    operands = node.operands
+    return operands[:c], operands[c : c + k], operands[c + k :]
+
+
+def _infer_scan(
+    *operands: Node, body: Graph, consts: int, carry: int, backwards: bool
+) -> tuple[TensorType, ...]:
+    initial, sequences = operands[consts : consts + carry], operands[consts + carry :]
+    length = None
+    for x in sequences:
+        length = join_dims(length, x.shape[0])
+    states = [
+        joined_type(x.type, new.type, "scan: the state before and after a step")
+        for x, new in zip(initial, body.outputs[:carry], strict=True)
+    ]
+    stacked = [TensorType((length, *y.shape), y.dtype) for y in body.outputs[carry:]]
+    return (*states, *stacked)
+
+
+def _scan_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | None]:
+    from .scan_gradient import scan_pullback
+
+    return scan_pullback(y, gs, needed)
+
+
+scan = Primitive(
+    "scan",
+    _infer_scan,
+    jointly(_scan_back),
+    "runs `body` (constants, carry, one slice of each sequence along axis 0) -> (new carry,"
+    " outputs) in order, or `backwards`; gives the last carry and the stacked outputs",
+    title="scan",
+)
+
+
+def run_scan(
+    body: Graph,
+    consts: Sequence[Node],
+    carry: Sequence[Node],
+    sequences: Sequence[Node],
+    backwards: bool = False,
+) -> tuple[list[Node], list[Node]]:
+    """A scan's last carry and its stacked outputs."""
+    node = scan(
+        *consts, *carry, *sequences,
+        body=body, consts=len(consts), carry=len(carry), backwards=backwards,
+    )  # fmt: skip
+    results = list(node.results)
+    return results[: len(carry)], results[len(carry) :]
+
+

@@ -1,0 +1,217 @@
+"""Primitives that pick or place elements by index, and those that order them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DTypeError, ShapeError
+from ..ir.node import Node
+from ..ir.primitive import ZERO, Primitive, jointly
+from ..ir.types import INT64, DType, TensorType, as_dtype, join_shapes
+from .elementwise import cast, constant, eq, full_like
+from .movement import Shape, Size, broadcast_to, dims_of, iota, reshape, size_of, split
+
+
+def _check_index(what: str, index: Node) -> None:
+    if not index.dtype.is_integer:
+        raise DTypeError(f"{what}: indices must be integers, not {index.dtype}; K.cast them")
+
+
+def _infer_gather(x: Node, index: Node, axis: int) -> TensorType:
+    _check_index("gather", index)
+    return TensorType((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
+_gather = Primitive(
+    "gather",
+    _infer_gather,
+    [lambda g, y, x, index, axis: scatter_add(g, index, size_of(x, axis), axis), None],
+    "x[..., index, ...] along `axis`; an index outside of [0, size) is an error",
+    title="GatherV2",
+)
+
+
+def gather(x: Node, index: Node, axis: int) -> Node:
+    """The slices of `x` at `index` (of any shape) along `axis`."""
+    return _gather(x, index, axis=axis)
+
+
+def _infer_scatter_add(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Any:
+    _check_index("scatter_add", index)
+    rank = len(index.shape)
+    join_shapes(g.shape[axis : axis + rank], index.shape, "scatter_add")
+    return TensorType((*g.shape[:axis], size, *g.shape[axis + rank :]), g.dtype)
+
+
+def _sized_back(rule: Any) -> jointly:
+    def pullback(y: Node, gs: Any, needed: Any) -> list[Node | None]:
+        return [rule(gs[0], *y.operands[:2], y.attrs["axis"])] + [None] * (len(needed) - 1)
+
+    return jointly(pullback)
+
+
+_scatter_add = Primitive(
+    "scatter_add",
+    _infer_scatter_add,
+    _sized_back(lambda g, x, index, axis: gather(g, index, axis)),
+    "zeros with `size` along `axis`, to which g's slices are added at `index`: adjoint of gather",
+)
+
+
+def scatter_add(g: Node, index: Node, size: Size, axis: int) -> Node:
+    """Zeros with `size` along `axis`, the slices of `g` added at `index`."""
+    (known,), sizes = split([size])
+    return _scatter_add(g, index, *sizes, size=known, axis=axis)
+
+
+def _infer_take_along(x: Node, index: Node, axis: int) -> TensorType:
+    _check_index("take_along", index)
+    if len(index.shape) != len(x.shape):
+        raise ShapeError(f"take_along: {index.shape} and {x.shape} differ in rank")
+    return TensorType(index.shape, x.dtype)
+
+
+_take_along = Primitive(
+    "take_along",
+    _infer_take_along,
+    [lambda g, y, x, index, axis: put_along(g, index, size_of(x, axis), axis), None],
+    "x[..., index[..., i, ...], ...]: one index for each line along `axis`",
+    expand=lambda x, index, axis: _take_along_flat(x, index, axis),
+)
+
+
+def take_along(x: Node, index: Node, axis: int) -> Node:
+    """Elements of `x` at `index` along `axis`; other axes run in step."""
+    return _take_along(x, index, axis=axis)
+
+
+def _flat_index(index: Node, axis: int, size: Size) -> Node:
+    """Where the elements lie in the row-major order of a tensor with `size` along `axis`."""
+    from .elementwise import add, mul
+
+    dims = dims_of(index)
+    full = [size if i == axis else d for i, d in enumerate(dims)]
+    flat = full_like(cast(index, INT64), 0)
+    for i, dim in enumerate(full):
+        here = cast(index, INT64) if i == axis else iota(dims, i, INT64)
+        scale = cast(_as_scalar(dim), INT64)
+        flat = add(mul(flat, broadcast_to(scale, dims)), here)
+    return flat
+
+
+def _as_scalar(size: Size) -> Node:
+    return size if isinstance(size, Node) else constant(size, INT64)
+
+
+def _take_along_flat(x: Node, index: Node, axis: int) -> Node:
+    flat = _flat_index(index, axis, size_of(x, axis))
+    return gather(reshape(x, [-1]), flat, 0)
+
+
+def _infer_put_along(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Any:
+    _check_index("put_along", index)
+    join_shapes(g.shape, index.shape, "put_along")
+    return TensorType((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
+
+
+def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Node:
+    from .elementwise import mul
+
+    width: Size = sizes[0] if size is None else size
+    dims = [width if i == axis else d for i, d in enumerate(dims_of(g))]
+    total = constant(1, INT64)
+    for dim in dims:
+        total = mul(total, cast(_as_scalar(dim), INT64))
+    flat = reshape(_flat_index(index, axis, width), [-1])
+    return reshape(scatter_add(reshape(g, [-1]), flat, total, 0), dims)
+
+
+_put_along = Primitive(
+    "put_along",
+    _infer_put_along,
+    _sized_back(lambda g, x, index, axis: take_along(g, index, axis)),
+    "zeros with `size` along `axis`, g added at `index`: the adjoint of take_along",
+    expand=_put_along_flat,
+)
+
+
+def put_along(g: Node, index: Node, size: Size, axis: int) -> Node:
+    """Zeros with `size` along `axis`, the elements of `g` added at `index`."""
+    (known,), sizes = split([size])
+    return _put_along(g, index, *sizes, size=known, axis=axis)
+
+
+def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
+    """1 at each index along a new last axis, else 0; nothing where it's out of range."""
+    _check_index("one_hot", index)
+    dims = [*dims_of(index), classes]
+    positions = iota(dims, len(dims) - 1, index.dtype)
+    stretched = broadcast_to(reshape(index, [*dims_of(index), 1]), dims)
+    return cast(eq(stretched, positions), as_dtype(dtype))
+
+
+# Order -------------------------------------------------------------------------------------
+
+argsort = Primitive(
+    "argsort",
+    lambda x, axis: TensorType(x.shape, INT64),
+    ZERO,
+    "indices (int64) that sort x along `axis`, ascending and stable; NaN last",
+)
+
+
+def _infer_nonzero(x: Node) -> TensorType:
+    return TensorType((None, len(x.shape)), INT64)
+
+
+nonzero = Primitive(
+    "nonzero",
+    _infer_nonzero,
+    ZERO,
+    "the indices of the elements that aren't zero, a row each, in row-major order",
+)
+
+
+def top_k(x: Node, k: int) -> tuple[Node, Node]:
+    """The `k` largest elements along the last axis, in order (ties: first), and where they are."""
+    from .elementwise import neg
+    from .movement import slice_axis
+
+    axis = len(x.shape) - 1
+    index = slice_axis(argsort(neg(x), axis=axis), axis, None, k)
+    return take_along(x, index, axis), index
+
+
+def sizes_product(dims: Sequence[Size]) -> Size:
+    """The product of sizes: an int where all are known, else an int32 scalar."""
+    from .elementwise import mul
+    from .movement import as_node
+
+    known = 1
+    unknown: list[Node] = []
+    for dim in dims:
+        if isinstance(dim, Node):
+            unknown.append(dim)
+        else:
+            known *= dim
+    if not unknown:
+        return known
+    total = unknown[0]
+    for factor in unknown[1:]:
+        total = mul(total, factor)
+    return total if known == 1 else mul(total, cast(as_node(known), total.dtype))
+
+
+__all__ = [
+    "Shape",
+    "argsort",
+    "gather",
+    "nonzero",
+    "one_hot",
+    "put_along",
+    "scatter_add",
+    "sizes_product",
+    "take_along",
+    "top_k",
+]

@@ -1,0 +1,99 @@
+"""Contraction: every product of matrices and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import DTypeError, ShapeError
+from ..ir.node import Node
+from ..ir.primitive import Primitive
+from ..ir.types import TensorType, join_dims, show_shape
+from .movement import inverse, transpose
+
+Axes = tuple[int, ...]
+
+
+def free_axes(rank: int, *used: Axes) -> Axes:
+    """The axes that are neither contracted nor batch."""
+    taken = {a for axes in used for a in axes}
+    return tuple(i for i in range(rank) if i not in taken)
+
+
+def _infer_contract(
+    a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
+) -> TensorType:
+    if a.dtype != b.dtype:
+        raise DTypeError(f"contract: dtypes {a.dtype} and {b.dtype} differ; K.cast one")
+    for i, j in (*zip(*over, strict=True), *zip(*batch, strict=True)):
+        try:
+            join_dims(a.shape[i], b.shape[j])
+        except ValueError:
+            raise ShapeError(
+                f"the product of shapes {show_shape(a.shape)} and {show_shape(b.shape)} pairs"
+                f" axis {i} of the first with axis {j} of the second, whose sizes differ:"
+                f" {a.shape[i]} and {b.shape[j]}"
+            ) from None
+    shape = (
+        *(join_dims(a.shape[i], b.shape[j]) for i, j in zip(*batch, strict=True)),
+        *(a.shape[i] for i in free_axes(len(a.shape), over[0], batch[0])),
+        *(b.shape[j] for j in free_axes(len(b.shape), over[1], batch[1])),
+    )
+    return TensorType(shape, a.dtype)
+
+
+def _back_to_a(
+    g: Node, y: Node, a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
+) -> Node:
+    """Contract g with b over b's free axes, then put the axes in a's order."""
+    free_a = free_axes(len(a.shape), over[0], batch[0])
+    free_b = free_axes(len(b.shape), over[1], batch[1])
+    lead = len(batch[0])
+    g_free_b = tuple(range(lead + len(free_a), len(g.shape)))
+    product = contract(g, b, (g_free_b, free_b), (tuple(range(lead)), batch[1]))
+    # The product has: batch, a's free axes, b's contracted axes in b's order.
+    paired = [over[0][over[1].index(j)] for j in sorted(over[1])]
+    return transpose(product, inverse((*batch[0], *free_a, *paired)))
+
+
+def _back_to_b(
+    g: Node, y: Node, a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
+) -> Node:
+    """Contract a with g over a's free axes, then put the axes in b's order."""
+    free_a = free_axes(len(a.shape), over[0], batch[0])
+    free_b = free_axes(len(b.shape), over[1], batch[1])
+    lead = len(batch[0])
+    g_free_a = tuple(range(lead, lead + len(free_a)))
+    product = contract(a, g, (free_a, g_free_a), (batch[0], tuple(range(lead))))
+    # The product has: batch, a's contracted axes in a's order, b's free axes.
+    paired = [over[1][over[0].index(i)] for i in sorted(over[0])]
+    return transpose(product, inverse((*batch[1], *paired, *free_b)))
+
+
+_contract = Primitive(
+    "contract",
+    _infer_contract,
+    [_back_to_a, _back_to_b],
+    "sum of products over the axes `over` (of a, of b), in step along `batch`; the result has"
+    " batch axes, then a's free axes, then b's",
+    title="MatMul",
+)
+
+
+def contract(
+    a: Node,
+    b: Node,
+    over: tuple[Sequence[int], Sequence[int]],
+    batch: tuple[Sequence[int], Sequence[int]] = ((), ()),
+) -> Node:
+    """Sum the products of `a` and `b` over paired axes, in step along paired batch axes."""
+    return _contract(
+        a,
+        b,
+        over=(tuple(over[0]), tuple(over[1])),
+        batch=(tuple(batch[0]), tuple(batch[1])),
+    )
+
+
+def matmul(a: Node, b: Node) -> Node:
+    """The product of two matrices (m, k) and (k, n)."""
+    return contract(a, b, ((1,), (0,)))

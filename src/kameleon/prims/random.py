@@ -1,0 +1,169 @@
+"""Random numbers: Threefry-2x32 with 20 rounds, written in integer primitives.
+
+A stream is opened by a `random_source` leaf; its key (two uint32 words: seed, call number) is
+an operand that the runtime feeds. Word i of a draw depends on the key and i alone, so the same
+seed gives the same bits on every engine. Source: Salmon, Moraes, Dror, Shaw, "Parallel random
+numbers: as easy as 1, 2, 3", SC 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DTypeError
+from ..ir.node import Node
+from ..ir.primitive import SOURCE, ZERO, Primitive
+from ..ir.types import FLOAT64, UINT32, DType, Shape, TensorType
+from .elementwise import (
+    add,
+    bit_or,
+    bit_xor,
+    cast,
+    constant,
+    full_like,
+    mul,
+    shift_left,
+    shift_right,
+    sub,
+)
+from .indexing import sizes_product
+from .movement import (
+    Size,
+    broadcast_to,
+    concatenate,
+    dims_of,
+    iota,
+    reshape,
+    slice_axis,
+    split,
+)
+
+KEY = TensorType((2,), UINT32)
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = 0x1BD11BDA
+ROUNDS = 20
+
+
+def open_source(seed: int) -> Node:
+    """A new stream; every call of a program that uses it draws new numbers."""
+    return Node(SOURCE, (), {"seed": int(seed) & 0xFFFFFFFF}, KEY)
+
+
+def _rotate(x: Node, bits: int) -> Node:
+    return bit_or(
+        shift_left(x, full_like(x, bits)), shift_right(x, full_like(x, 32 - bits))
+    )
+
+
+def threefry(key: Node, x0: Node, x1: Node) -> tuple[Node, Node]:
+    """The two words that the block cipher makes of the counter words x0, x1 under `key`."""
+    k0, k1 = (reshape(slice_axis(key, 0, i, i + 1), ()) for i in (0, 1))
+    k2 = bit_xor(bit_xor(k0, k1), constant(PARITY, UINT32))
+    keys = [broadcast_to(k, dims_of(x0)) for k in (k0, k1, k2)]
+    x0, x1 = add(x0, keys[0]), add(x1, keys[1])
+    for block in range(ROUNDS // 4):
+        for bits in ROTATIONS[block % 2]:
+            x0 = add(x0, x1)
+            x1 = bit_xor(_rotate(x1, bits), x0)
+        x0 = add(x0, keys[(block + 1) % 3])
+        x1 = add(add(x1, keys[(block + 2) % 3]), full_like(x1, block + 1))
+    return x0, x1
+
+
+def _expand_bits(key: Node, *sizes: Node, shape: Shape) -> Node:
+    """Blocks 0, 1, … with counter words (block, 0): first words, then second words."""
+    rest = iter(sizes)
+    dims: list[Size] = [next(rest) if d is None else d for d in shape]
+    count = sizes_product(dims)
+    if isinstance(count, Node):
+        half: Size = shift_right(add(count, full_like(count, 1)), full_like(count, 1))
+    else:
+        half = (count + 1) // 2
+    counter = iota([half], 0, UINT32)
+    words = concatenate(threefry(key, counter, full_like(counter, 0)), 0)
+    if isinstance(count, Node):
+        from .indexing import gather
+
+        words = gather(words, iota([count]), 0)
+    else:
+        words = slice_axis(words, 0, 0, count)
+    return reshape(words, dims)
+
+
+_random_bits = Primitive(
+    "random_bits",
+    lambda key, *sizes, shape: TensorType(shape, UINT32),
+    ZERO,
+    "uint32 words of the stream under `key`",
+    expand=_expand_bits,
+)
+
+
+def _expand_fold(key: Node, t: Node) -> Node:
+    """The block of the counter (t, 2**32 - 1), which no draw uses."""
+    word = reshape(cast(t, UINT32), (1,))
+    return concatenate(threefry(key, word, full_like(word, 0xFFFFFFFF)), 0)
+
+
+random_fold = Primitive(
+    "random_fold",
+    lambda key, t: KEY,
+    ZERO,
+    "another key, for step t of a loop",
+    expand=_expand_fold,
+)
+
+
+def random_bits(key: Node, dims: Sequence[Size]) -> Node:
+    """Random uint32 words in the shape `dims`."""
+    shape, sizes = split(dims)
+    return _random_bits(key, *sizes, shape=shape)
+
+
+def uniform(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
+    """Floats in [0, 1): 24 random bits, or 53 for float64 (so 0 occurs, 1 never)."""
+    if not dtype.is_float:
+        raise DTypeError(f"random floats were asked for with dtype {dtype}; K.cast them")
+    if dtype == FLOAT64:
+        high, low = _two_words(key, dims)
+        high = cast(shift_right(high, full_like(high, 5)), FLOAT64)
+        low = cast(shift_right(low, full_like(low, 6)), FLOAT64)
+        bits = add(mul(high, full_like(high, 2.0**26)), low)
+        return mul(bits, full_like(bits, 2.0**-53))
+    kept = 24 if dtype.itemsize == 4 else 11
+    words = random_bits(key, dims)
+    words = cast(shift_right(words, full_like(words, 32 - kept)), dtype)
+    return mul(words, full_like(words, 2.0**-kept))
+
+
+def _two_words(key: Node, dims: Sequence[Size]) -> tuple[Node, Node]:
+    pairs = random_bits(key, [2, *dims])
+    rest = dims_of(pairs)[1:]
+    high, low = (reshape(slice_axis(pairs, 0, i, i + 1), rest) for i in (0, 1))
+    return high, low
+
+
+def centered(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
+    """Floats in the open interval (-1, 1), symmetric about 0: odd multiples of one step.
+
+    Half of float16's steps would be its infinity when turned into normals; it's drawn in
+    float32 by callers.
+    """
+    u = uniform(key, dims, dtype)
+    step = 2.0**-53 if dtype == FLOAT64 else 2.0**-24
+    return sub(mul(full_like(u, 2), u), full_like(u, 1 - step))
+
+
+def below(key: Node, dims: Sequence[Size], probability: float) -> Node:
+    """Bools that hold with `probability`, by comparing words with a threshold."""
+    from .elementwise import lt
+
+    words = random_bits(key, dims)
+    if probability >= 1:
+        return lt(full_like(words, 0), full_like(words, 1))
+    return lt(words, full_like(words, _threshold(probability)))
+
+
+def _threshold(probability: float) -> Any:
+    return min(round(probability * 2.0**32), 0xFFFFFFFF)

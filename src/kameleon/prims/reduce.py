@@ -1,0 +1,233 @@
+"""Reductions and cumulative primitives. `axes` are sorted, counted from the front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DTypeError, ShapeError
+from ..ir.node import Node
+from ..ir.primitive import ZERO, Primitive
+from ..ir.types import INT64, DType, TensorType
+from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, sub
+from .movement import (
+    Size,
+    broadcast_to,
+    dims_of,
+    pad,
+    reshape,
+    reverse,
+    size_of,
+    slice_axis,
+)
+
+Axes = tuple[int, ...]
+
+
+def _infer_reduce(x: Node, axes: Axes) -> TensorType:
+    return TensorType(tuple(d for i, d in enumerate(x.shape) if i not in axes), x.dtype)
+
+
+def _infer_extremum(x: Node, axes: Axes) -> TensorType:
+    if any(x.shape[a] == 0 for a in axes):
+        raise ShapeError(f"the extremum over an axis of size 0 is undefined (shape {x.shape})")
+    return _infer_reduce(x, axes)
+
+
+def _infer_logic(x: Node, axes: Axes) -> TensorType:
+    if not x.dtype.is_bool:
+        raise DTypeError(f"reduce_any and reduce_all are defined for bools, not {x.dtype}")
+    return _infer_reduce(x, axes)
+
+
+def spread(g: Node, x: Node, axes: Axes) -> Node:
+    """`g` (the shape of `x` without `axes`) stretched along `axes` to the shape of `x`."""
+    dims = dims_of(x)
+    kept: list[Size] = [1 if i in axes else d for i, d in enumerate(dims)]
+    return broadcast_to(reshape(g, kept), dims)
+
+
+def count_of(x: Node, axes: Axes, dtype: DType) -> Node:
+    """The number of elements along `axes`, as a scalar of `dtype`."""
+    known, unknown = 1, []
+    for axis in axes:
+        size = size_of(x, axis)
+        if isinstance(size, Node):
+            unknown.append(cast(size, dtype))
+        else:
+            known *= size
+    count = constant(known, dtype)
+    for factor in unknown:
+        count = mul(count, factor)
+    return count
+
+
+def _share_ties(g: Node, y: Node, x: Node, axes: Axes) -> Node:
+    """Equal extrema share the cotangent evenly."""
+    hit = eq(x, spread(y, x, axes))
+    ones = cast(hit, g.dtype)
+    return select(hit, spread(div(g, reduce_sum(ones, axes)), x, axes), full_like(x, 0))
+
+
+def _product_of_others(x: Node, axes: Axes) -> Node:
+    """For each element the product of all the others along `axes`, zeros or not.
+
+    Prefix products times suffix products, after bringing `axes` together at the front.
+    """
+    from .movement import inverse, transpose
+
+    kept = [i for i in range(len(x.shape)) if i not in axes]
+    perm = (*axes, *kept)
+    moved = transpose(x, perm)
+    rest = dims_of(moved)[len(axes) :]
+    flat = reshape(moved, [-1, *rest])
+    one = [(1, 0)] + [(0, 0)] * len(rest)
+    before = slice_axis(cumprod(pad(flat, one, 1), axis=0), 0, None, -1)
+    after = slice_axis(
+        cumprod(pad(reverse(flat, axes=(0,)), one, 1), axis=0), 0, None, -1
+    )
+    others = mul(before, reverse(after, axes=(0,)))
+    return transpose(reshape(others, dims_of(moved)), inverse(perm))
+
+
+_reduce_sum = Primitive(
+    "reduce_sum", _infer_reduce, [lambda g, y, x, axes: spread(g, x, axes)], "sum", title="Sum"
+)
+_reduce_prod = Primitive(
+    "reduce_prod",
+    _infer_reduce,
+    [lambda g, y, x, axes: mul(spread(g, x, axes), _product_of_others(x, axes))],
+    "product; 1 over nothing",
+    title="Prod",
+)
+_reduce_max = Primitive(
+    "reduce_max", _infer_extremum, [_share_ties], "maximum; NaN wins", title="Max"
+)
+_reduce_min = Primitive(
+    "reduce_min", _infer_extremum, [_share_ties], "minimum; NaN wins", title="Min"
+)
+_reduce_any = Primitive("reduce_any", _infer_logic, ZERO, "whether any holds", title="Any")
+_reduce_all = Primitive("reduce_all", _infer_logic, ZERO, "whether all hold", title="All")
+
+
+def _reducer(primitive: Primitive) -> Any:
+    def reduce(x: Node, axes: Sequence[int]) -> Node:
+        axes = tuple(axes)
+        return primitive(x, axes=axes) if axes else x
+
+    reduce.__doc__ = f"`{primitive.name}` over `axes`, which are dropped; over none: x itself."
+    return reduce
+
+
+reduce_sum = _reducer(_reduce_sum)
+reduce_prod = _reducer(_reduce_prod)
+reduce_max = _reducer(_reduce_max)
+reduce_min = _reducer(_reduce_min)
+reduce_any = _reducer(_reduce_any)
+reduce_all = _reducer(_reduce_all)
+
+
+def keep(reduced: Node, x: Node, axes: Axes) -> Node:
+    """`reduced` with the reduced axes of `x` kept with size 1."""
+    return reshape(reduced, [1 if i in axes else d for i, d in enumerate(dims_of(x))])
+
+
+def _infer_arg(x: Node, axis: int) -> TensorType:
+    if x.shape[axis] == 0:
+        raise ShapeError(f"there is no extremum along an axis of size 0 (shape {x.shape})")
+    return TensorType(x.shape[:axis] + x.shape[axis + 1 :], INT64)
+
+
+argmax = Primitive(
+    "argmax", _infer_arg, ZERO, "index (int64) of the first maximum; a NaN counts as one"
+)
+argmin = Primitive(
+    "argmin", _infer_arg, ZERO, "index (int64) of the first minimum; a NaN counts as one"
+)
+
+
+def _infer_cumulative(x: Node, axis: int) -> TensorType:
+    if x.dtype.is_bool:
+        raise DTypeError("cumulative sums and products are defined for numbers, not bools")
+    return x.type
+
+
+def _cumsum_back(g: Node, y: Node, x: Node, axis: int) -> Node:
+    return reverse(cumsum(reverse(g, axes=(axis,)), axis=axis), axes=(axis,))
+
+
+cumsum = Primitive("cumsum", _infer_cumulative, [_cumsum_back], "running sum along `axis`")
+
+
+def _cumprod_back(g: Node, y: Node, x: Node, axis: int) -> Node:
+    """dx[i] = p[i-1] * s[i] with s[i] = g[i] + x[i+1] * s[i+1]: exact where x has zeros."""
+    one = [(0, 0)] * len(x.shape)
+    one[axis] = (1, 0)
+    before = slice_axis(cumprod(pad(x, one, 1), axis=axis), axis, None, -1)
+    backwards = reverse(x, axes=(axis,))
+    factor = slice_axis(pad(backwards, one, 0), axis, None, -1)
+    sums = linear_scan(factor, reverse(g, axes=(axis,)), axis=axis)
+    return mul(before, reverse(sums, axes=(axis,)))
+
+
+cumprod = Primitive("cumprod", _infer_cumulative, [_cumprod_back], "running product along `axis`")
+
+
+def _shift(y: Node, axis: int) -> Node:
+    """y[i-1], with 0 at the start."""
+    one = [(0, 0)] * len(y.shape)
+    one[axis] = (1, 0)
+    return slice_axis(pad(y, one, 0), axis, None, -1)
+
+
+def _linear_scan_sums(g: Node, a: Node, axis: int) -> Node:
+    """s[i] = g[i] + a[i+1] * s[i+1]: the cotangent of each sum."""
+    axes = (axis,)
+    factor = _shift(reverse(a, axes=axes), axis)
+    return reverse(linear_scan(factor, reverse(g, axes=axes), axis=axis), axes=axes)
+
+
+def _infer_linear_scan(a: Node, b: Node, axis: int) -> TensorType:
+    if a.dtype != b.dtype or not a.dtype.is_float:
+        raise DTypeError(f"linear_scan needs two equal float dtypes, not {a.dtype} and {b.dtype}")
+    return b.type
+
+
+linear_scan = Primitive(
+    "linear_scan",
+    _infer_linear_scan,
+    [
+        lambda g, y, a, b, axis: mul(_linear_scan_sums(g, a, axis), _shift(y, axis)),
+        lambda g, y, a, b, axis: _linear_scan_sums(g, a, axis),
+    ],
+    "y[i] = a[i] * y[i-1] + b[i] along `axis`, from y[-1] = 0",
+)
+
+
+def mean(x: Node, axes: Axes) -> Node:
+    """The mean over `axes`."""
+    if not axes:
+        return x
+    total = reduce_sum(x, axes)
+    return div(total, broadcast_to(count_of(x, axes, x.dtype), dims_of(total)))
+
+
+def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
+    """Mean and (biased) variance over `axes`."""
+    center = mean(x, axes)
+    off = sub(x, spread(center, x, axes)) if axes else sub(x, x)
+    return center, mean(mul(off, off), axes)
+
+
+def logsumexp(x: Node, axes: Axes) -> Node:
+    """log(sum(exp(x))) over `axes`, stable: shifted by the maximum where that is finite."""
+    from .elementwise import abs, log, lt
+    from .control import stop_gradient
+
+    top = stop_gradient(reduce_max(x, axes))
+    finite = lt(abs(top), full_like(top, float("inf")))
+    shift = select(finite, top, full_like(top, 0))
+    total = reduce_sum(exp(sub(x, spread(shift, x, axes))), axes)
+    return add(log(total), shift)
+
+

@@ -1,0 +1,243 @@
+"""The gradient of `scan`: a scan backwards over what the forward one leaves behind.
+
+The body is differentiated once. Values of the forward body that its reverse needs are stacked
+by an augmented forward scan (which the simplifier merges with the original one). Cotangents of
+constants are sums over steps: where a step's share is a contraction or a sum, its factors are
+stacked and contracted once after the loop; else it is added up in the carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.node import Node, dependents, walk
+from ..ir.primitive import input_node
+from ..ir.program import Graph
+from ..ir.reverse import pullback
+from ..ir.rewrite import substitute
+from ..ir.types import TensorType
+from .control import run_scan, scan_parts
+from .elementwise import add, full_like, neg
+from .linalg import contract
+from .movement import broadcast_to, dims_of, reshape, size_of, transpose
+from .reduce import reduce_sum
+
+
+class _Reverse:
+    """The reverse of one body: its parameters, its outputs, and what it needs from outside."""
+
+    def __init__(self, y: Node, gs: Sequence[Node | None], needed: Sequence[bool]):
+        self.node, self.body = y, y.attrs["body"]
+        c, k = y.attrs["consts"], y.attrs["carry"]
+        self.consts, self.carry, self.sequences = scan_parts(y)
+        inputs = self.body.inputs
+        self.const_params, self.carry_params = inputs[:c], inputs[c : c + k]
+        self.x_params = inputs[c + k :]
+        self.states = [i for i in range(k) if self.carry[i].dtype.is_float]
+        self.outs = [j for j in range(k, len(gs)) if gs[j] is not None]
+        self.g_states = [input_node(y.results[i].type) for i in self.states]
+        self.g_outs = [input_node(self.body.outputs[j].type) for j in self.outs]
+        self.wanted_consts = [i for i in range(c) if needed[i]]
+        self.wanted_xs = [i for i in range(len(self.x_params)) if needed[c + k + i]]
+        wrt = [
+            *(self.const_params[i] for i in self.wanted_consts),
+            *(self.carry_params[i] for i in self.states),
+            *(self.x_params[i] for i in self.wanted_xs),
+        ]
+        parts = pullback(
+            [self.body.outputs[i] for i in (*self.states, *self.outs)],
+            [*self.g_states, *self.g_outs],
+            wrt,
+            inputs,
+        )
+        filled = [full_like(x, 0) if p is None else p for p, x in zip(parts, wrt, strict=True)]
+        self.shares, self.steps, self.g_xs = self._with_sizes_from_states(filled)
+
+    def _with_sizes_from_states(self, outputs: list[Node]) -> tuple[list[Node], ...]:
+        """Sizes of the carry are read from its cotangent, which the reverse body has."""
+        own = {self.carry_params[i]: g for i, g in zip(self.states, self.g_states, strict=True)}
+        stop = {*self.body.inputs}
+        sizes = {
+            n: size_of(own[n.operands[0]], n.attrs["axis"])
+            for n in walk(outputs, stop)
+            if n.primitive.name == "size" and n.operands[0] in own
+        }
+        if sizes:
+            outputs = substitute(outputs, sizes)  # type: ignore[arg-type]
+        a, b = len(self.wanted_consts), len(self.wanted_consts) + len(self.states)
+        return outputs[:a], outputs[a:b], outputs[b:]
+
+    def residuals(self, outputs: Sequence[Node]) -> list[Node]:
+        """Nodes of the forward body that `outputs` need and that differ from step to step."""
+        stop = {*self.body.inputs, *self.g_states, *self.g_outs}
+        order = walk(outputs, stop)
+        varying = dependents(order, {*self.carry_params, *self.x_params})
+        backward = dependents(order, {*self.g_states, *self.g_outs})
+        used = {n for node in order if node in backward and node not in stop for n in node.operands}
+        used.update(outputs)
+        return [n for n in order if n in used and n in varying and n not in backward]
+
+
+class _Sums:
+    """Sums over all steps of nodes in the reverse body, made after the loop where possible."""
+
+    def __init__(self, reverse: _Reverse):
+        self.reverse = reverse
+        self.stacked: dict[Node, None] = {}
+        self.carried: list[Node] = []
+        self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
+        self.loose = {*self.params} - {*reverse.const_params}
+
+    def plan(self, share: Node) -> Any:
+        """How to sum `share`; called with stacks it gives the sum."""
+        name = share.primitive.name
+        if share in self.params or not share.operands:
+            return self._carried(share)
+        if name == "contract" and not share.attrs["batch"][0]:
+            return self._contracted(share)
+        if name == "reduce_sum":
+            return self._reduced(share)
+        if name in _LINEAR:
+            inner = self.plan(share.operands[0])
+            rest = share.operands[1:]
+            if not all(self._steady(n) for n in rest):
+                return self._carried(share)
+            return lambda get: _LINEAR[name](inner(get), share, rest)
+        if name == "add":
+            a, b = map(self.plan, share.operands)
+            return lambda get: add(a(get), b(get))
+        return self._carried(share)
+
+    def _steady(self, node: Node) -> bool:
+        return not any(n in self.loose for n in walk([node], self.params))
+
+    def _carried(self, share: Node) -> Any:
+        if share not in self.carried:
+            self.carried.append(share)
+        return lambda get: get(share)
+
+    def _contracted(self, share: Node) -> Any:
+        a, b = share.operands
+        if self._steady(a) or self._steady(b):
+            return self._carried(share)
+        self.stacked.update({a: None, b: None})
+        over = tuple((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
+        return lambda get: contract(get(a), get(b), over)
+
+    def _reduced(self, share: Node) -> Any:
+        (x,) = share.operands
+        if self._steady(x):
+            return self._carried(share)
+        self.stacked[x] = None
+        axes = (0, *(i + 1 for i in share.attrs["axes"]))
+        return lambda get: reduce_sum(get(x), axes)
+
+
+# Primitives that commute with a sum over steps: how they apply to the sum.
+_LINEAR: dict[str, Any] = {
+    "transpose": lambda s, node, rest: transpose(s, node.attrs["perm"]),
+    "reshape": lambda s, node, rest: _in_shape(reshape, s, node, rest),
+    "broadcast_to": lambda s, node, rest: _in_shape(broadcast_to, s, node, rest),
+    "neg": lambda s, node, rest: neg(s),
+}
+
+
+def _in_shape(move: Any, s: Node, node: Node, rest: Sequence[Node]) -> Node:
+    sizes = iter(rest)
+    return move(s, [next(sizes) if d is None else d for d in node.attrs["shape"]])  # type: ignore[no-any-return]
+
+
+def scan_pullback(
+    y: Node, gs: Sequence[Node | None], needed: Sequence[bool]
+) -> Sequence[Node | None]:
+    """Cotangents of a scan's operands, by a scan in the other direction."""
+    reverse = _Reverse(y, gs, needed)
+    sums = _Sums(reverse)
+    plans = [sums.plan(share) for share in reverse.shares]
+    wanted = [*reverse.steps, *reverse.g_xs, *sums.stacked, *sums.carried]
+    residuals = reverse.residuals(wanted)
+    stacks = _forward_stacks(reverse, [r for r in residuals if r not in reverse.x_params])
+    stacks.update(zip(reverse.x_params, reverse.sequences, strict=True))
+    for j, g in zip(reverse.outs, reverse.g_outs, strict=True):
+        stacks[g] = gs[j]  # type: ignore[assignment]
+
+    last, outputs = _backward_scan(reverse, sums, gs, residuals, stacks)
+    available = {**stacks, **outputs}
+    back: list[Node | None] = [None] * len(needed)
+    for i, plan in zip(reverse.wanted_consts, plans, strict=True):
+        back[i] = plan(available.__getitem__)
+    c, k = len(reverse.consts), len(reverse.carry)
+    for i, g in zip(reverse.states, last, strict=True):
+        back[c + i] = g
+    for i, share in zip(reverse.wanted_xs, reverse.g_xs, strict=True):
+        back[c + k + i] = outputs[share]
+    return back
+
+
+def _forward_stacks(reverse: _Reverse, residuals: list[Node]) -> dict[Node, Node]:
+    """The residuals of all steps, stacked by a forward scan that gives them too."""
+    if not residuals:
+        return {}
+    body = Graph(reverse.body.inputs, [*reverse.body.outputs, *residuals])
+    _, stacked = run_scan(
+        body, reverse.consts, reverse.carry, reverse.sequences, reverse.node.attrs["backwards"]
+    )
+    return dict(zip(residuals, stacked[-len(residuals) :], strict=True))
+
+
+def _backward_scan(
+    reverse: _Reverse,
+    sums: _Sums,
+    gs: Sequence[Node | None],
+    residuals: list[Node],
+    stacks: dict[Node, Node],
+) -> tuple[list[Node], dict[Node, Node]]:
+    """The cotangents of the initial states; and by node, what the loop stacked or summed."""
+    totals = [input_node(share.type) for share in sums.carried]
+    ys = [n for n in dict.fromkeys([*reverse.g_xs, *sums.stacked]) if n not in stacks]
+    new_totals = [add(t, s) for t, s in zip(totals, sums.carried, strict=True)]
+    sequences = list(dict.fromkeys([*residuals, *reverse.g_outs]))
+    if not sequences:  # nothing else says how many steps there are
+        sequences = [reverse.x_params[0]]
+    body = Graph(
+        [*reverse.const_params, *reverse.g_states, *totals, *sequences],
+        [*reverse.steps, *new_totals, *ys],
+    )
+    start = [
+        full_like(reverse.node.results[i], 0) if (g := gs[i]) is None else g
+        for i in reverse.states
+    ]
+    zeros = [_outer_zero(reverse, share) for share in sums.carried]
+    last, stacked = run_scan(
+        body,
+        reverse.consts,
+        [*start, *zeros],
+        [stacks[n] for n in sequences],
+        not reverse.node.attrs["backwards"],
+    )
+    count = len(start)
+    found = dict(zip(ys, stacked, strict=True))
+    found.update(zip(sums.carried, last[count:], strict=True))
+    found.update({n: stacks[n] for n in reverse.g_xs if n in stacks})
+    return last[:count], found
+
+
+def _outer_zero(reverse: _Reverse, share: Node) -> Node:
+    """Zeros of the type of a share of a constant's cotangent, built outside of the loop."""
+    if share.type.is_static:
+        from .elementwise import constant
+
+        return broadcast_to(constant(0, share.dtype), share.shape)  # type: ignore[arg-type]
+    params = dict(zip(reverse.const_params, reverse.consts, strict=True))
+    dims = [substitute([d], params)[0] if isinstance(d, Node) else d for d in dims_of(share)]
+    return broadcast_to(full_like_scalar(share.type), dims)
+
+
+def full_like_scalar(type: TensorType) -> Node:
+    """A scalar zero of the dtype of `type`."""
+    from .elementwise import constant
+
+    return constant(0, type.dtype)
+
+

@@ -1,0 +1,1 @@
+"""Running graphs: engines, state, compiled functions."""

@@ -1,0 +1,66 @@
+"""From a graph to running code: simplify, expand what the engine lacks, compile, remember."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ..engines._base import Engine, Executable
+from ..errors import EvaluationError, KameleonError
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT
+from ..ir.program import Graph
+from ..transform.simplify import simplify
+from .engines import embedded
+from .state import session
+
+# As many compiled graphs are kept for reuse; the oldest is forgotten first.
+CACHE_SIZE = 1024
+
+
+def compiled(graph: Graph, engine: Engine) -> Executable:
+    """The graph's code; graphs of equal structure share it."""
+    key = (engine.name, graph.key)
+    cache = session.compiled
+    found = cache.get(key)
+    if found is None:
+        simple = simplify(graph, engine.rules, _fold)
+        found = engine.compile(simple)
+        while len(cache) >= CACHE_SIZE:
+            cache.pop(next(iter(cache)), None)
+        cache[key] = found
+    return found  # type: ignore[no-any-return]
+
+
+def _fold(node: Node) -> Any:
+    """The value of a node over constants; None where it can't be had before the program runs."""
+    if node.primitive.name not in embedded().rules or node.primitive is CONSTANT:
+        return None
+    try:
+        return embedded().compile(Graph((), (node,)))(())[0]
+    except Exception:  # it fails at run time, too, and is reported there
+        return None
+
+
+def run(executable: Executable, arguments: Sequence[Any]) -> Sequence[Any]:
+    """Call compiled code; a failure names the node and the user's line.
+
+    Raises:
+        EvaluationError: the engine failed.
+    """
+    try:
+        return executable(arguments)
+    except Exception as error:
+        _explain(executable, error)
+
+
+def _explain(executable: Executable, error: Exception) -> NoReturn:
+    node = executable.culprit(error)
+    if node is None:
+        raise error
+    what = str(error) or type(error).__name__
+    operands = ", ".join(str(n.type) for n in node.operands)
+    raise EvaluationError(
+        f"{what}\n  while computing {node.primitive.name}({operands})"
+        f"\n  which was made at {node.source}"
+    ) from (error if not isinstance(error, KameleonError) else error.__cause__)

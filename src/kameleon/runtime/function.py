@@ -1,0 +1,192 @@
+"""Compiled functions: what `K.function` gives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engines._base import Engine, Executable
+from ..errors import ArgumentError, FeedError
+from ..ir.node import Node, Variable
+from ..ir.program import Graph, Program, collect
+from ..ir.rewrite import substitute
+from ..ir.types import TensorType
+from ..prims.elementwise import constant
+from .compiler import compiled, run
+from .engines import current
+from .pure import pure_graph
+from .state import Cell, commit, draws, locked, snapshot
+
+Feed = Callable[[Any], Any]
+
+
+class Function:
+    """A compiled program: values of the inputs in, values of the outputs out.
+
+    All updates see the values from before the call; if the call fails, no variable has changed.
+    Calls may come from several threads: those that write the same variables wait for each other.
+
+    Attributes:
+        inputs, outputs: the tensors.
+        program: the closed graph with its updates.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        updates: Sequence[Any] = (),
+        constants: Mapping[Node, Any] | None = None,
+        engine: Engine | None = None,
+        name: str | None = None,
+    ):
+        """
+        Args:
+            inputs: any tensors, in the order in which a call gives their values.
+            outputs: the tensors to compute.
+            updates: update objects, or pairs of a variable and its new value.
+            constants: tensors and the values that they have in every call.
+            engine: what runs it; the engine in force at the first call, if None.
+            name: what errors call it.
+
+        Raises:
+            FeedError: a placeholder is needed that is neither an input nor a constant.
+        """
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        self.name = name or "K.function"
+        constants = dict(constants or {})
+        fed = [*self.inputs, *constants]
+        self.program = collect(fed, self.outputs, updates)
+        self._feeds = [feed_of(x, self.name) for x in self.inputs]
+        self._constants = [feed_of(x, self.name)(value) for x, value in constants.items()]
+        self._engine = engine
+        self._phase = next(
+            (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
+        )
+        self._written = [v.cell for v, _ in self.program.updates]
+        self._streams = [draws(s) for s in self.program.sources]
+        self._seeds = [s.attrs["seed"] for s in self.program.sources]
+        self._executables: dict[Any, Executable] = {}
+        self._locks: list[Cell] = [*self._written, *self._streams]
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<kameleon.Function with {counts}, {len(self.program.updates)} updates>"
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
+        if len(values) != len(self._feeds):
+            self._miscounted(values)
+        arguments = [feed(v) for feed, v in zip(self._feeds, values, strict=True)]
+        executable = self._executable(arguments)
+        if not self._locks:
+            results = run(executable, [*arguments, *self._constants, *self._state()])
+        else:
+            with locked(self._locks):
+                keys = [
+                    np.array((seed, stream.value), np.uint32)
+                    for seed, stream in zip(self._seeds, self._streams, strict=True)
+                ]
+                results = run(executable, [*arguments, *self._constants, *self._state(), *keys])
+                self._commit(results)
+        if self.program.prints:
+            self._print(results)
+        return list(results[: len(self.outputs)])
+
+    def _state(self) -> list[Any]:
+        variables = self.program.variables
+        return snapshot(variables) if variables else []
+
+    def _commit(self, results: Sequence[Any]) -> None:
+        count = len(self.outputs)
+        new = results[count : count + len(self._written)]
+        advanced = [(stream, stream.value + 1) for stream in self._streams]
+        commit([*zip(self._written, new, strict=True), *advanced])
+
+    def _print(self, results: Sequence[Any]) -> None:
+        prints = self.program.prints
+        for effect, value in zip(prints, results[-len(prints) :], strict=True):
+            print(f"{effect.message}{value}", file=sys.stderr)
+
+    def _miscounted(self, values: Sequence[Any]) -> None:
+        names = ", ".join(f"'{x.name}'" for x in self.inputs) or "none"
+        raise FeedError(
+            f"{self.name} takes {len(self._feeds)} values ({names}), {len(values)} were given"
+        )
+
+    # Variants ------------------------------------------------------------------------------
+
+    def _executable(self, arguments: Sequence[Any]) -> Executable:
+        """The code for the learning phase of this call, with the dead branches removed."""
+        engine = self._engine or current()
+        phase = None if self._phase is None else bool(arguments[self._phase])
+        found = self._executables.get((engine.name, phase))
+        if found is None:
+            found = compiled(self.graph(phase), engine)
+            self._executables[engine.name, phase] = found
+        return found
+
+    def graph(self, phase: bool | None = None) -> Graph:
+        """The pure graph, with the learning phase and other defaults as constants."""
+        program: Program = self.program
+        graph = pure_graph(program)
+        known = {n: constant(n.default, n.dtype) for n in program.unfed}  # type: ignore[attr-defined]
+        if phase is not None and self._phase is not None:
+            node = self.inputs[self._phase]
+            known[node] = constant(int(phase), node.dtype)
+        return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
+
+
+def feed_of(node: Node, what: str) -> Feed:
+    """The function that turns a given value into an array for `node`, or refuses it."""
+    want, numpy_dtype = node.type, np.dtype(node.dtype)
+    shape = want.shape if want.is_static else None
+
+    def feed(value: Any) -> Any:
+        if type(value) is np.ndarray and value.dtype is numpy_dtype:
+            if value.shape == shape or (shape is None and want.accepts(value.shape)):
+                return value
+        return _converted(value, node, want, what)
+
+    return feed
+
+
+def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
+    kind = "variable" if isinstance(node, Variable) else "input"
+    if isinstance(value, Node):
+        raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
+    try:
+        array = np.asarray(value)
+        given = array.astype(want.dtype) if array.dtype != want.dtype else array
+    except (ValueError, TypeError) as error:
+        raise FeedError(
+            f"{what}: the value for {kind} '{node.name}' is no array of {want.dtype}: {error}"
+        ) from None
+    if not np.can_cast(array.dtype, want.dtype, "same_kind") and not np.array_equal(given, array):
+        raise FeedError(
+            f"{what}: {kind} '{node.name}' is {want}; values of dtype {array.dtype} would be"
+            " changed by it; cast them"
+        )
+    if not want.accepts(array.shape):
+        raise FeedError(
+            f"{what}: {kind} '{node.name}' has shape {want.shape}, the value given for it"
+            f" {array.shape}"
+        )
+    return given
+
+
+def pairs_of(updates: Any) -> list[Any]:
+    """Updates as update objects or (variable, tensor) pairs; others are refused."""
+    from ..ir.node import Update
+
+    for update in updates:
+        pair = isinstance(update, (tuple, list)) and len(update) == 2
+        if not isinstance(update, Update) and not (pair and isinstance(update[0], Variable)):
+            raise ArgumentError(
+                "updates: expected update objects (K.update …) or pairs (variable, new value),"
+                f" got {update!r}"
+            )
+    return list(updates)

@@ -1,0 +1,1 @@
+"""Graphs to graphs: gradients, simplification, expansion of composites."""

@@ -1,0 +1,365 @@
+"""Rewriting a graph into an equal, smaller one: rules, common nodes, expansion of composites.
+
+Each rule is a function of one node whose operands are final; it gives an equal node, or None.
+Its docstring is its equation, and says when it holds. Simplifying never changes a value but in
+the last bits (and the sign of a zero).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.node import Node, context, walk
+from ..ir.primitive import CONSTANT, ITEM, Constant
+from ..ir.program import KEYED_CONSTANT, Graph
+from ..ir.rewrite import substitute
+from ..ir.types import TensorType
+from ..prims.elementwise import cast, constant, mul, sub
+from ..prims.movement import (
+    broadcast_to,
+    dims_of,
+    size_of,
+    transpose,
+)
+from .scans import hoisted, merge_scans
+
+Rule = Callable[[Node], Node | None]
+Fold = Callable[[Node], Any]
+
+FOLDED_SIZE = KEYED_CONSTANT
+
+
+# Looking at nodes --------------------------------------------------------------------------
+
+
+def scalar_value(node: Node) -> Any:
+    """The number that a constant scalar, or a broadcast one, holds; else None."""
+    while node.primitive.name == "broadcast_to":
+        node = node.operands[0]
+    if node.primitive is not CONSTANT or node.attrs["value"].array.size != 1:
+        return None
+    return node.attrs["value"].array.item()
+
+
+def fills(node: Node, other: Node) -> bool:
+    """Whether `other` has the type of the result `node`, so that it can stand for it."""
+    return other.type == node.type
+
+
+# Rules -------------------------------------------------------------------------------------
+
+
+def _forward(node: Node) -> Node | None:
+    """f(x) -> x, for primitives that only say something about x."""
+    return node.operands[0]
+
+
+def _size(node: Node) -> Node | None:
+    """size(x, axis) -> the constant, or the size of what x was made from."""
+    size = size_of(node.operands[0], node.attrs["axis"])
+    if isinstance(size, int):
+        return constant(size, node.dtype)
+    known = size.primitive.name == "size" and size.operands == node.operands
+    return None if known and size.attrs == node.attrs else cast(size, node.dtype)
+
+
+def _reshape(node: Node) -> Node | None:
+    """reshape(reshape(x)) -> reshape(x); reshape(x) -> x where the shape is static and equal."""
+    (x, *sizes) = node.operands
+    if not sizes and -1 not in node.attrs["shape"] and node.attrs["shape"] == x.shape:
+        return x
+    if x.primitive.name == "reshape":
+        return node.primitive(x.operands[0], *sizes, **node.attrs)
+    return None
+
+
+def _broadcast(node: Node) -> Node | None:
+    """broadcast(x) -> x where static and equal; broadcast(broadcast(x)) -> broadcast(x)."""
+    (x, *sizes) = node.operands
+    if not sizes and node.attrs["shape"] == x.shape:
+        return x
+    if x.primitive.name == "broadcast_to" and (
+        len(x.shape) == len(x.operands[0].shape) or x.operands[0].shape == ()
+    ):
+        return node.primitive(x.operands[0], *sizes, **node.attrs)
+    return None
+
+
+def _transpose(node: Node) -> Node | None:
+    """transpose(transpose(x, p), q) -> transpose(x, p[q]); the identity is dropped."""
+    (x,) = node.operands
+    if x.primitive.name == "transpose":
+        inner = x.attrs["perm"]
+        return transpose(x.operands[0], [inner[i] for i in node.attrs["perm"]])
+    return None
+
+
+def _neutral(position: int, value: float) -> Rule:
+    """x op e -> x, where e is neutral at this position."""
+
+    def rule(node: Node) -> Node | None:
+        if scalar_value(node.operands[position]) == value:
+            other = node.operands[1 - position]
+            return other if fills(node, other) else None
+        return None
+
+    return rule
+
+
+def _integer_zero(node: Node) -> Node | None:
+    """x + 0 -> x: integers only (of floats, -0.0 + 0 is 0.0)."""
+    if node.dtype.is_integer:
+        return _neutral(1, 0)(node) or _neutral(0, 0)(node)
+    return None
+
+
+def _double_negation(node: Node) -> Node | None:
+    """-(-x) -> x"""
+    (x,) = node.operands
+    return x.operands[0] if x.primitive.name == "neg" else None
+
+
+def _add_negated(node: Node) -> Node | None:
+    """a + (-b) -> a - b"""
+    a, b = node.operands
+    return sub(a, b.operands[0]) if b.primitive.name == "neg" else None
+
+
+def _power(node: Node) -> Node | None:
+    """x ** 1 -> x; x ** 2 -> x * x"""
+    x, a = node.operands
+    exponent = scalar_value(a)
+    if exponent == 1 and fills(node, x):
+        return x
+    return mul(x, x) if exponent == 2 and fills(node, x) else None
+
+
+def _select(node: Node) -> Node | None:
+    """select(true, a, b) -> a; select(false, a, b) -> b; select(c, a, a) -> a"""
+    condition, a, b = node.operands
+    known = scalar_value(condition)
+    chosen = a if a is b or known is True else b if known is False else None
+    return chosen if chosen is not None and fills(node, chosen) else None
+
+
+def _slice_of_parts(node: Node) -> Node | None:
+    """A slice that lies within one of the operands of a concatenation, by static sizes."""
+    (joined,) = node.operands
+    if joined.primitive.name != "concatenate":
+        return None
+    axis = joined.attrs["axis"]
+    start, stop, step = node.attrs["windows"][axis]
+    offset = 0
+    for part in joined.operands:
+        size = part.shape[axis]
+        if size is None or start is None or start < 0 or stop is None or stop < 0:
+            return None
+        if offset <= start and stop <= offset + size:
+            windows = list(node.attrs["windows"])
+            windows[axis] = (start - offset, stop - offset, step)
+            from ..prims.movement import slice_
+
+            return slice_(part, windows)
+        offset += size
+    return None
+
+
+def _outer_broadcast(node: Node) -> Node | None:
+    """f(broadcast(a), broadcast(b)) -> broadcast(f(a, b)), where a and b have one shape or one
+    of them is a scalar."""
+    wide = [x for x in node.operands if x.primitive.name == "broadcast_to"]
+    if len(wide) < len(node.operands):
+        return None
+    bare = [x.operands[0] for x in wide]
+    inner = max(bare, key=lambda x: len(x.shape))
+    if any(x.shape not in ((), inner.shape) for x in bare) or inner.shape == node.shape:
+        return None
+    if not inner.type.is_static and len(bare) > 1:
+        return None
+    operands = [x if x.shape == inner.shape else broadcast_to(x, dims_of(inner)) for x in bare]
+    small = node.primitive(*operands, **node.attrs)
+    model = next(x for x in wide if x.operands[0] is inner)
+    return model.primitive(small, *model.operands[1:], **model.attrs)
+
+
+def _one_branch(node: Node) -> tuple[Node, ...] | None:
+    """cond(true, …) -> the outputs of `then`; cond(false, …) -> those of `otherwise`."""
+    condition, *operands = node.operands
+    known = scalar_value(condition)
+    if known is None:
+        return None
+    branch: Graph = node.attrs["then" if known else "otherwise"]
+    given = dict(zip(branch.inputs, operands, strict=True))
+    return tuple(substitute(branch.outputs, given))
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "identity": (_forward,),
+    "stop_gradient": (_forward,),
+    "with_gradient": (_forward,),
+    "size": (_size,),
+    "reshape": (_reshape,),
+    "broadcast_to": (_broadcast,),
+    "transpose": (_transpose,),
+    "add": (_integer_zero, _add_negated),
+    "sub": (_neutral(1, 0),),
+    "mul": (_neutral(1, 1), _neutral(0, 1)),
+    "div": (_neutral(1, 1),),
+    "pow": (_power,),
+    "neg": (_double_negation,),
+    "select": (_select,),
+    "slice": (_slice_of_parts,),
+}
+TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {"cond": _one_branch}
+
+
+# The driver --------------------------------------------------------------------------------
+
+
+class Rewriter:
+    """Rewrites the nodes of one graph, operands first.
+
+    Args:
+        native: names of primitives that the engine does itself; other composites are expanded.
+        fold: gives the value of a node whose operands are constants, or None.
+    """
+
+    def __init__(self, native: Container[str] | None, fold: Fold | None, inputs: Iterable[Node]):
+        self.native, self.fold = native, fold
+        self.final: dict[Node, Node] = {n: n for n in inputs}
+        self.parts: dict[Node, tuple[Node, ...]] = {}
+        self.shared: dict[Any, Node] = {}
+        self.bodies: dict[Graph, Graph] = {}
+
+    def rewrite(self, outputs: Sequence[Node]) -> list[Node]:
+        """The outputs' equals."""
+        for node in walk(outputs, self.final):
+            if node not in self.final:
+                context.source = node._source
+                self._visit(node)
+        return [self.final[n] for n in outputs]
+
+    def _visit(self, node: Node) -> None:
+        if node.primitive is ITEM:
+            self.final[node] = self._item(node)
+            return
+        operands = tuple(self.final[n] for n in node.operands)
+        attrs = self._attrs(node)
+        if operands == node.operands and attrs is node.attrs:
+            candidate = node
+        else:
+            candidate = node.primitive(*operands, **attrs)
+        if isinstance(node.type, TensorType):
+            final = self._settled(candidate)
+            for each in (node, candidate, final):
+                self.final[each] = final
+        else:
+            self._visit_tuple(node, candidate)
+
+    def _item(self, node: Node) -> Node:
+        producer, index = node.operands[0], node.attrs["index"]
+        parts = self.parts.get(producer)
+        part = self.final[producer].results[index] if parts is None else parts[index]
+        self.final[part] = part
+        return part
+
+    def _visit_tuple(self, node: Node, candidate: Node) -> None:
+        parts = self._replaced_parts(candidate)
+        if parts is None:
+            candidate = self._common(candidate)
+            self.final[node] = self.final[candidate] = candidate
+        else:
+            self.final[node] = candidate
+            self.parts[node] = self.parts[candidate] = tuple(self.rewrite(parts))
+
+    def _replaced_parts(self, node: Node) -> tuple[Node, ...] | None:
+        rule = TUPLE_RULES.get(node.primitive.name)
+        parts = rule(node) if rule else None
+        if parts is None and self._must_expand(node):
+            assert node.primitive.expand is not None
+            parts = node.primitive.expand(*node.operands, **node.attrs)
+        if parts is None and node.primitive.name == "scan":
+            parts = hoisted(node)
+        return parts
+
+    def _must_expand(self, node: Node) -> bool:
+        expandable = node.primitive.expand is not None and self.native is not None
+        return expandable and node.primitive.name not in self.native  # type: ignore[operator]
+
+    def _settled(self, node: Node) -> Node:
+        replaced = self._replaced(node)
+        if replaced is None or replaced is node:
+            return self._common(node)
+        return self.rewrite([replaced])[0]
+
+    def _replaced(self, node: Node) -> Node | None:
+        if not node.operands:
+            return None
+        for rule in RULES.get(node.primitive.name, ()):
+            found = rule(node)
+            if found is not None:
+                return found
+        if node.primitive.elementwise:
+            found = _outer_broadcast(node)
+            if found is not None:
+                return found
+        if self._must_expand(node):
+            assert node.primitive.expand is not None
+            return node.primitive.expand(*node.operands, **node.attrs)  # type: ignore[no-any-return]
+        return self._folded(node)
+
+    def _folded(self, node: Node) -> Node | None:
+        """f(constants) -> a constant, where it's small (broadcasts stay: they cost nothing)."""
+        if self.fold is None or node.primitive.name == "broadcast_to" or not all(n.primitive is CONSTANT for n in node.operands):
+            return None
+        if not node.type.is_static or np.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
+            return None
+        value = self.fold(node)
+        return None if value is None else constant(value, node.dtype)
+
+    def _common(self, node: Node) -> Node:
+        """An equal node that exists already, else this one."""
+        if not node.operands and node.primitive.name not in ("constant", "iota"):
+            return node
+        value = node.attrs.get("value")
+        if isinstance(value, Constant) and value.array.size > KEYED_CONSTANT:
+            return node
+        key = (node.primitive, node.operands, tuple(node.attrs.items()))
+        return self.shared.setdefault(key, node)
+
+    def _attrs(self, node: Node) -> Any:
+        graphs = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
+        if not graphs:
+            return node.attrs
+        return {**node.attrs, **{k: self._body(g) for k, g in graphs.items()}}
+
+    def _body(self, graph: Graph) -> Graph:
+        if graph not in self.bodies:
+            simple = simplify(graph, self.native, self.fold)
+            self.bodies[graph] = self.bodies[simple] = simple
+        return self.bodies[graph]
+
+
+def simplify(
+    graph: Graph, native: Container[str] | None = None, fold: Fold | None = None
+) -> Graph:
+    """An equal graph with the same inputs.
+
+    Args:
+        graph: any closed graph.
+        native: where given, composites that it doesn't name are expanded.
+        fold: evaluates nodes over constants.
+    """
+    saved = context.source, context.control, context.scope
+    context.control, context.scope = (), ""
+    try:
+        outputs = merge_scans(graph)
+        rewriter = Rewriter(native, fold, graph.inputs)
+        return Graph(graph.inputs, rewriter.rewrite(outputs))
+    finally:
+        context.source, context.control, context.scope = saved
+
+

@@ -1,0 +1,1 @@
+"""Golden cases: what the original backend returned, and the runner that compares."""

@@ -1,0 +1,266 @@
+"""Runs one golden case on a backend module and compares the outcome with the record.
+
+`check_case(K, case)` returns where the case passes and raises `MismatchError` where it doesn't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from support import reset_session
+
+from golden.cases import Array, Case, Input, Leaf, Shape, load_array
+from kameleon.errors import KameleonError
+
+# Relative and absolute tolerance by the size of a float in bytes.
+TOLERANCES = {2: (2e-2, 1e-2), 4: (1e-4, 1e-5), 8: (1e-4, 1e-5)}
+PYTHON_TOLERANCE = 1e-6
+# The original's bare assertions: any class of ours says more.
+ASSERTIONS = ("AssertionError", "AttributeError")
+
+Feeds = list[tuple[Any, Any]]
+
+
+class MismatchError(AssertionError):
+    """The outcome of a case is not the recorded one."""
+
+
+def check_case(backend: ModuleType, case: Case) -> None:
+    """Run `case` in a reset session; raise `MismatchError` unless it comes out as recorded."""
+    reset_session(backend)
+    if case.learning_phase is not None:
+        backend.set_learning_phase(case.learning_phase)
+    names: dict[str, Any] = {"K": backend, "np": np}
+    feeds: Feeds = []
+    for item in case.inputs:
+        names[item.name], fed = _bind(backend, item)
+        if fed is not None:
+            feeds.append((names[item.name], fed))
+    if case.raises is None:
+        _check_outcome(backend, case, names, feeds)
+    else:
+        _check_error(backend, case, names, feeds)
+
+
+def _bind(backend: ModuleType, item: Input) -> tuple[Any, Any]:
+    """What the call sees under the name, and what to feed for it (None: nothing)."""
+    array = load_array(item.array)
+    dtype = str(array.dtype)
+    if item.bind == "numpy":
+        return array, None
+    if item.bind == "variable":
+        return backend.variable(array, dtype=dtype), None
+    if item.bind == "placeholder":
+        return backend.placeholder(shape=item.placeholder_shape, dtype=dtype), array
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+
+    if item.bind == "sparse_variable":
+        return backend.variable(csr_matrix(array), dtype=dtype), None
+    sparse = backend.placeholder(shape=item.placeholder_shape, dtype=dtype, sparse=True)
+    return sparse, csr_matrix(array)
+
+
+def _evaluate(backend: ModuleType, case: Case, names: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Structure and leaves of the value of the call."""
+    for step in case.steps:
+        exec(step, names)
+    value = eval(case.call, names)
+    if case.structure == "#0" and isinstance(case.leaves[0].value, list):
+        return "#0", [value]  # a shape, recorded as one Python value
+    leaves: list[Any] = []
+    return _structure(value, leaves), leaves
+
+
+def _structure(value: Any, leaves: list[Any]) -> str:
+    """Write the nesting of `value` down and collect its leaves."""
+    if isinstance(value, Mapping):
+        parts = [f"{key}={_structure(value[key], leaves)}" for key in sorted(value)]
+        return f"dict({', '.join(parts)})"
+    if isinstance(value, list | tuple):
+        return f"sequence({', '.join(_structure(item, leaves) for item in value)})"
+    leaves.append(value)
+    return f"#{len(leaves) - 1}"
+
+
+def _densify(backend: ModuleType, leaves: Sequence[Any]) -> list[Any]:
+    """The tensors among the leaves, sparse ones made dense."""
+    tensors = [leaf for leaf in leaves if backend.is_tensor(leaf)]
+    return [backend.to_dense(t) if backend.is_sparse(t) else t for t in tensors]
+
+
+def _run(backend: ModuleType, tensors: Sequence[Any], feeds: Feeds) -> list[Any]:
+    if not tensors:
+        return []
+    function = backend.function([tensor for tensor, _ in feeds], list(tensors))
+    return list(function([value for _, value in feeds]))
+
+
+# --- outcomes that are values -------------------------------------------------------------------
+
+
+def _check_outcome(backend: ModuleType, case: Case, names: dict[str, Any], feeds: Feeds) -> None:
+    structure, leaves = _evaluate(backend, case, names)
+    if structure != case.structure:
+        raise MismatchError(f"the value is {structure}, recorded is {case.structure}")
+    for number, (got, leaf) in enumerate(zip(leaves, case.leaves, strict=True)):
+        if backend.is_tensor(got) != leaf.is_tensor:
+            raise MismatchError(
+                f"output {number} is {got!r}, recorded is a leaf of kind {leaf.kind}"
+            )
+    tensors = _densify(backend, leaves)
+    dense, values = iter(tensors), iter(_run(backend, tensors, feeds))
+    for number, (got, leaf) in enumerate(zip(leaves, case.leaves, strict=True)):
+        what = f"output {number}"
+        value = next(values) if leaf.is_tensor else got
+        _check_leaf(case, leaf, value, what)
+        if leaf.is_tensor:
+            _check_static_shape(backend.int_shape(next(dense)), leaf, np.shape(value), what)
+    if case.gradients:
+        _check_gradients(backend, case, tensors, names, feeds)
+
+
+def _check_leaf(case: Case, leaf: Leaf, value: Any, what: str) -> None:
+    if case.random is not None:
+        _check_random(np.asarray(value), case.random, what)
+    elif leaf.kind == "python":
+        _check_python(value, leaf.value, what)
+    elif leaf.array is None:
+        raise MismatchError(f"{what} has no recorded array")
+    else:
+        _check_array(value, load_array(leaf.array), what)
+
+
+def _check_python(got: Any, recorded: Any, what: str) -> None:
+    if isinstance(recorded, list):
+        same = isinstance(got, tuple) and list(got) == recorded
+    elif isinstance(recorded, float):
+        same = isinstance(got, float) and abs(got - recorded) <= PYTHON_TOLERANCE * abs(recorded)
+    else:
+        same = isinstance(got, type(recorded)) and got == recorded
+    if not same:
+        raise MismatchError(f"{what} is {got!r}, recorded is {recorded!r}")
+
+
+def _check_array(got: Any, recorded: Array, what: str) -> None:
+    value = np.asarray(got.toarray() if hasattr(got, "toarray") else got)
+    if value.dtype != recorded.dtype:
+        raise MismatchError(f"{what} has dtype {value.dtype}, recorded is {recorded.dtype}")
+    if value.shape != recorded.shape:
+        raise MismatchError(f"{what} has shape {value.shape}, recorded is {recorded.shape}")
+    if recorded.dtype.kind != "f":
+        if not np.array_equal(value, recorded):
+            raise MismatchError(f"{what} is {value!r}, recorded is {recorded!r}")
+        return
+    relative, absolute = TOLERANCES[recorded.dtype.itemsize]
+    mine, theirs = value.astype("float64"), recorded.astype("float64")
+    close = np.isclose(mine, theirs, rtol=relative, atol=absolute, equal_nan=True)
+    if not close.all():
+        with np.errstate(all="ignore"):
+            worst = np.abs(mine - theirs)[~close].max()
+        raise MismatchError(
+            f"{what} differs by up to {worst:.3g}:\n{value!r}\nrecorded:\n{recorded!r}"
+        )
+
+
+def _check_static_shape(got: Shape | None, leaf: Leaf, shape: tuple[int, ...], what: str) -> None:
+    if leaf.static_shape is None:
+        return
+    if got is None or len(got) != len(leaf.static_shape):
+        raise MismatchError(f"{what} has static shape {got}, recorded is {leaf.static_shape}")
+    pairs = zip(got, leaf.static_shape, strict=True)
+    if any(known is not None and mine != known for mine, known in pairs):
+        raise MismatchError(f"{what} has static shape {got}, recorded is {leaf.static_shape}")
+    if any(m is not None and m != n for m, n in zip(got, shape, strict=True)):
+        raise MismatchError(f"{what} has static shape {got}, its value has shape {shape}")
+
+
+# --- random values ------------------------------------------------------------------------------
+
+
+def _check_random(value: Array, bounds: Mapping[str, Any], what: str) -> None:
+    if str(value.dtype) != bounds["dtype"] or list(value.shape) != bounds["shape"]:
+        raise MismatchError(f"{what} is {value.dtype}{list(value.shape)}, recorded is {bounds}")
+    wrong = list(_random_faults(value.astype("float64"), bounds))
+    if wrong:
+        raise MismatchError(f"{what}: {'; '.join(wrong)}")
+
+
+def _random_faults(value: Array, bounds: Mapping[str, Any]) -> Iterator[str]:
+    low, high = bounds["min"], bounds["max"]
+    if low is not None and value.min() < low - 1e-6:
+        yield f"minimum {value.min()} is below {low}"
+    if high is not None and value.max() > high + 1e-6:
+        yield f"maximum {value.max()} is above {high}"
+    if bounds["max_is_exclusive"] and value.max() >= high:
+        yield f"maximum {value.max()} reaches {high}"
+    for name, moment in (("mean", value.mean()), ("std", value.std())):
+        if bounds[name] is not None and abs(moment - bounds[name]) > bounds[f"{name}_tol"]:
+            yield f"{name} is {moment}, expected {bounds[name]} ± {bounds[f'{name}_tol']}"
+    allowed = bounds["values_in"]
+    if allowed is not None and not np.isin(value.round(5), np.round(allowed, 5)).all():
+        yield f"values other than {allowed}"
+
+
+# --- gradients ----------------------------------------------------------------------------------
+
+
+def _check_gradients(
+    backend: ModuleType, case: Case, tensors: Sequence[Any], names: dict[str, Any], feeds: Feeds
+) -> None:
+    loss = _weighted_sum(backend, case, tensors)
+    inputs = sorted(case.gradients)
+    gradients = backend.gradients(loss, [names[name] for name in inputs])
+    live = [gradient for gradient in gradients if gradient is not None]
+    values = iter(_run(backend, live, feeds))
+    for name, gradient in zip(inputs, gradients, strict=True):
+        got = None if gradient is None else next(values)
+        _check_gradient(got, case.gradients[name], f"gradient of {name}")
+
+
+def _weighted_sum(backend: ModuleType, case: Case, tensors: Sequence[Any]) -> Any:
+    """The scalar whose gradients were recorded."""
+    leaves = [leaf for leaf in case.leaves if leaf.is_tensor]
+    total = None
+    for tensor, leaf in zip(tensors, leaves, strict=True):
+        if leaf.weight is None:
+            continue
+        weight = load_array(leaf.weight)
+        term = backend.sum(tensor * backend.constant(weight, dtype=str(weight.dtype)))
+        total = term if total is None else total + term
+    return total
+
+
+def _check_gradient(got: Any, recorded: str | None, what: str) -> None:
+    if got is not None and recorded is not None:
+        _check_array(got, load_array(recorded), what)
+        return
+    # None says "no influence": all zeros say the same.
+    other = got if recorded is None else load_array(recorded)
+    if other is not None and np.any(np.nan_to_num(np.asarray(other))):
+        raise MismatchError(f"{what} is {got!r}, recorded is {other if recorded else None!r}")
+
+
+# --- outcomes that are errors -------------------------------------------------------------------
+
+
+def _check_error(backend: ModuleType, case: Case, names: dict[str, Any], feeds: Feeds) -> None:
+    try:
+        _, leaves = _evaluate(backend, case, names)
+        _run(backend, _densify(backend, leaves), feeds)
+    except KameleonError as error:
+        if not case.is_open:
+            _check_error_class(case, error)
+    else:
+        if not case.is_open:
+            raise MismatchError(f"a value came back, recorded is {case.raises}")
+
+
+def _check_error_class(case: Case, error: KameleonError) -> None:
+    if case.raised_by != "keras" or case.raises in ASSERTIONS:
+        return
+    classes = [cls.__name__ for cls in type(error).__mro__]
+    if case.raises not in classes:
+        raise MismatchError(f"{classes[0]} is raised, recorded is {case.raises}: {error}")

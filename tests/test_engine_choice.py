@@ -1,0 +1,173 @@
+"""Which engine is chosen, by whom, and what is said when it isn't there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kameleon import config
+from kameleon.errors import EngineNotFoundError
+
+Available = Callable[[str], bool]
+
+
+def has(*names: str) -> Available:
+    """Kameleon as it would be with just these engines."""
+    return lambda name: name in names
+
+
+def write(folder: Path, content: dict[str, object]) -> Path:
+    """Put a keras.json in the folder."""
+    path = folder / "keras.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fresh settings, a KERAS_HOME of the test's own, and nothing asked for."""
+    monkeypatch.setattr(config, "settings", config.Settings())
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the library of every engine were installed."""
+    monkeypatch.setattr(config, "installed", lambda name: True)
+
+
+@pytest.fixture
+def numpy_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if NumPy were the only library installed."""
+    monkeypatch.setattr(config, "installed", lambda name: name == "numpy")
+
+
+def test_known_engines() -> None:
+    names = "tensorflow theano cntk numpy jax torch onnxruntime"
+    assert list(config.ENGINES) == names.split()
+    assert config.installed("numpy")
+
+
+def test_installed_looks_without_importing(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = config.Engine("nothing", "no_such_library_at_all")
+    monkeypatch.setitem(config.ENGINES, "torch", engine)
+    assert not config.installed("torch")
+    monkeypatch.setitem(config.ENGINES, "torch", config.Engine("x", "this"))
+    assert config.installed("torch")
+    assert "this" not in sys.modules
+
+
+def test_default_is_numpy(numpy_installed: None) -> None:
+    assert config.choose_backend(has("numpy")) == ("numpy", "default")
+
+
+def test_default_is_tensorflow_where_both_are_there(everything_installed: None) -> None:
+    assert config.choose_backend(has("numpy", "tensorflow")) == ("tensorflow", "default")
+
+
+def test_library_without_engine_is_not_preferred(everything_installed: None) -> None:
+    assert config.choose_backend(has("numpy", "jax")) == ("numpy", "default")
+
+
+def test_engine_without_library_is_not_preferred(numpy_installed: None) -> None:
+    assert config.choose_backend(has("numpy", "tensorflow")) == ("numpy", "default")
+
+
+def test_order_of_sources(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, everything_installed: None
+) -> None:
+    everything = has(*config.ENGINES)
+    path = write(folder, {"backend": "torch"})
+    assert config.choose_backend(everything) == ("torch", str(path))
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    assert config.choose_backend(everything) == ("jax", "KERAS_BACKEND")
+    config.settings.backend = "onnxruntime"
+    assert config.choose_backend(everything) == ("onnxruntime", "call")
+
+
+@pytest.mark.parametrize("said", ["", "  "])
+def test_empty_environment_is_no_choice(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", said)
+    assert config.choose_backend(has("numpy")) == ("numpy", "default")
+
+
+def test_blanks_around_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "numpy ")  # `set KERAS_BACKEND=numpy && …` on Windows
+    assert config.choose_backend(has("numpy")) == ("numpy", "KERAS_BACKEND")
+
+
+def test_other_names_are_modules(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(folder, {"backend": "my_package.my_module"})
+    assert config.choose_backend(has("numpy")) == ("my_package.my_module", str(path))
+    monkeypatch.setenv("KERAS_BACKEND", "other.module")
+    assert config.choose_backend(has("numpy")) == ("other.module", "KERAS_BACKEND")
+
+
+def test_hosted_by_keras_is_no_choice_of_engine(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
+    assert config.choose_backend(has("numpy")) == ("numpy", "default")
+    path = write(folder, {"backend": "numpy"})
+    monkeypatch.setattr(config, "settings", config.Settings())
+    assert config.choose_backend(has("numpy")) == ("numpy", str(path))
+    write(folder, {"backend": "kameleon.backend"})
+    monkeypatch.setattr(config, "settings", config.Settings())
+    assert config.choose_backend(has("numpy")) == ("numpy", "default")
+
+
+@pytest.mark.parametrize("name", [name for name in config.ENGINES if name != "numpy"])
+def test_engine_that_is_not_there_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, numpy_installed: None, name: str
+) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", name)
+    with pytest.raises(EngineNotFoundError) as caught:
+        config.choose_backend(has("numpy"))
+    message = str(caught.value)
+    assert message.startswith(f"KERAS_BACKEND={name} can't be met: ")
+    assert f"no engine {name!r} (it has: numpy)" in message
+    assert f"pip install {config.ENGINES[name].requirement};" in message
+    assert message.endswith("set KERAS_BACKEND=numpy")
+    assert isinstance(caught.value, ImportError) and isinstance(caught.value, ValueError)
+
+
+def test_error_names_only_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, numpy_installed: None
+) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    with pytest.raises(EngineNotFoundError, match="isn't installed: pip install torch") as caught:
+        config.choose_backend(has("numpy", "torch"))
+    assert "has no engine" not in str(caught.value)
+    monkeypatch.setattr(config, "installed", lambda name: True)
+    with pytest.raises(EngineNotFoundError, match="has no engine 'torch'") as caught:
+        config.choose_backend(has("numpy"))
+    assert "pip install" not in str(caught.value)
+
+
+def test_default_entry_of_another_keras_is_an_error_with_both_ways_out(folder: Path) -> None:
+    path = write(folder, {"floatx": "float32", "backend": "tensorflow"})
+    with pytest.raises(EngineNotFoundError) as caught:
+        config.choose_backend(has("numpy"))
+    message = str(caught.value)
+    assert message.startswith(f'"backend": "tensorflow" in {path} can\'t be met: ')
+    assert message.endswith(f'set KERAS_BACKEND=numpy or write "backend": "numpy" in {path}')
+
+
+def test_environment_decides_though_the_file_is_wrong(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, {"backend": "tensorflow"})
+    monkeypatch.setenv("KERAS_BACKEND", "numpy")
+    assert config.choose_backend(has("numpy")) == ("numpy", "KERAS_BACKEND")
+
+
+def test_call_for_a_missing_engine(numpy_installed: None) -> None:
+    config.settings.backend = "jax"
+    with pytest.raises(EngineNotFoundError, match=r"^the call for 'jax' can't .+ ask for 'numpy'$"):
+        config.choose_backend(has("numpy"))
