@@ -55,7 +55,7 @@ def _bind(backend: ModuleType, item: Input) -> tuple[Any, Any]:
         return backend.variable(array, dtype=dtype), None
     if item.bind == "placeholder":
         return backend.placeholder(shape=item.placeholder_shape, dtype=dtype), array
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix
 
     if item.bind == "sparse_variable":
         return backend.variable(csr_matrix(array), dtype=dtype), None

@@ -8,8 +8,7 @@ from ..errors import DTypeError, ShapeError
 from ..ir.closure import Closure
 from ..ir.node import Node, new_serial
 from ..ir.primitive import input_node
-from ..ir.program import Graph
-from ..ir.rewrite import substitute
+from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType
 from ..prims.control import cond, run_scan, while_
 from ..prims.movement import iota, size_of
@@ -47,7 +46,7 @@ def traced_scan(
         sequences.append(time)
         slices.append(t)
         closure = Closure(what, [*states, *slices], made, start)
-    body = Graph([*closure.captured, *states, *slices], made)
+    body = closed([*closure.captured, *states, *slices], made)
     return run_scan(body, closure.captured, carry, sequences, backwards)
 
 
@@ -72,7 +71,7 @@ def traced_cond(
     branches = [list(then()), list(otherwise())]
     closures = [Closure(what, [], outputs, start, whole=True) for outputs in branches]
     captured = list(dict.fromkeys(n for c in closures for n in c.captured))
-    graphs = [Graph(captured, outputs) for outputs in branches]
+    graphs = [closed(captured, outputs) for outputs in branches]
     return list(cond(condition, *captured, then=graphs[0], otherwise=graphs[1]).results)
 
 
@@ -92,7 +91,7 @@ def traced_while(
     if any(c.sources for c in closures):
         return _while_with_draws(what, condition, body, carry)
     captured = list(dict.fromkeys(n for c in closures for n in c.captured))
-    graphs = [Graph([*captured, *states], outputs) for outputs in ([test], new)]
+    graphs = [closed([*captured, *states], outputs) for outputs in ([test], new)]
     node = while_(
         *captured, *carry, condition=graphs[0], body=graphs[1], consts=len(captured)
     )
@@ -130,7 +129,7 @@ def _while_with_draws(
     outputs = [[test(states)], counted(states)]
     closures = [Closure(what, states, o, start) for o in outputs]
     captured = list(dict.fromkeys(n for c in closures for n in c.captured))
-    graphs = [Graph([*captured, *states], o) for o in outputs]
+    graphs = [closed([*captured, *states], o) for o in outputs]
     node = while_(
         *captured, *carry, zero, condition=graphs[0], body=graphs[1], consts=len(captured)
     )

@@ -13,7 +13,7 @@ from ..ir.node import Node
 from ..ir.primitive import CONSTANT
 
 # Deeper arithmetic than that is left to run time.
-MAX_DEPTH = 32
+MAX_DEPTH = 14
 
 Found = int | None
 

@@ -25,6 +25,7 @@ from ..ir.types import (
 from ..prims.control import identity
 from ..prims.elementwise import cast, constant
 from ..prims.movement import Size, broadcast_like, concatenate, dims_of, reshape
+from ._known import known_int
 from .sparse_tensor import SparseTensor
 
 Tensor = Node
@@ -134,7 +135,8 @@ def axis_of(x: Node, axis: Any, what: str) -> int:
 def size_or_node(size: Any, what: str) -> Size:
     """An int, or an integer scalar tensor, that stands for a size."""
     if isinstance(size, Node):
-        return reshape(size, ()) if size.shape != () else size
+        known = known_int(size) if size.shape in ((), (1,)) else None
+        return known if known is not None else reshape(size, ())
     try:
         return int(size.__index__())
     except AttributeError:
@@ -159,7 +161,7 @@ def unstacked(vector: Node, what: str) -> list[Size]:
 
     if vector.type.rank != 1 or vector.shape[0] is None or not vector.dtype.is_integer:
         raise ShapeError(f"{what}: a shape must be a 1-D integer tensor, not {vector!r}")
-    return [reshape(slice_axis(vector, 0, i, i + 1), ()) for i in range(vector.shape[0])]
+    return [size_or_node(slice_axis(vector, 0, i, i + 1), what) for i in range(vector.shape[0])]
 
 
 def check_sizes(dims: Sequence[Size], what: str) -> list[Size]:

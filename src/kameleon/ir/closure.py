@@ -36,6 +36,7 @@ class Closure:
         inside = dependents(order, {*params, *self.sources}) - set(self.sources)
         if whole:
             inside.update(n for n in order if n.serial > start and n.operands)
+        inside.update(_stretches(order, inside))
         used = [n for node in inside if node not in params for n in node.operands]
         outer = {n for n in (*used, *outputs) if n not in inside}
         self.captured = sorted(
@@ -47,3 +48,14 @@ class Closure:
                     f"{what}: updates and K.print_tensor can't be made inside of its functions;"
                     f" return the value and update or print it outside (made at {node.source})"
                 )
+
+
+def _stretches(order: Sequence[Node], inside: set[Node]) -> set[Node]:
+    """Broadcasts that the part uses: they cost nothing inside, and what they stretch is small."""
+    used = {n for node in inside for n in node.operands}
+    found = set()
+    for node in reversed(order):
+        if node.primitive.name == "broadcast_to" and node in used:
+            found.add(node)
+            used.update(node.operands)
+    return found

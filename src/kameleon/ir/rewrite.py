@@ -1,10 +1,12 @@
-"""Rebuilding a graph with some nodes replaced."""
+"""Rebuilding a graph with some nodes replaced; cutting it at its inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from .node import Node, context, walk
+from .primitive import input_node
+from .program import Graph
 
 
 def substitute(outputs: Sequence[Node], replaced: Mapping[Node, Node]) -> list[Node]:
@@ -23,3 +25,13 @@ def substitute(outputs: Sequence[Node], replaced: Mapping[Node, Node]) -> list[N
     finally:
         context.source, context.control, context.scope = saved
     return [new.get(n, n) for n in outputs]
+
+
+def closed(inputs: Sequence[Node], outputs: Sequence[Node]) -> Graph:
+    """The graph from `inputs` to `outputs`, cut there for good.
+
+    Inputs that are computed by something are replaced by parameters, so that no rule can look
+    behind them.
+    """
+    cut = {n: input_node(n.type) for n in inputs if n.operands}
+    return Graph([cut.get(n, n) for n in inputs], substitute(outputs, cut) if cut else outputs)

@@ -15,7 +15,7 @@ from ..ir.node import Node, dependents, walk
 from ..ir.primitive import input_node
 from ..ir.program import Graph
 from ..ir.reverse import pullback
-from ..ir.rewrite import substitute
+from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType
 from .control import run_scan, scan_parts
 from .elementwise import add, full_like, neg
@@ -69,14 +69,42 @@ class _Reverse:
         return outputs[:a], outputs[a:b], outputs[b:]
 
     def residuals(self, outputs: Sequence[Node]) -> list[Node]:
-        """Nodes of the forward body that `outputs` need and that differ from step to step."""
+        """Nodes of the forward body that `outputs` need and that differ from step to step.
+
+        What is cheaply made from others of them is left to the reverse body.
+        """
         stop = {*self.body.inputs, *self.g_states, *self.g_outs}
         order = walk(outputs, stop)
         varying = dependents(order, {*self.carry_params, *self.x_params})
         backward = dependents(order, {*self.g_states, *self.g_outs})
         used = {n for node in order if node in backward and node not in stop for n in node.operands}
         used.update(outputs)
-        return [n for n in order if n in used and n in varying and n not in backward]
+        kept = {n for n in order if n in used and n in varying and n not in backward}
+        free = {*kept, *self.x_params}
+        for node in [n for n in reversed(order) if n in kept]:
+            if node.operands and _remade(node, free - {node}, varying):
+                kept.discard(node)
+                free.discard(node)
+        return [n for n in order if n in kept]
+
+
+# Primitives that cost less to compute again than to stack.
+CHEAP = frozenset(
+    "add sub mul neg square broadcast_to reshape transpose cast eq ne lt le gt ge"
+    " logical_not logical_and logical_or select slice".split()
+)
+
+
+def _remade(node: Node, given: set[Node], varying: set[Node]) -> bool:
+    """Whether `node` follows from `given` by cheap primitives."""
+    pending = [node]
+    while pending:
+        n = pending.pop()
+        if n not in given and n in varying:
+            if n.primitive.name not in CHEAP or not n.operands:
+                return False
+            pending.extend(n.operands)
+    return True
 
 
 class _Sums:
@@ -90,24 +118,32 @@ class _Sums:
         self.loose = {*self.params} - {*reverse.const_params}
 
     def plan(self, share: Node) -> Any:
-        """How to sum `share`; called with stacks it gives the sum."""
+        """How to sum `share`; called with a look-up of stacks and totals it gives the sum."""
+        return self._after(share) or self._carried(share)
+
+    def _after(self, share: Node) -> Any:
+        """How to sum `share` after the loop, or None."""
         name = share.primitive.name
         if share in self.params or not share.operands:
-            return self._carried(share)
+            return None
         if name == "contract" and not share.attrs["batch"][0]:
             return self._contracted(share)
         if name == "reduce_sum":
             return self._reduced(share)
-        if name in _LINEAR:
-            inner = self.plan(share.operands[0])
-            rest = share.operands[1:]
-            if not all(self._steady(n) for n in rest):
-                return self._carried(share)
-            return lambda get: _LINEAR[name](inner(get), share, rest)
         if name == "add":
-            a, b = map(self.plan, share.operands)
-            return lambda get: add(a(get), b(get))
-        return self._carried(share)
+            return self._added(share)
+        if name in _LINEAR and all(self._steady(n) for n in share.operands[1:]):
+            inner = self._after(share.operands[0])
+            rest = share.operands[1:]
+            return inner and (lambda get: _LINEAR[name](inner(get), share, rest))
+        return None
+
+    def _added(self, share: Node) -> Any:
+        parts = [self._after(x) for x in share.operands]
+        if not any(parts):
+            return None
+        a, b = (p or self._carried(x) for p, x in zip(parts, share.operands, strict=True))
+        return lambda get: add(a(get), b(get))
 
     def _steady(self, node: Node) -> bool:
         return not any(n in self.loose for n in walk([node], self.params))
@@ -120,7 +156,7 @@ class _Sums:
     def _contracted(self, share: Node) -> Any:
         a, b = share.operands
         if self._steady(a) or self._steady(b):
-            return self._carried(share)
+            return None
         self.stacked.update({a: None, b: None})
         over = tuple((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
         return lambda get: contract(get(a), get(b), over)
@@ -128,7 +164,7 @@ class _Sums:
     def _reduced(self, share: Node) -> Any:
         (x,) = share.operands
         if self._steady(x):
-            return self._carried(share)
+            return None
         self.stacked[x] = None
         axes = (0, *(i + 1 for i in share.attrs["axes"]))
         return lambda get: reduce_sum(get(x), axes)
@@ -200,7 +236,7 @@ def _backward_scan(
     sequences = list(dict.fromkeys([*residuals, *reverse.g_outs]))
     if not sequences:  # nothing else says how many steps there are
         sequences = [reverse.x_params[0]]
-    body = Graph(
+    body = closed(
         [*reverse.const_params, *reverse.g_states, *totals, *sequences],
         [*reverse.steps, *new_totals, *ys],
     )

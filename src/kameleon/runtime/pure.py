@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..ir.program import Graph, Program
+from ..ir.rewrite import closed
 
 
 def pure_graph(program: Program) -> Graph:
     """Inputs, variables' values and keys in; outputs, new values and printed values out."""
     inputs = (*program.inputs, *program.variables, *program.sources)
-    return Graph(inputs, program.roots)
+    return closed(inputs, program.roots)

@@ -1,4 +1,4 @@
-"""Rewriting scans: those over the same steps become one; work that no step waits for moves out."""
+"""Rewriting scans: those over the same steps become one."""
 
 from __future__ import annotations
 
@@ -42,8 +42,3 @@ def _merged(group: Sequence[Node]) -> dict[Node, Node]:
         for node in group
         for i, result in enumerate(node.results)
     }
-
-
-def hoisted(node: Node) -> tuple[Node, ...] | None:
-    """The results of an equal scan with less inside, or None where nothing can move out."""
-    return None

@@ -18,18 +18,15 @@ from ..ir.program import KEYED_CONSTANT, Graph
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, sub
-from ..prims.movement import (
-    broadcast_to,
-    dims_of,
-    size_of,
-    transpose,
-)
-from .scans import hoisted, merge_scans
+from ..prims.movement import WHOLE, broadcast_to, concatenate, dims_of, size_of, transpose
+from .scans import merge_scans
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]
 
 FOLDED_SIZE = KEYED_CONSTANT
+# Sums of more terms than this aren't searched for slices that lie side by side.
+LONGEST_SUM = 32
 
 
 # Looking at nodes --------------------------------------------------------------------------
@@ -128,6 +125,31 @@ def _add_negated(node: Node) -> Node | None:
     return sub(a, b.operands[0]) if b.primitive.name == "neg" else None
 
 
+def _sum_of_slices(node: Node) -> Node | None:
+    """unslice(a) + unslice(b) + … -> concatenate(a, b, …), where they lie side by side."""
+    terms, pending = [], list(node.operands)
+    while pending and len(terms) < LONGEST_SUM:
+        term = pending.pop()
+        if term.primitive.name == "add":
+            pending.extend(term.operands)
+        elif term.primitive.name == "unslice":
+            terms.append(term)
+        else:
+            return None
+    cut = {i for t in terms for i, w in enumerate(t.attrs["windows"]) if w != WHOLE}
+    if pending or len(cut) != 1:
+        return None
+    (axis,) = cut
+    parts = sorted(terms, key=lambda t: t.attrs["windows"][axis][0] or 0)
+    at = 0
+    for part in parts:
+        start, stop, step = part.attrs["windows"][axis]
+        if start != at or step != 1 or stop is None:
+            return None
+        at = stop
+    return concatenate([p.operands[0] for p in parts], axis) if at == node.shape[axis] else None
+
+
 def _power(node: Node) -> Node | None:
     """x ** 1 -> x; x ** 2 -> x * x"""
     x, a = node.operands
@@ -204,7 +226,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reshape": (_reshape,),
     "broadcast_to": (_broadcast,),
     "transpose": (_transpose,),
-    "add": (_integer_zero, _add_negated),
+    "add": (_integer_zero, _add_negated, _sum_of_slices),
     "sub": (_neutral(1, 0),),
     "mul": (_neutral(1, 1), _neutral(0, 1)),
     "div": (_neutral(1, 1),),
@@ -281,8 +303,6 @@ class Rewriter:
         if parts is None and self._must_expand(node):
             assert node.primitive.expand is not None
             parts = node.primitive.expand(*node.operands, **node.attrs)
-        if parts is None and node.primitive.name == "scan":
-            parts = hoisted(node)
         return parts
 
     def _must_expand(self, node: Node) -> bool:

@@ -87,7 +87,7 @@ def beam_search(
             f"widen the beam or ask for fewer paths"
         )
     scores = _log_softmax(log_probs)
-    spoiled = (np.isnan(scores).any(axis=2) & used).any(axis=1)
+    spoiled: Array = (np.isnan(scores).any(axis=2) & used).any(axis=1)
     used &= ~spoiled[:, None]
     # Longest first, so that the rows still running are always the leading ones.
     order = np.argsort(-used.sum(axis=1), kind="stable")
@@ -248,8 +248,9 @@ def _worthwhile(scores: Array, beam_width: int) -> Array:
     spare = labels - max(2 * beam_width + 1, _WHOLE_ALPHABET)
     if spare <= 0:
         return np.broadcast_to(np.arange(labels), (rows, labels))
-    best = np.argpartition(scores[:, :-1], spare, axis=1)[:, spare:]
-    return np.sort(best, axis=1)
+    best: Array = np.argpartition(scores[:, :-1], spare, axis=1)[:, spare:]
+    best.sort(axis=1)
+    return best
 
 
 def _grown(

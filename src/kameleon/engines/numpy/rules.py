@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ir.node import Node
 from ...prims.linalg import free_axes
-from . import ctc, kernels, random, windows
+from . import ctc, kernels, quantile, random, windows
 from .code import LOOSE, VIEW
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ NAMESPACE: dict[str, Any] = {
     },
     "random_bits": random.random_bits,
     "fold_in": random.fold_in,
+    "normal_quantile": quantile.normal_quantile,
     "greedy_decode": ctc.greedy_decode,
     "beam_search": ctc.beam_search,
     "prod": np.multiply.reduce,
@@ -465,6 +466,7 @@ RULES: dict[str, Rule] = {
     "depthwise_kernel": _windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
     "random_bits": _random_bits,
     "random_fold": _along("fold_in({0}, {1})"),
+    "normal_quantile": _function("normal_quantile({0})"),
     "ctc_greedy": _along("greedy_decode({0}, {1})"),
     "ctc_beam_search": _beam_search,
 }

@@ -77,6 +77,8 @@ def patches(x: Array, window: Dims, strides: Dims, padding: Pads, dilation: Dims
     shape = (len(x), *counts, prod(window) * x.shape[-1])
     if x.size == 0 or 0 in shape:
         return np.zeros(shape, x.dtype)
+    if prod(window) == prod(strides) == 1 and is_unpadded(padding):
+        return x.copy(order="C")
     if x.shape[-1] == 1:
         return _offset_patches(x, counts, window, strides, padding, dilation)
     return _row_patches(x, shape, window, strides, padding, dilation)
