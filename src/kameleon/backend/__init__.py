@@ -6,7 +6,7 @@ from . import operators  # noqa: F401  (gives tensors their operators)
 
 __all__ = []
 for _chapter in ("configuration session sparse creation updates linear reductions elementwise "
-                 "normalization shaping values function control activations losses convolution random ctc").split():
+                 "normalization shaping values function control activations losses convolution pooling random ctc").split():
     try:
         _m = importlib.import_module("." + _chapter, __name__)
     except ImportError as e:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from ..errors import FeedError, GraphError
 from .node import Node, Print, Update, Variable, walk
 from .primitive import CONSTANT, INPUT, Constant
 
@@ -113,11 +112,7 @@ def collect(
     outputs: Sequence[Node],
     updates: Sequence[tuple[Variable, Node]] = (),
 ) -> Program:
-    """The program with these outputs and updates, and with all effects that its nodes carry.
-
-    Raises:
-        FeedError: a placeholder is needed that is no input.
-    """
+    """The program with these outputs and updates, and with all effects that its nodes carry."""
     stop, prints, carried = set(inputs), [], []
     seen: set[Any] = set()
     pending: list[Node] = [*outputs, *(value for _, value in updates)]
@@ -133,12 +128,7 @@ def collect(
                     pending.append(effect.value)  # type: ignore[attr-defined]
                     (prints if isinstance(effect, Print) else carried).append(effect)
     explicit = [u for u in updates if u not in seen]
-    program = Program(inputs, outputs, merged([*explicit, *dict.fromkeys(carried)]), prints)
-    unfed = [n for n in program.unfed if not hasattr(n, "default")]
-    if unfed:
-        names = ", ".join(f"'{n.name}' {n.type}, made at {n.source}" for n in unfed)
-        raise FeedError(f"no value was given for placeholder {names}: add it to the inputs")
-    return program
+    return Program(inputs, outputs, merged([*explicit, *dict.fromkeys(carried)]), prints)
 
 
 def merged(updates: Sequence[Any]) -> list[tuple[Variable, Node]]:
@@ -155,10 +145,3 @@ def merged(updates: Sequence[Any]) -> list[tuple[Variable, Node]]:
             value = add(new[variable], increment)
         new[variable] = value
     return list(new.items())
-
-
-def check_closed(graph: Graph, what: str) -> None:
-    """Raise GraphError where a leaf of `graph` is neither input nor constant."""
-    for node in graph.nodes[len(graph.inputs) :]:
-        if not node.operands and node.primitive is not CONSTANT and node.primitive.name != "iota":
-            raise GraphError(f"{what}: {node!r} is used in the body but isn't one of its inputs")

@@ -108,6 +108,10 @@ def _gathered_origin(x: Node, axis: int) -> tuple[Node, int]:
     return (index, axis - at) if axis < at + rank else (source, axis - rank + 1)
 
 
+def _dropped_origin(x: Node, axis: int) -> tuple[Node, int]:
+    return x.operands[0], axis + (axis >= x.attrs["axis"])
+
+
 def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
     kept = [i for i in range(len(x.operands[0].shape)) if i not in x.attrs["axes"]]
     return x.operands[0], kept[axis]
@@ -136,7 +140,13 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "gather": _gathered_origin,
     "iota": _shaped_origin,
     "unslice": _shaped_origin,
-    "log_softmax": lambda x, axis: (x.operands[0], axis),
+    **dict.fromkeys(
+        ("log_softmax", "minus_one_hot", "cumprod"), lambda x, axis: (x.operands[0], axis)
+    ),
+    **dict.fromkeys(
+        ("softmax_crossentropy", "sparse_softmax_crossentropy", "argmax", "argmin"),
+        _dropped_origin,
+    ),
     **dict.fromkeys(
         ("patches", "conv", "depthwise_conv", "sum_pool", "pool_pick"),
         lambda x, axis: (x.operands[0], 0) if axis == 0 else None,

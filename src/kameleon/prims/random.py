@@ -1,20 +1,34 @@
 """Random numbers: Threefry-2x32 with 20 rounds, written in integer primitives.
 
 A stream is opened by a `random_source` leaf; its key (two uint32 words: seed, call number) is
-an operand that the runtime feeds. Word i of a draw depends on the key and i alone, so the same
-seed gives the same bits on every engine. Source: Salmon, Moraes, Dror, Shaw, "Parallel random
-numbers: as easy as 1, 2, 3", SC 2011.
+an operand that the runtime feeds. What a draw is, exactly:
+
+- key: (seed mod 2**32, number of the calls before this one that succeeded); in step t of a
+  loop the two words of the cipher for the counter (t, 2**32 - 1) under the outer key.
+- words: a draw of `count` words encrypts the counters (0, 0), (1, 0) … (n - 1, 0) with
+  n = ceil(count / 2); it is all first words, then all second words, cut to `count`, laid out in
+  row-major order.
+- uniform: the upper 24 bits of a word times 2**-24 (float16: 11 bits). float64 takes the words
+  (high, low) from a draw of shape (2, *shape) and makes ((high >> 5) * 2**26 + (low >> 6)) *
+  2**-53 of them.
+- normal: `normal_quantile(2 u - 1 + step)`, with u the uniform and step 2**-24, or 2**-53 for
+  float64: the midpoints of the uniform's cells.
+- truncated normal: `normal_quantile(erf(sqrt(2)) * (2 u - 1 + step))`, in [-2, 2].
+- integers below `span`: ((high >> 1) * 2**32 + low) mod span, of the same pairs of words.
+- an event of probability p: word < round(p * 2**32).
+
+Integers and comparisons are the same bits on every engine, and so are uniforms; normals differ
+by what the engines' logarithms do. Source of the cipher: Salmon, Moraes, Dror, Shaw, "Parallel
+random numbers: as easy as 1, 2, 3", SC 2011.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
 from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.primitive import SOURCE, ZERO, Primitive
-from ..ir.types import FLOAT64, UINT32, DType, Shape, TensorType
+from ..ir.types import FLOAT32, FLOAT64, INT64, UINT32, DType, Shape, TensorType
 from .elementwise import (
     add,
     bit_or,
@@ -22,7 +36,10 @@ from .elementwise import (
     cast,
     constant,
     full_like,
+    lt,
+    mod,
     mul,
+    scaled,
     shift_left,
     shift_right,
     sub,
@@ -38,11 +55,14 @@ from .movement import (
     slice_axis,
     split,
 )
+from .quantile import normal_quantile
 
 KEY = TensorType((2,), UINT32)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 ROUNDS = 20
+
+ERF_ROOT_TWO = 0.9544997361036416  # erf(sqrt(2)): the probability of [-2, 2]
 
 
 def open_source(seed: int) -> Node:
@@ -147,23 +167,49 @@ def _two_words(key: Node, dims: Sequence[Size]) -> tuple[Node, Node]:
 def centered(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
     """Floats in the open interval (-1, 1), symmetric about 0: odd multiples of one step.
 
-    Half of float16's steps would be its infinity when turned into normals; it's drawn in
-    float32 by callers.
+    For float32 and float64; float16 is too coarse for the tails of what is made of them.
     """
     u = uniform(key, dims, dtype)
     step = 2.0**-53 if dtype == FLOAT64 else 2.0**-24
     return sub(mul(full_like(u, 2), u), full_like(u, 1 - step))
 
 
-def below(key: Node, dims: Sequence[Size], probability: float) -> Node:
-    """Bools that hold with `probability`, by comparing words with a threshold."""
-    from .elementwise import lt
+def wide(dtype: DType) -> DType:
+    """The dtype in which floats of `dtype` are made: float16 is too coarse."""
+    return FLOAT32 if dtype.is_float and dtype.itemsize < 4 else dtype
 
+
+def normal(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
+    """Standard normal floats, in `wide(dtype)`."""
+    return normal_quantile(centered(key, dims, wide(dtype)))
+
+
+def truncated_normal(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
+    """Standard normal floats given that they lie in [-2, 2], in `wide(dtype)`."""
+    return normal_quantile(scaled(centered(key, dims, wide(dtype)), ERF_ROOT_TWO))
+
+
+def integers(key: Node, dims: Sequence[Size], span: int) -> Node:
+    """int64 numbers in [0, span), for 0 < span < 2**63: 63 random bits modulo `span`.
+
+    A number's probability is 1 / span but for an error below span / 2**63 of it.
+    """
+    high, low = _two_words(key, dims)
+    high = cast(shift_right(high, full_like(high, 1)), INT64)
+    bits = bit_or(shift_left(high, full_like(high, 32)), cast(low, INT64))
+    return mod(bits, full_like(bits, span))
+
+
+def below(key: Node, dims: Sequence[Size], probability: float | Node) -> Node:
+    """Bools that hold with `probability`: words below a threshold (exact where it's 0 or 1).
+
+    A tensor (a float scalar) is compared with uniform floats instead.
+    """
+    if isinstance(probability, Node):
+        u = uniform(key, dims, probability.dtype)
+        return lt(u, broadcast_to(probability, dims_of(u)))
     words = random_bits(key, dims)
-    if probability >= 1:
+    threshold = round(probability * 2.0**32)
+    if threshold >= 2**32:
         return lt(full_like(words, 0), full_like(words, 1))
-    return lt(words, full_like(words, _threshold(probability)))
-
-
-def _threshold(probability: float) -> Any:
-    return min(round(probability * 2.0**32), 0xFFFFFFFF)
+    return lt(words, full_like(words, threshold))

@@ -5,27 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive
+from ..ir.types import INT64, TensorType, join_shapes
 from .elementwise import (
     FLOAT,
     abs,
     add,
+    cast,
     constant,
     div,
     elementwise,
+    eq,
     exp,
+    expm1,
     full_like,
     gt,
     log,
     log1p,
     maximum,
+    minimum,
     mul,
     neg,
     select,
     sub,
 )
-from .movement import broadcast_to, dims_of
+from .indexing import take_along
+from .movement import broadcast_to, dims_of, expand_dims, iota, reshape
 from .reduce import reduce_max, reduce_sum, spread
 
 
@@ -56,6 +63,13 @@ relu = elementwise(
     [lambda g, y, x: select(gt(y, full_like(y, 0)), g, full_like(g, 0))],
     "max(x, 0); its gradient at 0 is 0",
     expand=lambda x: maximum(x, full_like(x, 0)),
+)
+elu = elementwise(
+    "elu",
+    FLOAT,
+    [lambda g, y, x: select(gt(x, full_like(x, 0)), g, mul(g, add(y, full_like(y, 1))))],
+    "x for x > 0, else exp(x) - 1; its gradient at 0 is 1",
+    expand=lambda x: add(maximum(x, full_like(x, 0)), expm1(minimum(x, full_like(x, 0)))),
 )
 
 
@@ -93,6 +107,91 @@ log_softmax = _row_op(
     "x - log(sum(exp(x))) along `axis`",
     _expand_log_softmax,
     "LogSoftmax",
+)
+
+
+# Crossentropies of p = softmax(x) --------------------------------------------------------------
+#
+# Both take x and p: p alone loses what underflows, and with p at hand the rest is cheap, since
+# log(sum(exp(x - max x))) is -log(max p). The gradient reuses p, as do predictions.
+
+
+def _infer_crossentropy(x: Node, p: Node, t: Node, axis: int) -> TensorType:
+    if x.dtype != t.dtype or x.dtype != p.dtype:
+        raise DTypeError(f"crossentropy: dtypes {x.dtype}, {p.dtype} and {t.dtype} differ")
+    shape = join_shapes(join_shapes(x.shape, p.shape, "crossentropy"), t.shape, "crossentropy")
+    return TensorType(shape[:axis] + shape[axis + 1 :], x.dtype)
+
+
+def _expand_crossentropy(x: Node, p: Node, t: Node, axis: int) -> Node:
+    """sum(t) * log(sum(exp(x - max x))) + sum(t * (max x - x))"""
+    axes = (axis,)
+    below_top = sub(spread(reduce_max(x, axes), x, axes), x)
+    surplus = neg(log(reduce_max(p, axes)))
+    return add(mul(surplus, reduce_sum(t, axes)), reduce_sum(mul(t, below_top), axes))
+
+
+def _crossentropy_back(g: Node, y: Node, x: Node, p: Node, t: Node, axis: int) -> Node:
+    """g * (p * sum(t) - t)"""
+    axes = (axis,)
+    weighted = mul(p, spread(reduce_sum(t, axes), p, axes))
+    return mul(sub(weighted, t), spread(g, x, axes))
+
+
+softmax_crossentropy = Primitive(
+    "softmax_crossentropy",
+    _infer_crossentropy,
+    [
+        _crossentropy_back,
+        None,
+        lambda g, y, x, p, t, axis: neg(mul(spread(g, x, (axis,)), log_softmax(x, axis=axis))),
+    ],
+    "-sum(t * log(p)) along `axis`, given p = softmax(x), whose cotangent goes to x",
+    expand=_expand_crossentropy,
+)
+
+
+def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> TensorType:
+    shape = join_shapes(x.shape, p.shape, "crossentropy")
+    rest = shape[:axis] + shape[axis + 1 :]
+    return TensorType(join_shapes(rest, labels.shape, "crossentropy"), x.dtype)
+
+
+def _expand_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> Node:
+    """(max x - x[label]) + log(sum(exp(x - max x)))"""
+    picked = take_along(x, expand_dims(labels, axis), axis)
+    below_top = sub(reduce_max(x, (axis,)), reshape(picked, dims_of(labels)))
+    return sub(below_top, log(reduce_max(p, (axis,))))
+
+
+sparse_softmax_crossentropy = Primitive(
+    "sparse_softmax_crossentropy",
+    _infer_sparse_crossentropy,
+    [
+        lambda g, y, x, p, labels, axis: mul(
+            minus_one_hot(p, labels, axis=axis), spread(g, x, (axis,))
+        ),
+        None,
+        None,
+    ],
+    "-log(p[label]) along `axis`, given p = softmax(x), whose cotangent goes to x; a label"
+    " outside of [0, classes) is an error",
+    expand=_expand_sparse_crossentropy,
+)
+
+
+def _expand_minus_one_hot(p: Node, labels: Node, axis: int) -> Node:
+    dims = dims_of(p)
+    here = broadcast_to(expand_dims(cast(labels, INT64), axis), dims)
+    return sub(p, cast(eq(iota(dims, axis, INT64), here), p.dtype))
+
+
+minus_one_hot = Primitive(
+    "minus_one_hot",
+    lambda p, labels, axis: p.type,
+    [lambda g, y, p, labels, axis: g, None],
+    "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
+    expand=_expand_minus_one_hot,
 )
 
 

@@ -17,7 +17,7 @@ from ..ir.types import TensorType
 from ..prims.elementwise import constant
 from .compiler import compiled, run
 from .engines import current
-from .pure import pure_graph
+from .pure import fed, pure_graph
 from .state import Cell, commit, draws, locked, snapshot
 
 Feed = Callable[[Any], Any]
@@ -58,8 +58,7 @@ class Function:
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
         constants = dict(constants or {})
-        fed = [*self.inputs, *constants]
-        self.program = collect(fed, self.outputs, updates)
+        self.program = fed(collect([*self.inputs, *constants], self.outputs, updates))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._constants = [feed_of(x, self.name)(value) for x, value in constants.items()]
         self._engine = engine

@@ -2,11 +2,60 @@
 
 from __future__ import annotations
 
-from ..ir.program import Graph, Program
-from ..ir.rewrite import closed
+from ..errors import FeedError
+from ..ir.node import Node
+from ..ir.primitive import REGISTRY
+from ..ir.program import Graph, Print, Program
+from ..ir.rewrite import closed, substitute
+from ..ir.sizes import Sizes
+from ..prims.movement import size_origin
 
 
 def pure_graph(program: Program) -> Graph:
     """Inputs, variables' values and keys in; outputs, new values and printed values out."""
     inputs = (*program.inputs, *program.variables, *program.sources)
     return closed(inputs, program.roots)
+
+
+def fed(program: Program) -> Program:
+    """The program, where every placeholder that it needs is an input or has a default.
+
+    Sizes are read as early in the graph as possible; where an input is a tensor computed from
+    a placeholder, the sizes that they share are read from the input instead.
+
+    Raises:
+        FeedError: names the placeholders that are missing.
+    """
+    if _missing(program):
+        program = _sized_by_inputs(program)
+    missing = _missing(program)
+    if missing:
+        names = ", ".join(f"'{n.name}' {n.type}, made at {n.source}" for n in missing)
+        raise FeedError(f"no value was given for placeholder {names}: add it to the inputs")
+    return program
+
+
+def _missing(program: Program) -> list[Node]:
+    return [n for n in program.unfed if not hasattr(n, "default")]
+
+
+def _sized_by_inputs(program: Program) -> Program:
+    sizes, read = Sizes(size_origin), REGISTRY["size"]
+    known: dict[object, Node] = {}
+    for x in program.inputs:
+        for axis, dim in enumerate(x.shape):
+            if dim is None:
+                known.setdefault(sizes.of(x, axis), read(x, axis=axis))
+    replaced = {n: n for n in program.inputs}
+    replaced |= {
+        n: known[root]
+        for n in program.nodes
+        if n.primitive is read and (root := sizes.of(n.operands[0], n.attrs["axis"])) in known
+    }
+    roots = iter(substitute(program.roots, replaced))
+    return Program(
+        program.inputs,
+        [next(roots) for _ in program.outputs],
+        [(variable, next(roots)) for variable, _ in program.updates],
+        [Print(p.message, next(roots)) for p in program.prints],
+    )

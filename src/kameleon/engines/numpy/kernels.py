@@ -114,6 +114,22 @@ def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
     return out
 
 
+def minus_one_hot(p: Array, labels: Array, axis: int, out: Array = None) -> Array:
+    """p with 1 taken off at each label; written over p, where it's given as `out`."""
+    check_index(labels, p.shape[axis])
+    if labels.shape != p.shape[:axis] + p.shape[axis + 1 :]:
+        mismatch(labels.shape, p.shape)
+    if out is None:
+        out = p.copy()
+    rank = labels.ndim
+    lines: list[Array] = [
+        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)])
+        for i, d in enumerate(labels.shape)
+    ]
+    out[(*lines[:axis], labels, *lines[axis:])] -= 1
+    return out
+
+
 def linear_scan(a: Array, b: Array, axis: int) -> Array:
     """y[i] = a[i] * y[i-1] + b[i]."""
     a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)

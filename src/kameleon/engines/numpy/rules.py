@@ -33,7 +33,7 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "check gather iota linear_scan log_softmax mismatch pad put_along scan scatter_add"
+            "check gather iota linear_scan log_softmax minus_one_hot mismatch pad put_along scan scatter_add"
             " sigmoid softmax softplus take_along unslice while_loop"
         ).split()
     },
@@ -118,6 +118,11 @@ def _function(text: str) -> Rule:
         e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
 
     return rule
+
+
+def _minus_one_hot(e: Emitter, node: Node) -> None:
+    text = f"minus_one_hot({{0}}, {{1}}, {node.attrs['axis']}{{out}})"
+    e.emit(node, text, node.operands, reusable=(0,))
 
 
 def _select(e: Emitter, node: Node) -> None:
@@ -415,6 +420,7 @@ RULES: dict[str, Rule] = {
     "softplus": _function("softplus({0})"),
     "softmax": _along("softmax({0}, AXIS)"),
     "log_softmax": _along("log_softmax({0}, AXIS)"),
+    "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
     "bitcast": _along("{0}.view('DTYPE')"),
