@@ -6,6 +6,7 @@ import errno
 import json
 import ntpath
 import os
+import stat
 import sys
 import tempfile
 import warnings
@@ -13,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -334,7 +334,9 @@ def shared_file(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: int, user:
     """Put a file of `owner` where anybody can write, and be `user`."""
     path = write(folder, OTHERS | {"backend": "my.module"})
     monkeypatch.setattr(keras_json, "find", lambda: (str(path), True))
-    monkeypatch.setattr(os, "fstat", lambda descriptor: SimpleNamespace(st_uid=owner))
+    fields = list(path.stat())
+    fields[stat.ST_UID] = owner
+    monkeypatch.setattr(os, "fstat", lambda descriptor: os.stat_result(fields))
     monkeypatch.setattr(os, "getuid", lambda: user)
 
 

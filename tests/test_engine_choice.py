@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kameleon import config
-from kameleon.errors import EngineNotFoundError
+from kameleon.errors import ConfigWarning, EngineNotFoundError
 
 Available = Callable[[str], bool]
 
@@ -150,13 +150,19 @@ def test_error_names_only_what_is_missing(
     assert "pip install" not in str(caught.value)
 
 
-def test_default_entry_of_another_keras_is_an_error_with_both_ways_out(folder: Path) -> None:
+def test_default_entry_of_another_keras_gives_a_warning_with_both_ways_out(folder: Path) -> None:
     path = write(folder, {"floatx": "float32", "backend": "tensorflow"})
-    with pytest.raises(EngineNotFoundError) as caught:
-        config.choose_backend(has("numpy"))
-    message = str(caught.value)
+    with pytest.warns(ConfigWarning) as caught:
+        assert config.choose_backend(has("numpy")) == ("numpy", "default")
+    message = str(caught[0].message)
     assert message.startswith(f'"backend": "tensorflow" in {path} can\'t be met: ')
-    assert message.endswith(f'set KERAS_BACKEND=numpy or write "backend": "numpy" in {path}')
+    assert f'set KERAS_BACKEND=numpy or write "backend": "numpy" in {path}' in message
+
+
+def test_any_other_engine_in_the_file_was_chosen_by_somebody(folder: Path) -> None:
+    write(folder, {"backend": "torch"})
+    with pytest.raises(EngineNotFoundError, match="torch"):
+        config.choose_backend(has("numpy"))
 
 
 def test_environment_decides_though_the_file_is_wrong(

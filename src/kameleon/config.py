@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CALL, ENVIRONMENT, DEFAULT = "call", "KERAS_BACKEND", "default"  # sources of a choice
 
+WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.json
+
 DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}
 
 # The original Keras, when hosted on Kameleon, is told `KERAS_BACKEND=kameleon.backend`. That
@@ -441,7 +443,8 @@ def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
 
     Raises:
         EngineNotFoundError: for an engine that was asked for and isn't there. No other one is
-            taken in its place.
+            taken in its place; but for the documented default in keras.json, which any Keras
+            writes by itself, there's a ConfigWarning, and the choice goes on.
 
     >>> choose_backend(lambda name: name == "numpy")[0]
     'numpy'
@@ -449,8 +452,15 @@ def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
     load()
     for source, name in _asked():
         if name and name != HOSTED:
-            if name in ENGINES:
+            if name not in ENGINES:
+                return name, source
+            try:
                 _require(name, source, available)
-            return name, source
+                return name, source
+            except EngineNotFoundError as error:
+                if name != WRITTEN_BY_KERAS or source in (CALL, ENVIRONMENT):
+                    raise
+                # Any Keras writes this line by itself: it's nobody's choice.
+                warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
     preferred = available("tensorflow") and installed("tensorflow")
     return "tensorflow" if preferred else "numpy", DEFAULT

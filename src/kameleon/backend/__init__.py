@@ -16,3 +16,5 @@ for _chapter in ("configuration session sparse creation updates linear reduction
         globals()[_n] = getattr(_m, _n)
         __all__.append(_n)
 from .. import prims  # noqa
+from ._choice import choose
+globals().update(choose(__all__))

@@ -95,8 +95,7 @@ class BackendFunction:
         what = name or "K.function"
         self.inputs, self.outputs = list(inputs), outputs
         self._inputs = _Inputs(self.inputs, what)
-        single = not isinstance(outputs, (list, tuple, Mapping))
-        self._leaves = _Leaves([outputs] if single else outputs, what)
+        self._leaves = _Leaves(outputs, what)
         constants = _Inputs(list(feed_dict), what)
         values = constants.values(list(feed_dict.values()))
         extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
@@ -198,17 +197,15 @@ def evaluate(x: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
 def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     """The values of nested tensors; functions made for it are kept by what they compute."""
-    single = not isinstance(fetches, (list, tuple, Mapping))
-    key = (fetches, *feed_dict) if single and isinstance(fetches, Node) else None
+    key = (fetches, *feed_dict) if isinstance(fetches, Node) else None
     run = session.functions.get(key)
     if run is None:
-        run = BackendFunction(list(feed_dict), [fetches] if single else fetches, (), {}, None, ())
+        run = BackendFunction(list(feed_dict), fetches, (), {}, None, ())
         if key is not None:
             while len(session.functions) >= KEPT_EVALUATIONS:
                 session.functions.pop(next(iter(session.functions)), None)
             session.functions[key] = run
-    values = run(list(feed_dict.values()))
-    return values[0] if single else values
+    return run(list(feed_dict.values()))
 
 
 def gradients(loss: Tensor, variables: Any) -> list[Tensor | None]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
 
-from .node import Node, Print, Update, Variable, walk
-from .primitive import CONSTANT, INPUT, Constant
+from .node import Node, Print, Update, Variable, built_for, walk
+from .primitive import CONSTANT, INPUT, REGISTRY, Constant
 
 # Constants up to this many elements are part of a program's key; larger ones by identity.
 KEYED_CONSTANT = 64
@@ -110,38 +109,44 @@ def attrs_key(node: Node) -> Hashable:
 def collect(
     inputs: Sequence[Node],
     outputs: Sequence[Node],
-    updates: Sequence[tuple[Variable, Node]] = (),
+    updates: Sequence[Update | tuple[Variable, Node]] = (),
 ) -> Program:
-    """The program with these outputs and updates, and with all effects that its nodes carry."""
-    stop, prints, carried = set(inputs), [], []
-    seen: set[Any] = set()
-    pending: list[Node] = [*outputs, *(value for _, value in updates)]
+    """The program with these outputs and updates, and with all effects that its nodes carry.
+
+    What is fed isn't computed: its effects don't happen.
+    """
+    seen, prints = set(inputs), dict[Print, None]()
+    carried: list[Update] = []
+    pending = [*outputs, *(u if isinstance(u, Update) else u[1] for u in updates)]
     while pending:
-        found = [n for n in walk(pending, stop) if n not in seen]
+        found = [n for n in walk(pending, seen) if n not in seen]
         seen.update(found)
+        carried += (n for n in found if isinstance(n, Update))
         pending = []
-        for node in found:
-            own = (node,) if isinstance(node, Update) and node not in stop else ()
-            for effect in (*node.effects, *own):
-                if effect not in seen or effect in own:
-                    seen.add(effect)
-                    pending.append(effect.value)  # type: ignore[attr-defined]
-                    (prints if isinstance(effect, Print) else carried).append(effect)
-    explicit = [u for u in updates if u not in seen]
-    return Program(inputs, outputs, merged([*explicit, *dict.fromkeys(carried)]), prints)
+        for effect in (e for n in found for e in n.effects):
+            if isinstance(effect, Print):
+                prints[effect] = None
+                pending.append(effect.value)
+            elif isinstance(effect, Update):
+                pending.append(effect)
+    pairs = [u for u in updates if not isinstance(u, Update)]
+    made = sorted(carried, key=lambda u: u.serial)
+    return Program(inputs, outputs, merged([*made, *pairs]), prints)
 
 
-def merged(updates: Sequence[Any]) -> list[tuple[Variable, Node]]:
-    """One new value a variable: increments add up; of other updates the last one counts."""
+def merged(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Variable, Node]]:
+    """One new value for each variable: increments add up; of others the last one counts.
+
+    In the order in which they were made: an update under control dependencies on another one
+    comes behind it.
+    """
     new: dict[Variable, Node] = {}
     for update in updates:
-        variable, value = (
-            (update.variable, update.value) if isinstance(update, Update) else update
-        )
-        increment = getattr(update, "increment", None)
-        if increment is not None and variable in new:
-            from ..prims.elementwise import add  # the one arithmetic that closing a graph needs
-
-            value = add(new[variable], increment)
-        new[variable] = value
+        if not isinstance(update, Update):
+            new[update[0]] = update[1]
+        elif update.increment is not None and update.variable in new:
+            with built_for(update):
+                new[update.variable] = REGISTRY["add"](new[update.variable], update.increment)
+        else:
+            new[update.variable] = update.value
     return list(new.items())

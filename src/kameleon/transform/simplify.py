@@ -109,7 +109,8 @@ def _neutral(position: int, value: float) -> Rule:
 def _integer_zero(node: Node) -> Node | None:
     """x + 0 -> x: integers only (of floats, -0.0 + 0 is 0.0)."""
     if node.dtype.is_integer:
-        return _neutral(1, 0)(node) or _neutral(0, 0)(node)
+        found = _neutral(1, 0)(node)
+        return _neutral(0, 0)(node) if found is None else found
     return None
 
 

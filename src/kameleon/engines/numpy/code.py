@@ -153,7 +153,7 @@ class Code:
             if isinstance(slot, int) and self.is_owned(slot):
                 group = self._find(slot)
                 if last_group[group] == number:
-                    chosen = f", {{{position}}}"
+                    chosen = f", out={{{position}}}"
                     mine = self._find(line.dest)
                     last_group[group] = last_group.get(mine, number)
                     self._group[mine] = group

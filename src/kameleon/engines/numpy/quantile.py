@@ -36,7 +36,7 @@ def _exponent(x: Array) -> Array:
     w = np.subtract(1, x)
     np.multiply(w, np.add(1, x), w)
     np.negative(np.log(w, w), w)
-    return np.maximum(w, 0, w)
+    return np.maximum(w, 0, out=w)
 
 
 def _horner(x: Array, table: tuple[float, ...], out: Array) -> Array:

@@ -33,8 +33,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "check gather iota linear_scan log_softmax minus_one_hot mismatch pad put_along scan scatter_add"
-            " sigmoid softmax softplus take_along unslice while_loop"
+            "check gather iota linear_scan log_softmax minus_one_hot mismatch pad put_along scan"
+            " scatter_add sigmoid softmax softplus take_along unslice while_loop"
         ).split()
     },
     **{

@@ -13,6 +13,7 @@ from support import reset_session
 # Set before any test module imports the backend, which reads (and may write) keras.json.
 _HOME = tempfile.mkdtemp(prefix="kameleon-tests-")
 os.environ["KERAS_HOME"] = _HOME
+os.environ.pop("KERAS_BACKEND", None)  # tests choose their engines themselves
 
 
 def pytest_unconfigure() -> None:
