@@ -29,6 +29,13 @@ class ShapeError(ArgumentError):
     """
 
 
+class UnsupportedError(ArgumentError, NotImplementedError):
+    """An argument asks for something that the function is not defined for.
+
+    Remedy: the message says what is.
+    """
+
+
 class DTypeError(KameleonError, TypeError, ValueError):
     """A dtype is unknown, or not one that the function is defined for.
 
@@ -61,6 +68,13 @@ class EngineError(KameleonError, RuntimeError):
 
 class EngineNotFoundError(EngineError, ImportError, ValueError):
     """An engine was asked for that is unknown or not installed.
+
+    Remedy: the message holds the line that installs it.
+    """
+
+
+class MissingLibraryError(KameleonError, ImportError):
+    """A library is needed that is not installed.
 
     Remedy: the message holds the line that installs it.
     """

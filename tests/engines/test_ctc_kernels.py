@@ -102,7 +102,7 @@ def test_a_wide_beam_finds_the_exact_probabilities(steps: int, classes: int, see
     exact = enumerated(scores[0])
     paths, totals = ctc.beam_search(scores, np.array([steps]), 500, len(exact))
     assert [tuple(sequences(path)[0]) for path in paths] == [labels for labels, _ in exact]
-    np.testing.assert_allclose(totals[0], [score for _, score in exact], rtol=1e-12)
+    np.testing.assert_allclose(totals[0], [score for _, score in exact], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.exp(totals).sum(), 1, rtol=1e-12)
 
 
@@ -192,7 +192,7 @@ def check_against_search(scores: Any, beam_width: int, top_paths: int) -> None:
     labels, totals = searched(scores, beam_width, top_paths)
     paths, got = ctc.beam_search(scores[None], np.array([len(scores)]), beam_width, len(labels))
     assert [sequences(path)[0] for path in paths] == labels
-    np.testing.assert_allclose(got[0], totals, rtol=1e-10)
+    np.testing.assert_allclose(got[0], totals, rtol=1e-10, atol=1e-12)
 
 
 @given(
@@ -332,7 +332,7 @@ def test_impossible_labels_are_never_spelled() -> None:
     without, expected = ctc.beam_search(np.delete(scores, 1, axis=2), np.array([6]), 20, 8)
     renamed = [np.where(path == 1, 2, path).tolist() for path in without]
     assert [path.tolist() for path in paths] == renamed
-    np.testing.assert_allclose(totals, expected, rtol=1e-12)
+    np.testing.assert_allclose(totals, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_ties_go_to_the_smaller_label() -> None:

@@ -6,7 +6,7 @@ from . import operators  # noqa: F401  (gives tensors their operators)
 
 __all__ = []
 for _chapter in ("configuration session sparse creation updates linear reductions elementwise "
-                 "normalization shaping values function control activations losses convolution pooling random ctc").split():
+                 "normalization shaping resizing values function control activations losses convolution pooling random ctc").split():
     try:
         _m = importlib.import_module("." + _chapter, __name__)
     except ImportError as e:
@@ -18,3 +18,7 @@ for _chapter in ("configuration session sparse creation updates linear reduction
 from .. import prims  # noqa
 from ._choice import choose
 globals().update(choose(__all__))
+
+if "is_sparse" not in globals():  # interim
+    from .sparse_tensor import SparseTensor as _S
+    is_sparse = lambda x: isinstance(x, _S)

@@ -110,12 +110,11 @@ def constant(
     Args:
         value: a number, list or array.
         dtype: element type; `K.floatx()`, if None.
-        shape: the shape of the result; a single number fills it, a shorter list is continued
-            with its last element.
+        shape: the shape of the result; a single number fills it.
         name: its name.
 
     Raises:
-        ShapeError: there are more values than the shape holds.
+        ShapeError: the values are neither one nor as many as the shape holds.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.constant(2, shape=(2, 2)))
@@ -139,11 +138,9 @@ def constant(
 
 def _filled(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     count = int(np.prod(shape, dtype=np.int64))
-    if array.size > count or (not array.size and count):
+    if array.size not in (1, count):
         raise ShapeError(f"constant: {array.size} values don't fill shape {shape}")
-    flat = array.reshape(-1)
-    rest = np.full(count - flat.size, flat[-1] if flat.size else 0, array.dtype)
-    return np.concatenate([flat, rest]).reshape(shape)
+    return np.full(shape, array) if array.size == 1 else array.reshape(shape)
 
 
 def is_keras_tensor(x: Any) -> bool:
@@ -417,8 +414,7 @@ def eye(size: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 def _filled_like(value: float, x: Any, dtype: Any, name: str | None, what: str) -> Tensor:
     x = as_tensor(x, what)
-    kind = x.dtype if dtype is None else as_dtype(dtype)
-    return named(broadcast_to(ew.constant(value, kind), dims_of(x)), name)
+    return named(broadcast_to(ew.constant(value, dtype_or_floatx(dtype)), dims_of(x)), name)
 
 
 def zeros_like(x: TensorLike, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -426,7 +422,7 @@ def zeros_like(x: TensorLike, dtype: Any = None, name: str | None = None) -> Ten
 
     Args:
         x: a tensor.
-        dtype: element type; that of `x`, if None.
+        dtype: element type; `K.floatx()`, if None (whatever that of `x`).
         name: its name.
 
     >>> from kameleon import backend as K
@@ -441,7 +437,7 @@ def ones_like(x: TensorLike, dtype: Any = None, name: str | None = None) -> Tens
 
     Args:
         x: a tensor.
-        dtype: element type; that of `x`, if None.
+        dtype: element type; `K.floatx()`, if None (whatever that of `x`).
         name: its name.
 
     >>> from kameleon import backend as K

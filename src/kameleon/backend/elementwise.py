@@ -383,8 +383,8 @@ def sin(x: TensorLike) -> Tensor:
         Float tensor of the shape of `x`.
 
     >>> from kameleon import backend as K
-    >>> K.eval(K.sin(K.constant([0., 0.5])))
-    array([0.        , 0.47942555], dtype=float32)
+    >>> K.eval(K.round(K.sin(K.constant([0., 1.57, 4.71]))))
+    array([ 0.,  1., -1.], dtype=float32)
     """
     return ew.sin(as_float(x, "sin"))
 
@@ -399,7 +399,7 @@ def cos(x: TensorLike) -> Tensor:
         Float tensor of the shape of `x`.
 
     >>> from kameleon import backend as K
-    >>> K.eval(K.cos(K.constant([0., 0.5])))
-    array([1.       , 0.8775826], dtype=float32)
+    >>> K.eval(K.round(K.cos(K.constant([0., 3.14, 6.28]))))
+    array([ 1., -1.,  1.], dtype=float32)
     """
     return ew.cos(as_float(x, "cos"))

@@ -189,7 +189,7 @@ def random_uniform(
     >>> K.eval(K.random_uniform((3,), seed=1))
     array([0.70394367, 0.05771494, 0.58952564], dtype=float32)
     >>> K.eval(K.random_uniform((6,), 0, 10, dtype='int32', seed=1))
-    array([9, 7, 9, 9, 4, 8], dtype=int32)
+    array([7, 5, 9, 3, 3, 8], dtype=int32)
     """
     what = "random_uniform"
     kind, dims = dtype_or_floatx(dtype), _dims(shape, what)

@@ -37,8 +37,10 @@ Reducer = Callable[[Node, rd.Axes], Node]
 def _reduced(x: Node, axis: Any, keepdims: bool, reducer: Reducer, what: str) -> Node:
     """`reducer` over the axes that the user named; never `x` itself."""
     axes = axes_of(x, axis, what)
-    y = reducer(x, axes) if axes else identity(x)
-    return rd.keep(y, x, axes) if keepdims and axes else y
+    y = reducer(x, axes)
+    if keepdims and axes:
+        return rd.keep(y, x, axes)
+    return identity(x) if y is x else y
 
 
 def _numbers(x: TensorLike, what: str) -> Node:
@@ -390,7 +392,7 @@ def logsumexp(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor
         ShapeError: there is no such axis, or it has size 0.
 
     >>> from kameleon import backend as K
-    >>> K.eval(K.logsumexp(K.constant([[1000., 1000.], [-1000., 3.]]), axis=1))
-    array([1000.6931,    3.    ], dtype=float32)
+    >>> K.eval(K.logsumexp(K.constant([[1000., 0.], [-1000., -2000.]]), axis=1))
+    array([ 1000., -1000.], dtype=float32)
     """
     return _reduced(as_float(x, "logsumexp"), axis, keepdims, rd.logsumexp, "logsumexp")

@@ -110,14 +110,16 @@ def collect(
     inputs: Sequence[Node],
     outputs: Sequence[Node],
     updates: Sequence[Update | tuple[Variable, Node]] = (),
+    shown: Sequence[Print] = (),
 ) -> Program:
-    """The program with these outputs and updates, and with all effects that its nodes carry.
+    """The program with these outputs, updates and prints, and all effects that its nodes carry.
 
     What is fed isn't computed: its effects don't happen.
     """
-    seen, prints = set(inputs), dict[Print, None]()
+    seen, prints = set(inputs), dict.fromkeys(shown)
     carried: list[Update] = []
     pending = [*outputs, *(u if isinstance(u, Update) else u[1] for u in updates)]
+    pending += [p.value for p in shown]
     while pending:
         found = [n for n in walk(pending, seen) if n not in seen]
         seen.update(found)

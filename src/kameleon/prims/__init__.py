@@ -11,6 +11,7 @@ from . import (
     quantile,
     random,
     reduce,
+    sparse,
     special,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "quantile",
     "random",
     "reduce",
+    "sparse",
     "special",
 ]

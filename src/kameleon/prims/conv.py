@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
+from ..ir.serial import RECORDS
 from ..ir.types import INT32, Dim, Shape, TensorType, show_shape
 from .elementwise import add, cast, constant, eq, full_like, mul
 from .linalg import contract
@@ -63,6 +64,9 @@ class Window(NamedTuple):
     def count(self) -> int:
         """The number of cells in the window."""
         return int(np.prod(self.sizes, dtype=np.int64))
+
+
+RECORDS["Window"] = Window
 
 
 def _space(x: Node) -> Shape:

@@ -139,6 +139,7 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "contract": _contracted_origin,
     "gather": _gathered_origin,
     "iota": _shaped_origin,
+    "sparse_to_dense": _shaped_origin,
     "unslice": _shaped_origin,
     **dict.fromkeys(
         ("log_softmax", "minus_one_hot", "cumprod"), lambda x, axis: (x.operands[0], axis)

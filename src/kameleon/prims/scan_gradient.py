@@ -85,7 +85,8 @@ class _Reverse:
             if node.operands and _remade(node, free - {node}, varying):
                 kept.discard(node)
                 free.discard(node)
-        return [n for n in order if n in kept]
+        needed = set(walk(outputs, {*stop, *kept}))
+        return [n for n in order if n in kept or (n in needed and n in self.x_params)]
 
 
 # Primitives that cost less to compute again than to stack.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..errors import ArgumentError, FeedError
-from ..ir.node import Node, Variable
+from ..ir.node import Node, Print, Update, Variable
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
@@ -42,6 +42,7 @@ class Function:
         constants: Mapping[Node, Any] | None = None,
         engine: Engine | None = None,
         name: str | None = None,
+        prints: Sequence[Print] = (),
     ):
         """
         Args:
@@ -51,6 +52,7 @@ class Function:
             constants: tensors and the values that they have in every call.
             engine: what runs it; the engine in force at the first call, if None.
             name: what errors call it.
+            prints: values to show at each call.
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
@@ -58,7 +60,7 @@ class Function:
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
         constants = dict(constants or {})
-        self.program = fed(collect([*self.inputs, *constants], self.outputs, updates))
+        self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._constants = [feed_of(x, self.name)(value) for x, value in constants.items()]
         self._engine = engine
@@ -179,8 +181,6 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
 
 def pairs_of(updates: Any) -> list[Any]:
     """Updates as update objects or (variable, tensor) pairs; others are refused."""
-    from ..ir.node import Update
-
     for update in updates:
         pair = isinstance(update, (tuple, list)) and len(update) == 2
         if not isinstance(update, Update) and not (pair and isinstance(update[0], Variable)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ir.node import Node
 from ...prims.linalg import free_axes
-from . import ctc, kernels, quantile, random, windows
+from . import ctc, kernels, quantile, random, sparse, windows
 from .code import LOOSE, VIEW
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ NAMESPACE: dict[str, Any] = {
     "random_bits": random.random_bits,
     "fold_in": random.fold_in,
     "normal_quantile": quantile.normal_quantile,
+    "sparse_to_dense": sparse.sparse_to_dense,
+    "sparse_dot": sparse.sparse_dot,
     "greedy_decode": ctc.greedy_decode,
     "beam_search": ctc.beam_search,
     "prod": np.multiply.reduce,
@@ -405,6 +407,17 @@ def _random_bits(e: Emitter, node: Node) -> None:
     e.emit(node, f"random_bits({{0}}, int(prod({text}))).reshape({text})", node.operands)
 
 
+def _sparse_to_dense(e: Emitter, node: Node) -> None:
+    text, _ = _runtime_dims(e, node, 2)
+    e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {text})", node.operands)
+
+
+def _sparse_dot(e: Emitter, node: Node) -> None:
+    rows = node.attrs["rows"]
+    size = "{3}" if rows is None else rows
+    e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", node.operands)
+
+
 def _beam_search(e: Emitter, node: Node) -> None:
     width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
     text = f"(lambda r: (*r[0], r[1]))(beam_search({{0}}, {{1}}, {width}, {paths}))"
@@ -473,6 +486,8 @@ RULES: dict[str, Rule] = {
     "random_bits": _random_bits,
     "random_fold": _along("fold_in({0}, {1})"),
     "normal_quantile": _function("normal_quantile({0})"),
+    "sparse_to_dense": _sparse_to_dense,
+    "sparse_dense_dot": _sparse_dot,
     "ctc_greedy": _along("greedy_decode({0}, {1})"),
     "ctc_beam_search": _beam_search,
 }

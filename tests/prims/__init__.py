@@ -1,0 +1,1 @@
+"""The primitives: one table of cases, and the tests that it drives."""
