@@ -30,9 +30,6 @@ BEYOND = (
     "while_loop",
     "custom_gradient",
 )
-CHAPTERS = sorted(
-    path for path in (PACKAGE / "backend").glob("*.py") if not path.name.startswith("_")
-)
 
 
 def signature_of(text: str) -> inspect.Signature:
@@ -88,33 +85,41 @@ def test_all_has_no_duplicates() -> None:
     assert len(set(K.__all__)) == len(K.__all__)
 
 
-def test_all_is_sorted_by_chapter() -> None:
-    chapters = [getattr(K, name).__module__ for name in K.__all__]
-    runs = [chapter for chapter, _ in itertools.groupby(chapters)]
-    assert len(runs) == len(set(runs)), f"chapters are torn apart: {runs}"
-
-
-def assigned_names(path: Path) -> list[ast.expr]:
-    """The values that a module assigns to `__all__`."""
-    found = []
+def names_in_all(path: Path) -> list[str] | None:
+    """The names that the module writes down in `__all__`; None where it has no such list."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AnnAssign):
-            targets = [node.target]
         if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
-            found.append(node.value)  # type: ignore[attr-defined]
-    return found
+            return list(ast.literal_eval(node.value))  # type: ignore[attr-defined]
+    return None
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=[path.stem for path in CHAPTERS])
-def test_chapter_lists_what_it_exports(path: Path) -> None:
-    values = assigned_names(path)
-    assert len(values) == 1, "exactly one __all__ per module"
-    (value,) = values
-    assert isinstance(value, ast.List | ast.Tuple)
-    names = [item.value for item in value.elts if isinstance(item, ast.Constant)]
-    assert len(names) == len(value.elts), "__all__ is a list of literal names"
-    assert set(names) <= set(K.__all__)
+CHAPTERS = {
+    path.stem: names
+    for path in sorted((PACKAGE / "backend").glob("*.py"))
+    if path.stem != "__init__" and (names := names_in_all(path)) is not None
+}
+
+
+def test_every_name_stands_in_one_chapter() -> None:
+    written = sorted(name for names in CHAPTERS.values() for name in names)
+    assert written == sorted(K.__all__)
+
+
+def test_all_is_sorted_by_chapter() -> None:
+    chapter = {name: stem for stem, names in CHAPTERS.items() for name in names}
+    order = [stem for stem, _ in itertools.groupby(chapter[name] for name in K.__all__)]
+    assert len(order) == len(set(order)), f"chapters are torn apart: {order}"
+    assert K.__all__ == [name for stem in order for name in CHAPTERS[stem]]
+
+
+def test_all_of_the_surface_is_explicit() -> None:
+    """`__all__` is one list display, of names or of whole chapters' lists."""
+    tree = ast.parse((PACKAGE / "backend" / "__init__.py").read_text(encoding="utf-8"))
+    uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "__all__"]
+    assert [type(use.ctx) for use in uses] == [ast.Store], "assigned once, changed nowhere"
+    assigned = [n.value for n in tree.body if isinstance(n, ast.Assign) and uses[0] in n.targets]
+    assert [type(value) for value in assigned] == [ast.List]
 
 
 def test_star_import_brings_what_all_says() -> None:
@@ -243,6 +248,11 @@ def test_older_keyword_of_batch_get_value() -> None:
     first, second = K.batch_get_value(xs=variables)
     np.testing.assert_array_equal(first, ROWS)
     assert second == 3.0
+
+
+def test_batch_get_value_needs_its_argument() -> None:
+    with pytest.raises(TypeError):
+        K.batch_get_value()
 
 
 def test_keyword_that_never_existed_is_refused() -> None:

@@ -58,7 +58,7 @@ def test_greedy(batch: int, steps: int, classes: int, seed: int, data: Any) -> N
     assert labels.dtype == np.int64
     assert labels.shape == (batch, max(map(len, expected), default=0))
     assert sequences(labels) == expected
-    assert (cost.shape, cost.dtype) == ((batch, 1), np.float32)
+    assert (cost.shape, cost.dtype) == ((batch, 1), np.dtype("float32"))
     np.testing.assert_array_equal(cost[:, 0], np.array(sums, "float32"))
     assert not np.signbit(cost).any()
 
@@ -217,12 +217,24 @@ def test_long_sequences_and_large_alphabets(
     check_against_search(random_scores(seed, steps, classes), width, 3)
 
 
+@pytest.mark.parametrize(
+    ("steps", "classes", "width", "seed"), [(20, 4, 5, 20), (25, 3, 20, 187), (60, 4, 8, 70)]
+)
+def test_a_prefix_without_a_turn_costs_its_children_none(
+    steps: int, classes: int, width: int, seed: int
+) -> None:
+    """Rare cases: a prefix pushed out of the beam whose parent lost its own turn to grow."""
+    check_against_search(random_scores(seed, 1, steps, classes)[0], width, 3)
+
+
 def test_candidates_left_out_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a large alphabet the search looks at the labels that can matter alone."""
-    scores, lengths = random_scores(0, 3, 8, 500, spread=3), np.array([8, 5, 7])
-    paths, totals = ctc.beam_search(scores, lengths, 40, 10)
-    monkeypatch.setattr(ctc, "_WHOLE_ALPHABET", 10**6)
-    all_paths, all_totals = ctc.beam_search(scores, lengths, 40, 10)
+    scores, lengths = random_scores(0, 3, 8, 120, spread=3), np.array([8, 5, 7])
+    found = []
+    for whole in (0, 10**6):
+        monkeypatch.setattr(ctc, "_WHOLE_ALPHABET", whole)
+        found.append(ctc.beam_search(scores, lengths, 20, 10))
+    (paths, totals), (all_paths, all_totals) = found
     assert [p.tolist() for p in paths] == [p.tolist() for p in all_paths]
     np.testing.assert_array_equal(totals, all_totals)
 
@@ -306,7 +318,7 @@ def test_rows_of_different_lengths_come_out_as_alone() -> None:
 def test_nothing_to_spell(shape: tuple[int, int, int], dtype: str) -> None:
     scores, lengths = np.zeros(shape, dtype), np.full(shape[0], shape[1])
     (path,), totals = ctc.beam_search(scores, lengths)
-    assert (path.shape, path.dtype) == ((shape[0], 0), np.int64)
+    assert (path.shape, path.dtype) == ((shape[0], 0), np.dtype("int64"))
     assert (totals.shape, totals.dtype) == ((shape[0], 1), np.dtype(dtype))
     assert not totals.any()
 

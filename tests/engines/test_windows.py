@@ -21,24 +21,28 @@ cases = settings(max_examples=80, deadline=None)
 # The oracle: which cell every window sees at every offset -----------------------------------------
 
 
+Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
+
+
 @dataclass(frozen=True)
 class Geometry:
-    spatial: tuple[int, ...]
-    window: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: tuple[tuple[int, int], ...]
-    dilation: tuple[int, ...]
+    spatial: Sizes
+    window: Sizes
+    strides: Sizes
+    padding: Pads
+    dilation: Sizes
 
     @property
-    def moves(self) -> tuple[Any, ...]:
+    def moves(self) -> tuple[Sizes, Pads, Sizes]:
         return self.strides, self.padding, self.dilation
 
     @property
-    def pooling(self) -> tuple[Any, ...]:
+    def pooling(self) -> tuple[Sizes, Sizes, Pads]:
         return self.window, self.strides, self.padding
 
     @property
-    def counts(self) -> tuple[int, ...]:
+    def counts(self) -> Sizes:
         """Windows are placed one after the other for as long as they fit."""
         counts = []
         for size, cells, stride, (low, high), dilation in zip(

@@ -33,10 +33,10 @@ __all__ = [
 
 def _number(x: TensorLike, what: str) -> Node:
     """`x` as a tensor of numbers, integers or floats."""
-    x = as_tensor(x, what)
-    if x.dtype.is_bool:
+    tensor = as_tensor(x, what)
+    if tensor.dtype.is_bool:
         raise DTypeError(f"{what}: x holds bools, numbers were expected; K.cast(x, dtype) first")
-    return x
+    return tensor
 
 
 # One operand -------------------------------------------------------------------------------

@@ -44,18 +44,18 @@ def _reduced(x: Node, axis: Any, keepdims: bool, reducer: Reducer, what: str) ->
 
 
 def _numbers(x: TensorLike, what: str) -> Node:
-    x = as_tensor(x, what)
-    if x.dtype.is_bool:
+    tensor = as_tensor(x, what)
+    if tensor.dtype.is_bool:
         raise DTypeError(
             f"{what}: x holds bools, numbers were expected; K.cast(x, 'int32') counts them,"
             " K.any(x) and K.all(x) combine them"
         )
-    return x
+    return tensor
 
 
 def _bools_as_floats(x: TensorLike, what: str) -> Node:
-    x = as_tensor(x, what)
-    return ew.cast(x, floatx()) if x.dtype.is_bool else x
+    tensor = as_tensor(x, what)
+    return ew.cast(tensor, floatx()) if tensor.dtype.is_bool else tensor
 
 
 # Extrema, sums, products -------------------------------------------------------------------

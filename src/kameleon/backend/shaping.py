@@ -96,7 +96,7 @@ def concatenate(tensors: Sequence[TensorLike], axis: int = -1) -> Tensor:
 
         if all(sparse):
             axis = normalize_axis("concatenate", axis, len(parts[0].shape))
-            return sparse_concatenate(parts, axis)  # type: ignore[no-any-return]
+            return sparse_concatenate(parts, axis)  # type: ignore[return-value]
         parts = [to_dense(x) if s else x for x, s in zip(parts, sparse, strict=True)]
     nodes = _alike(parts, "concatenate")
     return concatenate_primitive(nodes, axis_of(nodes[0], axis, "concatenate"))

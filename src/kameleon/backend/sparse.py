@@ -17,7 +17,7 @@ from ..ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axi
 from ..prims import sparse as parts
 from ..prims.control import check
 from ..prims.elementwise import add, constant, eq
-from ..prims.movement import Size, broadcast_to, concatenate, dims_of, reshape, slice_axis, stack
+from ..prims.movement import Size, broadcast_to, concatenate, dims_of, reshape, size_of, slice_axis, stack
 from ..runtime.state import Cell
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor
@@ -203,6 +203,10 @@ def sparse_dot(x: SparseTensor, y: Node) -> Tensor:
             f" shape {show_shape(y.shape)}"
         ) from None
     values, y = promoted((x.values, y), "dot")
+    if None in (x.shape[1], y.shape[0]):
+        columns, rows = (parts.as_int64(d) for d in (sparse_dims(x)[1], size_of(y, 0)))
+        message = "dot: x has more or fewer columns than y has rows"
+        values = check(values, eq(columns, rows), message=message)
     return parts.sparse_dense_dot(x.indices, values, y, sparse_dims(x)[0])
 
 
@@ -243,5 +247,5 @@ def _agreed(sizes: Sequence[Node]) -> Node:
     first, *others = sizes
     for other in others:
         message = "concatenate: the sparse tensors differ in the size of another axis"
-        first = check(first, eq(first, other), message)
+        first = check(first, eq(first, other), message=message)
     return first

@@ -17,7 +17,17 @@ from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.serial import RECORDS
 from ..ir.types import INT32, Dim, Shape, TensorType, show_shape
-from .elementwise import add, cast, constant, eq, full_like, mul
+from .elementwise import (
+    add,
+    cast,
+    constant,
+    eq,
+    full_like,
+    is_nan,
+    logical_and,
+    logical_or,
+    mul,
+)
 from .linalg import contract
 from .movement import (
     Size,
@@ -434,10 +444,24 @@ def _infer_max_pool(x: Node, window: Window) -> tuple[TensorType, TensorType]:
 
 def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     low = float("-inf") if x.dtype.is_float else int(np.iinfo(x.dtype).min)
-    padded = pad(x, [(0, 0), *window.padding, (0, 0)], low)
-    corners = [reshape(c, [1, *dims_of(c)]) for c in _corners(padded, window)]
-    cells = concatenate(corners, 0)
-    return reduce_max(cells, (0,)), cast(argmax(cells, axis=0), INT32)
+    cells = _stacked_corners(x, window, low)
+    top = reduce_max(cells, (0,))
+    if not any(map(any, window.padding)):
+        return top, cast(argmax(cells, axis=0), INT32)
+    ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
+    inside = _stacked_corners(ones, window, 0)
+    where = broadcast_to(eq(inside, full_like(inside, 1)), dims_of(cells))
+    hits = eq(cells, spread(top, cells, (0,)))
+    if x.dtype.is_float:
+        hits = logical_or(hits, is_nan(cells))  # a window with a NaN has no other hits
+    chosen = argmax(cast(logical_and(hits, where), INT32), axis=0)
+    return top, cast(chosen, INT32)
+
+
+def _stacked_corners(x: Node, window: Window, margin: float) -> Node:
+    """(cells, batch, *places, channels): what each cell sees, `margin` out of `x`."""
+    padded = pad(x, [(0, 0), *window.padding, (0, 0)], margin)
+    return concatenate([reshape(c, [1, *dims_of(c)]) for c in _corners(padded, window)], 0)
 
 
 def _max_pool_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
@@ -558,6 +582,21 @@ def sum_unpool(g: Node, space: Sequence[Size], window: Window) -> Node:
     return _sum_unpool(g, *sizes, space=shape, window=window)
 
 
+def _cells_inside(x: Node, window: Window) -> Node:
+    """(1, *places, 1): how many cells of each window lie inside of `x`."""
+    space = [d for d in _space(x) if d is not None]
+    if len(space) < window.rank:
+        ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
+        return sum_pool(ones, window=window)
+    counts = np.ones((), np.int64)
+    for axis, dim in enumerate(space):
+        places = np.arange(window.out_dim(axis, dim) or 0) * window.strides[axis]
+        cells = np.arange(window.sizes[axis]) * window.dilation[axis] - window.padding[axis][0]
+        seen = places[:, None] + cells
+        counts = np.multiply.outer(counts, ((seen >= 0) & (seen < dim)).sum(1))
+    return constant(counts.reshape(1, *counts.shape, 1), x.dtype)
+
+
 def average_pool(x: Node, window: Window) -> Node:
     """The mean over each window; padding doesn't count."""
     from .elementwise import div
@@ -565,6 +604,4 @@ def average_pool(x: Node, window: Window) -> Node:
     total = sum_pool(x, window=window)
     if not any(map(any, window.padding)):
         return div(total, full_like(total, window.count))
-    ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
-    counts = sum_pool(ones, window=window)
-    return div(total, broadcast_to(counts, dims_of(total)))
+    return div(total, broadcast_to(_cells_inside(x, window), dims_of(total)))

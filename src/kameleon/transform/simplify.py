@@ -19,7 +19,7 @@ from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, dims_of, size_of, transpose
-from .scans import merge_scans
+from .scans import hoisted, merge_scans, merge_siblings
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]
@@ -304,6 +304,8 @@ class Rewriter:
         if parts is None and self._must_expand(node):
             assert node.primitive.expand is not None
             parts = node.primitive.expand(*node.operands, **node.attrs)
+        if parts is None and node.primitive.name == "scan":
+            parts = hoisted(node)
         return parts
 
     def _must_expand(self, node: Node) -> bool:
@@ -377,7 +379,7 @@ def simplify(
     saved = context.source, context.control, context.scope
     context.control, context.scope = (), ""
     try:
-        outputs = merge_scans(graph)
+        outputs = merge_siblings(merge_scans(graph), graph.inputs)
         rewriter = Rewriter(native, fold, graph.inputs)
         return Graph(graph.inputs, rewriter.rewrite(outputs))
     finally:

@@ -157,6 +157,7 @@ class Code:
                     mine = self._find(line.dest)
                     last_group[group] = last_group.get(mine, number)
                     self._group[mine] = group
+                    self._owned[group] = self._owned[mine]
                     break
         line.text = line.text.replace("{out}", chosen)
 

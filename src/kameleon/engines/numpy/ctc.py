@@ -87,7 +87,7 @@ def beam_search(
             f"widen the beam or ask for fewer paths"
         )
     scores = _log_softmax(log_probs)
-    spoiled: Array = (np.isnan(scores).any(axis=2) & used).any(axis=1)
+    spoiled: Array = np.logical_and(np.isnan(scores).any(axis=2), used).max(axis=1, initial=False)
     used &= ~spoiled[:, None]
     # Longest first, so that the rows still running are always the leading ones.
     order = np.argsort(-used.sum(axis=1), kind="stable")
@@ -316,14 +316,15 @@ def _shut_out(stayed: Array, grown: Array, picked: Array, beam_width: int, turns
     if turns.row.size == 0:
         return shut
     above = _above(stayed, grown, turns)
-    while True:  # each round settles one more rank at least
+    for _ in range(width):  # each round settles one more rank at least
         rivals = above[:, 0] + (above[:, 1:] * ~shut[turns.row]).sum(axis=1)
         now = np.zeros_like(shut)
         lost = (rivals >= beam_width) & ~shut[turns.row, turns.parent]
         now[turns.row[lost], turns.child[lost]] = True
         if np.array_equal(now, shut):
-            return shut
+            break
         shut = now
+    return shut
 
 
 def _above(stayed: Array, grown: Array, turns: _Turns) -> Array:
@@ -358,7 +359,8 @@ def _largest(pool: Array, count: int) -> Array:
     else:
         picked = np.broadcast_to(np.arange(size), pool.shape)
     rank = np.argsort(-np.take_along_axis(pool, picked, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(picked, rank, axis=1)
+    ordered: Array = np.take_along_axis(picked, rank, axis=1)
+    return ordered
 
 
 def _extended(key: Array, label: Array) -> Array:

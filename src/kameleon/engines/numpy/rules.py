@@ -33,7 +33,7 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "check gather iota linear_scan log_softmax minus_one_hot mismatch pad put_along scan"
+            "check gather iota keep_unless keep_where linear_scan log_softmax minus_one_hot mismatch pad put_along scan"
             " scatter_add sigmoid softmax softplus take_along unslice while_loop"
         ).split()
     },
@@ -101,6 +101,9 @@ UFUNCS = {
 }
 
 
+ZEROS = ("0", "0.0")
+
+
 def _ufunc(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         args, full = e.stretched(node)
@@ -128,13 +131,18 @@ def _minus_one_hot(e: Emitter, node: Node) -> None:
 
 
 def _select(e: Emitter, node: Node) -> None:
+    if not node.shape:
+        e.emit(node, "({1} if {0} else {2})", node.operands, LOOSE)
+        return
     args, _ = e.stretched(node)
     if isinstance(args[1], str) and isinstance(args[2], str):
         args[1] = e.slot(node.operands[1])
-    text = "where({0}, {1}, {2})" if node.shape else "({1} if {0} else {2})"
-    if not node.shape:
-        args = [e.slot(x) for x in node.operands]
-    e.emit(node, text, args, LOOSE if not node.shape else "fresh")
+    if isinstance(args[0], int) and args[2] in ZEROS:
+        e.emit(node, "keep_where({0}, {1})", args[:2])
+    elif isinstance(args[0], int) and args[1] in ZEROS:
+        e.emit(node, "keep_unless({0}, {1})", [args[0], args[2]])
+    else:
+        e.emit(node, "where({0}, {1}, {2})", args)
 
 
 def _cast(e: Emitter, node: Node) -> None:
@@ -418,6 +426,10 @@ def _sparse_dot(e: Emitter, node: Node) -> None:
     e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", node.operands)
 
 
+def _greedy(e: Emitter, node: Node) -> None:
+    e.emit(node, "greedy_decode({0}, {1})", node.operands)
+
+
 def _beam_search(e: Emitter, node: Node) -> None:
     width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
     text = f"(lambda r: (*r[0], r[1]))(beam_search({{0}}, {{1}}, {width}, {paths}))"
@@ -488,6 +500,6 @@ RULES: dict[str, Rule] = {
     "normal_quantile": _function("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
     "sparse_dense_dot": _sparse_dot,
-    "ctc_greedy": _along("greedy_decode({0}, {1})"),
+    "ctc_greedy": _greedy,
     "ctc_beam_search": _beam_search,
 }

@@ -1,0 +1,237 @@
+"""Sizes that are known only at run time: the same values and gradients as with known ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon import backend as K
+from kameleon.errors import EvaluationError
+
+Array = np.ndarray[Any, Any]
+Build = Callable[..., Any]
+
+
+def numbers(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng((seed, *shape)).normal(size=shape).astype("float32")
+
+
+def evaluated(outputs: list[Any], feeds: list[tuple[Any, Any]]) -> list[Array]:
+    values = K.function([p for p, _ in feeds], outputs)([v for _, v in feeds])
+    for tensor, value in zip(outputs, values, strict=True):
+        static = K.int_shape(tensor)
+        assert len(static) == value.ndim
+        assert all(s in (None, d) for s, d in zip(static, value.shape, strict=True))
+    return list(values)
+
+
+def close(got: list[Array], want: list[Array]) -> None:
+    for g, w in zip(got, want, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-4)
+
+
+def with_gradient(y: Any, x: Any) -> list[Any]:
+    return [y, *K.gradients(K.sum(y * y), [x])]
+
+
+# Windows -----------------------------------------------------------------------------------
+
+
+def moves() -> Iterator[tuple[int, int, int, int, str]]:
+    """Sizes, windows, strides, dilations, paddings; the window fits."""
+    every = itertools.product(range(1, 9), range(1, 6), (1, 2, 3), (1, 2), ("same", "valid"))
+    for size, window, stride, dilation, padding in every:
+        if padding == "same" or size > (window - 1) * dilation:
+            yield size, window, stride, dilation, padding
+
+
+def over_windows(x: Any, window: int, stride: int, dilation: int, padding: str) -> list[Any]:
+    full, deep = K.constant(numbers(window, 2, 2, 3)), K.constant(numbers(window, 2, 2, 2))
+    how = {"strides": (stride, 2), "padding": padding, "dilation_rate": (dilation, 1)}
+    made = [K.conv2d(x, full, **how), K.depthwise_conv2d(x, deep, **how)]
+    if dilation == 1:
+        pool = {"pool_size": (window, 2), "strides": (stride, 2), "padding": padding}
+        made += [K.pool2d(x, **pool), K.pool2d(x, pool_mode="avg", **pool)]
+    return [tensor for y in made for tensor in with_gradient(y, x)]
+
+
+@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_windows_over_a_space_of_unknown_size(stride: int, padding: str) -> None:
+    for size, window, s, dilation, p in moves():
+        if (s, p) == (stride, padding):
+            value = numbers(2, size, 6, 2)
+            known, free = K.placeholder(value.shape), K.placeholder((None, None, None, 2))
+            results = [
+                evaluated(over_windows(x, window, stride, dilation, padding), [(x, value)])
+                for x in (known, free)
+            ]
+            close(results[1], results[0])
+
+
+@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_transposed_convolution_onto_sizes_from_a_tensor(stride: int, padding: str) -> None:
+    for size, window, s, dilation, p in moves():
+        if (s, p) != (stride, padding) or window == 5:
+            continue
+        span = (window - 1) * dilation + 1
+        places = -(-size // s) if p == "same" else (size - span) // s + 1
+        value, kernel = numbers(2, places, places, 3), K.constant(numbers(window, window, 2, 3))
+        how = {"strides": (s, s), "padding": p, "dilation_rate": (dilation, dilation)}
+        known, free = K.placeholder(value.shape), K.placeholder((None, None, None, 3))
+        side, sides = K.placeholder((), dtype="int32"), K.placeholder((4,), dtype="int32")
+        shape = (2, size, size, 2)
+        want = evaluated(
+            with_gradient(K.conv2d_transpose(known, kernel, shape, **how), known), [(known, value)]
+        )
+        for target, fed in (((None, side, side, 2), size), (sides, shape)):
+            size_input = sides if target is sides else side
+            y = K.conv2d_transpose(free, kernel, target, **how)
+            feeds = [(free, value), (size_input, np.array(fed, np.int32))]
+            close(evaluated(with_gradient(y, free), feeds), want)
+
+
+@pytest.mark.parametrize("padding", ["same", "valid"])
+def test_a_transposed_convolution_that_does_not_fit_fails_when_run(padding: str) -> None:
+    x, side = K.placeholder((None, None, 4, 1)), K.placeholder((), dtype="int32")
+    target = (None, side, 8 if padding == "same" else 9, 1)
+    y = K.conv2d_transpose(x, K.ones((3, 3, 1, 1)), target, (2, 2), padding)
+    evaluated([y], [(x, numbers(1, 3, 4, 1)), (side, np.int32(6 if padding == "same" else 7))])
+    with pytest.raises(EvaluationError, match="conv2d_transpose: with padding"):
+        evaluated([y], [(x, numbers(1, 5, 4, 1)), (side, np.int32(7))])
+
+
+# Shapes ------------------------------------------------------------------------------------
+
+COUNT, TRIPLE = 2, np.array([2, 1, 3], np.int32)
+STARTS, SIZES = np.array([0, 1, 2], np.int32), np.array([2, -1, 2], np.int32)
+
+# Tensor x, scalar n and triple v, whose values are known when it runs -> what NumPy makes of them.
+SHAPES: dict[str, tuple[Build, Callable[[Array], Array], Any]] = {
+    "tile by a scalar": (lambda x, n, v: K.tile(x, n), lambda x: np.tile(x, COUNT), TRIPLE),
+    "tile by a vector": (lambda x, n, v: K.tile(x, v), lambda x: np.tile(x, (2, 1, 3)), TRIPLE),
+    "tile by sizes": (
+        lambda x, n, v: K.tile(x, (n, K.shape(x)[0], 1)),
+        lambda x: np.tile(x, (2, 3, 1)),
+        TRIPLE,
+    ),
+    "repeat_elements": (
+        lambda x, n, v: K.repeat_elements(x, n, -2),
+        lambda x: np.repeat(x, COUNT, 1),
+        TRIPLE,
+    ),
+    "slice of known extent": (
+        lambda x, n, v: K.slice(x, [0, 1, 2], [2, -1, 2]),
+        lambda x: x[:2, 1:, 2:4],
+        TRIPLE,
+    ),
+    "slice from a tensor": (
+        lambda x, n, v: K.slice(x, v, [2, -1, 2]),
+        lambda x: x[:2, 1:, 2:4],
+        STARTS,
+    ),
+    "slice of a tensor's extent": (
+        lambda x, n, v: K.slice(x, [0, 1, 2], v),
+        lambda x: x[:2, 1:, 2:4],
+        SIZES,
+    ),
+    "reshape": (
+        lambda x, n, v: K.reshape(x, (K.shape(x)[0] * n, -1)),
+        lambda x: x.reshape(6, -1),
+        TRIPLE,
+    ),
+    "batch_flatten": (lambda x, n, v: K.batch_flatten(x), lambda x: x.reshape(3, -1), TRIPLE),
+    "expand and squeeze": (
+        lambda x, n, v: K.squeeze(K.reshape(x, (n - 1, 12, -1)), 0),
+        lambda x: x.reshape(12, 5),
+        TRIPLE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_from_tensors(name: str) -> None:
+    build, oracle, triple = SHAPES[name]
+    x, n = K.placeholder((None, None, None)), K.placeholder((), dtype="int32")
+    v, value = K.placeholder((3,), dtype="int32"), numbers(3, 4, 5)
+    y = build(x, n, v)
+    feeds = [(x, value), (n, np.int32(COUNT)), (v, triple)]
+    got, gradient = evaluated(with_gradient(y, x), feeds)
+    np.testing.assert_array_equal(got, oracle(value))
+    times = oracle(np.arange(60).reshape(3, 4, 5)).ravel()
+    count = np.bincount(times, minlength=60).reshape(3, 4, 5)
+    np.testing.assert_allclose(gradient, 2 * value * count, rtol=1e-5)
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+@pytest.mark.parametrize("layout", ["channels_last", "channels_first"])
+def test_images_of_unknown_size(layout: str, interpolation: str) -> None:
+    value = numbers(2, 3, 4, 2)
+    known, free = K.placeholder(value.shape), K.placeholder((None, None, None, None))
+    want, got = (
+        evaluated(with_gradient(K.resize_images(x, 2, 3, layout, interpolation), x), [(x, value)])
+        for x in (known, free)
+    )
+    close(got, want)
+
+
+@pytest.mark.parametrize("bounds", [(5,), (-2,), (2, 12, 3), (12, 2, -3), (0.0, 1.1, 0.25)])
+def test_ranges_with_bounds_from_tensors(bounds: tuple[float, ...]) -> None:
+    dtype = "float32" if isinstance(bounds[0], float) else "int32"
+    inputs = [K.placeholder((), dtype=dtype) for _ in bounds]
+    feeds = [(p, np.array(b, dtype)) for p, b in zip(inputs, bounds, strict=True)]
+    (got,) = evaluated([K.arange(*inputs)], feeds)
+    np.testing.assert_allclose(got, np.arange(*bounds), rtol=1e-6)
+    assert got.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("build", "shape"),
+    [
+        (lambda x: K.slice(x, [2, 0], [2, -1]), (3, 2)),
+        (lambda x: K.slice(x, [0, 0], [4, 1]), (3, 2)),
+        (lambda x: K.squeeze(x, 0), (3, 2)),
+        (lambda x: K.gather(x, [3]), (3, 2)),
+        (lambda x: K.slice(x, K.shape(x) - 1, [1, 2]), (3, 2)),
+    ],
+)
+def test_what_does_not_fit_fails_when_run(build: Build, shape: tuple[int, ...]) -> None:
+    x = K.placeholder((None, None))
+    y = build(x)
+    with pytest.raises(EvaluationError):
+        evaluated([y], [(x, numbers(*shape))])
+
+
+# Sizes that are known after all --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dims", "static"),
+    [
+        (lambda s: (s[0], s[1] * s[2]), (None, 28)),
+        (lambda s: (-1, s[2] + 10), (None, 14)),
+        (lambda s: (s[0], s[1] // 3, -1), (None, 2, None)),
+        (lambda s: (s[0], K.maximum(s[1] - 5, 0), K.minimum(s[2], 2), 7), (None, 2, 2, 7)),
+        (lambda s: (s[0], s[-1] % 3 + 3, s[1]), (None, 4, 7)),
+        (lambda s: K.concatenate([s[:1], s[2:], s[1:2]], 0), (None, 4, 7)),
+    ],
+)
+def test_arithmetic_with_known_sizes_gives_static_shapes(dims: Build, static: Any) -> None:
+    x = K.placeholder((None, 7, 4))
+    y = K.reshape(x, dims(K.shape(x)))
+    assert K.int_shape(y) == static
+    evaluated([y], [(x, numbers(3, 7, 4))])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+def test_narrow_indices_count_to_every_class(dtype: str) -> None:
+    indices = K.placeholder((None,), dtype=dtype)
+    values = np.array([0, 44, 127]).astype(dtype)
+    (got,) = evaluated([K.one_hot(indices, 300)], [(indices, values)])
+    np.testing.assert_array_equal(got.argmax(1), values)
+    assert got.sum() == 3

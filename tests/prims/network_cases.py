@@ -1,0 +1,484 @@
+"""Cases of windows over space, softmax and its kin, random words, and CTC decoding."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kameleon.ir.primitive import REGISTRY
+from kameleon.prims import conv
+from kameleon.prims.conv import Window
+from kameleon.prims.movement import dims_of
+from kameleon.prims.random import random_bits
+
+from .case import Array, Build, Case, array_of, lined, normal, spaced, whole
+
+# Windows: everything is a loop over places of the window and its cells ---------------------
+
+LINE = Window((3,), (2,), ((1, 0),), (1,))
+DILATED = Window((2,), (1,), ((0, 2),), (3,))
+PLANE = Window((2, 3), (1, 2), ((0, 1), (1, 1)), (1, 1))
+TILES = Window((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1))
+ATROUS = Window((2, 2), (1, 1), ((1, 1), (0, 0)), (2, 1))
+BLOCK = Window((2, 1, 2), (1, 2, 1), ((1, 0), (0, 0), (0, 1)), (1, 1, 1))
+SPACES = {LINE: (6,), DILATED: (5,), PLANE: (4, 5), TILES: (4, 5), ATROUS: (4, 3), BLOCK: (2, 3, 2)}
+# The largest windows that pools take: without dilation.
+POOLS = (LINE, PLANE, TILES, BLOCK)
+UNKNOWN = "the expansion of a window needs known spatial sizes"
+
+
+def label_of(window: Window) -> str:
+    """A readable name of a window."""
+    names = {LINE: "line", DILATED: "dilated", PLANE: "plane", TILES: "tiles", ATROUS: "atrous", BLOCK: "block"}
+    return names[window]
+
+
+def places(window: Window) -> tuple[int, ...]:
+    """How often the window fits along each axis."""
+    return tuple(
+        (d + sum(pad) - (k - 1) * gap - 1) // step + 1
+        for d, k, step, pad, gap in zip(SPACES[window], *window, strict=True)
+    )
+
+
+def cells(window: Window) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+    """(place, number of the cell, where it lies in space), for cells that don't lie in padding."""
+    space = SPACES[window]
+    for place in np.ndindex(*places(window)):
+        for number, cell in enumerate(np.ndindex(*window.sizes)):
+            at = tuple(
+                p * step + c * gap - low
+                for p, c, step, (low, _), gap in zip(place, cell, window.strides, window.padding, window.dilation, strict=True)
+            )
+            if all(0 <= i < d for i, d in zip(at, space, strict=True)):
+                yield place, number, at
+
+
+def looped(window: Window, shape: tuple[int, ...], visit: Callable[..., None]) -> Callable[..., Array]:
+    """The oracle that starts from zeros and lets each cell of each window add to them."""
+
+    def oracle(*operands: Array) -> Array:
+        out = np.zeros(shape, operands[0].dtype)
+        for n in range(len(operands[0])):
+            for place, number, at in cells(window):
+                visit(out, n, place, number, at, *operands)
+        return out
+
+    return oracle
+
+
+BATCH, CHANNELS, OUT = 2, 2, 3
+
+
+def window_cases(window: Window) -> Iterator[Case]:
+    """All linear primitives over one window: (operands, result shape, what each cell adds)."""
+    space, spots, count, c = SPACES[window], places(window), window.count, CHANNELS
+    x, p = normal(BATCH, *space, c), normal(BATCH, *spots, count * c)
+    g = normal(BATCH, *spots, OUT, seed=1)
+    k = normal(*window.sizes, c, OUT, seed=2)
+    deep = normal(BATCH, *spots, c * OUT, seed=3)
+
+    def flat(k: Array) -> Array:
+        return k.reshape(count, *k.shape[len(space) :])
+
+    def patches(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
+        out[(n, *place)][i * c : (i + 1) * c] += x[(n, *at)]
+
+    def fold(out: Array, n: int, place: Any, i: int, at: Any, p: Array) -> None:
+        out[(n, *at)] += p[(n, *place)][i * c : (i + 1) * c]
+
+    def convolve(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
+        for a, b in np.ndindex(c, OUT):
+            out[(n, *place, b)] += x[(n, *at, a)] * flat(k)[i, a, b]
+
+    def conv_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
+        for a, b in np.ndindex(c, OUT):
+            out[(n, *at, a)] += g[(n, *place, b)] * flat(k)[i, a, b]
+
+    def conv_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
+        for a, b in np.ndindex(c, OUT):
+            flat(out)[i, a, b] += x[(n, *at, a)] * g[(n, *place, b)]
+
+    def depthwise(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
+        for a, m in np.ndindex(c, OUT):
+            out[(n, *place, a * OUT + m)] += x[(n, *at, a)] * flat(k)[i, a, m]
+
+    def depthwise_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
+        for a, m in np.ndindex(c, OUT):
+            out[(n, *at, a)] += g[(n, *place, a * OUT + m)] * flat(k)[i, a, m]
+
+    def depthwise_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
+        for a, m in np.ndindex(c, OUT):
+            flat(out)[i, a, m] += x[(n, *at, a)] * g[(n, *place, a * OUT + m)]
+
+    def sum_pool(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
+        out[(n, *place)] += x[(n, *at)]
+
+    def sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> None:
+        out[(n, *at)] += g[(n, *place)]
+
+    def of(name: str, build: Build, operands: tuple[Array, ...], shape: tuple[int, ...], visit: Any) -> Case:
+        return Case(
+            primitive=name,
+            label=label_of(window),
+            build=build,
+            operands=operands,
+            oracle=looped(window, shape, visit),
+            wrt=tuple(range(len(operands))),
+            units=64,
+        )
+
+    whole_x, whole_out = (BATCH, *space, c), (BATCH, *spots, OUT)
+    yield of("patches", lambda x: conv.patches(x, window), (x,), p.shape, patches)
+    yield of("fold", lambda p: conv.fold(p, space, window), (p,), whole_x, fold)
+    yield of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
+    yield of("conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input)
+    yield of("conv_kernel", lambda x, g: conv.conv_kernel(x, g, window=window), (x, g), k.shape, conv_kernel)
+    yield of("depthwise_conv", lambda x, k: conv.depthwise_conv(x, k, window=window), (x, k), deep.shape, depthwise)
+    yield of(
+        "depthwise_input", lambda g, k: conv.depthwise_input(g, k, space, window), (deep, k), whole_x, depthwise_input
+    )
+    yield of(
+        "depthwise_kernel",
+        lambda x, g: conv.depthwise_kernel(x, g, window=window, multiplier=OUT),
+        (x, deep),
+        k.shape,
+        depthwise_kernel,
+    )
+    if window in POOLS:
+        small = normal(BATCH, *spots, c, seed=4)
+        yield of("sum_pool", lambda x: conv.sum_pool(x, window=window), (x,), small.shape, sum_pool)
+        yield of("sum_unpool", lambda g: conv.sum_unpool(g, space, window), (small,), whole_x, sum_unpool)
+
+
+def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
+    """Each window's maximum and the first cell that holds it; NaN counts as one."""
+
+    def oracle(x: Array) -> tuple[Array, Array]:
+        shape = (len(x), *places(window), x.shape[-1])
+        top, index = np.zeros(shape, x.dtype), np.full(shape, -1, "int32")
+        for n, channel in np.ndindex(len(x), x.shape[-1]):
+            for place, number, at in cells(window):
+                here, value = (n, *place, channel), x[(n, *at, channel)]
+                best = top[here]
+                if index[here] < 0 or (best == best and (value != value or value > best)):
+                    top[here], index[here] = value, number
+        return top, index
+
+    return oracle
+
+
+def chosen(window: Window) -> Array:
+    """For each window and channel one of its cells in space, in turn."""
+    inside = defaultdict(list)
+    for place, number, _ in cells(window):
+        inside[place].append(number)
+    shape = (BATCH, *places(window), CHANNELS)
+    values = [inside[at[1:-1]][sum(at) % len(inside[at[1:-1]])] for at in np.ndindex(*shape)]
+    return array_of(values, shape, "int32")
+
+
+def max_pool_cases(window: Window) -> Iterator[Case]:
+    """The maximum, and its two partners that follow an index."""
+    space, spots = SPACES[window], places(window)
+    x, small, index = spaced(BATCH, *space, CHANNELS), normal(BATCH, *spots, CHANNELS), chosen(window)
+
+    def unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array, index: Array) -> None:
+        out[(n, *at)] += g[(n, *place)] * (index[(n, *place)] == i)
+
+    def pick(out: Array, n: int, place: Any, i: int, at: Any, x: Array, index: Array) -> None:
+        out[(n, *place)] += x[(n, *at)] * (index[(n, *place)] == i)
+
+    def case(name: str, label: str, build: Build, operands: tuple[Array, ...], oracle: Any, smooth: bool = True) -> Case:
+        return Case(
+            primitive=name,
+            label=f"{label_of(window)}{label}",
+            build=build,
+            operands=operands,
+            oracle=oracle,
+            wrt=(0,) if smooth else (),
+        )
+
+    def value(x: Any) -> Any:
+        return conv.max_pool(x, window=window).results[0]
+
+    def both(x: Any) -> Any:
+        return conv.max_pool(x, window=window).results
+
+    special = whole(*x.shape, below=3).astype("float32")
+    special[0, ..., 0] = np.where(special[0, ..., 0] == 0, math.nan, -math.inf)
+    yield case("max_pool", "", value, (x,), lambda x: pooled(window)(x)[0])
+    yield case("max_pool", "-index", both, (x,), pooled(window), smooth=False)
+    yield case("max_pool", "-special", both, (special,), pooled(window), smooth=False)
+    yield case("max_pool", "-integers", both, (whole(*x.shape, below=9) - 9,), pooled(window), smooth=False)
+    shape = (BATCH, *space, CHANNELS)
+    yield case(
+        "unpool", "", lambda g, index: conv.unpool(g, index, space, window), (small, index), looped(window, shape, unpool)
+    )
+    yield case(
+        "pool_pick",
+        "",
+        lambda x, index: conv.pool_pick(x, index, window=window),
+        (normal(*shape), index),
+        looped(window, small.shape, pick),
+    )
+
+
+WINDOWS: list[Case] = [
+    *(case for window in SPACES for case in window_cases(window)),
+    *(case for window in POOLS for case in max_pool_cases(window)),
+    Case(
+        primitive="fold",
+        label="sizes-from-another",
+        build=lambda p, like: conv.fold(p, dims_of(like)[1:-1], TILES),
+        operands=(normal(BATCH, 2, 2, 8), np.zeros((BATCH, 4, 5, 2))),
+        oracle=lambda p, like: np.pad(
+            p.reshape(BATCH, 2, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4, 5).reshape(BATCH, 4, 4, 2),
+            ((0, 0), (0, 0), (0, 1), (0, 0)),
+        ),
+        wrt=(0,),
+    ),
+]
+
+# Rows --------------------------------------------------------------------------------------
+
+
+def softmax(row: list[float]) -> list[float]:
+    top = max(row)
+    parts = [math.exp(x - top) for x in row]
+    return [p / math.fsum(parts) for p in parts]
+
+
+def log_softmax(row: list[float]) -> list[float]:
+    top = max(row)
+    total = math.log(math.fsum(math.exp(x - top) for x in row))
+    return [x - top - total for x in row]
+
+
+def row_case(name: str, label: str, x: Array, axis: int) -> Case:
+    f = {"softmax": softmax, "log_softmax": log_softmax}[name]
+    return Case(
+        primitive=name,
+        label=label,
+        build=lambda x: REGISTRY[name](x, axis=axis),
+        operands=(x,),
+        oracle=lined(f, axis),
+        wrt=(0,) if x.dtype == "float64" else (),
+        units=16,
+    )
+
+
+def crossentropy(x: Any, t: Any, axis: int) -> Any:
+    return REGISTRY["softmax_crossentropy"](x, REGISTRY["softmax"](x, axis=axis), t, axis=axis)
+
+
+def sparse_crossentropy(x: Any, labels: Any, axis: int) -> Any:
+    p = REGISTRY["softmax"](x, axis=axis)
+    return REGISTRY["sparse_softmax_crossentropy"](x, p, labels, axis=axis)
+
+
+def entropy_case(label: str, x: Array, t: Array, axis: int) -> Case:
+    def oracle(x: Array, t: Array) -> Array:
+        return -(t * lined(log_softmax, axis)(x)).sum(axis=axis)  # type: ignore[no-any-return]
+
+    return Case(
+        primitive="softmax_crossentropy",
+        label=label,
+        build=lambda x, t: crossentropy(x, t, axis),
+        operands=(x, t),
+        oracle=oracle,
+        wrt=(0, 1) if x.dtype == "float64" else (),
+        units=64,
+    )
+
+
+def labelled(values: Array, labels: Array, axis: int) -> Iterator[tuple[Any, Any]]:
+    """(where in the labels, where in the values), for each label."""
+    for at in np.ndindex(*labels.shape):
+        yield at, (*at[:axis], labels[at], *at[axis:])
+
+
+def sparse_entropy_case(label: str, x: Array, labels: Array, axis: int) -> Case:
+    def oracle(x: Array, labels: Array) -> Array:
+        log_p = lined(log_softmax, axis)(x)
+        out = np.zeros(labels.shape, x.dtype)
+        for at, there in labelled(x, labels, axis):
+            out[at] = -log_p[there]
+        return out
+
+    return Case(
+        primitive="sparse_softmax_crossentropy",
+        label=label,
+        build=lambda x, labels: sparse_crossentropy(x, labels, axis),
+        operands=(x, labels),
+        oracle=oracle,
+        wrt=(0,) if x.dtype == "float64" else (),
+        units=64,
+    )
+
+
+def minus_case(label: str, p: Array, labels: Array, axis: int) -> Case:
+    def oracle(p: Array, labels: Array) -> Array:
+        out = p.copy()
+        for _, there in labelled(p, labels, axis):
+            out[there] -= 1
+        return out
+
+    return Case(
+        primitive="minus_one_hot",
+        label=label,
+        build=lambda p, labels: REGISTRY["minus_one_hot"](p, labels, axis=axis),
+        operands=(p, labels),
+        oracle=oracle,
+        wrt=(0,),
+    )
+
+
+FAR = np.array([[1000.0, -1000.0, 0.0], [-2000.0, -2000.0, -2000.0]])
+ROWS: list[Case] = [
+    *(
+        row_case(name, label, x, axis)
+        for name in ("softmax", "log_softmax")
+        for label, x, axis in (
+            ("last", normal(4, 3), 1),
+            ("first", normal(4, 3), 0),
+            ("middle", normal(2, 3, 4), 1),
+            ("far", FAR.astype("float32"), 1),
+            ("one", normal(3, 1), 1),
+            ("no-rows", normal(0, 3), 1),
+        )
+    ),
+    entropy_case("last", normal(4, 3), normal(4, 3, seed=1), 1),
+    entropy_case("first", normal(4, 3), normal(4, 3, seed=1), 0),
+    entropy_case("far", FAR.astype("float32"), np.eye(3, dtype="float32")[:2], 1),
+    sparse_entropy_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
+    sparse_entropy_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
+    sparse_entropy_case("far", FAR.astype("float32"), np.array([1, 0]), 1),
+    minus_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
+    minus_case("first", normal(3, 4), whole(4, below=3, dtype="uint8"), 0),
+    minus_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
+]
+
+# Random words ------------------------------------------------------------------------------
+
+MASK = 2**32 - 1
+
+
+def threefry(key: tuple[int, int], x0: int, x1: int) -> tuple[int, int]:
+    """Threefry-2x32 with 20 rounds, as the paper states it."""
+    words = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
+    x0, x1 = (x0 + words[0]) & MASK, (x1 + words[1]) & MASK
+    for number, turn in enumerate([13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6], 1):
+        x0 = (x0 + x1) & MASK
+        x1 = ((x1 << turn | x1 >> (32 - turn)) & MASK) ^ x0
+        if number % 4 == 0:
+            step = number // 4
+            x0, x1 = (x0 + words[step % 3]) & MASK, (x1 + words[(step + 1) % 3] + step) & MASK
+    return x0, x1
+
+
+def stream(key: Array, count: int) -> list[int]:
+    """`count` words: the first words of all blocks, then the second ones."""
+    blocks = [threefry((int(key[0]), int(key[1])), i, 0) for i in range((count + 1) // 2)]
+    return [word for half in zip(*blocks, strict=True) for word in half][:count]
+
+
+KEY = np.array([7, 2**31 + 5], "uint32")
+RANDOM: list[Case] = [
+    *(
+        Case(
+            primitive="random_bits",
+            label=f"{shape}",
+            build=lambda key, shape=shape: random_bits(key, shape),
+            operands=(KEY,),
+            oracle=lambda key, shape=shape: array_of(stream(key, math.prod(shape)), shape, "uint32"),
+        )
+        for shape in [(), (1,), (5,), (3, 4), (0, 2)]
+    ),
+    Case(
+        primitive="random_bits",
+        label="sizes-from-another",
+        build=lambda key, like: random_bits(key, dims_of(like)),
+        operands=(KEY, np.zeros((3, 5))),
+        oracle=lambda key, like: array_of(stream(key, 15), (3, 5), "uint32"),
+    ),
+    *(
+        Case(
+            primitive="random_fold",
+            label=f"{t}",
+            build=REGISTRY["random_fold"],
+            operands=(KEY, np.array(t, "int32")),
+            oracle=lambda key, t: np.array(threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"),
+        )
+        for t in (0, 1, 12345)
+    ),
+]
+
+# Decoding ----------------------------------------------------------------------------------
+
+
+def spelled(alignment: tuple[int, ...], blank: int) -> tuple[int, ...]:
+    """Repeats merged, blanks dropped."""
+    return tuple(k for k, _ in itertools.groupby(alignment) if k != blank)
+
+
+def filled(rows: list[tuple[int, ...]]) -> Array:
+    """Sequences as a matrix, filled up with -1."""
+    width = max(map(len, rows), default=0)
+    return np.array([[*row, *[-1] * (width - len(row))] for row in rows], "int64").reshape(len(rows), width)
+
+
+def greedy(scores: Array, lengths: Array) -> tuple[Array, Array]:
+    rows, costs = [], []
+    for frame, length in zip(scores.tolist(), lengths.tolist(), strict=True):
+        steps = frame[:length]
+        rows.append(spelled(tuple(step.index(max(step)) for step in steps), scores.shape[2] - 1))
+        costs.append([-math.fsum(map(max, steps))])
+    return filled(rows), np.array(costs, scores.dtype)
+
+
+def best_of_all(top: int) -> Callable[[Array, Array], tuple[Array, ...]]:
+    """The most probable sequences, each summed over all its alignments."""
+
+    def oracle(scores: Array, lengths: Array) -> tuple[Array, ...]:
+        classes = scores.shape[2]
+        ranked = []
+        for frame, length in zip(scores.tolist(), lengths.tolist(), strict=True):
+            log_p = [log_softmax(step) for step in frame[:length]]
+            total: defaultdict[tuple[int, ...], float] = defaultdict(float)
+            for path in itertools.product(range(classes), repeat=length):
+                total[spelled(path, classes - 1)] += math.exp(sum(p[k] for p, k in zip(log_p, path, strict=True)))
+            ranked.append(sorted(total.items(), key=lambda item: -item[1])[:top])
+        paths = [filled([row[k][0] for row in ranked]) for k in range(top)]
+        return (*paths, np.array([[math.log(p) for _, p in row] for row in ranked], scores.dtype))
+
+    return oracle
+
+
+SCORES, LENGTHS = normal(3, 5, 3), np.array([5, 3, 4])
+DECODING: list[Case] = [
+    Case(
+        primitive="ctc_greedy",
+        label="lengths",
+        build=lambda x, lengths: REGISTRY["ctc_greedy"](x, lengths).results,
+        operands=(SCORES, LENGTHS),
+        oracle=greedy,
+        data_dependent=True,
+    ),
+    Case(
+        primitive="ctc_beam_search",
+        label="wide",
+        build=lambda x, lengths: REGISTRY["ctc_beam_search"](x, lengths, beam_width=100, top_paths=3).results,
+        operands=(SCORES, LENGTHS),
+        oracle=best_of_all(3),
+        units=64,
+        data_dependent=True,
+    ),
+]
+
+CASES: list[Case] = [*WINDOWS, *ROWS, *RANDOM, *DECODING]
