@@ -30,7 +30,7 @@ def spelled(alignment: tuple[int, ...], blank: int) -> tuple[int, ...]:
 
 
 def all_sequences(p: Array, epsilon: float = 1e-7) -> dict[tuple[int, ...], float]:
-    """The probability of every label sequence, summed alignment by alignment; p: (time, classes)."""
+    """The probability of every label sequence, summed over alignments; p: (time, classes)."""
     q = (p + epsilon) / (p + epsilon).sum(axis=1, keepdims=True)
     found: dict[tuple[int, ...], float] = defaultdict(float)
     time, classes = q.shape
@@ -229,9 +229,7 @@ P = distributions(14, 2, 3, 4)
         ([[0, 1], [0, 1]], [3, 3], [2, -2], "label_length"),
     ],
 )
-def test_values_out_of_range_are_named(
-    y_true: Any, steps: Any, counts: Any, message: str
-) -> None:
+def test_values_out_of_range_are_named(y_true: Any, steps: Any, counts: Any, message: str) -> None:
     with pytest.raises(EvaluationError, match=f"ctc_batch_cost: .*{message}"):
         cost_of(y_true, P, steps, counts)
 
@@ -248,7 +246,7 @@ def test_values_out_of_range_are_named(
 def test_numbers_of_samples_that_differ_are_refused(
     y_true: Any, y_pred: Array, steps: Any, counts: Any
 ) -> None:
-    with pytest.raises(ValueError, match="differ|shape"):
+    with pytest.raises(ValueError, match=r"differ|shape"):
         cost_of(y_true, y_pred, steps, counts)
     lengths = [K.constant(np.reshape(n, (-1, 1)), dtype="int32") for n in (steps, counts)]
     with pytest.raises(ShapeError, match="numbers of samples differ"):
@@ -327,7 +325,7 @@ def test_static_types_of_decoding() -> None:
 @pytest.mark.parametrize("options", [{"top_paths": 3, "beam_width": 2}, {"top_paths": 0},
                                      {"beam_width": 2.5}])  # fmt: skip
 def test_wrong_beams_are_refused(options: Any) -> None:
-    with pytest.raises(ArgumentError, match="ctc_decode: .*beam_width"):
+    with pytest.raises(ArgumentError, match=r"ctc_decode: .*beam_width"):
         K.ctc_decode(K.constant(P), K.ones((2,), dtype="int32"), greedy=False, **options)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kameleon.ir.primitive import REGISTRY
-from kameleon.prims import indexing, linalg, movement, reduce
+from kameleon.prims import indexing, linalg, movement, reduce, sparse
 from kameleon.prims.elementwise import constant
 from kameleon.prims.movement import dims_of, size_of
 
@@ -18,8 +18,8 @@ from .case import (
     ALL,
     FLOATS,
     INTEGERS,
-    NUMBERS,
     Array,
+    Build,
     Case,
     array_of,
     einsum,
@@ -31,6 +31,7 @@ from .case import (
     reduced,
     spaced,
     whole,
+    wrap,
 )
 
 NAN = math.nan
@@ -175,7 +176,7 @@ def padded(label: str, x: Array, value: Any, *margins: tuple[int, int]) -> Case:
         build=lambda x: movement.pad(x, margins, value),
         operands=(x,),
         oracle=oracle,
-        wrt=(0,) if x.dtype == "float64" else (),
+        wrt=(0,) if x.dtype == "float64" and math.isfinite(value) else (),
     )
 
 
@@ -305,7 +306,7 @@ def value_at(where: Callable[[list[Any]], int]) -> Callable[[list[Any]], Any]:
 
 LARGEST = highest(lambda a, b: a > b)
 SMALLEST = highest(lambda a, b: a < b)
-SUM: Callable[[list[Any]], Any] = lambda items: math.fsum(items) if any(isinstance(i, float) for i in items) else sum(items)  # noqa: E731
+SUM: Callable[[list[Any]], Any] = lambda items: math.fsum(items) if all(map(math.isfinite, items)) else sum(items)  # noqa: E731
 # The meaning for a list of Python numbers, where it is smooth, and whether nothing will do.
 REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, bool]] = {
     "reduce_sum": (SUM, CUBE, True),
@@ -457,7 +458,8 @@ def scatter_case(label: str, g: Array, index: Array, size: int, axis: int, sized
         k = index.ndim
         out = np.zeros((*g.shape[:axis], size, *g.shape[axis + k :]), g.dtype)
         for at in np.ndindex(*g.shape):
-            out[(*at[:axis], index[at[axis : axis + k]], *at[axis + k :])] += g[at]
+            where = (*at[:axis], index[at[axis : axis + k]], *at[axis + k :])
+            out[where] = wrap(out[where].item() + g[at].item(), g.dtype)
         return out
 
     return Case(
@@ -618,4 +620,58 @@ CONSTANTS: list[Case] = [
     for dtype in ALL
 ]
 
-CASES: list[Case] = [*MOVEMENT, *REDUCE, *INDEXING, *CONTRACT, *CONSTANTS]
+# Sparse tensors ----------------------------------------------------------------------------
+
+# Elements of a (3, 4) matrix in no order, one of them twice.
+WHERE, VALUES = np.array([[2, 3], [0, 1], [2, 3], [1, 0]]), normal(4)
+
+
+def scattered(where: Array, values: Array) -> Array:
+    out = np.zeros((3, 4), values.dtype)
+    for (i, j), value in zip(where.tolist(), values, strict=True):
+        out[i, j] += value
+    return out
+
+
+def sparse_case(name: str, label: str, build: Build, *operands: Array) -> Case:
+    def oracle(where: Array, values: Array, *dense: Array) -> Array:
+        matrix = scattered(where, values)
+        return einsum("ij,jk->ik")(matrix, dense[0]) if name == "sparse_dense_dot" else matrix
+
+    floats = tuple(i for i, x in enumerate(operands) if x.size and x.dtype == "float64")
+    return Case(
+        primitive=name,
+        label=label,
+        build=build,
+        operands=operands,
+        oracle=oracle,
+        wrt=floats if label == "few" else (),
+        rigid=(0,),
+    )
+
+
+SPARSE: list[Case] = [
+    case
+    for label, where, values in (("few", WHERE, VALUES), ("none", WHERE[:0], VALUES[:0]))
+    for case in (
+        sparse_case("sparse_to_dense", label, lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)), where, values),
+        sparse_case(
+            "sparse_to_dense",
+            f"{label}-sizes-from-another",
+            lambda i, v, like: sparse.sparse_to_dense(i, v, dims_of(like)),
+            where,
+            values,
+            np.zeros((3, 4)),
+        ),
+        sparse_case(
+            "sparse_dense_dot",
+            label,
+            lambda i, v, y: sparse.sparse_dense_dot(i, v, y, 3),
+            where,
+            values,
+            normal(4, 2),
+        ),
+    )
+]
+
+CASES: list[Case] = [*MOVEMENT, *REDUCE, *INDEXING, *CONTRACT, *CONSTANTS, *SPARSE]

@@ -40,7 +40,7 @@ class Case:
         wrt: operands by which the results are differentiated (float64, away from kinks).
         order: how often.
         units: how far floats may be off, in units in the last place of 1.
-        static_only: why it can't be built with unknown sizes, if so.
+        rigid: operands whose sizes must be known.
         data_dependent: sizes of the result depend on values.
     """
 
@@ -52,7 +52,7 @@ class Case:
     wrt: tuple[int, ...] = ()
     order: int = 2
     units: float = 8
-    static_only: str = ""
+    rigid: tuple[int, ...] = ()
     data_dependent: bool = False
 
     @property
@@ -62,7 +62,9 @@ class Case:
 
     def inputs(self, known: bool) -> list[Node]:
         """Input nodes for the operands; unless `known`, sizes are (but for 1) unknown."""
-        return [input_node(type_of(x, known)) for x in self.operands]
+        return [
+            input_node(type_of(x, known or i in self.rigid)) for i, x in enumerate(self.operands)
+        ]
 
     def results(self, inputs: Sequence[Node]) -> list[Node]:
         """The results over these inputs."""

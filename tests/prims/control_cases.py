@@ -409,12 +409,16 @@ CONDITIONS: list[Case] = [
             ("scan", loop_or_not, loop_or_not_meaning, (normal(2, 2), STATE, normal(T, N, H))),
         )
     ),
-    cond_case(
-        "different-sizes",
-        lambda flag, x: chosen(flag, [x], lambda x: [slice_axis(x, 0, 0, 2)], lambda x: [ew.sin(x)]),
-        lambda flag, x: x[:2] if flag else np.sin(x),
-        YES,
-        normal(3, 2),
+    Case(
+        primitive="cond",
+        label="different-sizes",
+        build=lambda flag, x: chosen(
+            flag, [x], lambda x: [slice_axis(x, 0, 0, 2)], lambda x: [ew.sin(x)]
+        ),
+        operands=(YES, normal(3, 2)),
+        oracle=lambda flag, x: x[:2] if flag else np.sin(x),
+        wrt=(1,),
+        data_dependent=True,
     ),
 ]
 

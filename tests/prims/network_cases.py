@@ -29,7 +29,6 @@ BLOCK = Window((2, 1, 2), (1, 2, 1), ((1, 0), (0, 0), (0, 1)), (1, 1, 1))
 SPACES = {LINE: (6,), DILATED: (5,), PLANE: (4, 5), TILES: (4, 5), ATROUS: (4, 3), BLOCK: (2, 3, 2)}
 # The largest windows that pools take: without dilation.
 POOLS = (LINE, PLANE, TILES, BLOCK)
-UNKNOWN = "the expansion of a window needs known spatial sizes"
 
 
 def label_of(window: Window) -> str:
@@ -157,11 +156,14 @@ def window_cases(window: Window) -> Iterator[Case]:
 
 
 def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
-    """Each window's maximum and the first cell that holds it; NaN counts as one."""
+    """Each window's maximum and the first cell that holds it; NaN counts as one.
+
+    All windows here have less than 128 cells, whose numbers are int8.
+    """
 
     def oracle(x: Array) -> tuple[Array, Array]:
         shape = (len(x), *places(window), x.shape[-1])
-        top, index = np.zeros(shape, x.dtype), np.full(shape, -1, "int32")
+        top, index = np.zeros(shape, x.dtype), np.full(shape, -1, "int8")
         for n, channel in np.ndindex(len(x), x.shape[-1]):
             for place, number, at in cells(window):
                 here, value = (n, *place, channel), x[(n, *at, channel)]

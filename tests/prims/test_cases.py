@@ -80,8 +80,6 @@ def check_values(engine: Engine, case: Case, known: bool, native: Container[str]
 @SIZES
 @table(CASES)
 def test_value(engine: Engine, case: Case, known: bool) -> None:
-    if case.static_only and not known:
-        pytest.skip(case.static_only)
     check_values(engine, case, known, engine.rules)
 
 
@@ -101,8 +99,6 @@ def test_expansion(engine: Engine, case: Case) -> None:
 @SIZES
 @table([case for case in CASES if case.wrt])
 def test_gradient(engine: Engine, case: Case, known: bool) -> None:
-    if case.static_only and not known:
-        pytest.skip(case.static_only)
     inputs = case.inputs(known)
     wrt = [inputs[i] for i in case.wrt]
     total: Node | None = None

@@ -92,6 +92,17 @@ def as_float(x: TensorLike, what: str) -> Node:
     return x if x.dtype.is_float else cast(x, floatx())
 
 
+def as_number(x: TensorLike, what: str) -> Node:
+    """`x` as a tensor of integers or floats; bools are refused."""
+    tensor = as_tensor(x, what)
+    if tensor.dtype.is_bool:
+        raise DTypeError(
+            f"{what}: numbers were expected, {tensor!r} holds bools; K.cast(x, 'int32') makes them"
+            " 0 and 1"
+        )
+    return tensor
+
+
 def broadcast_together(operands: Sequence[Node], what: str) -> list[Node]:
     """The operands stretched to their common shape."""
     first = operands[0].shape

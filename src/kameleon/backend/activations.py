@@ -13,6 +13,7 @@ from ._tensors import (
     Tensor,
     TensorLike,
     as_float,
+    as_number,
     as_tensor,
     axis_of,
     binary,
@@ -68,7 +69,7 @@ def relu(x: TensorLike, alpha: Any = 0.0, max_value: Any = None, threshold: Any 
 
     Source: Maas, Hannun and Ng, "Rectifier Nonlinearities", 2013 (the leak).
     """
-    x = as_tensor(x, "relu")
+    x = as_number(x, "relu")
     slope, ceiling, floor = _parameter(alpha), _parameter(max_value), _parameter(threshold)
     if ceiling is None and _is(floor, 0) and not (_is(slope, 0) or isinstance(slope, Node)):
         return _leaky(as_float(x, "relu"), slope)

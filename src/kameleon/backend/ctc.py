@@ -165,9 +165,7 @@ def ctc_batch_cost(
     labels = _with_axes(as_tensor(y_true, what), what, "y_true", "samples longest")
     steps = _lengths(input_length, what, "input_length", "samples 1")
     counts = _lengths(label_length, what, "label_length", "samples 1")
-    _check_samples(
-        what, y_pred=scores, y_true=labels, input_length=steps, label_length=counts
-    )
+    _check_samples(what, y_pred=scores, y_true=labels, input_length=steps, label_length=counts)
     _, time, classes = dims_of(scores)
     steps = _no_longer_than(
         steps, time, f"{what}: an input_length is negative or beyond the steps of y_pred"
@@ -238,9 +236,7 @@ def ctc_decode(
             raise ArgumentError(
                 f"{what}: top_paths={paths} must lie between 1 and beam_width={width}"
             )
-        results = ctc.ctc_beam_search(
-            scores, lengths, beam_width=width, top_paths=paths
-        ).results
+        results = ctc.ctc_beam_search(scores, lengths, beam_width=width, top_paths=paths).results
     *sequences, score = results
     return sequences, cast(score, as_float(y_pred, what).dtype)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import DTypeError
-from ..ir.node import Node
 from ..prims import elementwise as ew
 from ..prims.control import identity
-from ._tensors import Tensor, TensorLike, as_float, as_tensor, binary
+from ._tensors import Tensor, TensorLike, as_float, as_number, binary
 
 __all__ = [
     "square",
@@ -31,14 +29,6 @@ __all__ = [
 ]
 
 
-def _number(x: TensorLike, what: str) -> Node:
-    """`x` as a tensor of numbers, integers or floats."""
-    tensor = as_tensor(x, what)
-    if tensor.dtype.is_bool:
-        raise DTypeError(f"{what}: x holds bools, numbers were expected; K.cast(x, dtype) first")
-    return tensor
-
-
 # One operand -------------------------------------------------------------------------------
 
 
@@ -55,7 +45,7 @@ def square(x: TensorLike) -> Tensor:
     >>> K.eval(K.square(K.constant([-3., 2.])))
     array([9., 4.], dtype=float32)
     """
-    return ew.square(_number(x, "square"))
+    return ew.square(as_number(x, "square"))
 
 
 def abs(x: TensorLike) -> Tensor:
@@ -71,7 +61,7 @@ def abs(x: TensorLike) -> Tensor:
     >>> K.eval(K.abs(K.constant([-3., 2.])))
     array([3., 2.], dtype=float32)
     """
-    return ew.abs(_number(x, "abs"))
+    return ew.abs(as_number(x, "abs"))
 
 
 def sqrt(x: TensorLike) -> Tensor:
@@ -136,7 +126,7 @@ def round(x: TensorLike) -> Tensor:
     >>> K.eval(K.round(K.constant([0.5, 1.5, -2.6])))
     array([ 0.,  2., -3.], dtype=float32)
     """
-    x = _number(x, "round")
+    x = as_number(x, "round")
     return ew.round(x) if x.dtype.is_float else identity(x)
 
 
@@ -153,7 +143,7 @@ def sign(x: TensorLike) -> Tensor:
     >>> K.eval(K.sign(K.constant([-3., 0., 2.])))
     array([-1.,  0.,  1.], dtype=float32)
     """
-    return ew.sign(_number(x, "sign"))
+    return ew.sign(as_number(x, "sign"))
 
 
 def pow(x: TensorLike, a: TensorLike) -> Tensor:
@@ -195,7 +185,7 @@ def clip(x: TensorLike, min_value: TensorLike, max_value: TensorLike) -> Tensor:
     >>> K.eval(K.clip(K.constant([-3., 0.5, 2.]), 0., 1.))
     array([0. , 0.5, 1. ], dtype=float32)
     """
-    x = _number(x, "clip")
+    x = as_number(x, "clip")
     numbers = (int, float)
     if isinstance(min_value, numbers) and isinstance(max_value, numbers) and max_value < min_value:
         max_value = min_value

@@ -181,13 +181,13 @@ def sparse_categorical_crossentropy(
     output = as_float(output, what)
     along = axis_of(output, axis, what)
     labels = _labels(as_tensor(target, what), output, along, what)
-    logits: Node | None = output
-    p = output
-    if not from_logits:
-        logits = _softmax_logits(output, along)
-    if from_logits or logits is None:
-        logits = output if from_logits else ew.log(_clipped(output))
-        p = special.softmax(logits, axis=along)
+    logits = output if from_logits else _softmax_logits(output, along)
+    if logits is None:
+        p = _clipped(output)
+        picked = take_along(p, expand_dims(labels, along), along)
+        total = rd.reduce_sum(p, (along,))
+        return ew.sub(ew.log(total), ew.log(reshape(picked, dims_of(labels))))
+    p = special.softmax(logits, axis=along) if from_logits else output
     return special.sparse_softmax_crossentropy(logits, p, labels, axis=along)
 
 

@@ -82,7 +82,7 @@ def normalize_batch_in_training(
     axes = axes_of(x, _axis_list(reduction_axes, what), what)
     center = rd.mean(x, axes)
     off = ew.sub(x, rd.spread(center, x, axes))
-    variance = rd.mean(ew.mul(off, off), axes)
+    variance = rd.mean(ew.square(off), axes)
     scale = _inverse_deviation(variance, epsilon)
     if gamma is not None:
         scale = ew.mul(*broadcast_together((scale, _per_place(gamma, center, "gamma")), what))
@@ -197,7 +197,7 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
     """
     x = as_float(x, "l2_normalize")
     axes = axes_of(x, axis, "l2_normalize")
-    squares = rd.reduce_sum(ew.mul(x, x), axes)
+    squares = rd.reduce_sum(ew.square(x), axes)
     safe = ew.maximum(squares, ew.full_like(squares, L2_FLOOR))
     factor = ew.div(ew.full_like(safe, 1), ew.sqrt(safe))
     return ew.mul(x, rd.spread(factor, x, axes))

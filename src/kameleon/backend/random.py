@@ -40,7 +40,7 @@ __all__ = [
 def _stream(seed: Any, what: str) -> Node:
     """The key of a new stream."""
     if seed is None:
-        return draws.open_source(np.random.randint(2**32, dtype=np.int64))
+        return draws.open_source(int(np.random.randint(2**32, dtype=np.int64)))
     try:
         return draws.open_source(operator.index(seed))
     except TypeError:
@@ -232,9 +232,7 @@ def _uniform_integers(
     return cast(add(x, full_like(x, low)), kind)
 
 
-def random_binomial(
-    shape: Any, p: Any = 0.0, dtype: Any = None, seed: int | None = None
-) -> Tensor:
+def random_binomial(shape: Any, p: Any = 0.0, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Ones with probability `p`, else zeros.
 
     Args:
@@ -329,9 +327,7 @@ def random_normal_variable(
 # Dropout -----------------------------------------------------------------------------------
 
 
-def dropout(
-    x: TensorLike, level: Any, noise_shape: Any = None, seed: int | None = None
-) -> Tensor:
+def dropout(x: TensorLike, level: Any, noise_shape: Any = None, seed: int | None = None) -> Tensor:
     """Set elements to 0 at random, and divide the others by the probability to be kept.
 
     Args:
@@ -357,15 +353,15 @@ def dropout(
            [2., 2., 2.]], dtype=float32)
     """
     what = "dropout"
-    x = as_float(x, what)
-    level = _probability(level, what, "level", below_one=True)
+    dense = as_float(x, what)
+    rate = _probability(level, what, "level", below_one=True)
     if isinstance(noise_shape, (int, np.integer)) and seed is None:
         noise_shape, seed = None, int(noise_shape)  # dropout(x, level, seed), as it once was
-    dims = _noise_dims(x, noise_shape)
-    if not isinstance(level, Node) and level == 0:
-        return x
-    keep = draws.below(_stream(seed, what), dims, _complement(level))
-    return select(broadcast_to(keep, dims_of(x)), _rescaled(x, level), full_like(x, 0))
+    dims = _noise_dims(dense, noise_shape)
+    if not isinstance(rate, Node) and rate == 0:
+        return dense
+    keep = draws.below(_stream(seed, what), dims, _complement(rate))
+    return select(broadcast_to(keep, dims_of(dense)), _rescaled(dense, rate), full_like(dense, 0))
 
 
 def _complement(level: float | Node) -> float | Node:

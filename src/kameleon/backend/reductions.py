@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.types import BOOL
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims.control import identity
 from ..prims.movement import broadcast_to, dims_of
-from ._tensors import Tensor, TensorLike, as_float, as_tensor, axes_of, axis_of, floatx
+from ._tensors import (
+    Tensor,
+    TensorLike,
+    as_float,
+    as_number,
+    as_tensor,
+    axes_of,
+    axis_of,
+    floatx,
+)
 
 __all__ = [
     "max",
@@ -43,16 +51,6 @@ def _reduced(x: Node, axis: Any, keepdims: bool, reducer: Reducer, what: str) ->
     return identity(x) if y is x else y
 
 
-def _numbers(x: TensorLike, what: str) -> Node:
-    tensor = as_tensor(x, what)
-    if tensor.dtype.is_bool:
-        raise DTypeError(
-            f"{what}: x holds bools, numbers were expected; K.cast(x, 'int32') counts them,"
-            " K.any(x) and K.all(x) combine them"
-        )
-    return tensor
-
-
 def _bools_as_floats(x: TensorLike, what: str) -> Node:
     tensor = as_tensor(x, what)
     return ew.cast(tensor, floatx()) if tensor.dtype.is_bool else tensor
@@ -80,7 +78,7 @@ def max(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
     >>> K.eval(K.max(K.constant([[1., 5.], [3., 2.]]), axis=1))
     array([5., 3.], dtype=float32)
     """
-    return _reduced(_numbers(x, "max"), axis, keepdims, rd.reduce_max, "max")
+    return _reduced(as_number(x, "max"), axis, keepdims, rd.reduce_max, "max")
 
 
 def min(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -102,7 +100,7 @@ def min(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
     >>> K.eval(K.min(K.constant([[1., 5.], [3., 2.]]), axis=1))
     array([1., 2.], dtype=float32)
     """
-    return _reduced(_numbers(x, "min"), axis, keepdims, rd.reduce_min, "min")
+    return _reduced(as_number(x, "min"), axis, keepdims, rd.reduce_min, "min")
 
 
 def sum(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -124,7 +122,7 @@ def sum(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
     >>> K.eval(K.sum(K.constant([[1., 5.], [3., 2.]]), axis=0, keepdims=True))
     array([[4., 7.]], dtype=float32)
     """
-    return _reduced(_numbers(x, "sum"), axis, keepdims, rd.reduce_sum, "sum")
+    return _reduced(as_number(x, "sum"), axis, keepdims, rd.reduce_sum, "sum")
 
 
 def prod(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -146,7 +144,7 @@ def prod(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
     >>> K.eval(K.prod(K.constant([[1., 5.], [3., 2.]]), axis=-1))
     array([5., 6.], dtype=float32)
     """
-    return _reduced(_numbers(x, "prod"), axis, keepdims, rd.reduce_prod, "prod")
+    return _reduced(as_number(x, "prod"), axis, keepdims, rd.reduce_prod, "prod")
 
 
 def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
@@ -167,7 +165,7 @@ def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     >>> K.eval(K.cumsum(K.constant([1., 2., 4.])))
     array([1., 3., 7.], dtype=float32)
     """
-    x = _numbers(x, "cumsum")
+    x = as_number(x, "cumsum")
     return rd.cumsum(x, axis=axis_of(x, axis, "cumsum"))
 
 
@@ -189,7 +187,7 @@ def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
     >>> K.eval(K.cumprod(K.constant([1., 2., 4.])))
     array([1., 2., 8.], dtype=float32)
     """
-    x = _numbers(x, "cumprod")
+    x = as_number(x, "cumprod")
     return rd.cumprod(x, axis=axis_of(x, axis, "cumprod"))
 
 

@@ -17,7 +17,16 @@ from ..ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axi
 from ..prims import sparse as parts
 from ..prims.control import check
 from ..prims.elementwise import add, constant, eq
-from ..prims.movement import Size, broadcast_to, concatenate, dims_of, reshape, size_of, slice_axis, stack
+from ..prims.movement import (
+    Size,
+    broadcast_to,
+    concatenate,
+    dims_of,
+    reshape,
+    size_of,
+    slice_axis,
+    stack,
+)
 from ..runtime.state import Cell
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor
@@ -84,24 +93,21 @@ def sparse_placeholder(shape: Shape, dtype: DType, name: str | None = None) -> S
         node = Node(INPUT, (), NO_ATTRS, type, f"{label}/{part}")
         node.effects = ()
         nodes.append(node)
-    return SparseTensor(*nodes, shape, label + ":0")
+    return SparseTensor(nodes[0], nodes[1], nodes[2], shape, label + ":0")
 
 
 def sparse_variable(value: Any, dtype: DType, name: str | None = None) -> SparseTensor:
     """A sparse tensor whose three parts are variables, with the elements of a SciPy matrix."""
+    shape = tuple(map(int, value.shape))
     label = unique_name(context.scope + (name or "Variable"))
     indices, values, dense_shape = elements_of(value)
+    arrays = (indices, values.astype(dtype), dense_shape)
     nodes = []
-    for type, part, array in zip(
-        _part_types(value.shape, dtype),
-        PART_NAMES,
-        (indices, values.astype(dtype), dense_shape),
-        strict=True,
-    ):
+    for type, part, array in zip(_part_types(shape, dtype), PART_NAMES, arrays, strict=True):
         node = Variable(VARIABLE, (), NO_ATTRS, type, f"{label}/{part}")
         node.effects, node.cell = (), Cell(array)
         nodes.append(node)
-    return SparseTensor(*nodes, tuple(map(int, value.shape)), label + ":0")
+    return SparseTensor(nodes[0], nodes[1], nodes[2], shape, label + ":0")
 
 
 # Values ------------------------------------------------------------------------------------
@@ -225,7 +231,8 @@ def sparse_concatenate(tensors: Sequence[SparseTensor], axis: int) -> SparseTens
     for x, sizes in zip(tensors, dims, strict=True):
         indices.append(_moved(x.indices, axis, offset))
         offset = add(offset, sizes[axis])
-    joined = [offset if i == axis else _agreed(each) for i, each in enumerate(zip(*dims))]
+    joined = [_agreed(sizes) for sizes in zip(*dims, strict=True)]
+    joined[axis] = offset
     return SparseTensor(
         concatenate(indices, 0),
         concatenate(values, 0),

@@ -16,7 +16,8 @@ def main() -> None:
     try:
         from kameleon.cli.app import app
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] not in NEEDED:
+        library = (error.name or "").split(".")[0]
+        if library not in NEEDED:
             raise
-        sys.exit(f"The command kameleon needs {error.name}, which isn't installed: {REMEDY}")
+        sys.exit(f"The command kameleon needs {library}, which isn't installed: {REMEDY}")
     app()

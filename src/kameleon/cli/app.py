@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +14,8 @@ from rich.table import Table
 
 import kameleon
 from kameleon.cli import REMEDY
-from kameleon.config import ENGINES, ENVIRONMENT, installed
-from kameleon.errors import EngineNotFoundError
+from kameleon.config import ENGINES, installed, settings
+from kameleon.errors import KameleonError
 
 if TYPE_CHECKING:
     from kameleon.demo.digits import Epoch, Reader
@@ -86,10 +86,11 @@ def _fail(message: str) -> typer.Exit:
 
 def _choose_engine(name: str) -> None:
     """Make `name` the engine of this process: it counts when the backend is first imported."""
-    os.environ[ENVIRONMENT] = name
+    if "kameleon.backend" not in sys.modules:
+        settings.backend = name
     try:
         from kameleon import backend as K
-    except EngineNotFoundError as error:
+    except KameleonError as error:
         raise _fail(str(error)) from None
     if K.backend() != name:
         raise _fail(f"The backend already runs on {K.backend()}; start a new process for {name}.")

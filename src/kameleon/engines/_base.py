@@ -42,6 +42,13 @@ class Engine(Protocol):
         """Turn a closed graph (its leaves are inputs and constants) into a callable."""
         ...
 
+    def discard(self, arrays: list[Any]) -> None:
+        """Take a list of values that the caller needs no longer, and empty it.
+
+        Their memory may be used again where nobody else holds it.
+        """
+        ...
+
     def from_numpy(self, array: Any) -> Any:
         """The engine's own array with the values of a NumPy array; they share no memory."""
         ...

@@ -16,7 +16,7 @@ from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.serial import RECORDS
-from ..ir.types import INT32, Dim, Shape, TensorType, show_shape
+from ..ir.types import INT8, INT32, Dim, DType, Shape, TensorType, show_shape
 from .elementwise import (
     add,
     cast,
@@ -439,7 +439,12 @@ def _infer_pool(x: Node, window: Window) -> TensorType:
 
 def _infer_max_pool(x: Node, window: Window) -> tuple[TensorType, TensorType]:
     pooled = _infer_pool(x, window)
-    return pooled, TensorType(pooled.shape, INT32)
+    return pooled, TensorType(pooled.shape, _cell_dtype(window))
+
+
+def _cell_dtype(window: Window) -> DType:
+    """What holds the number of any cell; it's read once for each element, so it's small."""
+    return INT8 if window.count <= 127 else INT32
 
 
 def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
@@ -447,7 +452,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     cells = _stacked_corners(x, window, low)
     top = reduce_max(cells, (0,))
     if not any(map(any, window.padding)):
-        return top, cast(argmax(cells, axis=0), INT32)
+        return top, cast(argmax(cells, axis=0), _cell_dtype(window))
     ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
     inside = _stacked_corners(ones, window, 0)
     where = broadcast_to(eq(inside, full_like(inside, 1)), dims_of(cells))
@@ -455,7 +460,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     if x.dtype.is_float:
         hits = logical_or(hits, is_nan(cells))  # a window with a NaN has no other hits
     chosen = argmax(cast(logical_and(hits, where), INT32), axis=0)
-    return top, cast(chosen, INT32)
+    return top, cast(chosen, _cell_dtype(window))
 
 
 def _stacked_corners(x: Node, window: Window, margin: float) -> Node:
@@ -473,7 +478,7 @@ max_pool = Primitive(
     "max_pool",
     _infer_max_pool,
     jointly(_max_pool_back),
-    "the maximum in each window, and the cell (row-major, int32) where it first is; padding is"
+    "the maximum in each window, and the cell (row-major, int8 or int32) where it first is; padding is"
     " never chosen",
     expand=_expand_max_pool,
     title="MaxPool",

@@ -111,7 +111,7 @@ tanh = elementwise(
 square = elementwise(
     "square",
     NUMBER,
-    [lambda g, y, x: mul(g, scaled(x, 2))],
+    [lambda g, y, x: mul(scaled(g, 2), x)],  # g is often a number for all elements
     "x * x",
     expand=lambda x: mul(x, x),
 )

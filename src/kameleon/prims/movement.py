@@ -117,6 +117,39 @@ def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
     return x.operands[0], kept[axis]
 
 
+def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    """Of a scan: a state has the initial state's sizes; an output is followed through the body."""
+    scan, index = x.operands[0], x.attrs["index"]
+    if scan.primitive.name != "scan":
+        return None
+    carry = scan.attrs["consts"] + scan.attrs["carry"]
+    if index < scan.attrs["carry"]:
+        return scan.operands[scan.attrs["consts"] + index], axis
+    if axis == 0:
+        return scan.operands[carry], 0
+    body = scan.attrs["body"]
+    node, at = body.outputs[index], axis - 1
+    while node not in body.inputs:
+        step = size_origin(node, at)
+        if not isinstance(step, tuple):
+            return None
+        node, at = step
+    place = body.inputs.index(node)
+    return scan.operands[place], at + (place >= carry)
+
+
+def _scattered_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
+    g, index, *sizes = x.operands
+    at = x.attrs["axis"]
+    if axis == at:
+        return sizes[0]
+    return g, axis if axis < at else axis + len(index.shape) - 1
+
+
+def _put_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
+    return x.operands[2] if axis == x.attrs["axis"] else (x.operands[0], axis)
+
+
 # By primitive: where the size of an axis comes from; a size operand or an operand's axis.
 SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "elementwise": _elementwise_origin,
@@ -138,6 +171,10 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "concatenate": _joined_origin,
     "contract": _contracted_origin,
     "gather": _gathered_origin,
+    "take_along": lambda x, axis: (x.operands[1], axis),
+    "scatter_add": _scattered_origin,
+    "put_along": _put_origin,
+    "item": _item_origin,
     "iota": _shaped_origin,
     "sparse_to_dense": _shaped_origin,
     "unslice": _shaped_origin,
@@ -185,6 +222,10 @@ def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
     fixed = [d for d in shape if d is not None and d != -1]
     product = int(np.prod(fixed, dtype=np.int64))
     open_dims = len(shape) - len(fixed)
+    if -1 in shape and not product:
+        raise ShapeError(
+            f"reshape: no size follows for the -1 in {show_shape(shape)}, beside a size of 0"
+        )
     if known is not None and (product != known if not open_dims else product and known % product):
         shown = tuple("?" if d is None else d for d in shape)
         raise ShapeError(
@@ -202,7 +243,7 @@ def _inferred_dim(source: Shape, fixed: list[Dim]) -> Dim:
         return None
     rest = int(np.prod(fixed, dtype=np.int64)) if fixed else 1  # type: ignore[arg-type]
     total = int(np.prod(source, dtype=np.int64))  # type: ignore[arg-type]
-    return total // rest if rest else 0
+    return total // rest
 
 
 _reshape = Primitive(

@@ -25,6 +25,7 @@ random numbers: as easy as 1, 2, 3", SC 2011.
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.primitive import SOURCE, ZERO, Primitive
@@ -71,9 +72,7 @@ def open_source(seed: int) -> Node:
 
 
 def _rotate(x: Node, bits: int) -> Node:
-    return bit_or(
-        shift_left(x, full_like(x, bits)), shift_right(x, full_like(x, 32 - bits))
-    )
+    return bit_or(shift_left(x, full_like(x, bits)), shift_right(x, full_like(x, 32 - bits)))
 
 
 def threefry(key: Node, x0: Node, x1: Node) -> tuple[Node, Node]:

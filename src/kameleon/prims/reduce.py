@@ -9,7 +9,7 @@ from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive
 from ..ir.types import INT64, DType, TensorType
-from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, sub
+from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
 from .movement import (
     Size,
     broadcast_to,
@@ -74,13 +74,14 @@ def _product_of_others(x: Node, axes: Axes) -> Node:
 
     Prefix products times suffix products, after bringing `axes` together at the front.
     """
+    from .indexing import sizes_product
     from .movement import inverse, transpose
 
     kept = [i for i in range(len(x.shape)) if i not in axes]
     perm = (*axes, *kept)
     moved = transpose(x, perm)
     rest = dims_of(moved)[len(axes) :]
-    flat = reshape(moved, [-1, *rest])
+    flat = reshape(moved, [sizes_product(dims_of(moved)[: len(axes)]), *rest])
     one = [(1, 0)] + [(0, 0)] * len(rest)
     before = slice_axis(cumprod(pad(flat, one, 1), axis=0), 0, None, -1)
     after = slice_axis(
@@ -216,7 +217,7 @@ def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
     """Mean and (biased) variance over `axes`."""
     center = mean(x, axes)
     off = sub(x, spread(center, x, axes)) if axes else sub(x, x)
-    return center, mean(mul(off, off), axes)
+    return center, mean(square(off), axes)
 
 
 def logsumexp(x: Node, axes: Axes) -> Node:

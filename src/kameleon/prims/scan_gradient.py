@@ -20,7 +20,7 @@ from ..ir.types import TensorType
 from .control import run_scan, scan_parts
 from .elementwise import add, full_like, neg
 from .linalg import contract
-from .movement import broadcast_to, dims_of, reshape, size_of, transpose
+from .movement import as_node, broadcast_to, dims_of, reshape, size_of, transpose
 from .reduce import reduce_sum
 
 
@@ -68,6 +68,23 @@ class _Reverse:
         a, b = len(self.wanted_consts), len(self.wanted_consts) + len(self.states)
         return outputs[:a], outputs[a:b], outputs[b:]
 
+    def outside(self, nodes: Sequence[Node]) -> list[Node]:
+        """Nodes of the body that depend on constants and sizes alone, as nodes around the loop."""
+        y = self.node
+        around = {
+            **{p: (x, 0) for p, x in zip(self.const_params, self.consts, strict=True)},
+            **{p: (x, 0) for p, x in zip(self.carry_params, self.carry, strict=True)},
+            **{p: (x, 1) for p, x in zip(self.x_params, self.sequences, strict=True)},
+            **{g: (y.results[i], 0) for g, i in zip(self.g_states, self.states, strict=True)},
+            **{g: (y.results[j], 1) for g, j in zip(self.g_outs, self.outs, strict=True)},
+        }
+        replaced = dict(zip(self.const_params, self.consts, strict=True))
+        for n in walk(nodes, set(around)):
+            if n.primitive.name == "size" and n.operands[0] in around:
+                x, shift = around[n.operands[0]]
+                replaced[n] = as_node(size_of(x, n.attrs["axis"] + shift))
+        return substitute(nodes, replaced)
+
     def residuals(self, outputs: Sequence[Node]) -> list[Node]:
         """Nodes of the forward body that `outputs` need and that differ from step to step.
 
@@ -92,7 +109,7 @@ class _Reverse:
 # Primitives that cost less to compute again than to stack.
 CHEAP = frozenset(
     "add sub mul neg square broadcast_to reshape transpose cast eq ne lt le gt ge"
-    " logical_not logical_and logical_or select slice".split()
+    " logical_not logical_and logical_or select slice size".split()
 )
 
 
@@ -114,15 +131,18 @@ class _Sums:
     def __init__(self, reverse: _Reverse):
         self.reverse = reverse
         self.stacked: dict[Node, None] = {}
-        self.carried: list[Node] = []
+        self.carried: dict[Node, Node | None] = {}  # with a tensor of the same type outside
         self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
         self.loose = {*self.params} - {*reverse.const_params}
 
-    def plan(self, share: Node) -> Any:
-        """How to sum `share`; called with a look-up of stacks and totals it gives the sum."""
-        return self._after(share) or self._carried(share)
+    def plan(self, share: Node, const: Node) -> Any:
+        """How to sum a share of the cotangent of `const`.
 
-    def _after(self, share: Node) -> Any:
+        Called with a look-up of stacks and totals it gives the sum.
+        """
+        return self._after(share, const) or self._carried(share, const)
+
+    def _after(self, share: Node, like: Node | None = None) -> Any:
         """How to sum `share` after the loop, or None."""
         name = share.primitive.name
         if share in self.params or not share.operands:
@@ -132,26 +152,32 @@ class _Sums:
         if name == "reduce_sum":
             return self._reduced(share)
         if name == "add":
-            return self._added(share)
-        if name in _LINEAR and all(self._steady(n) for n in share.operands[1:]):
+            return self._added(share, like)
+        if name in _LINEAR and all(map(self._is_size, share.operands[1:])):
             inner = self._after(share.operands[0])
-            rest = share.operands[1:]
+            rest = self.reverse.outside(share.operands[1:])
             return inner and (lambda get: _LINEAR[name](inner(get), share, rest))
         return None
 
-    def _added(self, share: Node) -> Any:
-        parts = [self._after(x) for x in share.operands]
+    def _added(self, share: Node, like: Node | None) -> Any:
+        parts = [self._after(x, like) for x in share.operands]
         if not any(parts):
             return None
-        a, b = (p or self._carried(x) for p, x in zip(parts, share.operands, strict=True))
+        a, b = (p or self._carried(x, like) for p, x in zip(parts, share.operands, strict=True))
         return lambda get: add(a(get), b(get))
 
     def _steady(self, node: Node) -> bool:
         return not any(n in self.loose for n in walk([node], self.params))
 
-    def _carried(self, share: Node) -> Any:
-        if share not in self.carried:
-            self.carried.append(share)
+    def _is_size(self, node: Node) -> bool:
+        """Whether `node` follows from constants and from sizes, which no step changes."""
+        order = walk([node], self.params)
+        return node not in self.loose and all(
+            n.primitive.name == "size" or self.loose.isdisjoint(n.operands) for n in order
+        )
+
+    def _carried(self, share: Node, like: Node | None) -> Any:
+        self.carried[share] = self.carried.get(share) or like
         return lambda get: get(share)
 
     def _contracted(self, share: Node) -> Any:
@@ -191,7 +217,8 @@ def scan_pullback(
     """Cotangents of a scan's operands, by a scan in the other direction."""
     reverse = _Reverse(y, gs, needed)
     sums = _Sums(reverse)
-    plans = [sums.plan(share) for share in reverse.shares]
+    consts = [reverse.consts[i] for i in reverse.wanted_consts]
+    plans = [sums.plan(s, const) for s, const in zip(reverse.shares, consts, strict=True)]
     wanted = [*reverse.steps, *reverse.g_xs, *sums.stacked, *sums.carried]
     residuals = reverse.residuals(wanted)
     stacks = _forward_stacks(reverse, [r for r in residuals if r not in reverse.x_params])
@@ -245,7 +272,7 @@ def _backward_scan(
         full_like(reverse.node.results[i], 0) if (g := gs[i]) is None else g
         for i in reverse.states
     ]
-    zeros = [_outer_zero(reverse, share) for share in sums.carried]
+    zeros = [_outer_zero(reverse, *item) for item in sums.carried.items()]
     last, stacked = run_scan(
         body,
         reverse.consts,
@@ -260,14 +287,15 @@ def _backward_scan(
     return last[:count], found
 
 
-def _outer_zero(reverse: _Reverse, share: Node) -> Node:
+def _outer_zero(reverse: _Reverse, share: Node, like: Node | None) -> Node:
     """Zeros of the type of a share of a constant's cotangent, built outside of the loop."""
+    if like is not None:
+        return full_like(like, 0)
     if share.type.is_static:
         from .elementwise import constant
 
         return broadcast_to(constant(0, share.dtype), share.shape)  # type: ignore[arg-type]
-    params = dict(zip(reverse.const_params, reverse.consts, strict=True))
-    dims = [substitute([d], params)[0] if isinstance(d, Node) else d for d in dims_of(share)]
+    dims = [reverse.outside([d])[0] if isinstance(d, Node) else d for d in dims_of(share)]
     return broadcast_to(full_like_scalar(share.type), dims)
 
 

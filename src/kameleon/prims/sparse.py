@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
-from ..ir.types import INT64, Dim, Shape, TensorType, join_dims, show_shape
+from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add, sizes_product
 from .movement import Size, broadcast_to, dims_of, reshape, reverse, size_of, slice_axis, split
@@ -23,7 +23,7 @@ def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:
         raise ShapeError(f"{what}: indices must be integers of shape (count, {rank}): {indices!r}")
     if len(values.shape) != 1:
         raise ShapeError(f"{what}: values must have shape (count,), not {values.shape}")
-    join_dims(indices.shape[0], values.shape[0])
+    join_shapes(indices.shape[:1], values.shape, f"{what}: indices and values")
 
 
 def column(indices: Node, axis: int) -> Node:

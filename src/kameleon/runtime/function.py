@@ -18,7 +18,7 @@ from ..prims.elementwise import constant
 from .compiler import compiled, run
 from .engines import current
 from .pure import fed, pure_graph
-from .state import Cell, commit, draws, locked, snapshot
+from .state import commit, draws, snapshot
 
 Feed = Callable[[Any], Any]
 
@@ -71,7 +71,8 @@ class Function:
         self._streams = [draws(s) for s in self.program.sources]
         self._seeds = [s.attrs["seed"] for s in self.program.sources]
         self._executables: dict[Any, Executable] = {}
-        self._locks: list[Cell] = [*self._written, *self._streams]
+        cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
+        self._locks = [cell.lock for cell in cells]  # always taken in this order
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
@@ -86,13 +87,7 @@ class Function:
         if not self._locks:
             results = run(executable, [*arguments, *self._constants, *self._state()])
         else:
-            with locked(self._locks):
-                keys = [
-                    np.array((seed, stream.value), np.uint32)
-                    for seed, stream in zip(self._seeds, self._streams, strict=True)
-                ]
-                results = run(executable, [*arguments, *self._constants, *self._state(), *keys])
-                self._commit(results)
+            results = self._run_and_commit(executable, arguments)
         if self.program.prints:
             self._print(results)
         return list(results[: len(self.outputs)])
@@ -101,11 +96,29 @@ class Function:
         variables = self.program.variables
         return snapshot(variables) if variables else []
 
+    def _run_and_commit(self, executable: Executable, arguments: list[Any]) -> Sequence[Any]:
+        """A call that changes state: others that change it wait, and none sees half of it."""
+        for lock in self._locks:
+            lock.acquire()
+        try:
+            keys = [
+                np.array((seed, stream.value), np.uint32)
+                for seed, stream in zip(self._seeds, self._streams, strict=True)
+            ]
+            results = run(executable, [*arguments, *self._constants, *self._state(), *keys])
+            self._commit(results)
+        finally:
+            for lock in reversed(self._locks):
+                lock.release()
+        return results
+
     def _commit(self, results: Sequence[Any]) -> None:
-        count = len(self.outputs)
-        new = results[count : count + len(self._written)]
-        advanced = [(stream, stream.value + 1) for stream in self._streams]
-        commit([*zip(self._written, new, strict=True), *advanced])
+        count, written = len(self.outputs), len(self._written)
+        pairs = list(zip(self._written, results[count : count + written], strict=True))
+        pairs += [(stream, stream.value + 1) for stream in self._streams]
+        old = commit(pairs)
+        del pairs, old[written:]
+        (self._engine or current()).discard(old)
 
     def _print(self, results: Sequence[Any]) -> None:
         prints = self.program.prints

@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,15 +42,6 @@ def draws(source: Node) -> Cell:
     return source.__dict__.setdefault("draws", Cell(0)) if cell is None else cell
 
 
-@contextmanager
-def locked(cells: Iterable[Cell]) -> Iterator[None]:
-    """Hold the locks of all these cells, taken in a fixed order."""
-    with ExitStack() as stack:
-        for cell in sorted(set(cells), key=lambda c: c.order):
-            stack.enter_context(cell.lock)
-        yield
-
-
 def snapshot(variables: Iterable[Variable]) -> list[Any]:
     """The values of variables at one moment."""
     if _misfits:
@@ -60,11 +50,14 @@ def snapshot(variables: Iterable[Variable]) -> list[Any]:
         return [v.cell.value for v in variables]
 
 
-def commit(pairs: Iterable[tuple[Cell, Any]]) -> None:
-    """Replace values at one moment."""
+def commit(pairs: Iterable[tuple[Cell, Any]]) -> list[Any]:
+    """Replace values at one moment; gives the old ones."""
+    old = []
     with _snapshot_lock:
         for cell, value in pairs:
+            old.append(cell.value)
             cell.value = value
+    return old
 
 
 def set_value(variable: Variable, value: Any) -> None:

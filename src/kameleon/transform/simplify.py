@@ -17,7 +17,7 @@ from ..ir.primitive import CONSTANT, ITEM, Constant
 from ..ir.program import KEYED_CONSTANT, Graph
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
-from ..prims.elementwise import cast, constant, mul, sub
+from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, dims_of, size_of, transpose
 from .scans import hoisted, merge_scans, merge_siblings
 
@@ -63,19 +63,32 @@ def _size(node: Node) -> Node | None:
     return None if known and size.attrs == node.attrs else cast(size, node.dtype)
 
 
+def _long_dims(node: Node) -> list[Any]:
+    """The dims of a reshape or a broadcast, without those of size 1."""
+    sizes = iter(node.operands[1:])
+    return [next(sizes) if d is None else d for d in node.attrs["shape"] if d != 1]
+
+
 def _reshape(node: Node) -> Node | None:
-    """reshape(reshape(x)) -> reshape(x); reshape(x) -> x where the shape is static and equal."""
+    """reshape(reshape(x)) -> reshape(x); reshape(x) -> x where the shape is static and equal;
+    reshape(broadcast(scalar)) -> broadcast(scalar) where axes of size 1 come or go."""
     (x, *sizes) = node.operands
     if not sizes and -1 not in node.attrs["shape"] and node.attrs["shape"] == x.shape:
         return x
     if x.primitive.name == "reshape":
         return node.primitive(x.operands[0], *sizes, **node.attrs)
+    scalar = x.primitive.name == "broadcast_to" and x.operands[0].shape == ()
+    if scalar and _long_dims(node) == _long_dims(x):
+        return x.primitive(x.operands[0], *sizes, **node.attrs)
     return None
 
 
 def _broadcast(node: Node) -> Node | None:
-    """broadcast(x) -> x where static and equal; broadcast(broadcast(x)) -> broadcast(x)."""
+    """broadcast(x) -> x where static and equal; broadcast(broadcast(x)) -> broadcast(x);
+    broadcast(reshape(scalar)) -> broadcast(scalar)."""
     (x, *sizes) = node.operands
+    if x.primitive.name == "reshape" and x.operands[0].shape == ():
+        return node.primitive(x.operands[0], *sizes, **node.attrs)
     if not sizes and node.attrs["shape"] == x.shape:
         return x
     if x.primitive.name == "broadcast_to" and (
@@ -149,6 +162,12 @@ def _sum_of_slices(node: Node) -> Node | None:
             return None
         at = stop
     return concatenate([p.operands[0] for p in parts], axis) if at == node.shape[axis] else None
+
+
+def _sum_of_negated(node: Node) -> Node | None:
+    """sum(-x) -> -sum(x)"""
+    (x,) = node.operands
+    return neg(node.primitive(x.operands[0], **node.attrs)) if x.primitive.name == "neg" else None
 
 
 def _power(node: Node) -> Node | None:
@@ -233,6 +252,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "div": (_neutral(1, 1),),
     "pow": (_power,),
     "neg": (_double_negation,),
+    "reduce_sum": (_sum_of_negated,),
     "select": (_select,),
     "slice": (_slice_of_parts,),
 }

@@ -8,6 +8,7 @@ evaluation, very long programs) or are joined to one generated Python function.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...ir.node import Node
+from ...ir.types import TensorType
+from .pool import SMALLEST
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
 # they save, and much memory.
@@ -28,16 +31,26 @@ FRESH, VIEW, LOOSE = "fresh", "view", "loose"
 
 
 class Line:
-    """`slot = text`, where `{0}`, `{1}` … stand for `args` and `{out}` for a buffer to reuse."""
+    """`slot = text`, where `{0}`, `{1}` … stand for `args` and `{out}` for a buffer.
 
-    __slots__ = ("args", "dest", "frees", "node", "reusable", "text")
+    The buffer is that of an operand in `reusable`, or one of shape `dims` (a text).
+    """
+
+    __slots__ = ("args", "dest", "dims", "frees", "gives", "node", "reusable", "text")
 
     def __init__(
-        self, dest: int, text: str, args: Sequence[Arg], node: Node, reusable: Sequence[int]
+        self,
+        dest: int,
+        text: str,
+        args: Sequence[Arg],
+        node: Node,
+        reusable: Sequence[int],
+        dims: str | None,
     ):
         self.dest, self.text, self.args, self.node = dest, text, tuple(args), node
-        self.reusable = tuple(reusable)
+        self.reusable, self.dims = tuple(reusable), dims
         self.frees: list[int] = []
+        self.gives: list[int] = []
 
     @property
     def used(self) -> list[int]:
@@ -59,6 +72,7 @@ class Code:
         self.filename = f"<kameleon numpy program {next(self._numbers)}>"
         self._group = list(range(parameters))
         self._owned = [False] * parameters
+        self._large: set[int] = set()
         self._calls = 0
         self._function: Callable[..., Any] | None = None
 
@@ -77,11 +91,15 @@ class Code:
         args: Sequence[Arg],
         kind: str = FRESH,
         reusable: Sequence[int] = (),
+        dims: str | None = None,
     ) -> int:
         """Append a line; `kind` says whether its value is new, a view of the first operand, or
-        may share memory with any; `reusable` are operands whose buffers may take the result."""
+        may share memory with any; `reusable` are operands whose buffers may take the result,
+        `dims` is its shape, where it can be told and the value may be large."""
         slot = self._new_slot(owned=kind == FRESH)
-        line = Line(slot, text, args, node, reusable)
+        if kind == FRESH and _may_be_large(node):
+            self._large.add(slot)
+        line = Line(slot, text, args, node, reusable, dims)
         self.lines.append(line)
         for used in line.used[: 1 if kind == VIEW else None]:
             if kind != FRESH and used not in self.constants:
@@ -137,12 +155,24 @@ class Code:
             last_group[group] = max(number, last_group.get(group, -1))
         for number, line in enumerate(self.lines):
             self._reuse(line, number, last_group)
+        self._place_frees(last_slot, last_group, end)
+
+    def _place_frees(
+        self, last_slot: dict[int, int], last_group: dict[int, int], end: int
+    ) -> None:
+        """Free each slot behind its last use; give large buffers back behind their last view."""
+        for line in self.lines:
+            base, group = line.dest, self._find(line.dest)
+            until = last_group.get(group, end)
+            if base in self._large and self._owned[group] and until < end:
+                self._large.discard(base)
+                last_slot.pop(base, None)
+                self.lines[until].gives.append(base)
+            elif base not in last_slot:
+                line.frees.append(base)
         for slot, number in last_slot.items():
             if number < end and slot not in self.constants:
                 self.lines[number].frees.append(slot)
-        for number, line in enumerate(self.lines):
-            if line.dest not in last_slot:
-                line.frees.append(line.dest)
 
     def _reuse(self, line: Line, number: int, last_group: dict[int, int]) -> None:
         if "{out}" not in line.text:
@@ -158,7 +188,10 @@ class Code:
                     last_group[group] = last_group.get(mine, number)
                     self._group[mine] = group
                     self._owned[group] = self._owned[mine]
+                    self._large.discard(line.dest)
                     break
+        if not chosen and line.dims is not None and line.dest in self._large:
+            chosen = f", out=empty({line.dims}, '{line.node.dtype}')"
         line.text = line.text.replace("{out}", chosen)
 
     # Running -------------------------------------------------------------------------------
@@ -180,7 +213,7 @@ class Code:
             slots[slot] = value
         for line in code.lines:
             slots[line.dest] = self._step(line)(*[slots[s] for s in line.used])
-            for slot in line.frees:
+            for slot in (*line.frees, *line.gives):
                 slots[slot] = None
         return [slots[s] for s in self.outputs]
 
@@ -202,8 +235,8 @@ class Code:
         for line in self.lines:
             names = [a if isinstance(a, str) else self._name(a) for a in line.args]
             row = f" s{line.dest} = {line.text.format(*names)}"
-            if line.frees:
-                row += "; del " + ", ".join(f"s{s}" for s in line.frees)
+            row += "".join(f"; del s{s}" for s in line.frees)
+            row += "".join(f"; give(s{s}); del s{s}" for s in line.gives)
             rows.append(row)
         results = ", ".join(map(self._name, self.outputs))
         rows.append(f" return ({results}{',' if self.outputs else ''})")
@@ -236,6 +269,14 @@ class Code:
                 found = frame.f_locals["line"].node
             traceback = traceback.tb_next
         return found
+
+
+def _may_be_large(node: Node) -> bool:
+    """Whether a value of this type is worth a buffer from the pool; unknown sizes count 32."""
+    if not isinstance(node.type, TensorType):
+        return False
+    count = math.prod(32 if d is None else d for d in node.shape)
+    return count * node.dtype.itemsize >= SMALLEST
 
 
 def literal(array: np.ndarray) -> str | None:

@@ -264,7 +264,7 @@ def _grown(
 
     -inf where that longer prefix is in the beam already: there it gets its share as a child.
     """
-    grown = total[:, :, None] + np.take_along_axis(scores, labels, axis=1)[:, None, :]
+    grown: Array = total[:, :, None] + np.take_along_axis(scores, labels, axis=1)[:, None, :]
     place = np.full(scores.shape, -1)  # of each class among `labels`; the blank has none
     np.put_along_axis(place, labels, np.arange(labels.shape[1])[None, :], axis=1)
     repeat = np.take_along_axis(place, beams.last, axis=1)
@@ -359,8 +359,7 @@ def _largest(pool: Array, count: int) -> Array:
     else:
         picked = np.broadcast_to(np.arange(size), pool.shape)
     rank = np.argsort(-np.take_along_axis(pool, picked, axis=1), axis=1, kind="stable")
-    ordered: Array = np.take_along_axis(picked, rank, axis=1)
-    return ordered
+    return np.take_along_axis(picked, rank, axis=1)
 
 
 def _extended(key: Array, label: Array) -> Array:

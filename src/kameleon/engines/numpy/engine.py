@@ -13,6 +13,7 @@ from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...prims.movement import size_origin
 from . import code as code_module
+from . import pool
 from .code import Arg, Code, literal
 from .rules import NAMESPACE, RULES, Rule
 
@@ -81,10 +82,13 @@ class Emitter:
         operands: Sequence[Node | Arg],
         kind: str = code_module.FRESH,
         reusable: Sequence[int] = (),
+        dims: str | None = None,
     ) -> None:
         """Compute `node` by `text` over `operands`."""
         args = [self.slot(x) if isinstance(x, Node) else x for x in operands]
-        self._slots[node] = self.code.emit(node, text, args, kind, reusable)
+        if dims is None and "{out}" in text and node.type.is_static:
+            dims = str(node.shape)
+        self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims)
 
     def constant(self, value: Any) -> int:
         """A slot for any object that the code needs."""
@@ -192,6 +196,10 @@ class NumpyEngine:
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""
         return _Executable(Emitter(graph).run(own_outputs=True))
+
+    def discard(self, arrays: list[Any]) -> None:
+        """See `Engine.discard`."""
+        pool.give_all(arrays)
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import EvaluationError, ShapeError
+from .pool import empty, zeros
 
 Array = Any
 
@@ -19,6 +20,8 @@ def mismatch(*sizes: Any) -> None:
 
 def sigmoid(x: Array, out: Array = None) -> Array:
     """1 / (1 + exp(-x)); an overflow of exp gives the right limit."""
+    if out is None and x.ndim:
+        out = empty(x.shape, x.dtype)
     t = np.negative(x, out)
     if not isinstance(t, np.ndarray):
         return t.dtype.type(1) / (t.dtype.type(1) + np.exp(t))
@@ -52,9 +55,11 @@ def keep_unless(condition: Array, x: Array) -> Array:
 
 def softplus(x: Array) -> Array:
     """max(x, 0) + log(1 + exp(-|x|))."""
-    t = np.abs(x)
-    t = np.log1p(np.exp(np.negative(t)))
-    return np.add(t, np.maximum(x, 0))
+    t = np.negative(np.abs(x))
+    if not isinstance(t, np.ndarray):
+        return np.log1p(np.exp(t)) + np.maximum(x, 0)
+    np.log1p(np.exp(t, t), t)
+    return np.add(t, np.maximum(x, 0), t)
 
 
 def softmax(x: Array, axis: int) -> Array:
@@ -74,14 +79,15 @@ def log_softmax(x: Array, axis: int) -> Array:
 def pad(x: Array, margins: Sequence[tuple[int, int]], value: Any) -> Array:
     """x with margins of `value`."""
     shape = tuple(d + a + b for d, (a, b) in zip(x.shape, margins, strict=True))
-    out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out = empty(shape, x.dtype)
+    out.fill(value)
     out[tuple(slice(a, a + d) for d, (a, _) in zip(x.shape, margins, strict=True))] = x
     return out
 
 
 def unslice(g: Array, shape: Sequence[int], index: tuple[slice, ...]) -> Array:
     """Zeros with g at `index`."""
-    out = np.zeros(shape, g.dtype)
+    out = zeros(shape, g.dtype)
     if out[index].shape != g.shape:
         mismatch(out[index].shape, g.shape)
     out[index] = g
@@ -94,16 +100,16 @@ def iota(shape: Sequence[int], axis: int, dtype: Any) -> Array:
     if len(shape) == 1:
         return line
     line = line.reshape([-1 if i == axis else 1 for i in range(len(shape))])
-    return np.ascontiguousarray(np.broadcast_to(line, shape))
+    return np.broadcast_to(line, shape).copy()
 
 
 def check_index(index: Array, size: int) -> None:
     """Indices must lie in [0, size)."""
-    if index.size:
+    # Read as unsigned, negative ones are larger than any size.
+    if index.size and index.view(f"u{index.itemsize}").max() >= size:
         low, high = index.min(), index.max()
-        if low < 0 or high >= size:
-            bad = low if low < 0 else high
-            raise EvaluationError(f"index {bad} is out of range for an axis of size {size}")
+        bad = low if low < 0 else high
+        raise EvaluationError(f"index {bad} is out of range for an axis of size {size}")
 
 
 def gather(x: Array, index: Array, axis: int) -> Array:
@@ -137,20 +143,54 @@ def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
     return out
 
 
-def minus_one_hot(p: Array, labels: Array, axis: int, out: Array = None) -> Array:
-    """p with 1 taken off at each label; written over p, where it's given as `out`."""
-    check_index(labels, p.shape[axis])
-    if labels.shape != p.shape[:axis] + p.shape[axis + 1 :]:
-        mismatch(labels.shape, p.shape)
-    if out is None:
-        out = p.copy()
+def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array, ...]:
+    """The index of one element for each line along `axis`."""
+    check_index(labels, shape[axis])
+    if labels.shape != shape[:axis] + shape[axis + 1 :]:
+        mismatch(labels.shape, shape[:axis] + shape[axis + 1 :])
     rank = labels.ndim
     lines: list[Array] = [
-        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)])
+        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)]) if rank > 1 else np.arange(d)
         for i, d in enumerate(labels.shape)
     ]
-    out[(*lines[:axis], labels, *lines[axis:])] -= 1
+    return (*lines[:axis], labels, *lines[axis:])
+
+
+def minus_one_hot(p: Array, labels: Array, axis: int, out: Array = None) -> Array:
+    """p with 1 taken off at each label; written over p, where it's given as `out`."""
+    if out is None:
+        out = p.copy()
+    out[_at_labels(p.shape, labels, axis)] -= 1
     return out
+
+
+# The smallest numbers with all their digits: logarithms of smaller ones lose some, or all.
+_TINY = {name: np.finfo(name).tiny for name in ("float16", "float32", "float64")}
+
+
+def sparse_softmax_crossentropy(x: Array, p: Array, labels: Array, axis: int) -> Array:
+    """-log(p[label]), taken from x where that p underflows."""
+    at = _at_labels(p.shape, labels, axis)
+    picked = p[at]
+    loss = -np.log(picked)
+    lost = picked < _TINY[p.dtype.name]
+    if lost.any():
+        exact = np.maximum.reduce(x, axis=axis) - x[at] - np.log(np.maximum.reduce(p, axis=axis))
+        loss = np.where(lost, exact, loss)
+    return loss
+
+
+def softmax_crossentropy(x: Array, p: Array, t: Array, axis: int) -> Array:
+    """-sum(t * log(p)), taken from x where some p underflow."""
+    if p.shape != t.shape:
+        mismatch(p.shape, t.shape)
+    if p.size and p.min() >= _TINY[p.dtype.name]:
+        terms = np.log(p)
+        total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
+        return np.negative(total)
+    terms = np.subtract(np.maximum.reduce(x, axis=axis, keepdims=True), x)
+    total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
+    return total - np.log(np.maximum.reduce(p, axis=axis)) * np.add.reduce(t, axis=axis)
 
 
 def linear_scan(a: Array, b: Array, axis: int) -> Array:
@@ -178,24 +218,33 @@ def scan(
     carry: Sequence[Array],
     sequences: Sequence[Array],
     backwards: bool,
+    made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Array, ...]:
-    """Run `step(*consts, *carry, *slices)` along axis 0; last carry, then stacked outputs."""
+    """Run `step(*consts, *carry, *slices)` along axis 0; last carry, then stacked outputs.
+
+    `made` has shape and dtype of each output of a step, where they are known.
+    """
     length, count = len(sequences[0]), len(carry)
     for x in sequences:
         if len(x) != length:
             mismatch(*(len(x) for x in sequences))
     order = range(length - 1, -1, -1) if backwards else range(length)
     if not length:
-        blank = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
-        made = step(*consts, *carry, *blank)[count:]
-        return (*carry, *(np.empty((0, *np.shape(y)), np.asarray(y).dtype) for y in made))
+        if made is None:
+            blank = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
+            results = step(*consts, *carry, *blank)[count:]
+            made = [(np.shape(y), np.asarray(y).dtype.name) for y in results]
+        return (*carry, *(np.empty((0, *shape), dtype) for shape, dtype in made))
     stacks: list[Array] = []
     for t in order:
         results = step(*consts, *carry, *[x[t] for x in sequences])
-        carry = results[:count]
+        old, carry = carry, results[:count]
         if not stacks:
+            for x, y in zip(old, carry, strict=True):
+                if np.shape(x) != np.shape(y):
+                    mismatch(np.shape(x), np.shape(y))
             stacks = [
-                np.empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])
+                empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])
             ]
         for stack, y in zip(stacks, results[count:], strict=True):
             stack[t] = y

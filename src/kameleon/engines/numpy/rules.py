@@ -9,8 +9,8 @@ import numpy as np
 
 from ...ir.node import Node
 from ...prims.linalg import free_axes
-from . import ctc, kernels, quantile, random, sparse, windows
-from .code import LOOSE, VIEW
+from . import ctc, kernels, pool, quantile, random, sparse, windows
+from .code import FRESH, LOOSE, VIEW
 
 if TYPE_CHECKING:
     from .engine import Emitter
@@ -33,14 +33,15 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "check gather iota keep_unless keep_where linear_scan log_softmax minus_one_hot mismatch pad put_along scan"
-            " scatter_add sigmoid softmax softplus take_along unslice while_loop"
+            "check gather iota keep_unless keep_where linear_scan log_softmax minus_one_hot"
+            " mismatch pad put_along scan scatter_add sigmoid softmax softmax_crossentropy"
+            " softplus sparse_softmax_crossentropy take_along unslice while_loop"
         ).split()
     },
     **{
         name: getattr(windows, name)
         for name in (
-            "patches fold max_pool unpool pool_pick sum_pool sum_pool_grad depthwise_conv"
+            "patches fold conv_input max_pool unpool pool_pick sum_pool sum_pool_grad depthwise_conv"
             " depthwise_conv_input_grad depthwise_conv_kernel_grad"
         ).split()
     },
@@ -52,6 +53,8 @@ NAMESPACE: dict[str, Any] = {
     "greedy_decode": ctc.greedy_decode,
     "beam_search": ctc.beam_search,
     "prod": np.multiply.reduce,
+    "empty": pool.empty,
+    "give": pool.give,
 }
 
 
@@ -111,7 +114,9 @@ def _ufunc(function: str) -> Rule:
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         same = node.operands[0].dtype == node.dtype
-        e.emit(node, f"{function}({holes}{{out}})", args, reusable=full if same else ())
+        dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
+        text = f"{function}({holes}{{out}})"
+        e.emit(node, text, args, reusable=full if same else (), dims=dims)
 
     return rule
 
@@ -221,7 +226,7 @@ def _pad(e: Emitter, node: Node) -> None:
 
 def _concatenate(e: Emitter, node: Node) -> None:
     holes = ", ".join(f"{{{i}}}" for i in range(len(node.operands)))
-    e.emit(node, f"concatenate(({holes}), {node.attrs['axis']})", node.operands)
+    e.emit(node, f"concatenate(({holes}), {node.attrs['axis']}{{out}})", node.operands)
 
 
 # Reductions --------------------------------------------------------------------------------
@@ -307,12 +312,17 @@ def _contract(e: Emitter, node: Node) -> None:
     right = _matrix(b, 1, batch_b, over_b, free_b)
     for i, j in zip(batch_a, batch_b, strict=True):
         _check_batch(e, node, i, j)
-    text = f"{'matmul' if batch_a else 'dot'}({left}, {right})"
+    text = f"{'matmul' if batch_a else 'dot'}({left}, {right}{{out}})"
+    rows, columns = _dims_product(a, free_a, 0), _dims_product(b, free_b, 1)
+    lead = f"{_dims_product(a, batch_a, 0)}, " if batch_a else ""
+    flat = f"({lead}{rows}, {columns})" if free_a and free_b else None
     if len(free_a) != 1 or len(free_b) != 1 or len(batch_a) > 1:
         holes = [(a, i, 0) for i in (*batch_a, *free_a)] + [(b, j, 1) for j in free_b]
         dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
         text += f".reshape({', '.join(dims)})" if dims else "[0, 0]"
-    e.emit(node, text, [a, b])
+    if flat is None:
+        text = text.replace("{out}", "")
+    e.emit(node, text, [a, b], dims=flat)
 
 
 def _check_batch(e: Emitter, node: Node, i: int, j: int) -> None:
@@ -333,7 +343,10 @@ def _holes(first: int, count: int) -> str:
 
 
 def _item(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}[{node.attrs['index']}]", node.operands, VIEW)
+    """A scan's stacked outputs are its own; other results may share memory with operands."""
+    (producer,), index = node.operands, node.attrs["index"]
+    stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
+    e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
 
 
 def _same(e: Emitter, node: Node) -> None:
@@ -366,7 +379,9 @@ def _scan(e: Emitter, node: Node) -> None:
     c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
     step = e.body(node.attrs["body"])
     parts = _parts(node, c, k, total - c - k)
-    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']})"
+    outputs = [y.type for y in node.attrs["body"].outputs[k:]]
+    made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
+    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']}, {made})"
     e.emit(node, text, [*node.operands, step], LOOSE)
 
 
@@ -445,6 +460,8 @@ RULES: dict[str, Rule] = {
     "softplus": _function("softplus({0})"),
     "softmax": _along("softmax({0}, AXIS)"),
     "log_softmax": _along("log_softmax({0}, AXIS)"),
+    "softmax_crossentropy": _along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "sparse_softmax_crossentropy": _along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
@@ -487,6 +504,7 @@ RULES: dict[str, Rule] = {
     "while": _while,
     "patches": _windowed("patches({0}, WINDOW, DILATION)"),
     "fold": _windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "conv_input": _windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
     "max_pool": _max_pool,
     "unpool": _windowed("unpool({0}, {1}, SPACE, WINDOW)"),
     "pool_pick": _windowed("pool_pick({0}, {1}, WINDOW)"),

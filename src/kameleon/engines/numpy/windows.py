@@ -36,6 +36,7 @@ from .geometry import (
     offsets_of,
     window_counts,
 )
+from .pool import empty, zeros
 
 __all__ = [
     "depthwise_conv",
@@ -76,7 +77,7 @@ def patches(x: Array, window: Dims, strides: Dims, padding: Pads, dilation: Dims
     counts = window_counts(x.shape[1:-1], window, strides, padding, dilation)
     shape = (len(x), *counts, prod(window) * x.shape[-1])
     if x.size == 0 or 0 in shape:
-        return np.zeros(shape, x.dtype)
+        return zeros(shape, x.dtype)
     if prod(window) == prod(strides) == 1 and is_unpadded(padding):
         return x.copy(order="C")
     if x.shape[-1] == 1:
@@ -88,7 +89,7 @@ def _offset_patches(
     x: Array, counts: Dims, window: Dims, strides: Dims, padding: Pads, dilation: Dims
 ) -> Array:
     """Patches of a single channel: offset by offset, so that the runs are rows of the image."""
-    create = np.empty if is_unpadded(padding) else np.zeros
+    create = empty if is_unpadded(padding) else zeros
     out: Array = create((prod(window), len(x), *counts), x.dtype)
     for number, cells, windows in offsets_of(x.shape[1:-1], window, strides, padding, dilation):
         out[number][windows] = x[cells][..., 0]
@@ -101,14 +102,14 @@ def _row_patches(
     """Patches copied as opaque items, each a whole row of the window if that is one run."""
     run, offsets = _run(window, dilation)
     item = np.dtype((np.void, run * x.shape[-1] * x.itemsize))
-    out = np.empty((*shape[:-1], *offsets), item)
+    out = empty((*shape[:-1], *offsets), item)
     if is_unpadded(padding) and x.flags.c_contiguous:
         out[...] = _items(x, item, shape[1:-1], offsets, strides, dilation)
         return out.view(x.dtype).reshape(shape)
     inner, kept = zip(*map(_pad_slices, x.shape[1:-1], padding), strict=True)
     padded = [n + low + high for n, (low, high) in zip(x.shape[1:-1], padding, strict=True)]
     blocks = list(blocks_of(len(x), x[0].nbytes))
-    buffer = np.zeros((min(len(x), blocks[0].stop), *padded, x.shape[-1]), x.dtype)
+    buffer = zeros((min(len(x), blocks[0].stop), *padded, x.shape[-1]), x.dtype)
     seen = _items(buffer, item, shape[1:-1], offsets, strides, dilation)
     for block in blocks:
         part = x[block]
@@ -160,7 +161,7 @@ def fold(
         [1.0, 2.0, 2.0, 1.0]
     """
     spatial, channels = tuple(map(int, spatial)), p.shape[-1] // prod(window)
-    x = np.zeros((len(p), *spatial, channels), p.dtype)
+    x = zeros((len(p), *spatial, channels), p.dtype)
     if p.size == 0 or x.size == 0:
         return x
     if are_apart(window, strides, dilation) and is_unpadded(padding):
@@ -192,6 +193,55 @@ def _fold_rows(p: Array, x: Array, offsets: tuple[Offset, ...]) -> None:
             target[flat_slices(cells, channels)] += split[number][flat_slices(windows, channels)]
 
 
+def conv_input(
+    g: Array,
+    kernel: Array,
+    spatial: Dims,
+    window: Dims,
+    strides: Dims,
+    padding: Pads,
+    dilation: Dims,
+) -> Array:
+    """The adjoint of a convolution: `fold` of the products of `g` with the kernel.
+
+    Made a few items at a time, an offset of the window after the other, so that the products
+    stay in the cache and lie as they're added.
+
+    Args:
+        g: `(batch, *counts, filters)`.
+        kernel: `(*window, channels, filters)`.
+        spatial: the spatial shape of the result.
+        window, strides, padding, dilation: as the convolution had them.
+
+    Returns:
+        `(batch, *spatial, channels)`.
+
+    Example:
+        >>> k = np.array([1.0, 2.0]).reshape(2, 1, 1)
+        >>> conv_input(np.ones((1, 3, 1)), k, (4,), (2,), (1,), ((0, 0),), (1,))[0, :, 0].tolist()
+        [1.0, 3.0, 3.0, 2.0]
+    """
+    channels, filters = kernel.shape[-2:]
+    x = zeros((len(g), *map(int, spatial), channels), g.dtype)
+    if g.size == 0 or x.size == 0:
+        return x
+    cells = kernel.reshape(-1, channels, filters).transpose(0, 2, 1)
+    cells = np.ascontiguousarray(cells)
+    offsets = offsets_of(x.shape[1:-1], window, strides, padding, dilation)
+    in_rows = strides[-1] == 1
+    target = flat_rows(x) if in_rows else x
+    for block in blocks_of(len(g), len(cells) * g[0].nbytes // filters * channels):
+        part = g[block]
+        made = np.matmul(part.reshape(-1, filters), cells)
+        made = made.reshape(len(cells), *part.shape[:-1], channels)
+        made = flat_rows(made) if in_rows else made
+        for number, to, of in offsets:
+            if in_rows:
+                to, of = flat_slices(to, channels), flat_slices(of, channels)
+            target[block][to] += made[number][of]
+    return x
+
+
 # Pooling ------------------------------------------------------------------------------------------
 
 
@@ -220,8 +270,8 @@ def max_pool(
     lowest = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
     ones = (1,) * len(window)
     counts = window_counts(x.shape[1:-1], window, strides, padding, ones)
-    y = np.empty((len(x), *counts, x.shape[-1]), x.dtype)
-    index = np.empty(y.shape, _index_dtype(window)) if need_index else None
+    y = empty((len(x), *counts, x.shape[-1]), x.dtype)
+    index = empty(y.shape, _index_dtype(window)) if need_index else None
     for block in blocks_of(len(x), x[:1].nbytes):
         _slide(np.maximum, x[block], y[block], lowest, window, strides, padding)
         if index is not None:
@@ -270,7 +320,7 @@ def unpool(
         [0.0, 5.0, 6.0, 0.0]
     """
     ones, spatial = (1,) * len(window), tuple(map(int, spatial))
-    x = np.zeros((len(g), *spatial, g.shape[-1]), g.dtype)
+    x = zeros((len(g), *spatial, g.shape[-1]), g.dtype)
     apart = are_apart(window, strides, ones)
     for block in blocks_of(len(x), x[:1].nbytes):
         target, bits, here = x[block], _bits(g[block]), index[block]
@@ -300,7 +350,7 @@ def pool_pick(x: Array, index: Array, window: Dims, strides: Dims, padding: Pads
         [1.0, 2.0]
     """
     ones = (1,) * len(window)
-    y = np.zeros(index.shape, x.dtype)
+    y = zeros(index.shape, x.dtype)
     for block in blocks_of(len(x), x[:1].nbytes):
         target, bits, here = _bits(y[block]), _bits(x[block]), index[block]
         for number, cells, windows in offsets_of(x.shape[1:-1], window, strides, padding, ones):
@@ -321,7 +371,7 @@ def sum_pool(x: Array, window: Dims, strides: Dims, padding: Pads) -> Array:
         [1.0, 5.0]
     """
     counts = window_counts(x.shape[1:-1], window, strides, padding, (1,) * len(window))
-    y = np.empty((len(x), *counts, x.shape[-1]), x.dtype)
+    y = empty((len(x), *counts, x.shape[-1]), x.dtype)
     for block in blocks_of(len(x), x[:1].nbytes):
         _slide(np.add, x[block], y[block], 0, window, strides, padding)
     return y
@@ -366,7 +416,7 @@ def _slide(
             continue
         size = x.shape[axis]
         shape = (*x.shape[:axis], y.shape[axis], *x.shape[axis + 1 :])
-        out = y if last else np.empty(shape, x.dtype)
+        out = y if last else empty(shape, x.dtype)
         offsets = offsets_of((size,), (w,), (s,), (pad,), (1,))
         views = [
             (x[_on_axis(axis, cells[1])], out[_on_axis(axis, windows[1])])
@@ -390,7 +440,7 @@ def _unslide(
     """The adjoint of a sum over windows along one axis, which becomes `size` long."""
     if window == stride == 1 and pad == (0, 0):
         return g
-    x = np.zeros((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
+    x = zeros((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
     for _, cells, windows in offsets_of((size,), (window,), (stride,), (pad,), (1,)):
         target, source = x[_on_axis(axis, cells[1])], g[_on_axis(axis, windows[1])]
         if stride >= window:

@@ -1,0 +1,104 @@
+"""Large buffers used again: a fresh one costs a page fault for each 4 KiB of it.
+
+`give` takes an array that nobody else holds (it counts references, so a mistake can't do
+harm); `empty` makes arrays of what was given. Shared by all programs and threads of the
+process; what is kept is bounded, and freed by `clear`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# Smaller arrays come quickly from the allocator.
+SMALLEST = 64 * 1024
+# As many bytes are kept at most.
+LIMIT = 256 * 1024 * 1024
+
+_free: defaultdict[int, list[np.ndarray]] = defaultdict(list)
+_held = [0]
+
+
+def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """An array with any content, like `numpy.empty`; of a buffer given before, if one fits."""
+    kind = np.dtype(dtype)
+    size = math.prod(shape) * kind.itemsize
+    if size >= SMALLEST:
+        try:
+            raw = _free[size].pop()
+        except IndexError:
+            raw = np.empty(size, np.uint8)
+        else:
+            _held[0] -= size
+        return np.ndarray(shape, kind, raw)
+    return np.empty(shape, kind)
+
+
+def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """An array of zeros, like `numpy.zeros`; of a buffer given before, if one fits."""
+    array = empty(shape, dtype)
+    array.fill(0)
+    return array
+
+
+def give(array: Any) -> None:
+    """Keep the buffer of `array` for reuse, if the caller's variable is the only one left."""
+    if type(array) is not np.ndarray or array.nbytes < SMALLEST:
+        return
+    owner = array.base
+    if owner is None:
+        if sys.getrefcount(array) == _REFERENCES and array.flags.c_contiguous:
+            _keep(array.reshape(-1).view(np.uint8))
+    elif (
+        sys.getrefcount(array) == _REFERENCES
+        and sys.getrefcount(owner) == _REFERENCES_OF_OWNER
+        and type(owner) is np.ndarray
+        and owner.dtype == np.uint8
+        and owner.nbytes == array.nbytes
+    ):
+        _keep(owner)
+
+
+def give_all(arrays: list[Any]) -> None:
+    """`give` each of a list that is the only one to hold them; the list is emptied."""
+    while arrays:
+        array = arrays.pop()
+        give(array)
+
+
+def _keep(raw: np.ndarray) -> None:
+    if _held[0] + raw.nbytes <= LIMIT:
+        _held[0] += raw.nbytes
+        _free[raw.nbytes].append(raw)
+
+
+def clear() -> None:
+    """Free all that is kept."""
+    _free.clear()
+    _held[0] = 0
+
+
+def held() -> int:
+    """How many bytes are kept."""
+    return _held[0]
+
+
+def _count_references() -> tuple[int, int]:
+    """What `give` counts for an array in one variable, and for the owner of its memory."""
+    counts = []
+
+    def probe(array: Any) -> None:
+        owner = array.base
+        counts.append((sys.getrefcount(array), sys.getrefcount(owner)))
+
+    array = np.ndarray((1,), np.uint8, np.empty(1, np.uint8))
+    probe(array)
+    return counts[0]
+
+
+_REFERENCES, _REFERENCES_OF_OWNER = _count_references()

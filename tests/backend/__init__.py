@@ -1,0 +1,1 @@
+"""The K surface: tables of cases, and the tests that they drive."""

@@ -1,0 +1,229 @@
+"""Reductions, elementwise functions, activations, normalization and losses of the K surface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon import backend as K
+from kameleon.errors import ArgumentError, DTypeError, EvaluationError, ShapeError
+from kameleon.testing import check_gradients
+
+from .numeric_cases import CASES, Array, Case
+
+TABLE = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
+DIFFERENTIABLE = [case for case in CASES if case.wrt]
+SIZES = pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])
+
+
+def placed(case: Case, known: bool) -> list[Any]:
+    """Placeholders for the operands; unless `known`, with the sizes above 1 unknown."""
+    return [
+        K.placeholder(tuple(d if known or d == 1 else None for d in x.shape), dtype=x.dtype.name)
+        for x in case.operands
+    ]
+
+
+@SIZES
+@TABLE
+def test_value(case: Case, known: bool) -> None:
+    inputs = placed(case, known)
+    output = case.call(*inputs)
+    expected = np.asarray(case.oracle(*case.operands))
+    value = np.asarray(K.function(inputs, [output])(list(case.operands))[0])
+    assert K.dtype(output) == value.dtype.name == expected.dtype.name
+    assert value.shape == expected.shape
+    static = K.int_shape(output)
+    assert len(static) == value.ndim
+    assert all(
+        s == d or (s is None and not known) for s, d in zip(static, value.shape, strict=True)
+    )
+    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
+
+
+@SIZES
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=[case.id for case in DIFFERENTIABLE])
+def test_gradient_to_second_order(case: Case, known: bool) -> None:
+    inputs = placed(case, known)
+    wrt = [inputs[i] for i in case.wrt]
+    check_gradients(
+        case.call(*inputs), wrt, dict(zip(inputs, case.operands, strict=True)), step=2e-5, rtol=1e-5
+    )
+
+
+def gradient(f: Callable[[Any], Any], x: Any) -> Array:
+    """The gradient of sum(f(x)) in float32."""
+    v = K.variable(x)
+    return np.asarray(K.eval(K.gradients(K.sum(f(v)), v)[0]))
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "expected"),
+    [
+        (lambda x: K.max(x, 1), [[2.0, 1.0, 2.0]], [[0.5, 0.0, 0.5]]),
+        (lambda x: K.min(x, 1), [[1.0, 1.0, 1.0]], [[1 / 3, 1 / 3, 1 / 3]]),
+        (K.abs, [0.0], [0.0]),
+        (K.relu, [0.0], [0.0]),
+        (lambda x: K.relu(x, alpha=0.2), [0.0], [0.2]),
+        (lambda x: K.clip(x, 0.0, 1.0), [-1.0, 0.0, 1.0, 2.0], [0.0, 1.0, 1.0, 0.0]),
+        (K.hard_sigmoid, [-2.5, 2.5, 3.0], [0.2, 0.2, 0.0]),
+        (K.elu, [0.0], [1.0]),
+        (lambda x: K.maximum(x, 0.5), [0.5], [1.0]),
+        (lambda x: K.maximum(0.5, x), [0.5], [0.0]),
+        (lambda x: K.std(x, 1), [[7.0, 7.0, 7.0], [1.0, 1.0, 4.0]], [[0, 0, 0], [-0.2357, -0.2357, 0.4714]]),
+        (K.sqrt, [-1.0, 4.0], [0.0, 0.25]),
+        (lambda x: K.l2_normalize(x, 1), [[0.0, 0.0]], [[1e6, 1e6]]),
+    ],
+)  # fmt: skip
+def test_gradient_at_kinks(f: Callable[[Any], Any], x: Any, expected: Any) -> None:
+    np.testing.assert_allclose(gradient(f, x), expected, rtol=1e-4, atol=1e-7)
+
+
+def test_constant_rows_have_no_deviation() -> None:
+    assert K.eval(K.std(K.constant([[7.0, 7.0]]), 1)).tolist() == [0.0]
+    assert np.isnan(K.eval(K.std(K.constant([np.nan, 1.0]))))
+
+
+# --- probabilities are traced back to where they come from ---------------------------------------
+
+FAR = np.array([[0.0, 300.0, -300.0], [500.0, 0.0, 20.0]], "float32")
+LABELS = np.array([0, 1], "int32")
+EXACT = [300.0, 500.0]  # -log of probabilities that float32 has no number for
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda p: p,
+        K.identity,
+        lambda p: K.reshape(K.reshape(p, (2, 1, 3)), (-1, 3)),
+        lambda p: K.permute_dimensions(K.permute_dimensions(p, (1, 0)), (1, 0)),
+    ],
+    ids=["itself", "identity", "reshape", "transpose"],
+)
+def test_softmax_is_traced(move: Callable[[Any], Any]) -> None:
+    x = K.variable(FAR)
+    p = move(K.softmax(x))
+    sparse = K.sparse_categorical_crossentropy(LABELS, p)
+    dense = K.categorical_crossentropy(np.eye(3, dtype="float32")[LABELS], p)
+    for loss in (sparse, dense):
+        np.testing.assert_allclose(K.eval(loss), EXACT)
+        slopes = K.eval(K.gradients(K.sum(loss), x)[0])
+        np.testing.assert_allclose(slopes, [[-1, 1, 0], [1, -1, 0]], atol=1e-6)
+
+
+def test_softmax_along_another_axis_is_not_traced() -> None:
+    x = K.constant(FAR)
+    loss = K.sparse_categorical_crossentropy([0, 0, 0], K.softmax(x, axis=1), axis=0)
+    p = np.clip(K.eval(K.softmax(x, axis=1)), 1e-7, 1 - 1e-7)
+    np.testing.assert_allclose(K.eval(loss), -np.log(p[0] / p.sum(0)), rtol=1e-5, atol=1e-6)
+
+
+def test_reshape_that_breaks_rows_is_not_traced() -> None:
+    p = K.reshape(K.softmax(K.constant(FAR)), (3, 2))
+    loss = K.eval(K.sparse_categorical_crossentropy([0, 0, 0], p))
+    kept = np.clip(K.eval(p), 1e-7, 1 - 1e-7)
+    np.testing.assert_allclose(loss, -np.log(kept[:, 0] / kept.sum(1)), rtol=1e-5, atol=1e-6)
+
+
+def test_stopped_gradients_stay_stopped() -> None:
+    x = K.variable(FAR)
+    p = K.stop_gradient(K.softmax(x))
+    assert K.gradients(K.sum(K.sparse_categorical_crossentropy(LABELS, p)), x) == [None]
+
+
+def test_printing_survives(capfd: pytest.CaptureFixture[str]) -> None:
+    p = K.print_tensor(K.sigmoid(K.constant([0.0])), "p: ")
+    K.eval(K.binary_crossentropy([1.0], p))
+    assert "p: " in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+def test_sigmoid_is_traced(far: bool) -> None:
+    x = K.variable([[200.0, -200.0]] if far else [[2.0, -2.0]])
+    loss = K.binary_crossentropy([0.0, 1.0], K.reshape(K.sigmoid(x), (2,)))
+    np.testing.assert_allclose(
+        K.eval(loss), [200.0] * 2 if far else [np.logaddexp(2, 0)] * 2, rtol=1e-6
+    )
+    slopes = K.eval(K.gradients(K.sum(loss), x)[0])
+    np.testing.assert_allclose(slopes, [[1, -1]] if far else [[0.8808, -0.8808]], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32"])
+@pytest.mark.parametrize("shape", [(2,), (2, 1), (1, 2)])
+def test_labels_of_any_dtype_and_shape(dtype: str, shape: tuple[int, ...]) -> None:
+    labels = K.constant(LABELS.reshape(shape), dtype=dtype)
+    loss = K.sparse_categorical_crossentropy(labels, K.constant(FAR), from_logits=True)
+    np.testing.assert_allclose(K.eval(loss), EXACT)
+
+
+@pytest.mark.parametrize("bad", [-1, 3])
+def test_labels_out_of_range(bad: int) -> None:
+    x, labels = K.variable(FAR), K.placeholder((None,), dtype="int32")
+    loss = K.sparse_categorical_crossentropy(labels, K.softmax(x))
+    for output in (loss, K.gradients(K.sum(loss), x)[0]):
+        with pytest.raises(EvaluationError, match=f"index {bad} is out of range"):
+            K.function([labels], [output])([[0, bad]])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_wrong_number_of_labels_at_run_time(count: int) -> None:
+    x, labels = K.placeholder((None, 3)), K.placeholder((None,), dtype="int32")
+    loss = K.sparse_categorical_crossentropy(labels, x, from_logits=True)
+    for output in (loss, K.gradients(K.sum(loss), x)[0]):
+        with pytest.raises(EvaluationError):
+            K.function([labels, x], [output])([np.zeros(count, "int32"), FAR])
+
+
+# --- ranking --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "target", "k", "expected"),
+    [
+        ([0.1, 0.4, 0.3], 2, 1, False),
+        ([0.1, 0.4, 0.3], 2, 2, True),
+        ([0.2, 0.2, 0.2], 2, 1, True),  # ties are inside
+        ([0.1, 0.4, 0.3], 3, 3, False),
+        ([0.1, 0.4, 0.3], -1, 3, False),
+        ([0.1, np.nan, 0.3], 2, 3, False),
+        ([0.1, np.inf, 0.3], 1, 3, False),
+        ([0.1, 0.4, 0.3], 1, 0, False),
+        ([0.1, 0.4, 0.3], 0, 7, True),
+    ],
+)
+def test_in_top_k(row: list[float], target: int, k: int, expected: bool) -> None:
+    for limit in (k, K.constant(k, dtype="int32")):
+        found = K.in_top_k(K.constant([row]), K.constant([target], dtype="int32"), limit)
+        assert K.eval(found).tolist() == [expected]
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: K.sum(x, axis=2), ShapeError, "sum: axis 2 .* 2 axes"),
+        (lambda x: K.softmax(x, axis=1.5), ShapeError, "softmax: axis must be an int"),
+        (lambda x: K.sum(K.greater(x, 0.0)), DTypeError, "sum: numbers .* K.cast"),
+        (lambda x: K.square(K.greater(x, 0.0)), DTypeError, "square: numbers"),
+        (lambda x: K.maximum(x, [1.0, 2.0]), ShapeError, "maximum: shapes .* broadcast"),
+        (lambda x: K.max(K.zeros((0, 3)), axis=0), ShapeError, "size 0"),
+        (lambda x: K.batch_normalization(x, 0.0, 1.0, None, None, 0.001), ShapeError, "axis must be an int"),
+        (lambda x: K.normalize_batch_in_training(x, None, None, 0), ArgumentError, "list of ints"),
+        (lambda x: K.normalize_batch_in_training(x, [1.0, 2.0], None, [0]), ShapeError, "broadcast"),
+        (lambda x: K.categorical_crossentropy(x[:1], x), ShapeError, r"target has shape \(1, 3\)"),
+        (lambda x: K.categorical_crossentropy(x, x, True, -2), ArgumentError, "axis=0"),
+        (lambda x: K.sparse_categorical_crossentropy([0], x), ShapeError, r"shape \(2,\) was expected"),
+        (lambda x: K.binary_crossentropy(x[0], x), ShapeError, "must be equal"),
+        (lambda x: K.in_top_k(x[0], [0], 1), ShapeError, "in_top_k: predictions"),
+        (lambda x: K.in_top_k(x, [0.0, 1.0], 1), DTypeError, "must be integers"),
+    ],
+)  # fmt: skip
+def test_refusal(call: Callable[[Any], Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(K.placeholder((2, 3)))
