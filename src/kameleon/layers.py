@@ -178,7 +178,9 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         """Make kernel and bias."""
         if input_shape[-1] is None:
-            raise ShapeError(f"{self.name}: the last axis of the input must be known: {input_shape}")
+            raise ShapeError(
+                f"{self.name}: the last axis of the input must be known: {input_shape}"
+            )
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units))
         self.bias = self.add_weight("bias", (self.units,), np.zeros) if self.use_bias else None
 

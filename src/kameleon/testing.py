@@ -24,7 +24,9 @@ Array = np.ndarray[Any, Any]
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 
 
-def directional_difference(f: Callable[[Array], float], x: Array, direction: Array, h: float) -> float:
+def directional_difference(
+    f: Callable[[Array], float], x: Array, direction: Array, h: float
+) -> float:
     """The derivative of `f` at `x` along a direction, by central differences of fourth order.
 
     Args:

@@ -91,7 +91,9 @@ def permuted(perm: tuple[int, ...], x: Array) -> Case:
         label=f"{perm}",
         build=lambda x: movement.transpose(x, perm),
         operands=(x,),
-        oracle=lambda x: placed(to, x.dtype, lambda *at: x[tuple(at[perm.index(i)] for i in range(x.ndim))]),
+        oracle=lambda x: placed(
+            to, x.dtype, lambda *at: x[tuple(at[perm.index(i)] for i in range(x.ndim))]
+        ),
         wrt=(0,),
     )
 
@@ -103,7 +105,12 @@ def reversed_along(*axes: int) -> Case:
         return placed(
             x.shape,
             x.dtype,
-            lambda *at: x[tuple(d - 1 - i if a in axes else i for a, (i, d) in enumerate(zip(at, x.shape, strict=True)))],
+            lambda *at: x[
+                tuple(
+                    d - 1 - i if a in axes else i
+                    for a, (i, d) in enumerate(zip(at, x.shape, strict=True))
+                )
+            ],
         )
 
     return Case(
@@ -116,7 +123,9 @@ def reversed_along(*axes: int) -> Case:
     )
 
 
-def picked(windows: Sequence[tuple[int | None, int | None, int]], size: Sequence[int]) -> list[list[int]]:
+def picked(
+    windows: Sequence[tuple[int | None, int | None, int]], size: Sequence[int]
+) -> list[list[int]]:
     """The indices that windows select along each axis."""
     return [list(range(d))[slice(*w)] for w, d in zip(windows, size, strict=True)]
 
@@ -126,7 +135,11 @@ def sliced(label: str, x: Array, *windows: tuple[int | None, int | None, int]) -
 
     def oracle(x: Array) -> Array:
         indices = picked(windows, x.shape)
-        return placed([len(i) for i in indices], x.dtype, lambda *at: x[tuple(i[j] for i, j in zip(indices, at, strict=True))])
+        return placed(
+            [len(i) for i in indices],
+            x.dtype,
+            lambda *at: x[tuple(i[j] for i, j in zip(indices, at, strict=True))],
+        )
 
     return Case(
         primitive="slice",
@@ -304,12 +317,17 @@ def value_at(where: Callable[[list[Any]], int]) -> Callable[[list[Any]], Any]:
     return lambda items: items[where(items)]
 
 
+def total(items: list[Any]) -> Any:
+    """The exact sum, of integers as of floats."""
+    floats = any(isinstance(i, float) for i in items) and all(map(math.isfinite, items))
+    return math.fsum(items) if floats else sum(items)
+
+
 LARGEST = highest(lambda a, b: a > b)
 SMALLEST = highest(lambda a, b: a < b)
-SUM: Callable[[list[Any]], Any] = lambda items: math.fsum(items) if all(map(math.isfinite, items)) else sum(items)  # noqa: E731
 # The meaning for a list of Python numbers, where it is smooth, and whether nothing will do.
 REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, bool]] = {
-    "reduce_sum": (SUM, CUBE, True),
+    "reduce_sum": (total, CUBE, True),
     "reduce_prod": (math.prod, CUBE, True),
     "reduce_max": (value_at(LARGEST), spaced(2, 3, 4), False),
     "reduce_min": (value_at(SMALLEST), spaced(2, 3, 4), False),
@@ -334,11 +352,21 @@ def reduction_cases(name: str) -> list[Case]:
 
     return [
         *(case(f"smooth{axes}", smooth, axes, (0,)) for axes in AXES),
-        *(case(dtype, np.array([pool(dtype)[-4:], pool(dtype)[:4]], dtype), (1,)) for dtype in INTEGERS),
+        *(
+            case(dtype, np.array([pool(dtype)[-4:], pool(dtype)[:4]], dtype), (1,))
+            for dtype in INTEGERS
+        ),
         *(case(dtype, normal(5, 4, dtype=dtype), (0,)) for dtype in FLOATS),
         case("special", SPECIAL, (1,)),
         case("nothing-left", np.zeros((0, 3)), (1,), (0,)),
-        *([case("nothing", np.zeros((2, 0)), (1,), (0,)), case("none", np.zeros((0, 0)), (0, 1), (0,))] if over_nothing else []),
+        *(
+            [
+                case("nothing", np.zeros((2, 0)), (1,), (0,)),
+                case("none", np.zeros((0, 0)), (0, 1), (0,)),
+            ]
+            if over_nothing
+            else []
+        ),
     ]
 
 
@@ -378,7 +406,11 @@ def cumulative_case(name: str, label: str, x: Array, axis: int) -> Case:
 
 def linear_scan_case(label: str, a: Array, b: Array, axis: int) -> Case:
     def line(a: list[float], b: list[float]) -> list[float]:
-        return list(itertools.accumulate(zip(a, b, strict=True), lambda y, ab: ab[0] * y + ab[1], initial=0.0))[1:]
+        return list(
+            itertools.accumulate(
+                zip(a, b, strict=True), lambda y, ab: ab[0] * y + ab[1], initial=0.0
+            )
+        )[1:]
 
     return Case(
         primitive="linear_scan",
@@ -441,7 +473,9 @@ def gather_case(label: str, x: Array, index: Array, axis: int) -> Case:
     def oracle(x: Array, index: Array) -> Array:
         k = index.ndim
         shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
-        return placed(shape, x.dtype, lambda *at: x[(*at[:axis], index[at[axis : axis + k]], *at[axis + k :])])
+        return placed(
+            shape, x.dtype, lambda *at: x[(*at[:axis], index[at[axis : axis + k]], *at[axis + k :])]
+        )
 
     return Case(
         primitive="gather",
@@ -453,7 +487,9 @@ def gather_case(label: str, x: Array, index: Array, axis: int) -> Case:
     )
 
 
-def scatter_case(label: str, g: Array, index: Array, size: int, axis: int, sized: bool = False) -> Case:
+def scatter_case(
+    label: str, g: Array, index: Array, size: int, axis: int, sized: bool = False
+) -> Case:
     def oracle(g: Array, index: Array, *like: Array) -> Array:
         k = index.ndim
         out = np.zeros((*g.shape[:axis], size, *g.shape[axis + k :]), g.dtype)
@@ -465,7 +501,9 @@ def scatter_case(label: str, g: Array, index: Array, size: int, axis: int, sized
     return Case(
         primitive="scatter_add",
         label=label,
-        build=lambda g, index, *like: indexing.scatter_add(g, index, size_of(like[0], 0) if like else size, axis),
+        build=lambda g, index, *like: indexing.scatter_add(
+            g, index, size_of(like[0], 0) if like else size, axis
+        ),
         operands=(g, index, *([np.zeros(size)] if sized else [])),
         oracle=oracle,
         wrt=(0,) if g.dtype == "float64" else (),
@@ -482,7 +520,9 @@ def take_case(label: str, x: Array, index: Array, axis: int) -> Case:
         label=label,
         build=lambda x, index: indexing.take_along(x, index, axis),
         operands=(x, index),
-        oracle=lambda x, index: placed(index.shape, x.dtype, lambda *at: x[line_index(index, at, axis)]),
+        oracle=lambda x, index: placed(
+            index.shape, x.dtype, lambda *at: x[line_index(index, at, axis)]
+        ),
         wrt=(0,),
     )
 
@@ -508,7 +548,10 @@ def sort_case(label: str, x: Array, axis: int) -> Case:
     """Ascending, stable, NaN last."""
 
     def order(line: list[Any]) -> list[int]:
-        return sorted(range(len(line)), key=lambda i: (line[i] != line[i], line[i] if line[i] == line[i] else 0))
+        return sorted(
+            range(len(line)),
+            key=lambda i: (line[i] != line[i], line[i] if line[i] == line[i] else 0),
+        )
 
     return Case(
         primitive="argsort",
@@ -567,7 +610,9 @@ INDEXING: list[Case] = [
 # Contraction -------------------------------------------------------------------------------
 
 
-def contract_case(label: str, spec: str, a: Array, b: Array, over: Any, batch: Any = ((), ())) -> Case:
+def contract_case(
+    label: str, spec: str, a: Array, b: Array, over: Any, batch: Any = ((), ())
+) -> Case:
     return Case(
         primitive="contract",
         label=label,
@@ -593,15 +638,30 @@ CONTRACT: list[Case] = [
     contract_case("batch", "aij,ajk->aik", CUBE, normal(2, 4, 3), ((2,), (1,)), ((0,), (0,))),
     contract_case("batch-last", "ija,kja->aik", CUBE, normal(5, 3, 4), ((1,), (1,)), ((2,), (2,))),
     contract_case(
-        "two-batches", "abij,bajk->abik", normal(2, 3, 2, 2), normal(3, 2, 2, 4), ((3,), (2,)), ((0, 1), (1, 0))
+        "two-batches",
+        "abij,bajk->abik",
+        normal(2, 3, 2, 2),
+        normal(3, 2, 2, 4),
+        ((3,), (2,)),
+        ((0, 1), (1, 0)),
     ),
-    contract_case("batch-alone", "ai,ai->ai", normal(2, 3), normal(2, 3, seed=1), ((), ()), ((0, 1), (0, 1))),
-    contract_case("batch-dots", "ai,ai->a", normal(2, 3), normal(2, 3, seed=1), ((1,), (1,)), ((0,), (0,))),
+    contract_case(
+        "batch-alone", "ai,ai->ai", normal(2, 3), normal(2, 3, seed=1), ((), ()), ((0, 1), (0, 1))
+    ),
+    contract_case(
+        "batch-dots", "ai,ai->a", normal(2, 3), normal(2, 3, seed=1), ((1,), (1,)), ((0,), (0,))
+    ),
     contract_case("over-nothing", "ij,jk->ik", normal(2, 0), normal(0, 3), ((1,), (0,))),
     contract_case("empty", "ij,jk->ik", normal(0, 2), normal(2, 3), ((1,), (0,))),
-    contract_case("empty-batch", "aij,ajk->aik", normal(0, 2, 3), normal(0, 3, 1), ((2,), (1,)), ((0,), (0,))),
-    contract_case("wraps", "ij,jk->ik", np.full((2, 3), 100, "int8"), np.full((3, 1), 7, "int8"), ((1,), (0,))),
-    contract_case("int64", "ij,jk->ik", whole(2, 3, dtype="int64"), whole(3, 2, dtype="int64"), ((1,), (0,))),
+    contract_case(
+        "empty-batch", "aij,ajk->aik", normal(0, 2, 3), normal(0, 3, 1), ((2,), (1,)), ((0,), (0,))
+    ),
+    contract_case(
+        "wraps", "ij,jk->ik", np.full((2, 3), 100, "int8"), np.full((3, 1), 7, "int8"), ((1,), (0,))
+    ),
+    contract_case(
+        "int64", "ij,jk->ik", whole(2, 3, dtype="int64"), whole(3, 2, dtype="int64"), ((1,), (0,))
+    ),
     *(
         contract_case(d, "ij,jk->ik", normal(2, 3, dtype=d), normal(3, 2, dtype=d), ((1,), (0,)))
         for d in ("float16", "float32")
@@ -654,7 +714,13 @@ SPARSE: list[Case] = [
     case
     for label, where, values in (("few", WHERE, VALUES), ("none", WHERE[:0], VALUES[:0]))
     for case in (
-        sparse_case("sparse_to_dense", label, lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)), where, values),
+        sparse_case(
+            "sparse_to_dense",
+            label,
+            lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)),
+            where,
+            values,
+        ),
         sparse_case(
             "sparse_to_dense",
             f"{label}-sizes-from-another",

@@ -112,7 +112,9 @@ def each(f: Callable[..., Any], dtype: Any = None) -> Oracle:
     """The oracle of an elementwise primitive: `f` of Python numbers."""
 
     def oracle(*xs: Array) -> Array:
-        values = [f(*(x.item() for x in items)) for items in zip(*(x.flat for x in xs), strict=True)]
+        values = [
+            f(*(x.item() for x in items)) for items in zip(*(x.flat for x in xs), strict=True)
+        ]
         return array_of(values, xs[0].shape, dtype or xs[-1].dtype)
 
     return oracle
@@ -169,7 +171,11 @@ def einsum(spec: str) -> Oracle:
     letters = sources.split(",")
 
     def oracle(*xs: Array) -> Array:
-        sizes = {c: d for word, x in zip(letters, xs, strict=True) for c, d in zip(word, x.shape, strict=True)}
+        sizes = {
+            c: d
+            for word, x in zip(letters, xs, strict=True)
+            for c, d in zip(word, x.shape, strict=True)
+        }
         inner = [c for c in sizes if c not in target]
 
         def element(*at: int) -> Any:
@@ -177,7 +183,8 @@ def einsum(spec: str) -> Oracle:
             for more in itertools.product(*(range(sizes[c]) for c in inner)):
                 where = dict(zip((*target, *inner), (*at, *more), strict=True))
                 total += math.prod(
-                    x[tuple(where[c] for c in word)].item() for word, x in zip(letters, xs, strict=True)
+                    x[tuple(where[c] for c in word)].item()
+                    for word, x in zip(letters, xs, strict=True)
                 )
             return total
 

@@ -43,7 +43,9 @@ def scanned(
     return run_scan(graph, consts, carry, sequences, backwards)
 
 
-def chosen(condition: Node, operands: Nodes, then: Callable[..., Nodes], otherwise: Callable[..., Nodes]) -> Nodes:
+def chosen(
+    condition: Node, operands: Nodes, then: Callable[..., Nodes], otherwise: Callable[..., Nodes]
+) -> Nodes:
     """The results of a condition over branches that are given the operands."""
     types = [x.type for x in operands]
     node = cond(condition, *operands, then=body(types, then), otherwise=body(types, otherwise))
@@ -65,7 +67,11 @@ def looped(
     """The oracle of a scan: a Python loop; `used` picks among last carry and outputs."""
 
     def oracle(*operands: Array) -> tuple[Array, ...]:
-        fixed, state, rows = operands[:consts], operands[consts : consts + carry], operands[consts + carry :]
+        fixed, state, rows = (
+            operands[:consts],
+            operands[consts : consts + carry],
+            operands[consts + carry :],
+        )
         order = list(range(len(rows[0])))
         collected = []
         for t in reversed(order) if backwards else order:
@@ -177,7 +183,11 @@ def nested(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     """At each step a scan over a constant sequence, that starts from the outer state."""
     (inner,), (h,), (x,) = consts, carry, slices
     last, ys = scanned(
-        lambda c, s, z: ([ew.sin(ew.add(ew.mul(s[0], z[0]), c[0]))], [ew.square(s[0])]), [x], [h], [inner], True
+        lambda c, s, z: ([ew.sin(ew.add(ew.mul(s[0], z[0]), c[0]))], [ew.square(s[0])]),
+        [x],
+        [h],
+        [inner],
+        True,
     )
     return [last[0]], [reduce_sum(ys[0], (0,))]
 
@@ -195,7 +205,10 @@ def branching(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]
     """At each step one of two branches."""
     (k,), (h,), (x, flag) = consts, carry, slices
     (h,) = chosen(
-        flag, [h, x, k], lambda h, x, k: [ew.tanh(ew.add(h, ew.mul(x, like(x, k))))], lambda h, x, k: [ew.mul(h, h)]
+        flag,
+        [h, x, k],
+        lambda h, x, k: [ew.tanh(ew.add(h, ew.mul(x, like(x, k))))],
+        lambda h, x, k: [ew.mul(h, h)],
     )
     return [h], [ew.mul(h, x)]
 
@@ -214,7 +227,9 @@ def shaped(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     pairs = contract(z, x, ((1,), (1,)), ((0,), (0,)))
     first = slice_axis(k, 0, 0, 1)
     wide = broadcast_to(reshape(pairs, [*dims_of(pairs), 1]), dims_of(z))
-    return [ew.sin(ew.add(z, wide))], [ew.mul(pairs, broadcast_to(reshape(first, []), dims_of(pairs)))]
+    return [ew.sin(ew.add(z, wide))], [
+        ew.mul(pairs, broadcast_to(reshape(first, []), dims_of(pairs)))
+    ]
 
 
 def shaped_meaning(consts: Any, carry: Any, slices: Any) -> Any:
@@ -281,25 +296,58 @@ SCANS: list[Case] = [
     scan_case("rnn-last", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[0]),
     scan_case("rnn-outputs", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[1]),
     scan_case("rnn-one-step", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT[:1], MASK[:1]]),
-    scan_case("rnn-by-sequence", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], fixed=[0, 1, 2, 3]),
-    scan_case("rnn-by-state", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], fixed=[0, 1, 2, 4], used=[0]),
+    scan_case(
+        "rnn-by-sequence", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], fixed=[0, 1, 2, 3]
+    ),
+    scan_case(
+        "rnn-by-state",
+        rnn,
+        rnn_meaning,
+        WEIGHTS,
+        [STATE],
+        [INPUT, MASK],
+        fixed=[0, 1, 2, 4],
+        used=[0],
+    ),
     scan_case("gated", gated, gated_meaning, *GATED),
     scan_case("gated-backwards", gated, gated_meaning, *GATED, backwards=True, used=[1, 3]),
-    scan_case("counter", counter, counter_meaning, [normal(5, 2)], [np.array(1), normal(2)], [normal(3, 2)]),
-    scan_case("embedded", embedded, embedded_meaning, [normal(4, 3)], [normal(3)], [np.array([3, 0, 3, 1])]),
+    scan_case(
+        "counter",
+        counter,
+        counter_meaning,
+        [normal(5, 2)],
+        [np.array(1), normal(2)],
+        [normal(3, 2)],
+    ),
+    scan_case(
+        "embedded",
+        embedded,
+        embedded_meaning,
+        [normal(4, 3)],
+        [normal(3)],
+        [np.array([3, 0, 3, 1])],
+    ),
     scan_case("nested", nested, nested_meaning, [normal(3, 2)], [normal(2)], [normal(T, 2)]),
-    scan_case("branching", branching, branching_meaning, [normal()], [normal(3)], [normal(T, 3), flags(T)]),
+    scan_case(
+        "branching", branching, branching_meaning, [normal()], [normal(3)], [normal(T, 3), flags(T)]
+    ),
     scan_case("shaped", shaped, shaped_meaning, [normal(4), normal(2)], [STATE], [normal(T, N, H)]),
     scan_case("passing", passing, passing_meaning, [normal(2)], [normal(3)], [normal(T)]),
-    scan_case("swapped", swapped, swapped_meaning, [normal()], [normal(3), normal(3, seed=1)], [whole(5)]),
+    scan_case(
+        "swapped", swapped, swapped_meaning, [normal()], [normal(3), normal(3, seed=1)], [whole(5)]
+    ),
     scan_case("scalars", cumulative, cumulative_meaning, *SCALARS),
     scan_case("scalars-backwards", cumulative, cumulative_meaning, *SCALARS, backwards=True),
     scan_case("map", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT]),
-    scan_case("map-backwards", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT], backwards=True),
+    scan_case(
+        "map-backwards", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT], backwards=True
+    ),
 ]
 
 
-def no_steps(label: str, step: Step, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]) -> Case:
+def no_steps(
+    label: str, step: Step, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]
+) -> Case:
     """Over nothing the state stays as it is, outputs are empty and constants have no influence."""
     consts, carry, sequences = operands
     made = scan_case(f"{label}-no-steps", step, lambda *_: None, consts, carry, empty(sequences))
@@ -344,7 +392,9 @@ def reused_meaning(x: Array, w: Array) -> tuple[Array, Array]:
 
 def one_or_other(flag: Node, a: Node, b: Node) -> Nodes:
     """Two results; one branch ignores an operand, one gives an operand as it is."""
-    return chosen(flag, [a, b], lambda a, b: [ew.mul(a, ew.sin(b)), a], lambda a, b: [ew.exp(a), ew.square(a)])
+    return chosen(
+        flag, [a, b], lambda a, b: [ew.mul(a, ew.sin(b)), a], lambda a, b: [ew.exp(a), ew.square(a)]
+    )
 
 
 def one_or_other_meaning(flag: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -393,7 +443,15 @@ def loop_or_not_meaning(flag: Array, w: Array, h: Array, x: Array) -> tuple[Arra
 
 def cond_case(label: str, build: Any, meaning: Any, *operands: Array) -> Case:
     floats = tuple(i for i, x in enumerate(operands) if x.dtype == "float64")
-    return Case(primitive="cond", label=label, build=build, operands=operands, oracle=meaning, wrt=floats, units=64)
+    return Case(
+        primitive="cond",
+        label=label,
+        build=build,
+        operands=operands,
+        oracle=meaning,
+        wrt=floats,
+        units=64,
+    )
 
 
 YES, NO = np.array(True), np.array(False)
@@ -435,7 +493,9 @@ def halved(limit: Node, x: Node, count: Node) -> Nodes:
     def step(limit: Node, x: Node, count: Node) -> Nodes:
         return [ew.scaled(x, 0.5), ew.add(count, ew.full_like(count, 1))]
 
-    return while_(limit, x, count, condition=body(types, condition), body=body(types, step), consts=1).results
+    return while_(
+        limit, x, count, condition=body(types, condition), body=body(types, step), consts=1
+    ).results
 
 
 def halved_meaning(limit: Array, x: Array, count: Array) -> tuple[Array, Array]:
@@ -476,7 +536,9 @@ NOTES: list[Case] = [
         ("check", checked, (0,)),
         (
             "with_gradient",
-            lambda x: REGISTRY["with_gradient"](ew.mul(x, ew.full_like(x, 1)), x, rule=lambda g: [g]),
+            lambda x: REGISTRY["with_gradient"](
+                ew.mul(x, ew.full_like(x, 1)), x, rule=lambda g: [g]
+            ),
             (0,),
         ),
     )

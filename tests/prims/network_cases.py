@@ -33,7 +33,14 @@ POOLS = (LINE, PLANE, TILES, BLOCK)
 
 def label_of(window: Window) -> str:
     """A readable name of a window."""
-    names = {LINE: "line", DILATED: "dilated", PLANE: "plane", TILES: "tiles", ATROUS: "atrous", BLOCK: "block"}
+    names = {
+        LINE: "line",
+        DILATED: "dilated",
+        PLANE: "plane",
+        TILES: "tiles",
+        ATROUS: "atrous",
+        BLOCK: "block",
+    }
     return names[window]
 
 
@@ -52,13 +59,17 @@ def cells(window: Window) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...
         for number, cell in enumerate(np.ndindex(*window.sizes)):
             at = tuple(
                 p * step + c * gap - low
-                for p, c, step, (low, _), gap in zip(place, cell, window.strides, window.padding, window.dilation, strict=True)
+                for p, c, step, (low, _), gap in zip(
+                    place, cell, window.strides, window.padding, window.dilation, strict=True
+                )
             )
             if all(0 <= i < d for i, d in zip(at, space, strict=True)):
                 yield place, number, at
 
 
-def looped(window: Window, shape: tuple[int, ...], visit: Callable[..., None]) -> Callable[..., Array]:
+def looped(
+    window: Window, shape: tuple[int, ...], visit: Callable[..., None]
+) -> Callable[..., Array]:
     """The oracle that starts from zeros and lets each cell of each window add to them."""
 
     def oracle(*operands: Array) -> Array:
@@ -107,11 +118,15 @@ def window_cases(window: Window) -> Iterator[Case]:
         for a, m in np.ndindex(c, OUT):
             out[(n, *place, a * OUT + m)] += x[(n, *at, a)] * flat(k)[i, a, m]
 
-    def depthwise_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
+    def depthwise_input(
+        out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array
+    ) -> None:
         for a, m in np.ndindex(c, OUT):
             out[(n, *at, a)] += g[(n, *place, a * OUT + m)] * flat(k)[i, a, m]
 
-    def depthwise_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
+    def depthwise_kernel(
+        out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array
+    ) -> None:
         for a, m in np.ndindex(c, OUT):
             flat(out)[i, a, m] += x[(n, *at, a)] * g[(n, *place, a * OUT + m)]
 
@@ -121,7 +136,9 @@ def window_cases(window: Window) -> Iterator[Case]:
     def sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> None:
         out[(n, *at)] += g[(n, *place)]
 
-    def of(name: str, build: Build, operands: tuple[Array, ...], shape: tuple[int, ...], visit: Any) -> Case:
+    def of(
+        name: str, build: Build, operands: tuple[Array, ...], shape: tuple[int, ...], visit: Any
+    ) -> Case:
         return Case(
             primitive=name,
             label=label_of(window),
@@ -136,11 +153,29 @@ def window_cases(window: Window) -> Iterator[Case]:
     yield of("patches", lambda x: conv.patches(x, window), (x,), p.shape, patches)
     yield of("fold", lambda p: conv.fold(p, space, window), (p,), whole_x, fold)
     yield of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
-    yield of("conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input)
-    yield of("conv_kernel", lambda x, g: conv.conv_kernel(x, g, window=window), (x, g), k.shape, conv_kernel)
-    yield of("depthwise_conv", lambda x, k: conv.depthwise_conv(x, k, window=window), (x, k), deep.shape, depthwise)
     yield of(
-        "depthwise_input", lambda g, k: conv.depthwise_input(g, k, space, window), (deep, k), whole_x, depthwise_input
+        "conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input
+    )
+    yield of(
+        "conv_kernel",
+        lambda x, g: conv.conv_kernel(x, g, window=window),
+        (x, g),
+        k.shape,
+        conv_kernel,
+    )
+    yield of(
+        "depthwise_conv",
+        lambda x, k: conv.depthwise_conv(x, k, window=window),
+        (x, k),
+        deep.shape,
+        depthwise,
+    )
+    yield of(
+        "depthwise_input",
+        lambda g, k: conv.depthwise_input(g, k, space, window),
+        (deep, k),
+        whole_x,
+        depthwise_input,
     )
     yield of(
         "depthwise_kernel",
@@ -152,7 +187,9 @@ def window_cases(window: Window) -> Iterator[Case]:
     if window in POOLS:
         small = normal(BATCH, *spots, c, seed=4)
         yield of("sum_pool", lambda x: conv.sum_pool(x, window=window), (x,), small.shape, sum_pool)
-        yield of("sum_unpool", lambda g: conv.sum_unpool(g, space, window), (small,), whole_x, sum_unpool)
+        yield of(
+            "sum_unpool", lambda g: conv.sum_unpool(g, space, window), (small,), whole_x, sum_unpool
+        )
 
 
 def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
@@ -188,7 +225,11 @@ def chosen(window: Window) -> Array:
 def max_pool_cases(window: Window) -> Iterator[Case]:
     """The maximum, and its two partners that follow an index."""
     space, spots = SPACES[window], places(window)
-    x, small, index = spaced(BATCH, *space, CHANNELS), normal(BATCH, *spots, CHANNELS), chosen(window)
+    x, small, index = (
+        spaced(BATCH, *space, CHANNELS),
+        normal(BATCH, *spots, CHANNELS),
+        chosen(window),
+    )
 
     def unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array, index: Array) -> None:
         out[(n, *at)] += g[(n, *place)] * (index[(n, *place)] == i)
@@ -196,7 +237,14 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
     def pick(out: Array, n: int, place: Any, i: int, at: Any, x: Array, index: Array) -> None:
         out[(n, *place)] += x[(n, *at)] * (index[(n, *place)] == i)
 
-    def case(name: str, label: str, build: Build, operands: tuple[Array, ...], oracle: Any, smooth: bool = True) -> Case:
+    def case(
+        name: str,
+        label: str,
+        build: Build,
+        operands: tuple[Array, ...],
+        oracle: Any,
+        smooth: bool = True,
+    ) -> Case:
         return Case(
             primitive=name,
             label=f"{label_of(window)}{label}",
@@ -217,10 +265,16 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
     yield case("max_pool", "", value, (x,), lambda x: pooled(window)(x)[0])
     yield case("max_pool", "-index", both, (x,), pooled(window), smooth=False)
     yield case("max_pool", "-special", both, (special,), pooled(window), smooth=False)
-    yield case("max_pool", "-integers", both, (whole(*x.shape, below=9) - 9,), pooled(window), smooth=False)
+    yield case(
+        "max_pool", "-integers", both, (whole(*x.shape, below=9) - 9,), pooled(window), smooth=False
+    )
     shape = (BATCH, *space, CHANNELS)
     yield case(
-        "unpool", "", lambda g, index: conv.unpool(g, index, space, window), (small, index), looped(window, shape, unpool)
+        "unpool",
+        "",
+        lambda g, index: conv.unpool(g, index, space, window),
+        (small, index),
+        looped(window, shape, unpool),
     )
     yield case(
         "pool_pick",
@@ -375,7 +429,9 @@ def threefry(key: tuple[int, int], x0: int, x1: int) -> tuple[int, int]:
     """Threefry-2x32 with 20 rounds, as the paper states it."""
     words = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
     x0, x1 = (x0 + words[0]) & MASK, (x1 + words[1]) & MASK
-    for number, turn in enumerate([13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6], 1):
+    for number, turn in enumerate(
+        [13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6], 1
+    ):
         x0 = (x0 + x1) & MASK
         x1 = ((x1 << turn | x1 >> (32 - turn)) & MASK) ^ x0
         if number % 4 == 0:
@@ -398,7 +454,9 @@ RANDOM: list[Case] = [
             label=f"{shape}",
             build=lambda key, shape=shape: random_bits(key, shape),
             operands=(KEY,),
-            oracle=lambda key, shape=shape: array_of(stream(key, math.prod(shape)), shape, "uint32"),
+            oracle=lambda key, shape=shape: array_of(
+                stream(key, math.prod(shape)), shape, "uint32"
+            ),
         )
         for shape in [(), (1,), (5,), (3, 4), (0, 2)]
     ),
@@ -415,7 +473,9 @@ RANDOM: list[Case] = [
             label=f"{t}",
             build=REGISTRY["random_fold"],
             operands=(KEY, np.array(t, "int32")),
-            oracle=lambda key, t: np.array(threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"),
+            oracle=lambda key, t: np.array(
+                threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"
+            ),
         )
         for t in (0, 1, 12345)
     ),
@@ -432,7 +492,9 @@ def spelled(alignment: tuple[int, ...], blank: int) -> tuple[int, ...]:
 def filled(rows: list[tuple[int, ...]]) -> Array:
     """Sequences as a matrix, filled up with -1."""
     width = max(map(len, rows), default=0)
-    return np.array([[*row, *[-1] * (width - len(row))] for row in rows], "int64").reshape(len(rows), width)
+    return np.array([[*row, *[-1] * (width - len(row))] for row in rows], "int64").reshape(
+        len(rows), width
+    )
 
 
 def greedy(scores: Array, lengths: Array) -> tuple[Array, Array]:
@@ -454,7 +516,9 @@ def best_of_all(top: int) -> Callable[[Array, Array], tuple[Array, ...]]:
             log_p = [log_softmax(step) for step in frame[:length]]
             total: defaultdict[tuple[int, ...], float] = defaultdict(float)
             for path in itertools.product(range(classes), repeat=length):
-                total[spelled(path, classes - 1)] += math.exp(sum(p[k] for p, k in zip(log_p, path, strict=True)))
+                total[spelled(path, classes - 1)] += math.exp(
+                    sum(p[k] for p, k in zip(log_p, path, strict=True))
+                )
             ranked.append(sorted(total.items(), key=lambda item: -item[1])[:top])
         paths = [filled([row[k][0] for row in ranked]) for k in range(top)]
         return (*paths, np.array([[math.log(p) for _, p in row] for row in ranked], scores.dtype))
@@ -475,7 +539,9 @@ DECODING: list[Case] = [
     Case(
         primitive="ctc_beam_search",
         label="wide",
-        build=lambda x, lengths: REGISTRY["ctc_beam_search"](x, lengths, beam_width=100, top_paths=3).results,
+        build=lambda x, lengths: (
+            REGISTRY["ctc_beam_search"](x, lengths, beam_width=100, top_paths=3).results
+        ),
         operands=(SCORES, LENGTHS),
         oracle=best_of_all(3),
         units=64,

@@ -14,7 +14,7 @@ from kameleon.ir.primitive import REGISTRY, ZERO
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.ir.verify import verify
-from kameleon.prims.elementwise import add
+from kameleon.prims.elementwise import add, constant
 from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.compiler import run
 from kameleon.testing import check_gradients
@@ -24,6 +24,8 @@ from kameleon.transform.simplify import simplify
 from .case import Array, Case
 from .cases import CASES, ELSEWHERE
 
+# Gradients that differences can't tell: rounding to another dtype is steps. See test_pins.py.
+PINNED = {"cast"}
 SIZES = pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])
 
 
@@ -33,7 +35,11 @@ def table(cases: Sequence[Case]) -> Any:
 
 
 def compute(
-    engine: Engine, case: Case, inputs: Sequence[Node], outputs: Sequence[Node], native: Container[str]
+    engine: Engine,
+    case: Case,
+    inputs: Sequence[Node],
+    outputs: Sequence[Node],
+    native: Container[str],
 ) -> list[Array]:
     """The outputs' values, twice: engines may run a program differently when it comes again."""
     graph = simplify(Graph(inputs, outputs), native)
@@ -103,7 +109,9 @@ def test_gradient(engine: Engine, case: Case, known: bool) -> None:
     wrt = [inputs[i] for i in case.wrt]
     total: Node | None = None
     for number, result in enumerate(r for r in case.results(inputs) if r.dtype == "float64"):
-        part = REGISTRY["mul"](reduce_sum(REGISTRY["sin"](result), range(len(result.shape))), weight(number))
+        part = REGISTRY["mul"](
+            reduce_sum(REGISTRY["sin"](result), range(len(result.shape))), weight(number)
+        )
         total = part if total is None else add(total, part)
     assert total is not None
     for x, g in zip(wrt, gradients(total, wrt), strict=True):
@@ -116,8 +124,6 @@ def test_gradient(engine: Engine, case: Case, known: bool) -> None:
 
 def weight(number: int) -> Node:
     """A different weight for each result."""
-    from kameleon.prims.elementwise import constant
-
     return constant(1.0 - 0.3 * number, "float64")
 
 
@@ -142,8 +148,12 @@ def test_a_case_contains_its_primitive() -> None:
 
 
 def test_every_gradient_is_checked() -> None:
-    checked = {case.primitive for case in CASES if case.wrt}
-    have = {p.name for p in REGISTRY.values() if p.gradient is not ZERO and not isinstance(p.gradient, str)}
+    checked = {case.primitive for case in CASES if case.wrt} | PINNED
+    have = {
+        p.name
+        for p in REGISTRY.values()
+        if p.gradient is not ZERO and not isinstance(p.gradient, str)
+    }
     assert have - set(ELSEWHERE) <= checked
 
 

@@ -92,9 +92,7 @@ def traced_while(
         return _while_with_draws(what, condition, body, carry)
     captured = list(dict.fromkeys(n for c in closures for n in c.captured))
     graphs = [closed([*captured, *states], outputs) for outputs in ([test], new)]
-    node = while_(
-        *captured, *carry, condition=graphs[0], body=graphs[1], consts=len(captured)
-    )
+    node = while_(*captured, *carry, condition=graphs[0], body=graphs[1], consts=len(captured))
     return list(node.results)
 
 

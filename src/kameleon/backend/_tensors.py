@@ -14,7 +14,6 @@ from ..ir.primitive import Primitive
 from ..ir.types import (
     INT32,
     DType,
-
     as_dtype,
     broadcast_shapes,
     normalize_axes,
@@ -56,7 +55,9 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
     if isinstance(x, Node):
         return x if dtype is None else cast(x, dtype)
     if isinstance(x, SparseTensor):
-        raise ArgumentError(f"{what} isn't defined for sparse tensors; K.to_dense(x) makes it dense")
+        raise ArgumentError(
+            f"{what} isn't defined for sparse tensors; K.to_dense(x) makes it dense"
+        )
     if isinstance(x, (list, tuple)) and any(isinstance(i, (Node, list, tuple)) for i in x):
         return _stacked(x, what, dtype)
     try:
@@ -79,9 +80,11 @@ def _natural_dtype(x: Any, array: np.ndarray) -> DType:
 def _stacked(items: Sequence[Any], what: str, dtype: Any) -> Node:
     """A nested list with tensors in it, as one tensor."""
     nodes = [as_tensor(i, what, dtype) for i in items]
-    common = promote(*(n.dtype for n in nodes if n.type.rank or n.operands)) if any(
-        n.operands for n in nodes
-    ) else promote(*(n.dtype for n in nodes))
+    common = (
+        promote(*(n.dtype for n in nodes if n.type.rank or n.operands))
+        if any(n.operands for n in nodes)
+        else promote(*(n.dtype for n in nodes))
+    )
     rows = [reshape(cast(n, common), [1, *dims_of(n)]) for n in nodes]
     return concatenate(rows, 0)
 
@@ -151,7 +154,9 @@ def size_or_node(size: Any, what: str) -> Size:
     try:
         return int(size.__index__())
     except AttributeError:
-        raise ShapeError(f"{what}: a size must be an int or a scalar tensor, not {size!r}") from None
+        raise ShapeError(
+            f"{what}: a size must be an int or a scalar tensor, not {size!r}"
+        ) from None
 
 
 def dims_from(shape: Any, what: str) -> list[Size]:
@@ -204,5 +209,3 @@ def named(x: Node, name: str | None) -> Node:
 def static_rank(x: Node) -> int:
     """The number of axes."""
     return len(x.shape)
-
-

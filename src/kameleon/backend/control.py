@@ -271,9 +271,7 @@ def _branch(condition: Node, then: Any, otherwise: Any) -> Node:
         made.append(as_tensor(_called(expression), "switch"))
         return [made[-1]]
 
-    (result,) = traced_cond(
-        "switch", condition, lambda: run(then), lambda: run(otherwise)
-    )
+    (result,) = traced_cond("switch", condition, lambda: run(then), lambda: run(otherwise))
     return result
 
 
@@ -318,9 +316,7 @@ def in_test_phase(x: Any, alt: Any, training: Any = None) -> Tensor:
 # Over elements -----------------------------------------------------------------------------
 
 
-def map_fn(
-    fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: Any = None
-) -> Any:
+def map_fn(fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: Any = None) -> Any:
     """Apply a function to each slice along the first axis, and stack the results.
 
     Args:
@@ -353,9 +349,7 @@ def map_fn(
     return named(outputs[0], name)
 
 
-def _fold(
-    what: str, fn: Callable[..., Any], elems: Any, initializer: Any, backwards: bool
-) -> Node:
+def _fold(what: str, fn: Callable[..., Any], elems: Any, initializer: Any, backwards: bool) -> Node:
     elems = as_tensor(elems, what)
     if not elems.shape:
         raise ShapeError(f"{what}: elems must have an axis to run along, got a scalar")

@@ -22,7 +22,6 @@ from ._tensors import (
     check_sizes,
     dims_from,
     dtype_or_floatx,
-
     named,
 )
 from .sparse_tensor import SparseTensor
@@ -79,7 +78,7 @@ def variable(
 
         return sparse_variable(value, dtype_or_floatx(dtype), name)  # type: ignore[return-value]
     if isinstance(value, Node):
-        from .function import evaluate
+        from .functions import evaluate
 
         value, dtype = evaluate(value), dtype or value.dtype
     kind = dtype_or_floatx(dtype)
@@ -102,9 +101,7 @@ def variable(
     return made
 
 
-def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str | None = None
-) -> Tensor:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that never changes.
 
     Args:
@@ -458,8 +455,10 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
     >>> K.eval(K.identity(K.constant([1., 2.])))
     array([1., 2.], dtype=float32)
     """
-    return named(as_tensor(x, "identity"), name) if name else identity_primitive(
-        as_tensor(x, "identity")
+    return (
+        named(as_tensor(x, "identity"), name)
+        if name
+        else identity_primitive(as_tensor(x, "identity"))
     )
 
 
@@ -483,5 +482,3 @@ def cast(x: TensorLike, dtype: Any) -> Tensor:
         array = np.asarray(x)
         x = ew.constant(array, array.dtype if array.dtype.kind in "buif" else None)
     return ew.cast(x, kind)
-
-

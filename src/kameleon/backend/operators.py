@@ -14,7 +14,7 @@ from ..ir.primitive import Primitive
 from ..prims import elementwise as ew
 from ..prims.indexing import gather
 from ..prims.movement import WHOLE, dims_of, reshape, reverse, slice_
-from ._tensors import as_float, as_tensor, binary, promoted, broadcast_together
+from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 
 
 def divide(x: Any, y: Any) -> Node:
@@ -204,6 +204,11 @@ def iterate(x: Node) -> Any:
 
 # NumPy -------------------------------------------------------------------------------------
 
+def _of_floats(name: str) -> Callable[..., Node]:
+    primitive: Primitive = getattr(ew, name)
+    return lambda x: primitive(as_float(x, f"np.{name}"))
+
+
 UFUNCS: dict[Any, Callable[..., Node]] = {
     np.add: lambda a, b: binary(ew.add, a, b, "np.add"),
     np.subtract: lambda a, b: binary(ew.sub, a, b, "np.subtract"),
@@ -222,9 +227,7 @@ UFUNCS: dict[Any, Callable[..., Node]] = {
     np.negative: ew.neg,
     np.absolute: ew.abs,
     **{
-        getattr(np, name): (lambda primitive: lambda x: primitive(as_float(x, name)))(
-            getattr(ew, name)
-        )
+        getattr(np, name): _of_floats(name)
         for name in ("exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tanh", "floor", "ceil")
     },
     np.square: ew.square,
@@ -249,7 +252,7 @@ def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
 
 def evaluated(self: Node, session: Any = None, feed_dict: Any = None) -> Any:
     """The value of this tensor: `K.eval(x)`, with values for placeholders in `feed_dict`."""
-    from .function import evaluate
+    from .functions import evaluate
 
     return evaluate(self, feed_dict)
 
@@ -278,6 +281,3 @@ def install() -> None:
         methods[f"__{name}__"], _ = _binary(primitive, symbol)
     for name, method in methods.items():
         setattr(Node, name, method)
-
-
-install()

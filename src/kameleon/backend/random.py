@@ -262,7 +262,7 @@ def random_binomial(shape: Any, p: Any = 0.0, dtype: Any = None, seed: int | Non
 
 
 def _variable(x: Node, dtype: Any, name: str | None) -> Tensor:
-    from .function import evaluate
+    from .functions import evaluate
 
     return variable(evaluate(x), dtype_or_floatx(dtype), name)
 

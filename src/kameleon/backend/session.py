@@ -128,7 +128,13 @@ def set_learning_phase(value: int) -> None:
 
 
 class Session:
-    """Runs tensors by hand, as programs of the day did: `K.get_session().run(fetches, feed)`."""
+    """Runs tensors by hand, as programs of the day did.
+
+    >>> from kameleon import backend as K
+    >>> with K.get_session() as session:
+    ...     float(session.run(K.constant(2.) * 3.))
+    6.0
+    """
 
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """The values of `fetches` (a tensor, update, or list, tuple or dict of them).
@@ -142,7 +148,7 @@ class Session:
         >>> K.get_session().run(x * 2., {x: [1., 2.]})
         array([2., 4.], dtype=float32)
         """
-        from .function import run_fetches
+        from .functions import run_fetches
 
         return run_fetches(fetches, dict(feed_dict or {}))
 

@@ -18,9 +18,7 @@ class SparseTensor:
         shape: the static shape.
     """
 
-    def __init__(
-        self, indices: Node, values: Node, dense_shape: Node, shape: Shape, name: str
-    ):
+    def __init__(self, indices: Node, values: Node, dense_shape: Node, shape: Shape, name: str):
         self.indices, self.values, self.dense_shape = indices, values, dense_shape
         self.shape, self.name = shape, name
 
@@ -44,6 +42,6 @@ class SparseTensor:
 
     def eval(self, session: Any = None, feed_dict: Any = None) -> Any:
         """Its value as a SciPy matrix (rank 2) or a dense array."""
-        from .function import evaluate
+        from .functions import evaluate
 
         return evaluate(self, feed_dict)

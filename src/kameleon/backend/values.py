@@ -11,6 +11,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Print, Variable
 from ..prims.control import identity
 from ..runtime import state
+from ._older import older_names
 from ._tensors import Tensor, TensorLike, as_tensor, require_variable
 from .sparse_tensor import SparseTensor
 
@@ -32,14 +33,15 @@ def get_value(x: Any) -> Any:
     """
     if isinstance(x, Variable):
         return np.array(x.cell.value)
-    from .function import evaluate
+    from .functions import evaluate
 
     if not isinstance(x, SparseTensor) and not hasattr(x, "eval"):
         raise ArgumentError(f"get_value needs a variable, not {x!r}")
     return evaluate(x)
 
 
-def batch_get_value(ops: Sequence[Any] | None = None, **older: Any) -> list[Any]:
+@older_names(xs="ops")
+def batch_get_value(ops: Sequence[Any]) -> list[Any]:
     """The values of several variables, all at one moment.
 
     Args:
@@ -49,9 +51,7 @@ def batch_get_value(ops: Sequence[Any] | None = None, **older: Any) -> list[Any]
     >>> K.batch_get_value([K.variable(1.), K.variable([2.])])
     [array(1., dtype=float32), array([2.], dtype=float32)]
     """
-    items = list(older.pop("xs", ()) if ops is None else ops)
-    if older:
-        raise TypeError(f"batch_get_value got unexpected arguments {sorted(older)}")
+    items = list(ops)
     if all(isinstance(x, Variable) for x in items):
         return [np.array(value) for value in state.snapshot(items)]
     return [get_value(x) for x in items]

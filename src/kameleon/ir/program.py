@@ -101,9 +101,7 @@ def attrs_key(node: Node) -> Hashable:
         return constant if constant.array.size <= KEYED_CONSTANT else id(constant.array)
     if not node.attrs:
         return ()
-    return tuple(
-        (k, v.key if isinstance(v, Graph) else v) for k, v in sorted(node.attrs.items())
-    )
+    return tuple((k, v.key if isinstance(v, Graph) else v) for k, v in sorted(node.attrs.items()))
 
 
 def collect(

@@ -43,9 +43,7 @@ def pullback(
                 gs = tuple(map(found.get, node.results))
                 if any(g is not None for g in gs):
                     context.source = node._source
-                    for operand, part in zip(
-                        node.operands, _pull(node, gs, active), strict=True
-                    ):
+                    for operand, part in zip(node.operands, _pull(node, gs, active), strict=True):
                         if part is not None:
                             _accumulate(found, operand, part)
     finally:
@@ -55,7 +53,7 @@ def pullback(
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) -> set[Node]:
     """What depends on `wrt` in a way that has a derivative."""
-    active = set(wrt)
+    active = {n for n in wrt if n.dtype.is_float}
     for node in order:
         if (
             node.operands
@@ -74,7 +72,9 @@ def _pull(
     rule = node.primitive.gradient
     needed = tuple(operand in active for operand in node.operands)
     if isinstance(rule, str):
-        raise GradientError(f"{node.primitive.name} has no gradient: {rule} (made at {node.source})")
+        raise GradientError(
+            f"{node.primitive.name} has no gradient: {rule} (made at {node.source})"
+        )
     if isinstance(rule, jointly):
         return rule.rule(node, gs, needed)
     return [

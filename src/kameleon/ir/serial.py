@@ -117,5 +117,3 @@ def _decode(data: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         return float.fromhex(data["float"])
     items = [_decode(v, arrays) for v in data.get("tuple", data.get("items", ()))]
     return RECORDS[data["record"]](*items) if "record" in data else tuple(items)
-
-

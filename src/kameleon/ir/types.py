@@ -71,9 +71,7 @@ DTYPES: dict[str, DType] = {
     )
 }
 
-BOOL, INT8, INT32, INT64, UINT32 = (
-    DTYPES[n] for n in ("bool", "int8", "int32", "int64", "uint32")
-)
+BOOL, INT8, INT32, INT64, UINT32 = (DTYPES[n] for n in ("bool", "int8", "int32", "int64", "uint32"))
 FLOAT16, FLOAT32, FLOAT64 = (DTYPES[n] for n in ("float16", "float32", "float64"))
 
 
@@ -122,7 +120,7 @@ class TensorType(NamedTuple):
         )
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def promote(*dtypes: DType) -> DType:
     """The dtype that NumPy's promotion gives for arrays of these dtypes.
 

@@ -13,12 +13,10 @@ from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, input_node, jointly
 from ..ir.program import Graph
 from ..ir.reverse import pullback
-from ..ir.types import TensorType, join_dims, join_shapes
+from ..ir.types import TensorType, join_shapes
 from .elementwise import full_like
 
-identity = Primitive(
-    "identity", lambda x: x.type, [lambda g, y, x: g], "x", title="Identity"
-)
+identity = Primitive("identity", lambda x: x.type, [lambda g, y, x: g], "x", title="Identity")
 stop_gradient = Primitive(
     "stop_gradient", lambda x: x.type, ZERO, "x, taken as constant by gradients"
 )
@@ -141,7 +139,7 @@ def _infer_scan(
     initial, sequences = operands[consts : consts + carry], operands[consts + carry :]
     length = None
     for x in sequences:
-        length = join_dims(length, x.shape[0])
+        (length,) = join_shapes((length,), x.shape[:1], "scan: sequences")
     states = [
         joined_type(x.type, new.type, "scan: the state before and after a step")
         for x, new in zip(initial, body.outputs[:carry], strict=True)
@@ -180,5 +178,3 @@ def run_scan(
     )  # fmt: skip
     results = list(node.results)
     return results[: len(carry)], results[len(carry) :]
-
-

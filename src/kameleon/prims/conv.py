@@ -181,9 +181,7 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
 
 def _keep_first(rule: Any) -> jointly:
     """A pullback for a primitive whose other operands are sizes."""
-    return jointly(
-        lambda y, gs, needed: [rule(gs[0], y, **y.attrs)] + [None] * (len(needed) - 1)
-    )
+    return jointly(lambda y, gs, needed: [rule(gs[0], y, **y.attrs)] + [None] * (len(needed) - 1))
 
 
 _fold = Primitive(
@@ -239,9 +237,7 @@ conv = Primitive(
 )
 
 
-def _infer_conv_input(
-    g: Node, k: Node, *sizes: Node, space: Shape, window: Window
-) -> TensorType:
+def _infer_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
     if g.shape[-1] is not None and k.shape[-1] is not None and g.shape[-1] != k.shape[-1]:
         raise ShapeError(
             f"transposed conv: x of shape {show_shape(g.shape)} has {g.shape[-1]} channels, the"
@@ -346,9 +342,7 @@ def _split_depth(g: Node, channels: Size, multiplier: Size) -> Node:
     return reshape(g, [*dims_of(g)[:-1], channels, multiplier])
 
 
-def _expand_depthwise_input(
-    g: Node, k: Node, *sizes: Node, space: Shape, window: Window
-) -> Node:
+def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     c, m = size_of(k, -2), size_of(k, -1)
     split_g = _split_depth(g, c, m)
     rank = len(split_g.shape)
@@ -376,9 +370,7 @@ depthwise_conv = Primitive(
     _infer_depthwise,
     [
         lambda g, y, x, k, window: depthwise_input(g, k, dims_of(x)[1:-1], window),
-        lambda g, y, x, k, window: depthwise_kernel(
-            x, g, window=window, multiplier=k.shape[-1]
-        ),
+        lambda g, y, x, k, window: depthwise_kernel(x, g, window=window, multiplier=k.shape[-1]),
     ],
     "each channel with kernels of its own, (*window, channels, multiplier)",
     expand=_expand_depthwise,
@@ -398,9 +390,7 @@ def _depthwise_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[No
 
 _depthwise_input = Primitive(
     "depthwise_input",
-    lambda g, k, *sizes, space, window: TensorType(
-        (g.shape[0], *space, k.shape[-2]), g.dtype
-    ),
+    lambda g, k, *sizes, space, window: TensorType((g.shape[0], *space, k.shape[-2]), g.dtype),
     jointly(_depthwise_input_back),
     "the adjoint of depthwise_conv in x",
     expand=_expand_depthwise_input,
@@ -415,13 +405,9 @@ def depthwise_input(g: Node, k: Node, space: Sequence[Size], window: Window) -> 
 
 depthwise_kernel = Primitive(
     "depthwise_kernel",
-    lambda x, g, window, multiplier: TensorType(
-        (*window.sizes, x.shape[-1], multiplier), x.dtype
-    ),
+    lambda x, g, window, multiplier: TensorType((*window.sizes, x.shape[-1], multiplier), x.dtype),
     [
-        lambda g, y, x, up, window, multiplier: depthwise_input(
-            up, g, dims_of(x)[1:-1], window
-        ),
+        lambda g, y, x, up, window, multiplier: depthwise_input(up, g, dims_of(x)[1:-1], window),
         lambda g, y, x, up, window, multiplier: depthwise_conv(x, g, window=window),
     ],
     "the adjoint of depthwise_conv in the kernel",
@@ -497,9 +483,7 @@ def _hits(index: Node, window: Window) -> Node:
     return eq(stretched, broadcast_to(cells, full))
 
 
-def _expand_unpool(
-    g: Node, index: Node, *sizes: Node, space: Shape, window: Window
-) -> Node:
+def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     hits = cast(_hits(index, window), g.dtype)
     rank = len(hits.shape)
     wide = mul(hits, spread(g, hits, (rank - 2,)))
@@ -512,9 +496,7 @@ def _expand_unpool(
 
 _unpool = Primitive(
     "unpool",
-    lambda g, index, *sizes, space, window: TensorType(
-        (g.shape[0], *space, g.shape[-1]), g.dtype
-    ),
+    lambda g, index, *sizes, space, window: TensorType((g.shape[0], *space, g.shape[-1]), g.dtype),
     _keep_first(lambda g, y, space, window: pool_pick(g, y.operands[1], window=window)),
     "each g added to the cell that `index` chose in its window",
     expand=_expand_unpool,
@@ -564,9 +546,7 @@ def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> N
     channels = size_of(g, -1)
     depth: Size = -1 if isinstance(channels, Node) else channels * window.count
     dims = dims_of(g)
-    wide = broadcast_to(
-        reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.count, channels]
-    )
+    wide = broadcast_to(reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.count, channels])
     rest = iter(sizes)
     p = reshape(wide, [*dims[:-1], depth])
     return fold(p, [next(rest) if d is None else d for d in space], window)

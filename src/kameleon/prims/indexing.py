@@ -69,7 +69,8 @@ def _infer_take_along(x: Node, index: Node, axis: int) -> TensorType:
     _check_index("take_along", index)
     if len(index.shape) != len(x.shape):
         raise ShapeError(f"take_along: {index.shape} and {x.shape} differ in rank")
-    return TensorType(index.shape, x.dtype)
+    lines = (*x.shape[:axis], index.shape[axis], *x.shape[axis + 1 :])
+    return TensorType(join_shapes(lines, index.shape, "take_along"), x.dtype)
 
 
 _take_along = Primitive(

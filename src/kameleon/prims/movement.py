@@ -249,7 +249,9 @@ def _inferred_dim(source: Shape, fixed: list[Dim]) -> Dim:
 _reshape = Primitive(
     "reshape",
     _infer_reshape,
-    jointly(lambda y, g, needed: [reshape(g[0], dims_of(y.operands[0]))] + [None] * (len(needed) - 1)),  # type: ignore[arg-type,list-item] # noqa: E501
+    jointly(
+        lambda y, g, needed: [reshape(g[0], dims_of(y.operands[0]))] + [None] * (len(needed) - 1)
+    ),  # type: ignore[arg-type,list-item]
     "the same elements in row-major order in another shape; one -1 is inferred",
 )
 
@@ -260,10 +262,7 @@ def reshape(x: Node, dims: Sequence[Size]) -> Node:
     if shape == x.shape and not sizes:
         return x
     if -1 in shape and not sizes and None not in x.shape:
-        fixed = [d for d in shape if d != -1]
-        inferred = _inferred_dim(x.shape, fixed)
-        checked = _infer_reshape(x, shape=shape)
-        shape = tuple(inferred if d == -1 else d for d in checked.shape)
+        shape = _infer_reshape(x, shape=shape).shape
     return _reshape(x, *sizes, shape=shape)
 
 
@@ -295,7 +294,9 @@ def _broadcast_back(g: Node, x: Node) -> Node:
 _broadcast = Primitive(
     "broadcast_to",
     _infer_broadcast,
-    jointly(lambda y, g, needed: [_broadcast_back(g[0], y.operands[0])] + [None] * (len(needed) - 1)),  # type: ignore[arg-type,list-item] # noqa: E501
+    jointly(
+        lambda y, g, needed: [_broadcast_back(g[0], y.operands[0])] + [None] * (len(needed) - 1)
+    ),  # type: ignore[arg-type,list-item]
     "x stretched along new leading axes and along its axes of static size 1",
 )
 
@@ -325,10 +326,10 @@ def broadcast_like(x: Node, shape: Shape, others: Sequence[Node]) -> Node:
             dims.append(_unknown_size(axis - len(shape), others))
         else:
             dims.append(dim)
-    if all(
-        (own is None) or own == dim
-        for own, dim in zip(x.shape, shape[offset:], strict=True)
-    ) and not offset:
+    if (
+        all((own is None) or own == dim for own, dim in zip(x.shape, shape[offset:], strict=True))
+        and not offset
+    ):
         return x
     return broadcast_to(x, dims)
 
@@ -446,9 +447,7 @@ def slice_axis(x: Node, axis: int, start: int | None, stop: int | None, step: in
     return slice_(x, windows)
 
 
-def _infer_unslice(
-    g: Node, *sizes: Node, shape: Shape, windows: tuple[Window, ...]
-) -> TensorType:
+def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Window, ...]) -> TensorType:
     want = tuple(_sliced_dim(d, w) for d, w in zip(shape, windows, strict=True))
     join_shapes(g.shape, want, "unslice")
     return TensorType(shape, g.dtype)

@@ -84,9 +84,7 @@ def _product_of_others(x: Node, axes: Axes) -> Node:
     flat = reshape(moved, [sizes_product(dims_of(moved)[: len(axes)]), *rest])
     one = [(1, 0)] + [(0, 0)] * len(rest)
     before = slice_axis(cumprod(pad(flat, one, 1), axis=0), 0, None, -1)
-    after = slice_axis(
-        cumprod(pad(reverse(flat, axes=(0,)), one, 1), axis=0), 0, None, -1
-    )
+    after = slice_axis(cumprod(pad(reverse(flat, axes=(0,)), one, 1), axis=0), 0, None, -1)
     others = mul(before, reverse(after, axes=(0,)))
     return transpose(reshape(others, dims_of(moved)), inverse(perm))
 
@@ -222,13 +220,11 @@ def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
 
 def logsumexp(x: Node, axes: Axes) -> Node:
     """log(sum(exp(x))) over `axes`, stable: shifted by the maximum where that is finite."""
-    from .elementwise import abs, log, lt
     from .control import stop_gradient
+    from .elementwise import abs, log, lt
 
     top = stop_gradient(reduce_max(x, axes))
     finite = lt(abs(top), full_like(top, float("inf")))
     shift = select(finite, top, full_like(top, 0))
     total = reduce_sum(exp(sub(x, spread(shift, x, axes))), axes)
     return add(log(total), shift)
-
-

@@ -108,8 +108,10 @@ class _Reverse:
 
 # Primitives that cost less to compute again than to stack.
 CHEAP = frozenset(
-    "add sub mul neg square broadcast_to reshape transpose cast eq ne lt le gt ge"
-    " logical_not logical_and logical_or select slice size".split()
+    (
+        "add sub mul neg square broadcast_to reshape transpose cast eq ne lt le gt ge "
+        "logical_not logical_and logical_or select slice size"
+    ).split()
 )
 
 
@@ -269,8 +271,7 @@ def _backward_scan(
         [*reverse.steps, *new_totals, *ys],
     )
     start = [
-        full_like(reverse.node.results[i], 0) if (g := gs[i]) is None else g
-        for i in reverse.states
+        full_like(reverse.node.results[i], 0) if (g := gs[i]) is None else g for i in reverse.states
     ]
     zeros = [_outer_zero(reverse, *item) for item in sums.carried.items()]
     last, stacked = run_scan(
@@ -304,5 +305,3 @@ def full_like_scalar(type: TensorType) -> Node:
     from .elementwise import constant
 
     return constant(0, type.dtype)
-
-

@@ -160,9 +160,9 @@ def feed_of(node: Node, what: str) -> Feed:
     shape = want.shape if want.is_static else None
 
     def feed(value: Any) -> Any:
-        if type(value) is np.ndarray and value.dtype is numpy_dtype:
-            if value.shape == shape or (shape is None and want.accepts(value.shape)):
-                return value
+        plain = type(value) is np.ndarray and value.dtype is numpy_dtype
+        if plain and (value.shape == shape or (shape is None and want.accepts(value.shape))):
+            return value
         return _converted(value, node, want, what)
 
     return feed

@@ -87,8 +87,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fun
         if phase:
             node.default, node.is_phase = default, True  # type: ignore[attr-defined]
     variables = [
-        _variable(name, arrays[f"variable.{i}"])
-        for i, name in enumerate(description["variables"])
+        _variable(name, arrays[f"variable.{i}"]) for i, name in enumerate(description["variables"])
     ]
     streams = [_stream(*pair) for pair in description["streams"]]
     given = dict(zip(graph.inputs[len(names) :], [*variables, *streams], strict=True))

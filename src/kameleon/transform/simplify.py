@@ -356,7 +356,11 @@ class Rewriter:
 
     def _folded(self, node: Node) -> Node | None:
         """f(constants) -> a constant, where it's small (broadcasts stay: they cost nothing)."""
-        if self.fold is None or node.primitive.name == "broadcast_to" or not all(n.primitive is CONSTANT for n in node.operands):
+        if (
+            self.fold is None
+            or node.primitive.name == "broadcast_to"
+            or not all(n.primitive is CONSTANT for n in node.operands)
+        ):
             return None
         if not node.type.is_static or np.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
             return None
@@ -386,9 +390,7 @@ class Rewriter:
         return self.bodies[graph]
 
 
-def simplify(
-    graph: Graph, native: Container[str] | None = None, fold: Fold | None = None
-) -> Graph:
+def simplify(graph: Graph, native: Container[str] | None = None, fold: Fold | None = None) -> Graph:
     """An equal graph with the same inputs.
 
     Args:
@@ -404,5 +406,3 @@ def simplify(
         return Graph(graph.inputs, rewriter.rewrite(outputs))
     finally:
         context.source, context.control, context.scope = saved
-
-

@@ -129,8 +129,10 @@ class Code:
 
     def is_owned(self, slot: int) -> bool:
         """Whether the value's buffer was made by this program and belongs to nobody else."""
-        return slot >= self.parameters and slot not in self.constants and (
-            self._owned[self._find(slot)]
+        return (
+            slot >= self.parameters
+            and slot not in self.constants
+            and (self._owned[self._find(slot)])
         )
 
     def group(self, slot: int) -> int:
@@ -157,9 +159,7 @@ class Code:
             self._reuse(line, number, last_group)
         self._place_frees(last_slot, last_group, end)
 
-    def _place_frees(
-        self, last_slot: dict[int, int], last_group: dict[int, int], end: int
-    ) -> None:
+    def _place_frees(self, last_slot: dict[int, int], last_group: dict[int, int], end: int) -> None:
         """Free each slot behind its last use; give large buffers back behind their last view."""
         for line in self.lines:
             base, group = line.dest, self._find(line.dest)
@@ -287,5 +287,3 @@ def literal(array: np.ndarray) -> str | None:
     if isinstance(value, int):
         return repr(value) if abs(value) < 2**31 or array.dtype.itemsize == 8 else f"({value})"
     return repr(value) if np.isfinite(value) else None
-
-

@@ -110,9 +110,7 @@ class Emitter:
 
     def dims(self, node: Node, texts: Mapping[int, str] | None = None) -> str:
         """The shape of `node` as a tuple's text: ints, and `texts` for unknown ones."""
-        parts = [
-            str(d) if d is not None else (texts or {})[i] for i, d in enumerate(node.shape)
-        ]
+        parts = [str(d) if d is not None else (texts or {})[i] for i, d in enumerate(node.shape)]
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
     # Elementwise -----------------------------------------------------------------------------

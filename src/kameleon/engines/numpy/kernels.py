@@ -130,6 +130,9 @@ def scatter_add(g: Array, index: Array, size: int, axis: int) -> Array:
 def take_along(x: Array, index: Array, axis: int) -> Array:
     """One index for each line."""
     check_index(index, x.shape[axis])
+    lines = (*x.shape[:axis], index.shape[axis], *x.shape[axis + 1 :])
+    if lines != index.shape:
+        mismatch(lines, index.shape)
     return np.take_along_axis(x, index, axis)
 
 
@@ -150,7 +153,9 @@ def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array,
         mismatch(labels.shape, shape[:axis] + shape[axis + 1 :])
     rank = labels.ndim
     lines: list[Array] = [
-        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)]) if rank > 1 else np.arange(d)
+        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)])
+        if rank > 1
+        else np.arange(d)
         for i, d in enumerate(labels.shape)
     ]
     return (*lines[:axis], labels, *lines[axis:])
@@ -243,9 +248,7 @@ def scan(
             for x, y in zip(old, carry, strict=True):
                 if np.shape(x) != np.shape(y):
                     mismatch(np.shape(x), np.shape(y))
-            stacks = [
-                empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])
-            ]
+            stacks = [empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])]
         for stack, y in zip(stacks, results[count:], strict=True):
             stack[t] = y
     return (*carry, *stacks)

@@ -156,7 +156,8 @@ def function(
     unknown = sorted(set(kwargs) - known)
     if unknown:
         raise ArgumentError(
-            f"function got unknown keyword {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
+            f"function got unknown keyword {', '.join(unknown)};"
+            f" it takes {', '.join(sorted(known))}"
         )
     if isinstance(inputs, (Node, SparseTensor)):
         inputs = [inputs]
