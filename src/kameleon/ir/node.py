@@ -88,6 +88,22 @@ class Node:
 
     __array_priority__ = 1000
 
+    if TYPE_CHECKING:  # the K surface gives nodes their operators
+
+        def _of_two(self, other: Any) -> Node: ...
+        def _of_one(self) -> Node: ...
+        def __getitem__(self, key: Any) -> Node: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Node]: ...
+        def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two
+        __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _of_two
+        __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _of_two
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _of_two
+        __lt__ = __le__ = __gt__ = __ge__ = _of_two
+        __neg__ = __pos__ = __abs__ = __invert__ = _of_one
+
     def __init__(
         self,
         primitive: Primitive,

@@ -151,13 +151,9 @@ def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array,
     check_index(labels, shape[axis])
     if labels.shape != shape[:axis] + shape[axis + 1 :]:
         mismatch(labels.shape, shape[:axis] + shape[axis + 1 :])
-    rank = labels.ndim
-    lines: list[Array] = [
-        np.arange(d).reshape([-1 if i == j else 1 for j in range(rank)])
-        if rank > 1
-        else np.arange(d)
-        for i, d in enumerate(labels.shape)
-    ]
+    lines: list[Array] = [np.arange(d) for d in labels.shape]
+    if len(lines) > 1:
+        lines = list(np.ix_(*lines))
     return (*lines[:axis], labels, *lines[axis:])
 
 
