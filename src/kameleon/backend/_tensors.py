@@ -19,7 +19,6 @@ from ..ir.types import (
     normalize_axes,
     normalize_axis,
     promote,
-    scalar_dtype,
 )
 from ..prims.control import identity
 from ..prims.elementwise import cast, constant
@@ -29,8 +28,6 @@ from .sparse_tensor import SparseTensor
 
 Tensor = Node
 TensorLike = Any
-
-_SCALARS = (bool, int, float)
 
 
 def floatx() -> DType:
@@ -116,18 +113,34 @@ def broadcast_together(operands: Sequence[Node], what: str) -> list[Node]:
 
 
 def promoted(operands: Sequence[TensorLike], what: str) -> list[Node]:
-    """The operands as tensors of one dtype; Python numbers take that of the tensors."""
-    tensors = [x if isinstance(x, _SCALARS) else as_tensor(x, what) for x in operands]
-    strong = [x.dtype for x in tensors if isinstance(x, Node)]
-    if not strong:
-        tensors = [as_tensor(x, what) for x in operands]
-        strong = [x.dtype for x in tensors]
-    dtype = strong[0] if len(strong) == 1 else promote(*strong)
-    for x in tensors:
-        if not isinstance(x, Node):
-            weak = scalar_dtype(type(x), dtype)
-            dtype = floatx() if weak.is_float and not dtype.is_float else weak
-    return [cast(x, dtype) if isinstance(x, Node) else constant(x, dtype) for x in tensors]
+    """The operands as tensors of one dtype.
+
+    Tensors decide it, by NumPy's promotion; numbers, arrays and lists take it, too, but where
+    they are of a higher kind (floats meeting an integer tensor become `K.floatx()`).
+
+    Raises:
+        DTypeError: a number is out of the dtype's range.
+    """
+    tensors = [as_tensor(x, what) for x in operands]
+    own = [t.dtype for t, x in zip(tensors, operands, strict=True) if isinstance(x, Node)]
+    dtype = promote(*(own or [t.dtype for t in tensors]))
+    for tensor in tensors:
+        if _KINDS[tensor.dtype.kind] > _KINDS[dtype.kind]:
+            dtype = floatx() if tensor.dtype.is_float else tensor.dtype
+    return [
+        cast(t, dtype) if t.operands or isinstance(x, Node) else _constant_of(x, dtype, what)
+        for t, x in zip(tensors, operands, strict=True)
+    ]
+
+
+_KINDS = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2}
+
+
+def _constant_of(value: Any, dtype: DType, what: str) -> Node:
+    try:
+        return constant(value, dtype)
+    except OverflowError:
+        raise DTypeError(f"{what}: {value!r} is out of the range of {dtype}") from None
 
 
 def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Node:

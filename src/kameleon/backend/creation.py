@@ -264,7 +264,7 @@ def shape(x: TensorLike) -> Tensor:
     return named(stack([as_node(s) for s in dims_of(x)], 0), "Shape")
 
 
-def int_shape(x: Any) -> tuple[int | None, ...] | None:
+def int_shape(x: Any) -> Any:
     """The static shape.
 
     Args:
@@ -284,7 +284,7 @@ def int_shape(x: Any) -> tuple[int | None, ...] | None:
     return getattr(x, "shape", None)
 
 
-def get_variable_shape(x: Tensor) -> tuple[int | None, ...] | None:
+def get_variable_shape(x: Tensor) -> Any:
     """The older name of `int_shape`.
 
     >>> from kameleon import backend as K

@@ -120,6 +120,21 @@ class BackendFunction:
         results = self.compiled(self._inputs.values(inputs))
         return results if self._count is not None else self._leaves.rebuild(results)
 
+    @property
+    def source(self) -> str:
+        """The program that the engine in force runs, as text, where it has one."""
+        return self.compiled.source()
+
+    def save(self, path: Any) -> None:
+        """Write the function with its variables to a file; `kameleon.load` reads it.
+
+        Args:
+            path: the file; one that exists is replaced.
+        """
+        from ..runtime.storage import save
+
+        save(self.compiled, path)
+
     def __repr__(self) -> str:
         return repr(self.compiled)
 
@@ -209,7 +224,7 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     return run(list(feed_dict.values()))
 
 
-def gradients(loss: Tensor, variables: Any) -> list[Tensor | None]:
+def gradients(loss: Tensor, variables: Any) -> list[Any]:
     """The gradients of a loss with respect to tensors.
 
     Args:
@@ -232,7 +247,7 @@ def gradients(loss: Tensor, variables: Any) -> list[Tensor | None]:
     for x in wrt:
         if not isinstance(x, Node):
             raise ArgumentError(f"gradients: expected tensors to differentiate by, got {x!r}")
-    return gradients_of(as_tensor(loss, "gradients"), wrt)
+    return list(gradients_of(as_tensor(loss, "gradients"), wrt))
 
 
 def stop_gradient(variables: Any) -> Any:

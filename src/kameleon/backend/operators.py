@@ -80,7 +80,8 @@ COMPARISONS: dict[str, tuple[Primitive, str]] = {
 def getitem(x: Node, key: Any) -> Node:
     """x[key], with ints, slices, `...`, None, and integer tensors (picked along their axis)."""
     keys = _expanded(x, key if isinstance(key, tuple) else (key,))
-    windows, flips, picks, layout = [], [], [], []
+    windows, flips, picks = [], [], []
+    layout: list[int | None] = []
     axis = 0
     for item in keys:
         if item is None:

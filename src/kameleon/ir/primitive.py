@@ -108,7 +108,9 @@ class jointly:  # noqa: N801 (reads as a word in the tables)
 
 
 def _infer_item(producer: Node, index: int) -> TensorType:
-    return producer.type[index]  # type: ignore[no-any-return, misc]
+    types: Any = producer.type  # of several results: a tuple
+    found: TensorType = types[index]
+    return found
 
 
 class _Item(Primitive):
@@ -117,7 +119,8 @@ class _Item(Primitive):
     __slots__ = ()
 
     def __call__(self, *operands: Node, **attrs: Any) -> Node:
-        return operands[0].results[attrs["index"]]
+        index: int = attrs["index"]
+        return operands[0].results[index]
 
 
 ITEM = _Item(

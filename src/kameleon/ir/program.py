@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 from .node import Node, Print, Update, Variable, built_for, walk
 from .primitive import CONSTANT, INPUT, REGISTRY, Constant
@@ -94,11 +95,26 @@ def _node_key(node: Node, number: dict[Node, int]) -> Hashable:
     return (node.primitive.name, operands, attrs_key(node), node.type)
 
 
+class _Same:
+    """Equal where it holds the same array; the array lives on, so that no other takes its id."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.array is other.array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+
 def attrs_key(node: Node) -> Hashable:
     """The attributes of a node as something hashable that doesn't depend on object identity."""
     if node.primitive is CONSTANT:
         constant: Constant = node.attrs["value"]
-        return constant if constant.array.size <= KEYED_CONSTANT else id(constant.array)
+        return constant if constant.array.size <= KEYED_CONSTANT else _Same(constant.array)
     if not node.attrs:
         return ()
     return tuple((k, v.key if isinstance(v, Graph) else v) for k, v in sorted(node.attrs.items()))

@@ -115,5 +115,6 @@ def _decode(data: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         return as_dtype(data["dtype"])
     if "float" in data:
         return float.fromhex(data["float"])
-    items = [_decode(v, arrays) for v in data.get("tuple", data.get("items", ()))]
+    encoded: Any = data.get("tuple", data.get("items", ()))
+    items = [_decode(v, arrays) for v in encoded]
     return RECORDS[data["record"]](*items) if "record" in data else tuple(items)

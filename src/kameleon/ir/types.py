@@ -172,8 +172,9 @@ def broadcast_shapes(what: str, *shapes: Shape) -> Shape:
             result.append(functools.reduce(join_dims, dims) if dims else 1)
         except ValueError:
             shown = " and ".join(map(show_shape, shapes))
+            sizes = sorted({d for d in dims if d is not None})
             raise ShapeError(
-                f"{what}: shapes {shown} don't broadcast: sizes {sorted({*dims} - {None})} meet"
+                f"{what}: shapes {shown} don't broadcast: sizes {sizes} meet"
                 f" on axis {axis}; equal sizes were expected, or 1"
             ) from None
     return tuple(result)

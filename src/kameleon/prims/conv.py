@@ -71,7 +71,7 @@ class Window(NamedTuple):
         return tuple(self.out_dim(i, d) for i, d in enumerate(space))
 
     @property
-    def count(self) -> int:
+    def cells(self) -> int:
         """The number of cells in the window."""
         return int(np.prod(self.sizes, dtype=np.int64))
 
@@ -122,7 +122,7 @@ def _places(x: Node, axis: int, window: Window) -> int:
 def _infer_patches(x: Node, window: Window) -> TensorType:
     _check_space("patches", x, window)
     channels = x.shape[-1]
-    depth = None if channels is None else channels * window.count
+    depth = None if channels is None else channels * window.cells
     return TensorType((x.shape[0], *window.outputs(_space(x)), depth), x.dtype)
 
 
@@ -147,7 +147,7 @@ def patches(x: Node, window: Window) -> Node:
 
 def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
     depth = p.shape[-1]
-    channels = None if depth is None else depth // window.count
+    channels = None if depth is None else depth // window.cells
     return TensorType((p.shape[0], *space, channels), p.dtype)
 
 
@@ -157,7 +157,7 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     depth = p.shape[-1]
     if depth is None:
         raise ShapeError("the expansion of fold needs a known number of channels")
-    channels = depth // window.count
+    channels = depth // window.cells
     padded = [d + a + b for d, (a, b) in zip(space, window.padding, strict=True)]  # type: ignore[operator]
     batch = size_of(p, 0)
     total: Node | None = None
@@ -290,7 +290,7 @@ def _expand_conv_kernel(x: Node, g: Node, window: Window) -> Node:
     return reshape(flat, [*window.sizes, size_of(x, -1), size_of(g, -1)])
 
 
-conv_kernel = Primitive(
+conv_kernel: Primitive = Primitive(
     "conv_kernel",
     _infer_conv_kernel,
     [
@@ -321,14 +321,14 @@ def _infer_depthwise(x: Node, k: Node, window: Window) -> TensorType:
 
 def _cells(p: Node, window: Window, channels: Size) -> Node:
     """Patches as (batch, *places, cells, channels)."""
-    return reshape(p, [*dims_of(p)[:-1], window.count, channels])
+    return reshape(p, [*dims_of(p)[:-1], window.cells, channels])
 
 
 def _expand_depthwise(x: Node, k: Node, window: Window) -> Node:
     c, m = size_of(k, -2), size_of(k, -1)
     p = _cells(patches(x, window), window, c)
     rank = len(p.shape)
-    flat = reshape(k, [window.count, c, m])
+    flat = reshape(k, [window.cells, c, m])
     out = contract(p, flat, ((rank - 2,), (0,)), ((rank - 1,), (1,)))
     out = transpose(out, (*range(1, rank - 1), 0, rank - 1))
     return reshape(out, [*dims_of(out)[:-2], c * m if _ints(c, m) else -1])  # type: ignore[operator]
@@ -346,11 +346,11 @@ def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window
     c, m = size_of(k, -2), size_of(k, -1)
     split_g = _split_depth(g, c, m)
     rank = len(split_g.shape)
-    flat = reshape(k, [window.count, c, m])
+    flat = reshape(k, [window.cells, c, m])
     p = contract(split_g, flat, ((rank - 1,), (2,)), ((rank - 2,), (1,)))
     p = transpose(p, (*range(1, rank), 0))
     rest = iter(sizes)
-    depth = c * window.count if _ints(c) else -1  # type: ignore[operator]
+    depth = c * window.cells if _ints(c) else -1  # type: ignore[operator]
     p = reshape(p, [*dims_of(p)[:-2], depth])
     return fold(p, [next(rest) if d is None else d for d in space], window)
 
@@ -403,7 +403,7 @@ def depthwise_input(g: Node, k: Node, space: Sequence[Size], window: Window) -> 
     return _depthwise_input(g, k, *sizes, space=shape, window=window)
 
 
-depthwise_kernel = Primitive(
+depthwise_kernel: Primitive = Primitive(
     "depthwise_kernel",
     lambda x, g, window, multiplier: TensorType((*window.sizes, x.shape[-1], multiplier), x.dtype),
     [
@@ -430,7 +430,7 @@ def _infer_max_pool(x: Node, window: Window) -> tuple[TensorType, TensorType]:
 
 def _cell_dtype(window: Window) -> DType:
     """What holds the number of any cell; it's read once for each element, so it's small."""
-    return INT8 if window.count <= 127 else INT32
+    return INT8 if window.cells <= 127 else INT32
 
 
 def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
@@ -464,8 +464,8 @@ max_pool = Primitive(
     "max_pool",
     _infer_max_pool,
     jointly(_max_pool_back),
-    "the maximum in each window, and the cell (row-major, int8 or int32) where it first is; padding is"
-    " never chosen",
+    "the maximum in each window, and the cell (row-major, int8 or int32) where it first is;"
+    " padding is never chosen",
     expand=_expand_max_pool,
     title="MaxPool",
 )
@@ -475,10 +475,10 @@ def _hits(index: Node, window: Window) -> Node:
     """(batch, *places, cells, channels): whether the cell is the chosen one."""
     rank = len(index.shape)
     dims = dims_of(index)
-    full: list[Size] = [*dims[:-1], window.count, dims[-1]]
+    full: list[Size] = [*dims[:-1], window.cells, dims[-1]]
     stretched = broadcast_to(reshape(index, [*dims[:-1], 1, dims[-1]]), full)
     cells = reshape(
-        constant(np.arange(window.count), index.dtype), [1] * (rank - 1) + [window.count, 1]
+        constant(np.arange(window.cells), index.dtype), [1] * (rank - 1) + [window.cells, 1]
     )
     return eq(stretched, broadcast_to(cells, full))
 
@@ -488,7 +488,7 @@ def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Win
     rank = len(hits.shape)
     wide = mul(hits, spread(g, hits, (rank - 2,)))
     channels = size_of(g, -1)
-    depth: Size = -1 if isinstance(channels, Node) else channels * window.count
+    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
     rest = iter(sizes)
     p = reshape(wide, [*dims_of(wide)[:-2], depth])
     return fold(p, [next(rest) if d is None else d for d in space], window)
@@ -515,7 +515,7 @@ def _expand_pool_pick(x: Node, index: Node, window: Window) -> Node:
     return reduce_sum(mul(p, cast(_hits(index, window), x.dtype)), (rank - 2,))
 
 
-pool_pick = Primitive(
+pool_pick: Primitive = Primitive(
     "pool_pick",
     lambda x, index, window: _infer_pool(x, window),
     [lambda g, y, x, index, window: unpool(g, index, dims_of(x)[1:-1], window), None],
@@ -544,9 +544,9 @@ sum_pool = Primitive(
 
 def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     channels = size_of(g, -1)
-    depth: Size = -1 if isinstance(channels, Node) else channels * window.count
+    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
     dims = dims_of(g)
-    wide = broadcast_to(reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.count, channels])
+    wide = broadcast_to(reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.cells, channels])
     rest = iter(sizes)
     p = reshape(wide, [*dims[:-1], depth])
     return fold(p, [next(rest) if d is None else d for d in space], window)
@@ -588,5 +588,5 @@ def average_pool(x: Node, window: Window) -> Node:
 
     total = sum_pool(x, window=window)
     if not any(map(any, window.padding)):
-        return div(total, full_like(total, window.count))
+        return div(total, full_like(total, window.cells))
     return div(total, broadcast_to(_cells_inside(x, window), dims_of(total)))

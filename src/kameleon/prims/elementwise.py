@@ -83,9 +83,9 @@ def zero_if_zero(g: Node, product: Node) -> Node:
 
 # One operand -------------------------------------------------------------------------------
 
-neg = elementwise("neg", NUMBER, [lambda g, y, x: neg(g)], "-x")
+neg: Primitive = elementwise("neg", NUMBER, [lambda g, y, x: neg(g)], "-x")
 abs = elementwise("abs", NUMBER, [lambda g, y, x: mul(g, sign(x))], "|x|; its gradient at 0 is 0")
-sign = elementwise("sign", NUMBER, ZERO, "-1, 0 or 1; NaN for NaN")
+sign: Primitive = elementwise("sign", NUMBER, ZERO, "-1, 0 or 1; NaN for NaN")
 exp = elementwise("exp", FLOAT, [lambda g, y, x: mul(g, y)], "e**x")
 expm1 = elementwise("expm1", FLOAT, [lambda g, y, x: mul(g, exp(x))], "e**x - 1, exact near 0")
 log = elementwise(
@@ -104,7 +104,7 @@ sqrt = elementwise(
     "square root; NaN for x < 0",
 )
 sin = elementwise("sin", FLOAT, [lambda g, y, x: mul(g, cos(x))], "sine")
-cos = elementwise("cos", FLOAT, [lambda g, y, x: neg(mul(g, sin(x)))], "cosine")
+cos: Primitive = elementwise("cos", FLOAT, [lambda g, y, x: neg(mul(g, sin(x)))], "cosine")
 tanh = elementwise(
     "tanh", FLOAT, [lambda g, y, x: mul(g, sub(full_like(y, 1), mul(y, y)))], "hyperbolic tangent"
 )
@@ -146,15 +146,15 @@ def _first_wins(better: Callable[[Node, Node], Node]) -> list[Any]:
     ]
 
 
-add = elementwise("add", ANY, [lambda g, y, a, b: g, lambda g, y, a, b: g], "a + b; or, of bools")
-sub = elementwise("sub", NUMBER, [lambda g, y, a, b: g, lambda g, y, a, b: neg(g)], "a - b")
-mul = elementwise(
+add: Primitive = elementwise("add", ANY, [lambda g, y, a, b: g, lambda g, y, a, b: g], "a + b; or, of bools")
+sub: Primitive = elementwise("sub", NUMBER, [lambda g, y, a, b: g, lambda g, y, a, b: neg(g)], "a - b")
+mul: Primitive = elementwise(
     "mul",
     ANY,
     [lambda g, y, a, b: mul(g, b), lambda g, y, a, b: mul(g, a)],
     "a * b; and, of bools",
 )
-div = elementwise(
+div: Primitive = elementwise(
     "div",
     FLOAT,
     [lambda g, y, a, b: div(g, b), lambda g, y, a, b: neg(div(mul(g, y), b))],
@@ -180,9 +180,9 @@ minimum = elementwise(
 eq = elementwise("eq", ANY, ZERO, "a == b", result=BOOL, title="Equal")
 ne = elementwise("ne", ANY, ZERO, "a != b", result=BOOL, title="NotEqual")
 lt = elementwise("lt", ANY, ZERO, "a < b", result=BOOL, title="Less")
-le = elementwise("le", ANY, ZERO, "a <= b", result=BOOL, title="LessEqual")
+le: Primitive = elementwise("le", ANY, ZERO, "a <= b", result=BOOL, title="LessEqual")
 gt = elementwise("gt", ANY, ZERO, "a > b", result=BOOL, title="Greater")
-ge = elementwise("ge", ANY, ZERO, "a >= b", result=BOOL, title="GreaterEqual")
+ge: Primitive = elementwise("ge", ANY, ZERO, "a >= b", result=BOOL, title="GreaterEqual")
 logical_and = elementwise("logical_and", LOGIC, ZERO, "a and b")
 logical_or = elementwise("logical_or", LOGIC, ZERO, "a or b")
 bit_and = elementwise("bit_and", BITS, ZERO, "bitwise and")
@@ -208,7 +208,7 @@ def _infer_select(condition: Node, a: Node, b: Node) -> TensorType:
     return TensorType(join_shapes(shape, condition.shape, "select"), a.dtype)
 
 
-select = Primitive(
+select: Primitive = Primitive(
     "select",
     _infer_select,
     [

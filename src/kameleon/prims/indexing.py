@@ -8,9 +8,9 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, jointly
-from ..ir.types import INT64, DType, TensorType, as_dtype, join_shapes
+from ..ir.types import INT64, DType, Shape, TensorType, as_dtype, join_shapes
 from .elementwise import cast, constant, eq, full_like
-from .movement import Shape, Size, broadcast_to, dims_of, iota, reshape, size_of, split
+from .movement import Size, broadcast_to, dims_of, iota, reshape, size_of, split
 
 
 def _check_index(what: str, index: Node) -> None:

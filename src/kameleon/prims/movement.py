@@ -217,6 +217,11 @@ def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
 # Shape of the result given -----------------------------------------------------------------
 
 
+def _keep_first(rule: Callable[[Any, Node], Node]) -> jointly:
+    """A pullback (cotangent, result) for a primitive whose other operands are sizes."""
+    return jointly(lambda y, gs, needed: [rule(gs[0], y), *[None] * (len(needed) - 1)])
+
+
 def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
     known = None if None in x.shape else int(np.prod(x.shape, dtype=np.int64))  # type: ignore[arg-type]
     fixed = [d for d in shape if d is not None and d != -1]
@@ -237,11 +242,11 @@ def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
     return TensorType(tuple(None if d == -1 else d for d in shape), x.dtype)
 
 
-def _inferred_dim(source: Shape, fixed: list[Dim]) -> Dim:
+def _inferred_dim(source: Shape, fixed: list[int]) -> Dim:
     """The size that -1 stands for, where the unknown sizes don't matter."""
     if None in source:
         return None
-    rest = int(np.prod(fixed, dtype=np.int64)) if fixed else 1  # type: ignore[arg-type]
+    rest = int(np.prod(fixed, dtype=np.int64)) if fixed else 1
     total = int(np.prod(source, dtype=np.int64))  # type: ignore[arg-type]
     return total // rest
 
@@ -249,9 +254,7 @@ def _inferred_dim(source: Shape, fixed: list[Dim]) -> Dim:
 _reshape = Primitive(
     "reshape",
     _infer_reshape,
-    jointly(
-        lambda y, g, needed: [reshape(g[0], dims_of(y.operands[0]))] + [None] * (len(needed) - 1)
-    ),  # type: ignore[arg-type,list-item]
+    _keep_first(lambda g, y: reshape(g, dims_of(y.operands[0]))),
     "the same elements in row-major order in another shape; one -1 is inferred",
 )
 
@@ -294,9 +297,7 @@ def _broadcast_back(g: Node, x: Node) -> Node:
 _broadcast = Primitive(
     "broadcast_to",
     _infer_broadcast,
-    jointly(
-        lambda y, g, needed: [_broadcast_back(g[0], y.operands[0])] + [None] * (len(needed) - 1)
-    ),  # type: ignore[arg-type,list-item]
+    _keep_first(lambda g, y: _broadcast_back(g, y.operands[0])),
     "x stretched along new leading axes and along its axes of static size 1",
 )
 
@@ -385,7 +386,7 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort(np.asarray(perm, dtype=np.int64)))
 
 
-reverse = Primitive(
+reverse: Primitive = Primitive(
     "reverse",
     lambda x, axes: x.type,
     [lambda g, y, x, axes: reverse(g, axes=axes)],
@@ -456,9 +457,7 @@ def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Window, .
 _unslice = Primitive(
     "unslice",
     _infer_unslice,
-    jointly(
-        lambda y, g, needed: [slice_(g[0], y.attrs["windows"])] + [None] * (len(needed) - 1)  # type: ignore[arg-type,list-item]
-    ),
+    _keep_first(lambda g, y: slice_(g, y.attrs["windows"])),
     "zeros of `shape` with g written to the given slice: the adjoint of `slice`",
 )
 
@@ -523,7 +522,7 @@ def _concatenate_back(
     assert g is not None
     dims = [x.shape[axis] for x in y.operands]
     if None not in dims:
-        stops = np.cumsum(dims, dtype=np.int64).tolist()  # type: ignore[arg-type]
+        stops = np.cumsum(dims, dtype=np.int64).tolist()
         return [
             slice_axis(g, axis, stop - dim, stop) if want else None  # type: ignore[operator]
             for stop, dim, want in zip(stops, dims, needed, strict=True)

@@ -59,12 +59,12 @@ class _Reverse:
         own = {self.carry_params[i]: g for i, g in zip(self.states, self.g_states, strict=True)}
         stop = {*self.body.inputs}
         sizes = {
-            n: size_of(own[n.operands[0]], n.attrs["axis"])
+            n: as_node(size_of(own[n.operands[0]], n.attrs["axis"]))
             for n in walk(outputs, stop)
             if n.primitive.name == "size" and n.operands[0] in own
         }
         if sizes:
-            outputs = substitute(outputs, sizes)  # type: ignore[arg-type]
+            outputs = substitute(outputs, sizes)
         a, b = len(self.wanted_consts), len(self.wanted_consts) + len(self.states)
         return outputs[:a], outputs[a:b], outputs[b:]
 
@@ -187,8 +187,8 @@ class _Sums:
         if self._steady(a) or self._steady(b):
             return None
         self.stacked.update({a: None, b: None})
-        over = tuple((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
-        return lambda get: contract(get(a), get(b), over)
+        over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
+        return lambda get: contract(get(a), get(b), (over_a, over_b))
 
     def _reduced(self, share: Node) -> Any:
         (x,) = share.operands

@@ -151,6 +151,21 @@ softmax_crossentropy = Primitive(
 )
 
 
+def _expand_minus_one_hot(p: Node, labels: Node, axis: int) -> Node:
+    dims = dims_of(p)
+    here = broadcast_to(expand_dims(cast(labels, INT64), axis), dims)
+    return sub(p, cast(eq(iota(dims, axis, INT64), here), p.dtype))
+
+
+minus_one_hot = Primitive(
+    "minus_one_hot",
+    lambda p, labels, axis: p.type,
+    [lambda g, y, p, labels, axis: g, None],
+    "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
+    expand=_expand_minus_one_hot,
+)
+
+
 def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> TensorType:
     shape = join_shapes(x.shape, p.shape, "crossentropy")
     rest = shape[:axis] + shape[axis + 1 :]
@@ -177,21 +192,6 @@ sparse_softmax_crossentropy = Primitive(
     "-log(p[label]) along `axis`, given p = softmax(x), whose cotangent goes to x; a label"
     " outside of [0, classes) is an error",
     expand=_expand_sparse_crossentropy,
-)
-
-
-def _expand_minus_one_hot(p: Node, labels: Node, axis: int) -> Node:
-    dims = dims_of(p)
-    here = broadcast_to(expand_dims(cast(labels, INT64), axis), dims)
-    return sub(p, cast(eq(iota(dims, axis, INT64), here), p.dtype))
-
-
-minus_one_hot = Primitive(
-    "minus_one_hot",
-    lambda p, labels, axis: p.type,
-    [lambda g, y, p, labels, axis: g, None],
-    "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
-    expand=_expand_minus_one_hot,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
@@ -24,12 +24,16 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
     cache = session.compiled
     found = cache.get(key)
     if found is None:
-        simple = simplify(graph, engine.rules, _fold)
-        found = engine.compile(simple)
+        found = compiled_anew(graph, engine)
         while len(cache) >= CACHE_SIZE:
             cache.pop(next(iter(cache)), None)
         cache[key] = found
-    return found  # type: ignore[no-any-return]
+    return found
+
+
+def compiled_anew(graph: Graph, engine: Engine) -> Executable:
+    """The graph's code, not shared with any other: its nodes are those of the graph."""
+    return engine.compile(simplify(graph, engine.rules, _fold))
 
 
 def _fold(node: Node) -> Any:
@@ -42,8 +46,18 @@ def _fold(node: Node) -> Any:
         return None
 
 
-def run(executable: Executable, arguments: Sequence[Any]) -> Sequence[Any]:
+def run(
+    executable: Executable,
+    arguments: Sequence[Any],
+    anew: Callable[[], Executable] | None = None,
+) -> Sequence[Any]:
     """Call compiled code; a failure names the node and the user's line.
+
+    Args:
+        executable: the code.
+        arguments: the values of the graph's inputs.
+        anew: gives code of the caller's own graph, where `executable` may be shared with graphs
+            that were made elsewhere; it's called after a failure.
 
     Raises:
         EvaluationError: the engine failed.
@@ -51,6 +65,12 @@ def run(executable: Executable, arguments: Sequence[Any]) -> Sequence[Any]:
     try:
         return executable(arguments)
     except Exception as error:
+        if anew is not None:
+            own = anew()
+            try:
+                return own(arguments)
+            except Exception as again:
+                _explain(own, again)
         _explain(executable, error)
 
 

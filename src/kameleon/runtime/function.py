@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import constant
-from .compiler import compiled, run
+from .compiler import compiled, compiled_anew, run
 from .engines import current
 from .pure import fed, pure_graph
 from .state import commit, draws, snapshot
@@ -60,9 +61,13 @@ class Function:
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
         constants = dict(constants or {})
+        for x, count in Counter([*self.inputs, *constants]).items():
+            if count > 1:
+                raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
-        self._constants = [feed_of(x, self.name)(value) for x, value in constants.items()]
+        fixed = [feed_of(x, self.name)(value) for x, value in constants.items()]
+        self._constants = [np.array(value) for value in fixed]  # the user may change theirs
         self._engine = engine
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
@@ -85,7 +90,8 @@ class Function:
         arguments = [feed(v) for feed, v in zip(self._feeds, values, strict=True)]
         executable = self._executable(arguments)
         if not self._locks:
-            results = run(executable, [*arguments, *self._constants, *self._state()])
+            values = [*arguments, *self._constants, *self._state()]
+            results = run(executable, values, lambda: self._anew(arguments))
         else:
             results = self._run_and_commit(executable, arguments)
         if self.program.prints:
@@ -105,7 +111,8 @@ class Function:
                 np.array((seed, stream.value), np.uint32)
                 for seed, stream in zip(self._seeds, self._streams, strict=True)
             ]
-            results = run(executable, [*arguments, *self._constants, *self._state(), *keys])
+            values = [*arguments, *self._constants, *self._state(), *keys]
+            results = run(executable, values, lambda: self._anew(arguments))
             self._commit(results)
         finally:
             for lock in reversed(self._locks):
@@ -135,13 +142,24 @@ class Function:
 
     def _executable(self, arguments: Sequence[Any]) -> Executable:
         """The code for the learning phase of this call, with the dead branches removed."""
-        engine = self._engine or current()
-        phase = None if self._phase is None else bool(arguments[self._phase])
+        engine, phase = self._engine or current(), self._phase_of(arguments)
         found = self._executables.get((engine.name, phase))
         if found is None:
             found = compiled(self.graph(phase), engine)
             self._executables[engine.name, phase] = found
         return found
+
+    def source(self, phase: bool | None = None) -> str:
+        """What the engine runs, as text (for learning phase `phase`, if that's an input)."""
+        executable = compiled(self.graph(phase), self._engine or current())
+        return str(getattr(executable, "source", executable))
+
+    def _anew(self, arguments: Sequence[Any]) -> Executable:
+        """Code of this function alone, whose failures name its own lines."""
+        return compiled_anew(self.graph(self._phase_of(arguments)), self._engine or current())
+
+    def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
+        return None if self._phase is None else bool(arguments[self._phase])
 
     def graph(self, phase: bool | None = None) -> Graph:
         """The pure graph, with the learning phase and other defaults as constants."""
@@ -174,6 +192,8 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
         raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
     try:
         array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"it holds {array.dtype}")
         given = array.astype(want.dtype) if array.dtype != want.dtype else array
     except (ValueError, TypeError) as error:
         raise FeedError(

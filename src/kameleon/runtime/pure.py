@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..errors import FeedError
-from ..ir.node import Node
+from ..ir.node import Node, Print
 from ..ir.primitive import REGISTRY
-from ..ir.program import Graph, Print, Program
+from ..ir.program import Graph, Program
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes
 from ..prims.movement import size_origin

@@ -38,8 +38,10 @@ class Cell:
 
 def draws(source: Node) -> Cell:
     """The cell that counts the calls that have drawn from a random stream."""
-    cell = source.__dict__.get("draws")
-    return source.__dict__.setdefault("draws", Cell(0)) if cell is None else cell
+    cell: Cell | None = source.__dict__.get("draws")
+    if cell is None:
+        cell = source.__dict__.setdefault("draws", Cell(0))
+    return cell
 
 
 def snapshot(variables: Iterable[Variable]) -> list[Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphError
-from ..ir.node import NO_ATTRS, Node, Variable, unique_name
+from ..ir.node import NO_ATTRS, Node, Print, Variable, unique_name
 from ..ir.primitive import SOURCE, VARIABLE
-from ..ir.program import Graph, Print
+from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..ir.serial import FORMAT, graph_from_data, graph_to_data
 from ..ir.types import TensorType, as_dtype

@@ -141,7 +141,8 @@ def _add_negated(node: Node) -> Node | None:
 
 def _sum_of_slices(node: Node) -> Node | None:
     """unslice(a) + unslice(b) + … -> concatenate(a, b, …), where they lie side by side."""
-    terms, pending = [], list(node.operands)
+    terms: list[Node] = []
+    pending = list(node.operands)
     while pending and len(terms) < LONGEST_SUM:
         term = pending.pop()
         if term.primitive.name == "add":

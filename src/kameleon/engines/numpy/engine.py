@@ -154,7 +154,8 @@ class Emitter:
         roots = dict.fromkeys(self.sizes.of(x, axis) for x in operands)
         if len(roots) < 2:
             return
-        texts, used = [], []
+        texts: list[str] = []
+        used: list[Arg] = []
         for x, b, arg in zip(operands, bare, args, strict=True):
             known = x.shape[axis]
             if known is not None:
@@ -165,7 +166,7 @@ class Emitter:
                 used.append(self.slot(size))
             else:
                 texts.append(f"{{{len(used)}}}.shape[{axis - len(node.shape)}]")
-                used.append(arg)  # type: ignore[arg-type]
+                used.append(arg)
         first, *rest = dict.fromkeys(texts)
         if rest:
             equal = " == ".join([first, *rest])

@@ -123,7 +123,8 @@ def scatter_add(g: Array, index: Array, size: int, axis: int) -> Array:
     check_index(index, size)
     shape = (*g.shape[:axis], size, *g.shape[axis + index.ndim :])
     out = np.zeros(shape, g.dtype)
-    np.add.at(out, (slice(None),) * axis + (index,), g)
+    where: Any = (slice(None),) * axis + (index,)
+    np.add.at(out, where, g)
     return out
 
 
