@@ -87,7 +87,7 @@ BATCH, CHANNELS, OUT = 2, 2, 3
 
 def window_cases(window: Window) -> Iterator[Case]:
     """All linear primitives over one window: (operands, result shape, what each cell adds)."""
-    space, spots, count, c = SPACES[window], places(window), window.count, CHANNELS
+    space, spots, count, c = SPACES[window], places(window), window.cells, CHANNELS
     x, p = normal(BATCH, *space, c), normal(BATCH, *spots, count * c)
     g = normal(BATCH, *spots, OUT, seed=1)
     k = normal(*window.sizes, c, OUT, seed=2)

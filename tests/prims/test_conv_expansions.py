@@ -151,7 +151,7 @@ def space_of(s: Setting) -> list[Size]:
 USES: dict[str, Use] = {
     "patches": Use(lambda s: [image(s)], lambda s, x: windows.patches(x, s.window)),
     "fold": Use(
-        lambda s: [result(s, CHANNELS * s.window.count)],
+        lambda s: [result(s, CHANNELS * s.window.cells)],
         lambda s, p: windows.fold(p, space_of(s), s.window),
     ),
     "conv": Use(

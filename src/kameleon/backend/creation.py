@@ -346,7 +346,7 @@ def count_params(x: Tensor) -> int:
     dims = int_shape(x)
     if dims is None or None in dims:
         raise ShapeError(f"count_params: the shape {dims} isn't fully known; see K.size(x)")
-    return int(np.prod(dims, dtype=np.int64))  # type: ignore[arg-type]
+    return int(np.prod(dims, dtype=np.int64))
 
 
 # Filled tensors ----------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def _filled_variable(value: float, shape: Any, dtype: Any, name: str | None, wha
     dims = check_sizes(dims_from(shape, what), what)
     kind = dtype_or_floatx(dtype)
     if all(isinstance(d, int) for d in dims):
-        return variable(np.full(dims, value, kind), kind, name)  # type: ignore[arg-type]
+        return variable(np.full(dims, value, kind), kind, name)
     return named(broadcast_to(ew.constant(value, kind), dims), name)
 
 

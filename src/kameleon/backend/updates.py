@@ -13,7 +13,7 @@ from ._tensors import Tensor, TensorLike, as_tensor, binary, require_variable
 __all__ = ["update", "update_add", "update_sub", "moving_average_update"]
 
 
-def _make(x: Any, value: Node, what: str, increment: Node | None = None) -> Tensor:
+def _make(x: Any, value: Node, what: str, increment: Node | None = None) -> Update:
     variable = require_variable(x, what)
     if len(value.shape) != len(variable.shape) or any(
         a is not None and a != b for a, b in zip(value.shape, variable.shape, strict=True)
@@ -32,7 +32,7 @@ def _value(variable: Variable, new: TensorLike, what: str) -> Node:
     return cast(as_tensor(new, what), variable.dtype)
 
 
-def update(x: Tensor, new_x: TensorLike) -> Tensor:
+def update(x: Tensor, new_x: TensorLike) -> Update:
     """Set a variable to a new value.
 
     Args:
@@ -55,7 +55,7 @@ def update(x: Tensor, new_x: TensorLike) -> Tensor:
     return _make(x, _value(require_variable(x, "update"), new_x, "update"), "update")
 
 
-def update_add(x: Tensor, increment: TensorLike) -> Tensor:
+def update_add(x: Tensor, increment: TensorLike) -> Update:
     """Add to a variable; several such updates of one variable in one call add up.
 
     Args:
@@ -71,7 +71,7 @@ def update_add(x: Tensor, increment: TensorLike) -> Tensor:
     return _added(x, as_tensor(increment, "update_add"), "update_add")
 
 
-def update_sub(x: Tensor, decrement: TensorLike) -> Tensor:
+def update_sub(x: Tensor, decrement: TensorLike) -> Update:
     """Subtract from a variable; several such updates of one variable in one call add up.
 
     Args:
@@ -87,14 +87,14 @@ def update_sub(x: Tensor, decrement: TensorLike) -> Tensor:
     return _added(x, neg(as_tensor(decrement, "update_sub")), "update_sub")
 
 
-def _added(x: Any, increment: Node, what: str) -> Tensor:
+def _added(x: Any, increment: Node, what: str) -> Update:
     variable = require_variable(x, what)
     increment = cast(increment, variable.dtype)
     total = binary(add, variable, increment, what)
     return _make(x, total, what, increment if increment.type == total.type else None)
 
 
-def moving_average_update(x: Tensor, value: TensorLike, momentum: TensorLike) -> Tensor:
+def moving_average_update(x: Tensor, value: TensorLike, momentum: TensorLike) -> Update:
     """Move a variable towards a value: x * momentum + value * (1 - momentum).
 
     Args:

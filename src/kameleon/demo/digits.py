@@ -98,7 +98,7 @@ def normalize(state: Variables, name: str, x: Tensor) -> Tensor:
     average = state.averages[f"{name}.mean"] = K.zeros((channels,))
     spread = state.averages[f"{name}.variance"] = K.ones((channels,))
 
-    axes = list(range(K.ndim(x) - 1))
+    axes = list(range(len(K.int_shape(x)) - 1))
     by_batch, mean, variance = K.normalize_batch_in_training(x, gamma, beta, axes)
     state.updates += [
         K.moving_average_update(average, mean, momentum=0.9),

@@ -101,7 +101,7 @@ def _corners(x: Node, window: Window) -> list[Node]:
         for i, at in enumerate(cell):
             start, step = at * window.dilation[i], window.strides[i]
             windows.append((start, start + (places[i] - 1) * step + 1, step))
-        parts.append(slice_(x, [whole, *windows, whole]))  # type: ignore[list-item]
+        parts.append(slice_(x, [whole, *windows, whole]))
     return parts
 
 
@@ -171,12 +171,12 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
         for i, at in enumerate(cell):
             start, step = at * window.dilation[i], window.strides[i]
             stop = start + (p.shape[i + 1] - 1) * step + 1  # type: ignore[operator]
-            windows.append((start, stop, step))  # type: ignore[arg-type]
+            windows.append((start, stop, step))
         placed = unslice(part, [batch, *padded, channels], [*windows, (None, None, 1)])
         total = placed if total is None else add(total, placed)
     assert total is not None
     crop = [(a, a + d, 1) for d, (a, _) in zip(space, window.padding, strict=True)]  # type: ignore[operator]
-    return slice_(total, [(None, None, 1), *crop, (None, None, 1)])  # type: ignore[list-item]
+    return slice_(total, [(None, None, 1), *crop, (None, None, 1)])
 
 
 def _keep_first(rule: Any) -> jointly:
@@ -331,7 +331,7 @@ def _expand_depthwise(x: Node, k: Node, window: Window) -> Node:
     flat = reshape(k, [window.cells, c, m])
     out = contract(p, flat, ((rank - 2,), (0,)), ((rank - 1,), (1,)))
     out = transpose(out, (*range(1, rank - 1), 0, rank - 1))
-    return reshape(out, [*dims_of(out)[:-2], c * m if _ints(c, m) else -1])  # type: ignore[operator]
+    return reshape(out, [*dims_of(out)[:-2], c * m if _ints(c, m) else -1])
 
 
 def _ints(*sizes: Size) -> bool:
@@ -350,7 +350,7 @@ def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window
     p = contract(split_g, flat, ((rank - 1,), (2,)), ((rank - 2,), (1,)))
     p = transpose(p, (*range(1, rank), 0))
     rest = iter(sizes)
-    depth = c * window.cells if _ints(c) else -1  # type: ignore[operator]
+    depth = c * window.cells if _ints(c) else -1
     p = reshape(p, [*dims_of(p)[:-2], depth])
     return fold(p, [next(rest) if d is None else d for d in space], window)
 

@@ -520,11 +520,11 @@ def _concatenate_back(
 ) -> list[Node | None]:
     axis, g = y.attrs["axis"], gs[0]
     assert g is not None
-    dims = [x.shape[axis] for x in y.operands]
-    if None not in dims:
+    dims = [d for x in y.operands if (d := x.shape[axis]) is not None]
+    if len(dims) == len(y.operands):
         stops = np.cumsum(dims, dtype=np.int64).tolist()
         return [
-            slice_axis(g, axis, stop - dim, stop) if want else None  # type: ignore[operator]
+            slice_axis(g, axis, stop - dim, stop) if want else None
             for stop, dim, want in zip(stops, dims, needed, strict=True)
         ]
     return _split_unknown(y, g, axis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
@@ -109,7 +109,7 @@ _reduce_any = Primitive("reduce_any", _infer_logic, ZERO, "whether any holds", t
 _reduce_all = Primitive("reduce_all", _infer_logic, ZERO, "whether all hold", title="All")
 
 
-def _reducer(primitive: Primitive) -> Any:
+def _reducer(primitive: Primitive) -> Callable[[Node, Sequence[int]], Node]:
     def reduce(x: Node, axes: Sequence[int]) -> Node:
         axes = tuple(axes)
         return primitive(x, axes=axes) if axes else x

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
@@ -16,6 +18,8 @@ from .state import session
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
+# Graphs of more nodes are compiled with garbage collection paused.
+LARGE = 2000
 
 
 def compiled(graph: Graph, engine: Engine) -> Executable:
@@ -33,13 +37,41 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
 
 def compiled_anew(graph: Graph, engine: Engine) -> Executable:
     """The graph's code, not shared with any other: its nodes are those of the graph."""
-    return engine.compile(simplify(graph, engine.rules, _fold))
+    with _collector_paused(len(graph.nodes)):
+        return engine.compile(simplify(graph, engine.rules, _fold))
+
+
+@contextmanager
+def _collector_paused(nodes: int) -> Iterator[None]:
+    """No garbage collection while a large graph is rebuilt: nothing of it is garbage yet."""
+    pause = nodes > LARGE and gc.isenabled()
+    if pause:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pause:
+            gc.enable()
 
 
 def _fold(node: Node) -> Any:
-    """The value of a node over constants; None where it can't be had before the program runs."""
-    if node.primitive.name not in embedded().rules or node.primitive is CONSTANT:
+    """The value of a node over constants; None where it can't be had before the program runs.
+
+    The same few operations of the same few numbers occur again and again: they're remembered.
+    """
+    if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
+    operands = tuple(n.attrs["value"] for n in node.operands)
+    key = (node.primitive.name, operands, tuple(node.attrs.items()))
+    folded = session.folded
+    if key not in folded:
+        while len(folded) >= CACHE_SIZE:
+            folded.pop(next(iter(folded)), None)
+        folded[key] = _value(node)
+    return folded[key]
+
+
+def _value(node: Node) -> Any:
     try:
         return embedded().compile(Graph((), (node,)))(())[0]
     except Exception:  # it fails at run time, too, and is reported there

@@ -175,12 +175,16 @@ class Function:
 def feed_of(node: Node, what: str) -> Feed:
     """The function that turns a given value into an array for `node`, or refuses it."""
     want, numpy_dtype = node.type, np.dtype(node.dtype)
-    shape = want.shape if want.is_static else None
+    rank, known = want.rank, [(i, d) for i, d in enumerate(want.shape) if d is not None]
 
     def feed(value: Any) -> Any:
-        plain = type(value) is np.ndarray and value.dtype is numpy_dtype
-        if plain and (value.shape == shape or (shape is None and want.accepts(value.shape))):
-            return value
+        if type(value) is np.ndarray and value.dtype is numpy_dtype and value.ndim == rank:
+            shape = value.shape
+            for axis, size in known:
+                if shape[axis] != size:
+                    break
+            else:
+                return value
         return _converted(value, node, want, what)
 
     return feed

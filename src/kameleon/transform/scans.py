@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..ir.node import Node, walk
 from ..ir.program import Graph
@@ -96,8 +97,8 @@ class _Lifting:
         consts, carry, sequences = scan_parts(node)
         inputs = self.body.inputs
         params = inputs[len(consts) + len(carry) :]
-        self.lifted = dict(zip(params, sequences, strict=True))
-        self.steady = dict(zip(inputs[: len(consts)], consts, strict=True))
+        self.lifted: dict[Node, Node] = dict(zip(params, sequences, strict=True))
+        self.steady: dict[Node, Node] = dict(zip(inputs[: len(consts)], consts, strict=True))
         self.varying = {*inputs[len(consts) : len(consts) + len(carry)]}
         self.length = size_of(sequences[0], 0)
 
@@ -175,7 +176,7 @@ def _lift_reshape(work: _Lifting, node: Node) -> Node:
 
 # How a node is computed for all steps at once; its operands beside the first are steady, but
 # those of elementwise nodes.
-LIFT = {
+LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
     "contract": _lift_contract,
     "elementwise": _lift_elementwise,
     "transpose": _lift_transpose,
@@ -220,7 +221,7 @@ def _together(group: list[Node]) -> dict[Node, Node]:
     """The members whose slices lie side by side, from one node."""
     source = group[0].operands[0].operands[0]
     axis = _cut(group[0].operands[0])[1]  # type: ignore[index]
-    window = lambda n: n.operands[0].attrs["windows"][axis]  # noqa: E731
+    window: Callable[[Node], Any] = lambda n: n.operands[0].attrs["windows"][axis]  # noqa: E731
     found: dict[Node, Node] = {}
     run: list[Node] = []
     for node in [*sorted(group, key=window), None]:

@@ -15,6 +15,7 @@ from ...prims.movement import size_origin
 from . import code as code_module
 from . import pool
 from .code import Arg, Code, literal
+from .schedule import WHEN_NEEDED, scheduled
 from .rules import NAMESPACE, RULES, Rule
 
 
@@ -30,8 +31,8 @@ class Emitter:
 
     def run(self, own_outputs: bool) -> Code:
         """The finished code; with `own_outputs` no output shares memory with anything."""
-        for node in self.graph.nodes[len(self.graph.inputs) :]:
-            if node.primitive.name not in ("constant", "broadcast_to"):
+        for node in scheduled(self.graph):
+            if node.primitive.name not in WHEN_NEEDED:
                 RULES[node.primitive.name](self, node)
         slots = [self.slot(n) for n in self.graph.outputs]
         if own_outputs:

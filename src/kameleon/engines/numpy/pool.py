@@ -28,15 +28,25 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     """An array with any content, like `numpy.empty`; of a buffer given before, if one fits."""
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
-    if size >= SMALLEST:
+    if size < SMALLEST:
+        return np.empty(shape, kind)
+    raw = _kept(size)
+    return np.ndarray(shape, kind, np.empty(size, np.uint8) if raw is None else raw)
+
+
+def _kept(size: int) -> np.ndarray | None:
+    """A kept buffer of that many bytes, or of up to twice as many."""
+    larger = (s for s, stack in tuple(_free.items()) if stack and size < s <= 2 * size)
+    for candidate in (size, *sorted(larger)):
         try:
-            raw = _free[size].pop()
-        except IndexError:
-            raw = np.empty(size, np.uint8)
-        else:
-            _held[0] -= size
-        return np.ndarray(shape, kind, raw)
-    return np.empty(shape, kind)
+            raw = _free[candidate].pop() if candidate in _free else None
+        except IndexError:  # another thread was faster
+            continue
+        if raw is None:
+            continue
+        _held[0] -= candidate
+        return raw
+    return None
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
@@ -59,7 +69,7 @@ def give(array: Any) -> None:
         and sys.getrefcount(owner) == _REFERENCES_OF_OWNER
         and type(owner) is np.ndarray
         and owner.dtype == np.uint8
-        and owner.nbytes == array.nbytes
+        and owner.nbytes >= array.nbytes
     ):
         _keep(owner)
 
