@@ -22,7 +22,14 @@ from ..ir.types import (
 )
 from ..prims.control import identity
 from ..prims.elementwise import cast, constant
-from ..prims.movement import Size, broadcast_like, concatenate, dims_of, reshape
+from ..prims.movement import (
+    Size,
+    broadcast_like,
+    broadcast_to,
+    concatenate,
+    dims_of,
+    reshape,
+)
 from ._known import known_int
 from .sparse_tensor import SparseTensor
 
@@ -145,8 +152,14 @@ def _constant_of(value: Any, dtype: DType, what: str) -> Node:
 
 def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Node:
     """`primitive` of two operands, promoted and broadcast."""
-    a, b = broadcast_together(promoted((x, y), what), what)
-    return primitive(a, b)
+    if type(y) in _NUMBERS and isinstance(x, Node) and x.dtype.is_float:
+        return primitive(x, broadcast_to(constant(y, x.dtype), dims_of(x)))
+    if not (isinstance(x, Node) and isinstance(y, Node) and x.type == y.type):
+        x, y = broadcast_together(promoted((x, y), what), what)
+    return primitive(x, y)
+
+
+_NUMBERS = (float, int)  # they take the dtype of a float tensor whatever their value
 
 
 def axes_of(x: Node, axis: Any, what: str) -> tuple[int, ...]:

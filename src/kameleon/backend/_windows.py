@@ -15,7 +15,7 @@ from ..prims.control import check
 from ..prims.conv import Window
 from ..prims.indexing import gather
 from ..prims.movement import Size, broadcast_to, iota, move_axis, pad, size_of
-from ._tensors import binary
+from ._tensors import as_tensor, binary
 
 Ints = tuple[int, ...]
 
@@ -186,6 +186,20 @@ def _shifted(
     first = binary(ew.sub, margins[0], _start(size, stride, span, what), what)
     length = binary(ew.add, size, span - 1, what)
     return _cut(pad(x, around, fill), axis, first, length, what)
+
+
+def strided_in_phases(y: Node, rates: Ints, strides: Ints, what: str) -> Node:
+    """Every so many places of `y`, counted within each of the phases of a dilation.
+
+    With rate r and stride s, place o of the result is place r * s * (o // r) + o % r of `y`
+    (batch, *places, channels), as long as o < r * ceil(size / (r * s)) - (-size mod r).
+    """
+    for axis, (rate, stride) in enumerate(zip(rates, strides, strict=True), 1):
+        size = size_of(y, axis)
+        count = rate * -(-size // (rate * stride)) - -size % rate
+        place: Any = np.arange(count) if isinstance(count, int) else iota([count])
+        y = gather(y, as_tensor(place // rate * (rate * stride) + place % rate, what), axis)
+    return y
 
 
 def as_int32(size: Size) -> Node:

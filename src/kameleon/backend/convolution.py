@@ -2,7 +2,7 @@
 
 Kernels are applied as correlation, not mirrored. Internally channels come last; the other layout
 is transposed around. Padding `same` follows TensorFlow: ceil(size / stride) places, the odd cell
-at the end. Strides and dilation may both be larger than 1.
+at the end. Strides and dilation may both be larger than 1; for depthwise convolutions see there.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from ._windows import (
     resolve,
     resolve_transposed,
     spatial,
+    strided_in_phases,
 )
 
 __all__ = [
@@ -257,8 +258,16 @@ def conv2d_transpose(
 def _depthwise(x: Node, kernel: Node, moves: Moves, what: str) -> Node:
     """Each channel with kernels of its own; channels last."""
     check_channels(what, x.shape[-1], kernel.shape[-2], x, kernel)
+    strides = moves.strides
+    # Dilated by r, the original convolves each of the r phases of an axis (the cells r apart) on
+    # its own, and its stride moves on within the phases. Programs and weights of those days
+    # expect that. With strides that differ it fails; then the window moves on as elsewhere.
+    in_phases = max(moves.dilation) > 1 and min(strides) > 1 and len(set(strides)) == 1
+    if in_phases:
+        moves = moves._replace(strides=(1,) * moves.rank)
     x, window = resolve(x, moves, what)
-    return depthwise_conv(x, kernel, window=window)
+    y = depthwise_conv(x, kernel, window=window)
+    return strided_in_phases(y, moves.dilation, strides, what) if in_phases else y
 
 
 def _separable(
@@ -303,7 +312,8 @@ def separable_conv1d(
         x: tensor (batch, steps, in), or (batch, in, steps) with channels first.
         depthwise_kernel: tensor (size, in, multiplier).
         pointwise_kernel: tensor (1, in * multiplier, out).
-        strides, padding, data_format, dilation_rate: as for `conv1d`; no 'causal'.
+        strides, padding, data_format, dilation_rate: as for `conv1d`; no 'causal'. Stride s and
+            rate r both above 1: see `depthwise_conv2d`.
 
     Returns:
         Tensor (batch, places, out) in the layout of `x`.
@@ -339,7 +349,8 @@ def separable_conv2d(
         x: tensor (batch, rows, columns, in), or (batch, in, rows, columns) with channels first.
         depthwise_kernel: tensor (height, width, in, multiplier).
         pointwise_kernel: tensor (1, 1, in * multiplier, out).
-        strides, padding, data_format, dilation_rate: as for `conv2d`.
+        strides, padding, data_format, dilation_rate: as for `conv2d`. Stride s and rate r both
+            above 1: see `depthwise_conv2d`.
 
     Returns:
         Tensor (batch, rows, columns, out) in the layout of `x`.
@@ -373,7 +384,9 @@ def depthwise_conv2d(
     Args:
         x: tensor (batch, rows, columns, in), or (batch, in, rows, columns) with channels first.
         depthwise_kernel: tensor (height, width, in, multiplier).
-        strides, padding, data_format, dilation_rate: as for `conv2d`.
+        strides, padding, data_format, dilation_rate: as for `conv2d`. Beside a dilation, equal
+            strides s count cells of one phase: along an axis with rate r, place o is place
+            r * s * (o // r) + o % r of the result with stride 1.
 
     Returns:
         Tensor (batch, rows, columns, in * multiplier) in the layout of `x`; the results of one

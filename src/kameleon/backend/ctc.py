@@ -106,8 +106,8 @@ def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> 
         A sparse tensor of the shape and dtype of `labels`, without what lies behind the lengths.
 
     Raises:
-        ShapeError: `labels` isn't a matrix, or has a single column; `label_lengths` isn't a
-            vector; the numbers of samples differ.
+        ShapeError: `labels` isn't a matrix; `label_lengths` isn't a vector; the numbers of
+            samples differ.
 
     >>> from kameleon import backend as K
     >>> labels = K.constant([[1, 2, 3], [4, 5, 6]], dtype='int32')
@@ -120,11 +120,6 @@ def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> 
     dense = _with_axes(as_tensor(labels, what), what, "labels", "samples longest")
     lengths = _lengths(label_lengths, what, "label_lengths", "samples")
     _check_samples(what, labels=dense, label_lengths=lengths)
-    if dense.shape[1] == 1:
-        raise ShapeError(
-            f"{what}: labels of shape {show_shape(dense.shape)} have a single column; two or more"
-            " are expected: add a column that label_lengths leave out"
-        )
     indices = nonzero(_used(dense, lengths))
     sizes = stack([as_int64(d) for d in dims_of(dense)], 0)
     label = unique_name(context.scope + "SparseLabels") + ":0"

@@ -75,6 +75,9 @@ BOOL, INT8, INT32, INT64, UINT32 = (DTYPES[n] for n in ("bool", "int8", "int32",
 FLOAT16, FLOAT32, FLOAT64 = (DTYPES[n] for n in ("float16", "float32", "float64"))
 
 
+_KNOWN: dict[Any, DType] = {**DTYPES, **{np.dtype(n): d for n, d in DTYPES.items()}}
+
+
 def as_dtype(dtype: Any) -> DType:
     """The `DType` that a string, NumPy dtype, Python type or dtype-like object names.
 
@@ -83,8 +86,10 @@ def as_dtype(dtype: Any) -> DType:
     """
     if type(dtype) is DType:
         return dtype
-    if type(dtype) is str and dtype in DTYPES:
-        return DTYPES[dtype]
+    try:
+        return _KNOWN[dtype]
+    except (KeyError, TypeError):
+        pass
     try:
         name = np.dtype(getattr(dtype, "as_numpy_dtype", dtype)).name
         return DTYPES[name]
@@ -128,16 +133,6 @@ def promote(*dtypes: DType) -> DType:
     'float64'
     """
     return DTYPES[np.result_type(*map(np.dtype, dtypes)).name]
-
-
-@functools.lru_cache(maxsize=4096)
-def scalar_dtype(kind: type, dtype: DType) -> DType:
-    """The dtype of a Python scalar (bool, int or float) met by a tensor of `dtype`: it is weak."""
-    if kind is float and not dtype.is_float:
-        return FLOAT64
-    if kind is int and dtype.is_bool:
-        return INT32
-    return dtype
 
 
 def join_dims(a: Dim, b: Dim) -> Dim:

@@ -29,8 +29,8 @@ KIND_NAMES[LOGIC] = "bools"
 def constant(value: Any, dtype: Any = None) -> Node:
     """A constant node that holds a private copy of `value`."""
     array = frozen(value, dtype)
-    type = TensorType(array.shape, as_dtype(array.dtype))
-    return Node(CONSTANT, (), {"value": Constant(array)}, type)
+    kind = as_dtype(array.dtype)
+    return Node(CONSTANT, (), {"value": Constant(array)}, TensorType(array.shape, kind))
 
 
 def full_like(x: Node, value: float) -> Node:

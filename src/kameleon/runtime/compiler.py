@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..engines._base import Engine, Executable
 from ..errors import EvaluationError, KameleonError
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT
+from ..ir.primitive import CONSTANT, input_node
 from ..ir.program import Graph
 from ..transform.simplify import simplify
 from .engines import embedded
@@ -57,23 +57,21 @@ def _collector_paused(nodes: int) -> Iterator[None]:
 def _fold(node: Node) -> Any:
     """The value of a node over constants; None where it can't be had before the program runs.
 
-    The same few operations of the same few numbers occur again and again: they're remembered.
+    Code for the operation is kept: the same few are folded again and again.
     """
     if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
-    operands = tuple(n.attrs["value"] for n in node.operands)
-    key = (node.primitive.name, operands, tuple(node.attrs.items()))
-    folded = session.folded
-    if key not in folded:
-        while len(folded) >= CACHE_SIZE:
-            folded.pop(next(iter(folded)), None)
-        folded[key] = _value(node)
-    return folded[key]
-
-
-def _value(node: Node) -> Any:
+    types = tuple(n.type for n in node.operands)
+    key = (node.primitive.name, types, tuple(node.attrs.items()))
+    folding = session.folding
     try:
-        return embedded().compile(Graph((), (node,)))(())[0]
+        if key not in folding:
+            while len(folding) >= CACHE_SIZE:
+                folding.pop(next(iter(folding)), None)
+            inputs = [input_node(t) for t in types]
+            operation = node.primitive(*inputs, **node.attrs)
+            folding[key] = embedded().compile(Graph(inputs, [operation]))
+        return folding[key]([n.attrs["value"].array for n in node.operands])[0]
     except Exception:  # it fails at run time, too, and is reported there
         return None
 

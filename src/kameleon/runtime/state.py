@@ -87,7 +87,7 @@ class Session:
         self.uids: defaultdict[str, int] = defaultdict(int)
         self.learning_phase: Node | int | None = None
         self.compiled: dict[Any, Any] = {}
-        self.folded: dict[Any, Any] = {}
+        self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
 
 

@@ -1,0 +1,462 @@
+"""Random graphs: a recipe of numbers becomes a graph, always the same one.
+
+While a graph is built, every node is evaluated on its own, by a program of that node alone. So
+operations can be fitted to the sizes that unknown axes have, and each node's value is known
+without any planning of buffers, sharing or rewriting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from kameleon.engines.numpy.engine import engine
+from kameleon.ir.node import Node, walk
+from kameleon.ir.primitive import ITEM, REGISTRY, input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims import elementwise as ew
+from kameleon.prims.control import cond, run_scan
+from kameleon.prims.indexing import gather, scatter_add, take_along
+from kameleon.prims.linalg import contract
+from kameleon.prims.movement import (
+    broadcast_like,
+    broadcast_to,
+    concatenate,
+    dims_of,
+    expand_dims,
+    move_axis,
+    pad,
+    reshape,
+    size_of,
+    slice_axis,
+    transpose,
+    unslice,
+)
+from kameleon.prims.reduce import mean, reduce_max, reduce_prod, reduce_sum, spread
+
+Array = np.ndarray[Any, Any]
+LARGEST = 300  # elements of a tensor
+DEEPEST = 4  # axes
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a graph is made from.
+
+    Attributes:
+        shapes: of the inputs.
+        unknown: for each input, the axes whose size isn't known before it runs, as bits.
+        steps: names of operations, each with numbers that choose operands and details.
+        seed: of the inputs' values.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    unknown: tuple[int, ...]
+    steps: tuple[tuple[str, int, int, int], ...]
+    seed: int
+
+
+class Trial:
+    """A graph in the making, with the value of each node."""
+
+    def __init__(self, recipe: Recipe):
+        random = np.random.default_rng(recipe.seed)
+        self.values: dict[Node, Any] = {}
+        self.inputs: list[Node] = []
+        for shape, bits in zip(recipe.shapes, recipe.unknown, strict=True):
+            dims = tuple(None if bits >> i & 1 else d for i, d in enumerate(shape))
+            x = input_node(TensorType(dims, as_dtype("float64")))
+            self.values[x] = random.normal(size=shape)
+            self.inputs.append(x)
+        self.pool: list[Node] = list(self.inputs)
+        for name, *numbers in recipe.steps:
+            made = STEPS[name](self, self.pick(numbers[0]), *numbers[1:])
+            if made is not None and self.value(made).size <= LARGEST and made.ndim <= DEEPEST:
+                self.pool.append(made)
+
+    @property
+    def feeds(self) -> list[Array]:
+        """The inputs' values."""
+        return [self.values[x] for x in self.inputs]
+
+    @property
+    def made(self) -> list[Node]:
+        """What was built from the inputs."""
+        return self.pool[len(self.inputs) :]
+
+    def pick(self, number: int) -> Node:
+        """One of the tensors so far; 0 is the newest."""
+        return self.pool[-1 - number % len(self.pool)]
+
+    def value(self, node: Node) -> Array:
+        """The value of a node, each node before it being evaluated on its own."""
+        for n in walk([node], set(self.values)):
+            if n not in self.values and n.primitive is not ITEM:
+                results = alone(n, [self.values[x] for x in n.operands])
+                self.values.update(zip(n.results, results, strict=True))
+                self.values[n] = results[0]
+        return np.asarray(self.values[node])
+
+    def shape(self, node: Node) -> tuple[int, ...]:
+        """The sizes at run time."""
+        return self.value(node).shape
+
+
+def alone(node: Node, operands: Sequence[Any]) -> list[Any]:
+    """The results of one node, by a program that has nothing else in it."""
+    distinct = dict(zip(node.operands, operands, strict=True))
+    return list(engine.compile(Graph(list(distinct), node.results))(list(distinct.values())))
+
+
+# Operations: (trial, operand, two numbers) -> a tensor, or None where they don't fit -------------
+
+Step = Callable[[Trial, Node, int, int], Node | None]
+SMOOTH: dict[str, Step] = {}
+ROUGH: dict[str, Step] = {}  # with kinks, steps and ties: no differences
+
+
+def step(table: dict[str, Step]) -> Callable[[Step], Step]:
+    """Put an operation into a table under its name."""
+
+    def add(f: Step) -> Step:
+        table[f.__name__] = f
+        return f
+
+    return add
+
+
+def constant_like(x: Node, number: int) -> Node:
+    """A filled tensor; 0, 1 and others that rules look for."""
+    return ew.full_like(x, (0.0, 1.0, -1.0, 2.0, 0.5)[number % 5])
+
+
+def partner(t: Trial, x: Node, number: int) -> list[Node]:
+    """`x` and another tensor, as elementwise operations need them: of one shape."""
+    y = t.pick(number)
+    if t.shape(y) != t.shape(x):
+        fits = all(
+            a == 1 or b == 1 or t.shape(x)[-i] == t.shape(y)[-i]
+            for i, (a, b) in enumerate(zip(x.shape[::-1], y.shape[::-1], strict=False), 1)
+        )
+        if not fits:
+            y = reduce_sum(y, range(y.ndim))
+    shape = [*np.broadcast_shapes(t.shape(x), t.shape(y))]
+    for i, d in enumerate(shape):
+        dims = [n.shape[i - len(shape)] for n in (x, y) if n.ndim >= len(shape) - i]
+        if all(m is None or m == 1 for m in dims):
+            shape[i] = 1 if all(m == 1 for m in dims) else None
+        elif d == 1 and None in dims:
+            shape[i] = 1
+    wide = tuple(shape)
+    return [broadcast_like(n, wide, (x, y)) for n in (x, y)]
+
+
+def unary(name: str) -> Step:
+    return lambda t, x, a, b: REGISTRY[name](x)
+
+
+def binary(name: str) -> Step:
+    return lambda t, x, a, b: REGISTRY[name](*partner(t, x, a)[:: -1 if b % 2 else 1])
+
+
+def comparing(name: str) -> Step:
+    def compare(t: Trial, x: Node, a: int, b: int) -> Node:
+        p, q = partner(t, x, a)
+        return ew.cast(REGISTRY[name](p, q), "float64")
+
+    return compare
+
+
+for smooth in "neg sin cos tanh square sigmoid softplus identity".split():
+    SMOOTH[smooth] = unary(smooth)
+for smooth in "add sub mul".split():
+    SMOOTH[smooth] = binary(smooth)
+for rough in "abs sign floor ceil round relu stop_gradient".split():
+    ROUGH[rough] = unary(rough)
+for rough in "maximum minimum".split():
+    ROUGH[rough] = binary(rough)
+for rough in "lt ge eq".split():
+    ROUGH[rough] = comparing(rough)
+
+
+@step(SMOOTH)
+def with_constant(t: Trial, x: Node, a: int, b: int) -> Node:
+    name = ("add", "sub", "mul", "div")[b % 4]
+    other = constant_like(x, a if name != "div" or a % 5 else 1)
+    return REGISTRY[name](x, other) if b < 6 or name == "div" else REGISTRY[name](other, x)
+
+
+@step(SMOOTH)
+def power(t: Trial, x: Node, a: int, b: int) -> Node:
+    return ew.pow(ew.exp(ew.sin(x)), constant_like(x, a))
+
+
+@step(SMOOTH)
+def quotient(t: Trial, x: Node, a: int, b: int) -> Node:
+    p, q = partner(t, x, a)
+    return ew.div(p, ew.add(ew.square(q), ew.full_like(q, 1)))
+
+
+@step(SMOOTH)
+def negated_sum(t: Trial, x: Node, a: int, b: int) -> Node:
+    p, q = partner(t, x, a)
+    return ew.add(p, ew.neg(q)) if b % 2 else ew.neg(ew.neg(ew.sub(p, q)))
+
+
+@step(SMOOTH)
+def total(t: Trial, x: Node, a: int, b: int) -> Node:
+    axes = tuple(i for i in range(x.ndim) if a >> i & 1)
+    summed = mean(x, axes) if b % 2 and 0 not in t.shape(x) else reduce_sum(x, axes)
+    return spread(summed, x, axes) if b & 2 and axes else summed
+
+
+@step(SMOOTH)
+def product(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    return reduce_prod(ew.sin(x), (a % x.ndim,)) if x.ndim else None
+
+
+@step(ROUGH)
+def extremum(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    axis = a % max(1, x.ndim)
+    return reduce_max(x, (axis,)) if x.ndim and t.shape(x)[axis] else None
+
+
+@step(SMOOTH)
+def permuted(t: Trial, x: Node, a: int, b: int) -> Node:
+    order = np.random.default_rng(a).permutation(x.ndim)
+    return transpose(x, [int(i) for i in order])
+
+
+@step(SMOOTH)
+def flattened(t: Trial, x: Node, a: int, b: int) -> Node:
+    return reshape(x, [-1]) if t.value(x).size else reshape(x, dims_of(x))
+
+
+@step(SMOOTH)
+def folded(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """Two axes become one."""
+    if x.ndim < 2:
+        return None
+    axis, dims = a % (x.ndim - 1), dims_of(x)
+    pair = dims[axis : axis + 2]
+    joined = ew.mul(*map(_node, pair)) if any(isinstance(d, Node) for d in pair) else pair[0] * pair[1]  # type: ignore[operator]
+    return reshape(x, [*dims[:axis], joined, *dims[axis + 2 :]])
+
+
+def _node(size: Any) -> Node:
+    return size if isinstance(size, Node) else ew.constant(size, "int32")
+
+
+@step(SMOOTH)
+def new_axis(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    return expand_dims(x, a % (x.ndim + 1)) if x.ndim < DEEPEST else None
+
+
+@step(SMOOTH)
+def repeated(t: Trial, x: Node, a: int, b: int) -> Node:
+    return broadcast_to(x, [1 + a % 3, *dims_of(x)])
+
+
+@step(SMOOTH)
+def cut(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    windows = ((None, None, 2), (1, None, 1), (None, -1, 1), (0, 2, 1), (-2, None, 1), (1, 3, 1))
+    return slice_axis(x, a % x.ndim, *windows[b % 6]) if x.ndim else None
+
+
+@step(SMOOTH)
+def padded(t: Trial, x: Node, a: int, b: int) -> Node:
+    return pad(x, [(a % 2, b % 2)] * x.ndim, (0.0, 1.0, -0.5)[(a + b) % 3])
+
+
+@step(SMOOTH)
+def reversed_(t: Trial, x: Node, a: int, b: int) -> Node:
+    return REGISTRY["reverse"](x, axes=tuple(i for i in range(x.ndim) if a >> i & 1))
+
+
+@step(SMOOTH)
+def joined(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    other = t.pick(b)
+    same = other.shape == x.shape and t.shape(other) == t.shape(x)
+    return concatenate([x, other if same else ew.neg(x), x][: 2 + a % 2], a % x.ndim)
+
+
+@step(SMOOTH)
+def part_of_joined(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """A slice of a concatenation, within a part or across."""
+    if not x.ndim:
+        return None
+    axis = a % x.ndim
+    size = t.shape(x)[axis]
+    whole = concatenate([x, ew.sin(x)], axis)
+    return slice_axis(whole, axis, b % (size + 1), min(b % (size + 1) + size, 2 * size))
+
+
+@step(SMOOTH)
+def put_in_zeros(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim or x.shape[0] is None:
+        return None
+    dims, whole = dims_of(x), (None, None, 1)
+    low = unslice(x, [2 * x.shape[0], *dims[1:]], [(0, x.shape[0], 1), *[whole] * (x.ndim - 1)])
+    high = [(x.shape[0], 2 * x.shape[0], 1), *[whole] * (x.ndim - 1)]
+    return ew.add(low, unslice(ew.cos(x), [2 * x.shape[0], *dims[1:]], high))
+
+
+@step(SMOOTH)
+def weighted(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    axis = b % x.ndim
+    weights = np.random.default_rng(a).normal(size=(t.shape(x)[axis], 2))
+    return contract(x, ew.constant(weights), ((axis,), (0,)))
+
+
+@step(SMOOTH)
+def contracted(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """With itself or another of its shape: over some axes, in step along others."""
+    other = t.pick(b)
+    if t.shape(other) != t.shape(x) or x.ndim > 3:
+        other = ew.sin(x)
+    over = tuple(i for i in range(x.ndim) if a >> i & 1)
+    batch = tuple(i for i in range(x.ndim) if i not in over and b >> i & 1)
+    return contract(x, other, (over, over), (batch, batch)) if x.ndim <= 3 else None
+
+
+@step(SMOOTH)
+def running(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    axis = a % x.ndim
+    if b % 3 == 0:
+        return REGISTRY["cumsum"](x, axis=axis)
+    if b % 3 == 1:
+        return REGISTRY["cumprod"](ew.sin(x), axis=axis)
+    return REGISTRY["linear_scan"](ew.sin(x), x, axis=axis)
+
+
+@step(SMOOTH)
+def softmax(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    axis = a % max(1, x.ndim)
+    name = ("softmax", "log_softmax")[b % 2]
+    return REGISTRY[name](ew.tanh(x), axis=axis) if x.ndim and t.shape(x)[axis] else None
+
+
+@step(SMOOTH)
+def gathered(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    axis = a % max(1, x.ndim)
+    if not x.ndim or not t.shape(x)[axis]:
+        return None
+    index = np.random.default_rng(b).integers(0, t.shape(x)[axis], (2, 2)[: 1 + b % 2])
+    return gather(x, ew.constant(index), axis)
+
+
+@step(SMOOTH)
+def scattered(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    axis = a % x.ndim
+    index = np.random.default_rng(b).integers(0, 3, t.shape(x)[axis])
+    return scatter_add(x, ew.constant(index), 3, axis)
+
+
+@step(ROUGH)
+def ordered(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    axis = a % x.ndim
+    index = REGISTRY["argsort"](x, axis=axis)
+    return take_along(x, index, axis) if b % 2 else ew.cast(index, "float64")
+
+
+@step(ROUGH)
+def truncated(t: Trial, x: Node, a: int, b: int) -> Node:
+    whole = ew.cast(ew.tanh(ew.scaled(x, 0.5)), ("int32", "uint8", "int64")[a % 3])
+    return ew.cast(ew.add(ew.mul(whole, whole), ew.full_like(whole, b % 2)), "float64")
+
+
+@step(ROUGH)
+def chosen(t: Trial, x: Node, a: int, b: int) -> Node:
+    p, q = partner(t, x, a)
+    return ew.select(ew.gt(p, ew.full_like(p, 0)), p if b % 2 else q, q)
+
+
+@step(ROUGH)
+def surely(t: Trial, x: Node, a: int, b: int) -> Node:
+    """A choice that is known."""
+    known = broadcast_to(ew.constant(bool(b % 2)), dims_of(x))
+    return ew.select(known, *partner(t, x, a)) if t.shape(partner(t, x, a)[0]) == t.shape(x) else x
+
+
+@step(SMOOTH)
+def scaled_by_size(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    if not x.ndim:
+        return None
+    size = ew.cast(_node(size_of(x, a % x.ndim)), "float64")
+    return ew.mul(x, broadcast_to(size, dims_of(x)))
+
+
+def _body(types: Sequence[TensorType], outputs: Callable[..., Sequence[Node]]) -> Graph:
+    params = [input_node(type) for type in types]
+    return Graph(params, outputs(*params))
+
+
+@step(SMOOTH)
+def scanned(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """h = sin(h * x + c): the last state, or the outputs; with a scan in the scan at times."""
+    if x.ndim < 2:
+        return None
+    first = move_axis(x, a % x.ndim, 0)
+    zero = ew.full_like(reduce_sum(first, (0,)), 0.1)
+    const = ew.constant(0.5)
+    row = TensorType(first.shape[1:], x.dtype)
+
+    def one(c: Node, h: Node, row: Node) -> list[Node]:
+        new = ew.sin(ew.add(ew.mul(h, row), broadcast_to(c, dims_of(h))))
+        if b & 4 and row.ndim:
+            inner = TensorType(row.shape[1:], row.dtype)
+            start = ew.full_like(reduce_sum(row, (0,)), 0.2)
+            body = _body([inner, inner], lambda s, r: [ew.tanh(ew.add(s, r))])
+            (last,), _ = run_scan(body, [], [start], [row])
+            new = ew.add(new, spread(last, row, (0,)))
+        return [new, ew.mul(h, row)]
+
+    body = _body([const.type, zero.type, row], one)
+    (last,), (rows,) = run_scan(body, [const], [zero], [first], bool(b & 1))
+    return last if b & 2 else rows
+
+
+@step(SMOOTH)
+def decided(t: Trial, x: Node, a: int, b: int) -> Node:
+    """A condition far from where it turns."""
+    positive = ew.gt(reduce_sum(x, range(x.ndim)), ew.constant(0.05))
+    types = [x.type]
+    then = _body(types, lambda x: [ew.sin(x), ew.mul(x, x)])
+    otherwise = _body(types, lambda x: [ew.cos(x), x])
+    node = cond(positive, x, then=then, otherwise=otherwise)
+    return node.results[b % 2]
+
+
+STEPS: dict[str, Step] = {**SMOOTH, **ROUGH}
+
+
+def recipes(names: Sequence[str], longest: int) -> st.SearchStrategy[Recipe]:
+    """Recipes of these operations."""
+    number = st.integers(0, 7)
+    shape = st.lists(st.sampled_from([3, 2, 1, 4, 0]), max_size=3).map(tuple)
+    return st.builds(
+        Recipe,
+        shapes=st.tuples(shape, shape),
+        unknown=st.tuples(number, number),
+        steps=st.lists(
+            st.tuples(st.sampled_from(sorted(names)), number, number, number),
+            min_size=1,
+            max_size=longest,
+        ).map(tuple),
+        seed=st.integers(0, 10_000),
+    )
