@@ -353,6 +353,11 @@ def test_dense_labels_to_sparse() -> None:
     assert dense.tolist() == matrix.toarray().tolist() == expected
 
 
+def test_labels_in_a_single_column() -> None:
+    labels, lengths = K.constant([[4], [5]], dtype="int32"), K.constant([1, 0], dtype="int32")
+    assert K.eval(K.ctc_label_dense_to_sparse(labels, lengths)).toarray().tolist() == [[4], [0]]
+
+
 def test_wrong_labels_are_refused() -> None:
     with pytest.raises(ShapeError, match="labels must have shape"):
         K.ctc_label_dense_to_sparse(K.zeros((2, 2, 2)), K.ones((2,), dtype="int32"))

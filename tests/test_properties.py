@@ -1,14 +1,19 @@
-"""What holds for every graph: types, equal values whichever way it runs, gradients, keys."""
+"""What holds for every graph: types, equal values whichever way it runs, gradients, keys.
+
+Each property is held against recipes that Hypothesis grows, which makes failures small, and
+against long ones thrown at random, which are more varied.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
-from random_graphs import SMOOTH, STEPS, Recipe, Trial, recipes
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from random_graphs import SMOOTH, STEPS, Recipe, Trial, grown, thrown
 
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
@@ -24,20 +29,25 @@ from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]
+Property = Callable[[Recipe], None]
 
 # A rewriting may change last bits, and those may grow on their way through a graph.
 TOLERANCE = 1e-7
+# The NumPy engine as if it had no rule for what can be expanded here.
+CORE = set(engine.rules) - {"softmax", "log_softmax", "sigmoid", "softplus", "relu", "square"}
+CORE -= {"take_along", "put_along"}
 
 
-def examples(count: int) -> settings:
-    """So many graphs; the same ones at each run where CI says so."""
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=bool(os.environ.get("CI")),
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+class UnsuitedError(Exception):
+    """The graph of this recipe proves nothing here."""
+
+
+def suited(condition: object) -> None:
+    if not condition:
+        raise UnsuitedError
+
+
+# Properties --------------------------------------------------------------------------------------
 
 
 def evaluated(graph: Graph, feeds: Sequence[Array]) -> list[Array]:
@@ -63,7 +73,7 @@ def scale_of(trial: Trial) -> float:
     """The largest number on the way; graphs that leave the range of floats prove nothing."""
     numbers = [np.abs(v).max() for v in map(np.asarray, trial.values.values()) if v.size]
     scale = float(max(numbers, default=1.0))
-    assume(np.isfinite(scale) and scale < 1e6)
+    suited(np.isfinite(scale) and scale < 1e6)
     return scale
 
 
@@ -73,33 +83,23 @@ def some(nodes: Sequence[Node], seed: int) -> list[Node]:
     return [nodes[-1], *(nodes[i] for i in keep)]
 
 
-@examples(250)
-@given(recipes(list(STEPS), 12))
-def test_every_way_to_run_a_graph_gives_the_same(recipe: Recipe) -> None:
+def every_way_to_run_gives_the_same(recipe: Recipe) -> None:
     trial = Trial(recipe)
-    assume(trial.made)
+    suited(trial.made)
     scale = scale_of(trial)
     for outputs in (trial.made, some(trial.made, recipe.seed)):
         graph = Graph(trial.inputs, outputs)
         verify(graph)
         expected = [trial.value(n) for n in outputs]
         assert_close(evaluated(graph, trial.feeds), expected, scale)
-        for fold in (None, _fold):
-            for native in (None, engine.rules, CORE):
-                simple = simplify(graph, native, fold)
-                verify(simple)
-                assert simple.inputs == graph.inputs
-                assert_close(evaluated(simple, trial.feeds), expected, scale)
+        for native, fold in ((None, None), (engine.rules, _fold), (CORE, _fold)):
+            simple = simplify(graph, native, fold)
+            verify(simple)
+            assert simple.inputs == graph.inputs
+            assert_close(evaluated(simple, trial.feeds), expected, scale)
 
 
-# The NumPy engine as if it had no rule for what can be expanded here.
-CORE = set(engine.rules) - {"softmax", "log_softmax", "sigmoid", "softplus", "relu", "square"}
-CORE -= {"take_along", "put_along"}
-
-
-@examples(150)
-@given(recipes(list(STEPS), 12))
-def test_inferred_types_are_those_of_the_values(recipe: Recipe) -> None:
+def inferred_types_are_those_of_the_values(recipe: Recipe) -> None:
     trial = Trial(recipe)
     for node, value in trial.values.items():
         if isinstance(node.type, TensorType):
@@ -109,68 +109,113 @@ def test_inferred_types_are_those_of_the_values(recipe: Recipe) -> None:
         assert all(n.type.is_static for n in trial.pool)
 
 
-@examples(120)
-@given(recipes(list(SMOOTH), 6))
-def test_gradients_are_the_limits_of_differences(recipe: Recipe) -> None:
+def gradients_are_the_limits_of_differences(recipe: Recipe) -> None:
     trial = Trial(recipe)
-    assume(trial.made)
-    assume(scale_of(trial) < 100)
+    suited(trial.made)
+    suited(scale_of(trial) < 30)
     loss = reduce_sum(sin(trial.made[-1]), range(trial.made[-1].ndim))
     feeds = dict(zip(trial.inputs, trial.feeds, strict=True))
-    check_gradients(loss, trial.inputs, feeds, order=2, step=3e-5, rtol=2e-5, atol=2e-6)
+    check_gradients(loss, trial.inputs, feeds, order=2, step=3e-5, rtol=2e-5, atol=2e-5)
 
 
-@examples(100)
-@given(recipes(list(STEPS), 8))
-def test_gradients_run_the_same_simplified_or_not(recipe: Recipe) -> None:
+def gradients_run_the_same_simplified_or_not(recipe: Recipe) -> None:
     trial = Trial(recipe)
-    assume(trial.made)
-    scale = scale_of(trial)
+    suited(trial.made)
+    scale_of(trial)
     total = reduce_sum(trial.made[-1], range(trial.made[-1].ndim))
     found = gradients(total, trial.inputs)
     outputs = [g for g in found if g is not None]
-    for x, g in zip(trial.inputs, found, strict=True):
-        assert g is None or (g.dtype == x.dtype and len(g.shape) == len(x.shape))
+    wrt = [x for x, g in zip(trial.inputs, found, strict=True) if g is not None]
+    expected = [trial.value(g) for g in outputs]
+    assert [(v.shape, v.dtype) for v in expected] == [(trial.shape(x), x.dtype) for x in wrt]
     graph = Graph(trial.inputs, outputs)
     verify(graph)
-    expected = [trial.value(g) for g in outputs]
-    assert [v.shape for v in expected] == [
-        trial.shape(x) for x, g in zip(trial.inputs, found, strict=True) if g is not None
-    ]
-    scale = max(scale, scale_of(trial))
+    scale = scale_of(trial)
     assert_close(evaluated(graph, trial.feeds), expected, scale)
-    assert_close(evaluated(simplify(graph, engine.rules, _fold), trial.feeds), expected, scale)
+    simple = simplify(graph, engine.rules, _fold)
+    verify(simple)
+    assert_close(evaluated(simple, trial.feeds), expected, scale)
 
 
-@examples(150)
-@given(recipes(list(STEPS), 10))
-def test_rebuilt_graphs_have_equal_keys(recipe: Recipe) -> None:
+def rebuilt_graphs_have_equal_keys(recipe: Recipe) -> None:
     one, two = Trial(recipe), Trial(recipe)
-    assume(one.made)
-    keys = [Graph(t.inputs, t.made).key for t in (one, two)]
-    assert keys[0] == keys[1]
-    assert hash(keys[0]) == hash(keys[1])
-    programs = [Function(t.inputs, t.made).graph().key for t in (one, two)]
-    assert programs[0] == programs[1]
+    suited(one.made)
+    for key in (
+        lambda t: Graph(t.inputs, t.made).key,
+        lambda t: Function(t.inputs, t.made).graph().key,
+        lambda t: simplify(Graph(t.inputs, t.made), engine.rules, _fold).key,
+    ):
+        a, b = key(one), key(two)
+        assert a == b
+        assert hash(a) == hash(b)
 
 
-@examples(100)
-@given(recipes(list(STEPS), 8), recipes(list(STEPS), 8))
-def test_equal_keys_mean_equal_values(one: Recipe, two: Recipe) -> None:
-    """Graphs that share code compute the same; most pairs differ, and so must their keys."""
-    a, b = Trial(one), Trial(two)
-    assume(a.made and b.made)
-    if Graph(a.inputs, a.made[-1:]).key == Graph(b.inputs, b.made[-1:]).key:
-        run = engine.compile(Graph(a.inputs, a.made[-1:]))
-        np.testing.assert_array_equal(run(b.feeds)[0], b.value(b.made[-1]))
+def equal_keys_mean_equal_values(recipe: Recipe) -> None:
+    """A recipe with one number changed: if its graph would share code, it gives the same."""
+    name, a, b, c = recipe.steps[-1]
+    last = (name, a, (b + 1) % 8, c) if recipe.seed % 2 else (name, a, b, (c + 1) % 8)
+    other = Recipe(recipe.shapes, recipe.unknown, (*recipe.steps[:-1], last), recipe.seed)
+    one, two = Trial(recipe), Trial(other)
+    suited(one.made and len(one.made) == len(two.made))
+    graphs = [Graph(t.inputs, t.made) for t in (one, two)]
+    if graphs[0].key == graphs[1].key:
+        np.testing.assert_array_equal(one.value(one.made[-1]), two.value(two.made[-1]))
 
 
-@examples(100)
-@given(recipes(list(STEPS), 10))
-def test_simplifying_is_settled_after_one_time(recipe: Recipe) -> None:
-    """A second time finds nothing more to share or to drop."""
+def simplifying_settles(recipe: Recipe) -> None:
+    """A second time makes nothing larger."""
     trial = Trial(recipe)
-    assume(trial.made)
+    suited(trial.made)
     once = simplify(Graph(trial.inputs, trial.made), engine.rules, _fold)
-    twice = simplify(once, engine.rules, _fold)
-    assert len(twice.nodes) <= len(once.nodes) <= len(Graph(trial.inputs, trial.made).nodes) * 2
+    assert len(simplify(once, engine.rules, _fold).nodes) <= len(once.nodes)
+
+
+# By property: the operations, the longest recipe, how many are grown, how many thrown.
+PROPERTIES: dict[Property, tuple[dict[str, Any], int, int, int]] = {
+    every_way_to_run_gives_the_same: (STEPS, 12, 120, 150),
+    inferred_types_are_those_of_the_values: (STEPS, 12, 100, 150),
+    gradients_are_the_limits_of_differences: (SMOOTH, 6, 80, 120),
+    gradients_run_the_same_simplified_or_not: (STEPS, 8, 80, 120),
+    rebuilt_graphs_have_equal_keys: (STEPS, 10, 50, 80),
+    equal_keys_mean_equal_values: (STEPS, 4, 50, 80),
+    simplifying_settles: (STEPS, 10, 50, 80),
+}
+EACH = pytest.mark.parametrize("holds", PROPERTIES, ids=lambda f: f.__name__)
+
+
+@EACH
+def test_grown(holds: Property) -> None:
+    names, longest, count, _ = PROPERTIES[holds]
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(grown(list(names), longest))
+    def check(recipe: Recipe) -> None:
+        try:
+            holds(recipe)
+        except UnsuitedError:
+            reject()
+
+    check()
+
+
+@EACH
+def test_thrown(holds: Property) -> None:
+    names, longest, _, count = PROPERTIES[holds]
+    proved = 0
+    for seed in range(count):
+        recipe = thrown(list(names), longest, seed)
+        try:
+            holds(recipe)
+            proved += 1
+        except UnsuitedError:
+            continue
+        except BaseException as error:
+            error.add_note(f"with {recipe!r}")
+            raise
+    assert proved > count // 3, "hardly any graph was suited"

@@ -32,26 +32,26 @@ from . import (
     values,
 )
 from ._choice import choose
-from .configuration import *
-from .session import *
-from .sparse import *
-from .creation import *
-from .updates import *
-from .linear import *
-from .reductions import *
-from .elementwise import *
-from .normalization import *
-from .shaping import *
-from .resizing import *
-from .values import *
-from .functions import *
-from .control import *
 from .activations import *
-from .losses import *
+from .configuration import *
+from .control import *
 from .convolution import *
+from .creation import *
+from .ctc import *
+from .elementwise import *
+from .functions import *
+from .linear import *
+from .losses import *
+from .normalization import *
 from .pooling import *
 from .random import *
-from .ctc import *
+from .reductions import *
+from .resizing import *
+from .session import *
+from .shaping import *
+from .sparse import *
+from .updates import *
+from .values import *
 
 __all__ = [
     *configuration.__all__,

@@ -205,6 +205,7 @@ def iterate(x: Node) -> Any:
 
 # NumPy -------------------------------------------------------------------------------------
 
+
 def _of_floats(name: str) -> Callable[..., Node]:
     primitive: Primitive = getattr(ew, name)
     return lambda x: primitive(as_float(x, f"np.{name}"))

@@ -146,8 +146,12 @@ def _first_wins(better: Callable[[Node, Node], Node]) -> list[Any]:
     ]
 
 
-add: Primitive = elementwise("add", ANY, [lambda g, y, a, b: g, lambda g, y, a, b: g], "a + b; or, of bools")
-sub: Primitive = elementwise("sub", NUMBER, [lambda g, y, a, b: g, lambda g, y, a, b: neg(g)], "a - b")
+add: Primitive = elementwise(
+    "add", ANY, [lambda g, y, a, b: g, lambda g, y, a, b: g], "a + b; or, of bools"
+)
+sub: Primitive = elementwise(
+    "sub", NUMBER, [lambda g, y, a, b: g, lambda g, y, a, b: neg(g)], "a - b"
+)
 mul: Primitive = elementwise(
     "mul",
     ANY,

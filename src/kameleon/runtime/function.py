@@ -113,6 +113,7 @@ class Function:
             ]
             values = [*arguments, *self._constants, *self._state(), *keys]
             results = run(executable, values, lambda: self._anew(arguments))
+            del values  # nobody but the cells shall hold the old values
             self._commit(results)
         finally:
             for lock in reversed(self._locks):

@@ -15,8 +15,8 @@ from ...prims.movement import size_origin
 from . import code as code_module
 from . import pool
 from .code import Arg, Code, literal
-from .schedule import WHEN_NEEDED, scheduled
 from .rules import NAMESPACE, RULES, Rule
+from .schedule import WHEN_NEEDED, scheduled
 
 
 class Emitter:

@@ -39,16 +39,23 @@ def keep_where(condition: Array, x: Array) -> Array:
     """x where the condition holds, else 0 (also where x is infinite or NaN)."""
     if x.size < SMALL or condition.shape != x.shape:
         return np.where(condition, x, x.dtype.type(0))
-    mask = condition.view("i1").astype(_SIGNED[x.itemsize])
+    mask = _numbers(condition, x)
     np.negative(mask, mask)  # all bits set where it holds
     return np.bitwise_and(mask, x.view(mask.dtype), mask).view(x.dtype)
+
+
+def _numbers(condition: Array, x: Array) -> Array:
+    """0 and 1 for False and True, as integers of the size of x's elements."""
+    mask = empty(condition.shape, _SIGNED[x.itemsize])
+    np.copyto(mask, condition.view("i1"))
+    return mask
 
 
 def keep_unless(condition: Array, x: Array) -> Array:
     """0 where the condition holds, else x."""
     if x.size < SMALL or condition.shape != x.shape:
         return np.where(condition, x.dtype.type(0), x)
-    mask = condition.view("i1").astype(_SIGNED[x.itemsize])
+    mask = _numbers(condition, x)
     np.subtract(mask, 1, mask)  # all bits set where it doesn't hold
     return np.bitwise_and(mask, x.view(mask.dtype), mask).view(x.dtype)
 

@@ -1,7 +1,7 @@
 """Large buffers used again: a fresh one costs a page fault for each 4 KiB of it.
 
-`give` takes an array that nobody else holds (it counts references, so a mistake can't do
-harm); `empty` makes arrays of what was given. Shared by all programs and threads of the
+`empty` makes arrays over buffers of bytes; `give` takes such an array back, if nobody else holds
+it (it counts references, so a mistake can't do harm). Shared by all programs and threads of the
 process; what is kept is bounded, and freed by `clear`.
 """
 
@@ -35,8 +35,9 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
 
 
 def _kept(size: int) -> np.ndarray | None:
-    """A kept buffer of that many bytes, or of up to twice as many."""
-    larger = (s for s, stack in tuple(_free.items()) if stack and size < s <= 2 * size)
+    """A kept buffer of that many bytes, or of up to a fifth more."""
+    most = size + size // 5
+    larger = (s for s, stack in tuple(_free.items()) if stack and size < s <= most)
     for candidate in (size, *sorted(larger)):
         try:
             raw = _free[candidate].pop() if candidate in _free else None
@@ -61,17 +62,16 @@ def give(array: Any) -> None:
     if type(array) is not np.ndarray or array.nbytes < SMALLEST:
         return
     owner = array.base
-    if owner is None:
-        if sys.getrefcount(array) == _REFERENCES and array.flags.c_contiguous:
-            _keep(array.reshape(-1).view(np.uint8))
-    elif (
+    if (
         sys.getrefcount(array) == _REFERENCES
         and sys.getrefcount(owner) == _REFERENCES_OF_OWNER
         and type(owner) is np.ndarray
         and owner.dtype == np.uint8
-        and owner.nbytes >= array.nbytes
+        and owner.base is None
+        and _held[0] + owner.nbytes <= LIMIT
     ):
-        _keep(owner)
+        _held[0] += owner.nbytes
+        _free[owner.nbytes].append(owner)
 
 
 def give_all(arrays: list[Any]) -> None:
@@ -79,12 +79,6 @@ def give_all(arrays: list[Any]) -> None:
     while arrays:
         array = arrays.pop()
         give(array)
-
-
-def _keep(raw: np.ndarray) -> None:
-    if _held[0] + raw.nbytes <= LIMIT:
-        _held[0] += raw.nbytes
-        _free[raw.nbytes].append(raw)
 
 
 def clear() -> None:

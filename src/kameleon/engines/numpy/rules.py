@@ -217,7 +217,7 @@ def _unslice(e: Emitter, node: Node) -> None:
 
 def _reverse(e: Emitter, node: Node) -> None:
     axes = node.attrs["axes"]
-    index = ", ".join("::-1" if i in axes else ":" for i in range(len(node.shape)))
+    index = ", ".join("::-1" if i in axes else ":" for i in range(len(node.shape))) or "()"
     e.emit(node, f"{{0}}[{index}]", node.operands, VIEW)
 
 

@@ -34,18 +34,16 @@ def _consumers(nodes: list[Node]) -> dict[Node, list[Node]]:
 def _endings(nodes: list[Node], consumers: dict[Node, list[Node]]) -> set[Node]:
     found: set[Node] = set()
     for node in reversed(nodes):
-        if node.primitive.elementwise or node.primitive.name in WHEN_NEEDED:
-            if all(n in found for n in consumers.get(node, ())):
-                found.add(node)
+        waits = node.primitive.elementwise or node.primitive.name in WHEN_NEEDED
+        if waits and found.issuperset(consumers.get(node, ())):
+            found.add(node)
     return found
 
 
 class _Order:
     """The order, as it's made."""
 
-    def __init__(
-        self, nodes: list[Node], consumers: dict[Node, list[Node]], endings: set[Node]
-    ):
+    def __init__(self, nodes: list[Node], consumers: dict[Node, list[Node]], endings: set[Node]):
         self.nodes, self.consumers, self.endings = nodes, consumers, endings
         self.known = set(nodes)
         # Endings that follow from inputs and constants alone: they can come at any time.
