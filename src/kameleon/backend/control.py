@@ -190,7 +190,7 @@ def _result(
 ) -> tuple[Node, Node, list[Node]]:
     if last is None:
         last = reshape(slice_axis(stacked, 0, -1, None), dims_of(stacked)[1:])
-    last._uses_learning_phase = step.uses_phase  # type: ignore[attr-defined]
+    last._uses_learning_phase = step.uses_phase
     return last, move_axis(stacked, 0, 1), states
 
 
@@ -294,7 +294,7 @@ def in_train_phase(x: Any, alt: Any, training: Any = None) -> Tensor:
         return _called(x if training else alt)  # type: ignore[no-any-return]
     result = switch(training, x, alt)
     if from_phase:
-        result._uses_learning_phase = True  # type: ignore[attr-defined]
+        result._uses_learning_phase = True
     return result
 
 

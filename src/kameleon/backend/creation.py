@@ -95,9 +95,9 @@ def variable(
     )
     made.effects = ()
     made.cell = Cell(array)
-    made._keras_shape = array.shape  # type: ignore[attr-defined]
-    made._uses_learning_phase = False  # type: ignore[attr-defined]
-    made.constraint = constraint  # type: ignore[attr-defined]
+    made._keras_shape = array.shape
+    made._uses_learning_phase = False
+    made.constraint = constraint
     return made
 
 

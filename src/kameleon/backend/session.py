@@ -97,8 +97,8 @@ def learning_phase() -> Node | int:
     """
     if state.session.learning_phase is None:
         phase = Node(INPUT, (), {}, TensorType((), INT32), unique_name("keras_learning_phase"))
-        phase.default = 0  # type: ignore[attr-defined]
-        phase.is_phase = True  # type: ignore[attr-defined]
+        phase.default = 0
+        phase.is_phase = True
         phase.effects = ()
         state.session.learning_phase = phase
     return state.session.learning_phase

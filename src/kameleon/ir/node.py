@@ -97,6 +97,13 @@ class Node:
         def __iter__(self) -> Iterator[Node]: ...
         def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
 
+        # Marks that it sets on some of them.
+        default: Any  # the value of a placeholder that isn't fed
+        is_phase: bool
+        constraint: Any
+        _keras_shape: tuple[int, ...]
+        _uses_learning_phase: bool
+
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two
         __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _of_two
         __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _of_two

@@ -152,13 +152,14 @@ def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorTy
 
 
 def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    if sizes:
+    known = [d for d in space if d is not None]
+    if len(known) < len(space):
         raise ShapeError("the expansion of fold needs known spatial sizes")
     depth = p.shape[-1]
     if depth is None:
         raise ShapeError("the expansion of fold needs a known number of channels")
     channels = depth // window.cells
-    padded = [d + a + b for d, (a, b) in zip(space, window.padding, strict=True)]  # type: ignore[operator]
+    padded = [d + a + b for d, (a, b) in zip(known, window.padding, strict=True)]
     batch = size_of(p, 0)
     total: Node | None = None
     for number, cell in enumerate(np.ndindex(*window.sizes)):
@@ -175,7 +176,7 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
         placed = unslice(part, [batch, *padded, channels], [*windows, (None, None, 1)])
         total = placed if total is None else add(total, placed)
     assert total is not None
-    crop = [(a, a + d, 1) for d, (a, _) in zip(space, window.padding, strict=True)]  # type: ignore[operator]
+    crop = [(a, a + d, 1) for d, (a, _) in zip(known, window.padding, strict=True)]
     return slice_(total, [(None, None, 1), *crop, (None, None, 1)])
 
 

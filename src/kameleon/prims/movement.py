@@ -7,7 +7,7 @@ ints and scalar nodes, as `dims_of` gives them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -222,10 +222,19 @@ def _keep_first(rule: Callable[[Any, Node], Node]) -> jointly:
     return jointly(lambda y, gs, needed: [rule(gs[0], y), *[None] * (len(needed) - 1)])
 
 
+def _product(dims: Iterable[int]) -> int:
+    return int(np.prod([*dims], dtype=np.int64))
+
+
+def _elements(shape: Shape) -> Dim:
+    known = [d for d in shape if d is not None]
+    return _product(known) if len(known) == len(shape) else None
+
+
 def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
-    known = None if None in x.shape else int(np.prod(x.shape, dtype=np.int64))  # type: ignore[arg-type]
+    known = _elements(x.shape)
     fixed = [d for d in shape if d is not None and d != -1]
-    product = int(np.prod(fixed, dtype=np.int64))
+    product = _product(fixed)
     open_dims = len(shape) - len(fixed)
     if -1 in shape and not product:
         raise ShapeError(
@@ -237,18 +246,9 @@ def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
             f"reshape: {show_shape(x.shape)} has {known} elements, which don't fit {shown}"
         )
     if -1 in shape and open_dims == 1:
-        inferred = _inferred_dim(x.shape, fixed)
+        inferred = None if known is None else known // product
         shape = tuple(inferred if d == -1 else d for d in shape)
     return TensorType(tuple(None if d == -1 else d for d in shape), x.dtype)
-
-
-def _inferred_dim(source: Shape, fixed: list[int]) -> Dim:
-    """The size that -1 stands for, where the unknown sizes don't matter."""
-    if None in source:
-        return None
-    rest = int(np.prod(fixed, dtype=np.int64)) if fixed else 1
-    total = int(np.prod(source, dtype=np.int64))  # type: ignore[arg-type]
-    return total // rest
 
 
 _reshape = Primitive(
@@ -510,8 +510,8 @@ def _infer_concatenate(*operands: Node, axis: int) -> TensorType:
             shown = ", ".join(show_shape(x.shape) for x in operands)
             raise ShapeError(f"concatenate: shapes {shown} differ in their number of axes")
         joined = join_shapes(joined, shape, f"concatenate along axis {axis}")
-    dims = [x.shape[axis] for x in operands]
-    total = None if None in dims else sum(dims)  # type: ignore[arg-type]
+    dims = [d for x in operands if (d := x.shape[axis]) is not None]
+    total = sum(dims) if len(dims) == len(operands) else None
     return TensorType((*joined[:axis], total, *joined[axis + 1 :]), operands[0].dtype)
 
 

@@ -8,7 +8,7 @@ stacked and contracted once after the loop; else it is added up in the carry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir.node import Node, dependents, walk
@@ -20,7 +20,7 @@ from ..ir.types import TensorType
 from .control import run_scan, scan_parts
 from .elementwise import add, full_like, neg
 from .linalg import contract
-from .movement import as_node, broadcast_to, dims_of, reshape, size_of, transpose
+from .movement import Size, as_node, broadcast_to, dims_of, reshape, size_of, transpose
 from .reduce import reduce_sum
 
 
@@ -208,9 +208,11 @@ _LINEAR: dict[str, Any] = {
 }
 
 
-def _in_shape(move: Any, s: Node, node: Node, rest: Sequence[Node]) -> Node:
+def _in_shape(
+    move: Callable[[Node, Sequence[Size]], Node], s: Node, node: Node, rest: Sequence[Node]
+) -> Node:
     sizes = iter(rest)
-    return move(s, [next(sizes) if d is None else d for d in node.attrs["shape"]])  # type: ignore[no-any-return]
+    return move(s, [next(sizes) if d is None else d for d in node.attrs["shape"]])
 
 
 def scan_pullback(

@@ -166,7 +166,7 @@ class Function:
         """The pure graph, with the learning phase and other defaults as constants."""
         program: Program = self.program
         graph = pure_graph(program)
-        known = {n: constant(n.default, n.dtype) for n in program.unfed}  # type: ignore[attr-defined]
+        known = {n: constant(n.default, n.dtype) for n in program.unfed}
         if phase is not None and self._phase is not None:
             node = self.inputs[self._phase]
             known[node] = constant(int(phase), node.dtype)

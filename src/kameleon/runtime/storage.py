@@ -85,7 +85,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fun
     ):
         node._name = name
         if phase:
-            node.default, node.is_phase = default, True  # type: ignore[attr-defined]
+            node.default, node.is_phase = default, True
     variables = [
         _variable(name, arrays[f"variable.{i}"]) for i, name in enumerate(description["variables"])
     ]

@@ -205,7 +205,7 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
     return substitute(outputs, replaced) if replaced else list(outputs)
 
 
-def _cut(x: Node) -> tuple[object, ...] | None:
+def _cut(x: Node) -> tuple[Node, int] | None:
     """For a plain slice along one axis: what is cut, and where."""
     if x.primitive.name != "slice":
         return None
@@ -219,8 +219,9 @@ def _cut(x: Node) -> tuple[object, ...] | None:
 
 def _together(group: list[Node]) -> dict[Node, Node]:
     """The members whose slices lie side by side, from one node."""
-    source = group[0].operands[0].operands[0]
-    axis = _cut(group[0].operands[0])[1]  # type: ignore[index]
+    cut = _cut(group[0].operands[0])
+    assert cut is not None
+    source, axis = cut
     window: Callable[[Node], Any] = lambda n: n.operands[0].attrs["windows"][axis]  # noqa: E731
     found: dict[Node, Node] = {}
     run: list[Node] = []
@@ -228,11 +229,11 @@ def _together(group: list[Node]) -> dict[Node, Node]:
         if run and (node is None or window(node)[0] != window(run[-1])[1]):
             if len(run) > 1:
                 start = window(run[0])[0]
-                whole = slice_axis(source, axis, start, window(run[-1])[1])  # type: ignore[arg-type]
+                whole = slice_axis(source, axis, start, window(run[-1])[1])
                 made = run[0].primitive(whole, **run[0].attrs)
                 for n in run:
                     a, b, _ = window(n)
-                    found[n] = slice_axis(made, axis, a - start, b - start)  # type: ignore[arg-type]
+                    found[n] = slice_axis(made, axis, a - start, b - start)
             run = []
         if node is not None:
             run.append(node)

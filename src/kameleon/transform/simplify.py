@@ -352,7 +352,8 @@ class Rewriter:
                 return found
         if self._must_expand(node):
             assert node.primitive.expand is not None
-            return node.primitive.expand(*node.operands, **node.attrs)  # type: ignore[no-any-return]
+            expanded: Node = node.primitive.expand(*node.operands, **node.attrs)
+            return expanded
         return self._folded(node)
 
     def _folded(self, node: Node) -> Node | None:

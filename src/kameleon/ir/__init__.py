@@ -1,0 +1,1 @@
+"""The graph: types, nodes, primitives, closed programs, and the walks over them."""
