@@ -188,9 +188,12 @@ for rough in "lt ge eq".split():
 
 @step(SMOOTH)
 def with_constant(t: Trial, x: Node, a: int, b: int) -> Node:
+    """x or a constant on the left; nothing is divided by 0 or by x."""
     name = ("add", "sub", "mul", "div")[b % 4]
-    other = constant_like(x, a if name != "div" or a % 5 else 1)
-    return REGISTRY[name](x, other) if b < 6 or name == "div" else REGISTRY[name](other, x)
+    if name == "div":
+        return ew.div(x, constant_like(x, 1 + a % 4))
+    pair = [x, constant_like(x, a)]
+    return REGISTRY[name](*(pair if b < 4 else pair[::-1]))
 
 
 @step(SMOOTH)
@@ -232,6 +235,12 @@ def extremum(t: Trial, x: Node, a: int, b: int) -> Node | None:
 def permuted(t: Trial, x: Node, a: int, b: int) -> Node:
     order = np.random.default_rng(a).permutation(x.ndim)
     return transpose(x, [int(i) for i in order])
+
+
+@step(SMOOTH)
+def permuted_twice(t: Trial, x: Node, a: int, b: int) -> Node:
+    orders = [np.random.default_rng(n).permutation(x.ndim).tolist() for n in (a, b)]
+    return transpose(transpose(x, orders[0]), orders[1])
 
 
 @step(SMOOTH)
@@ -304,12 +313,17 @@ def part_of_joined(t: Trial, x: Node, a: int, b: int) -> Node | None:
 
 @step(SMOOTH)
 def put_in_zeros(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """Two tensors in one of zeros: side by side, apart, or overlapping."""
     if not x.ndim or x.shape[0] is None:
         return None
-    dims, whole = dims_of(x), (None, None, 1)
-    low = unslice(x, [2 * x.shape[0], *dims[1:]], [(0, x.shape[0], 1), *[whole] * (x.ndim - 1)])
-    high = [(x.shape[0], 2 * x.shape[0], 1), *[whole] * (x.ndim - 1)]
-    return ew.add(low, unslice(ew.cos(x), [2 * x.shape[0], *dims[1:]], high))
+    size, rest, whole = x.shape[0], dims_of(x)[1:], [(None, None, 1)] * (x.ndim - 1)
+    first, second = (0, (size, size + 1, size // 2)[a % 3])
+    parts = [
+        unslice(part, [2 * size + b % 2, *rest], [(start, start + size, 1), *whole])
+        for part, start in ((x, first), (ew.cos(x), second))
+        if start + size <= 2 * size + b % 2
+    ]
+    return ew.add(*(parts if b < 4 else parts[::-1])) if len(parts) == 2 else parts[0]
 
 
 @step(SMOOTH)
@@ -439,6 +453,8 @@ def scanned(t: Trial, x: Node, a: int, b: int) -> Node | None:
 def decided(t: Trial, x: Node, a: int, b: int) -> Node:
     """A condition far from where it turns."""
     positive = ew.gt(reduce_sum(x, range(x.ndim)), ew.constant(0.05))
+    if a > 3:
+        positive = ew.gt(ew.constant(float(a)), ew.constant(5.0))  # known before it runs
     types = [x.type]
     then = _body(types, lambda x: [ew.sin(x), ew.mul(x, x)])
     otherwise = _body(types, lambda x: [ew.cos(x), x])

@@ -160,6 +160,8 @@ def equal_keys_mean_equal_values(recipe: Recipe) -> None:
     graphs = [Graph(t.inputs, t.made) for t in (one, two)]
     if graphs[0].key == graphs[1].key:
         np.testing.assert_array_equal(one.value(one.made[-1]), two.value(two.made[-1]))
+    if len(set(one.made)) > 1:
+        assert graphs[0].key != Graph(one.inputs, one.made[1:] + one.made[:1]).key
 
 
 def simplifying_settles(recipe: Recipe) -> None:

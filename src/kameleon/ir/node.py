@@ -74,7 +74,7 @@ class Node:
         "effects",
         "operands",
         "primitive",
-        "results",
+        "_results",
         "serial",
         "type",
     )
@@ -84,7 +84,6 @@ class Node:
     attrs: Attrs
     type: TensorType
     effects: tuple[Effect, ...]
-    results: tuple[Node, ...]
 
     __array_priority__ = 1000
 
@@ -126,10 +125,15 @@ class Node:
         self.serial = next(_serials)
         self._source = context.source or _user_frame()
         self.effects = context.control
-        self.results = (self,)
+        self._results: tuple[Node, ...] | None = None
         self._name = name
         if name is None and context.scope:
             self._name = unique_name(context.scope + primitive.title)
+
+    @property
+    def results(self) -> tuple[Node, ...]:
+        """The node itself; or an item for each result, if there are several."""
+        return (self,) if self._results is None else self._results
 
     @property
     def shape(self) -> Shape:

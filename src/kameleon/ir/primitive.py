@@ -76,7 +76,7 @@ class Primitive:
         type = self.infer(*operands, **attrs)
         node = Node(self, operands, attrs or NO_ATTRS, type)  # type: ignore[arg-type]
         if not isinstance(type, TensorType):
-            node.results = tuple(Node(ITEM, (node,), {"index": i}, t) for i, t in enumerate(type))
+            node._results = tuple(Node(ITEM, (node,), {"index": i}, t) for i, t in enumerate(type))
         return node
 
 

@@ -25,6 +25,10 @@ LONGEST_SOURCE = 4000
 # A program becomes one function when it's called for the n-th time.
 JOINED_AT_CALL = 2
 
+# Functions of single lines, by their text; so many are kept.
+KEPT_STEPS = 4096
+_steps: dict[str, Callable[..., Any]] = {}
+
 Arg = int | str  # a slot, or the text of a literal
 
 FRESH, VIEW, LOOSE = "fresh", "view", "loose"
@@ -36,7 +40,7 @@ class Line:
     The buffer is that of an operand in `reusable`, or one of shape `dims` (a text).
     """
 
-    __slots__ = ("args", "dest", "dims", "frees", "gives", "node", "reusable", "text")
+    __slots__ = ("args", "dest", "dims", "frees", "gives", "node", "reusable", "text", "used")
 
     def __init__(
         self,
@@ -49,13 +53,9 @@ class Line:
     ):
         self.dest, self.text, self.args, self.node = dest, text, tuple(args), node
         self.reusable, self.dims = tuple(reusable), dims
+        self.used = [a for a in self.args if type(a) is int]  # the slots that are read
         self.frees: list[int] = []
         self.gives: list[int] = []
-
-    @property
-    def used(self) -> list[int]:
-        """The slots that are read."""
-        return [a for a in self.args if type(a) is int]
 
 
 class Code:
@@ -74,6 +74,8 @@ class Code:
         self._owned = [False] * parameters
         self._large: set[int] = set()
         self._calls = 0
+        self._steps: list[tuple[Callable[..., Any], list[int], list[int]]] = []
+        self._literals: dict[str, int] = {}
         self._function: Callable[..., Any] | None = None
 
     # Emitting ------------------------------------------------------------------------------
@@ -208,26 +210,37 @@ class Code:
 
     def _interpret(self, arguments: Sequence[Any]) -> list[Any]:
         code = self
+        if not code._steps:
+            code._steps = [self._step(line) for line in code.lines]
         slots: list[Any] = [*arguments, *(None,) * (len(self._group) - self.parameters)]
         for slot, value in self.constants.items():
             slots[slot] = value
-        for line in code.lines:
-            slots[line.dest] = self._step(line)(*[slots[s] for s in line.used])
-            for slot in (*line.frees, *line.gives):
+        for line, (step, reads, frees) in zip(code.lines, code._steps, strict=True):
+            slots[line.dest] = step(*[slots[s] for s in reads])
+            for slot in frees:
                 slots[slot] = None
         return [slots[s] for s in self.outputs]
 
-    def _step(self, line: Line) -> Callable[..., Any]:
-        """The line as a function of the slots that it reads."""
-        count = itertools.count()
-        names = [a if isinstance(a, str) else f"a{next(count)}" for a in line.args]
-        text = line.text.format(*names)
-        cache: dict[str, Any] = self.namespace.setdefault("_steps", {})
-        step = cache.get(text)
+    def _step(self, line: Line) -> tuple[Callable[..., Any], list[int], list[int]]:
+        """The line as a function, the slots of its arguments, and those to free behind it.
+
+        Literals are arguments, too, so that lines of one kind share a function.
+        """
+        reads = [a if isinstance(a, int) else self._literal_slot(a) for a in line.args]
+        parameters = [f"a{i}" for i in range(len(reads))]
+        text = f"lambda {', '.join(parameters)}: {line.text.format(*parameters)}"
+        step = _steps.get(text)
         if step is None:
-            parameters = ", ".join(n for n, a in zip(names, line.args, strict=True) if a is not n)
-            step = cache[text] = eval(f"lambda {parameters}: {text}", self.namespace)
-        return step  # type: ignore[no-any-return]
+            if len(_steps) >= KEPT_STEPS:
+                _steps.clear()
+            step = _steps[text] = eval(text, self.namespace)
+        return step, reads, [*line.frees, *line.gives]
+
+    def _literal_slot(self, text: str) -> int:
+        slot = self._literals.get(text)
+        if slot is None:
+            slot = self._literals[text] = self.constant(eval(text, self.namespace))
+        return slot
 
     def source(self) -> str:
         """The program as one Python function."""
