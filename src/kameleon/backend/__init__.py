@@ -23,6 +23,7 @@ from . import (
     operators,
     pooling,
     random,
+    recurrence,
     reductions,
     resizing,
     session,
@@ -45,6 +46,7 @@ from .losses import *
 from .normalization import *
 from .pooling import *
 from .random import *
+from .recurrence import *
 from .reductions import *
 from .resizing import *
 from .session import *
@@ -67,6 +69,7 @@ __all__ = [
     *resizing.__all__,
     *values.__all__,
     *functions.__all__,
+    *recurrence.__all__,
     *control.__all__,
     *activations.__all__,
     *losses.__all__,

@@ -69,12 +69,12 @@ class Node:
         "__dict__",
         "__weakref__",
         "_name",
+        "_results",
         "_source",
         "attrs",
         "effects",
         "operands",
         "primitive",
-        "_results",
         "serial",
         "type",
     )

@@ -21,23 +21,26 @@ class Sizes:
     def __init__(self, origin: Origin):
         self._origin = origin
         self._same: dict[Root, Root] = {}
+        self._found: dict[tuple[Node, int], Root] = {}
 
     def of(self, node: Node, axis: int) -> Root:
         """What the size of an axis is: an int, or a representative of all equal ones."""
-        while (dim := node.shape[axis]) is None:
+        path: list[tuple[Node, int]] = []
+        while (root := self._known(node, axis)) is None:
+            path.append((node, axis))
             step = self._origin(node, axis)
-            if step is None:
-                return self.representative((node, axis))
-            if isinstance(step, Node):
-                return self.named_by(step)
+            if isinstance(step, Node) and step.primitive.name == "size":
+                step = step.operands[0], step.attrs["axis"]
+            if not isinstance(step, tuple):
+                root = (node, axis) if step is None else step
+                break
             node, axis = step
-        return dim
+        self._found.update(dict.fromkeys(path, root))
+        return self.representative(root)
 
-    def named_by(self, size: Node) -> Root:
-        """What a scalar node that is used as a size stands for."""
-        if size.primitive.name == "size":
-            return self.of(size.operands[0], size.attrs["axis"])
-        return self.representative(size)
+    def _known(self, node: Node, axis: int) -> Root:
+        dim = node.shape[axis]
+        return self._found.get((node, axis)) if dim is None else dim
 
     def representative(self, root: Root) -> Root:
         """The one that stands for all sizes that were stated to be equal to `root`."""

@@ -28,6 +28,8 @@ from ..ir.types import (
 )
 
 Size = int | Node
+# Origins of sizes are looked up, not followed, behind so many steps.
+NEAR = 16
 
 
 # Sizes -------------------------------------------------------------------------------------
@@ -45,15 +47,36 @@ def size_of(x: Node, axis: int) -> Size:
 
     It's read as early in the graph as possible, so that sizes don't keep values alive.
     """
-    axis %= len(x.shape)
-    while (dim := x.shape[axis]) is None:
+    x, axis = _earliest(x, axis % len(x.shape))
+    dim = x.shape[axis]
+    if dim is not None:
+        return dim
+    origin = size_origin(x, axis)
+    return origin if isinstance(origin, Node) else _size(x, axis=axis)
+
+
+def _earliest(x: Node, axis: int) -> tuple[Node, int]:
+    """Where a chain of tensors that have one size in common begins.
+
+    Along chains longer than `NEAR` some tensors remember it, so that they aren't followed again
+    and again.
+    """
+    steps, marks = 0, []
+    while x.shape[axis] is None:
+        steps += 1
+        if steps > NEAR:
+            far = getattr(x, "earliest", None)  # makes no `__dict__`
+            if far and axis in far:
+                x, axis = far[axis]
+            elif steps % NEAR == 0:
+                marks.append((x, axis))
         origin = size_origin(x, axis)
-        if origin is None:
-            return _size(x, axis=axis)
-        if isinstance(origin, Node):
-            return origin
+        if not isinstance(origin, tuple):
+            break
         x, axis = origin
-    return dim
+    for node, at in marks:
+        node.__dict__.setdefault("earliest", {})[at] = x, axis
+    return x, axis
 
 
 def size_origin(x: Node, axis: int) -> Node | tuple[Node, int] | None:

@@ -15,7 +15,8 @@ from ...prims.movement import size_origin
 from . import code as code_module
 from . import pool
 from .code import Arg, Code, literal
-from .rules import NAMESPACE, RULES, Rule
+from .namespace import NAMESPACE
+from .rules import RULES, Rule
 from .schedule import WHEN_NEEDED, scheduled
 
 

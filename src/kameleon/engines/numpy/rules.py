@@ -5,60 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...ir.node import Node
-from ...prims.linalg import free_axes
-from . import ctc, kernels, pool, quantile, random, sparse, windows
 from .code import FRESH, LOOSE, VIEW
+from .contraction import contract
 
 if TYPE_CHECKING:
     from .engine import Emitter
 
 Rule = Callable[["Emitter", Node], None]
-
-# Everything that the text of a line may name.
-NAMESPACE: dict[str, Any] = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "abs add arange argmax argmin argsort argwhere array asarray bitwise_and "
-            "bitwise_or bitwise_xor broadcast_to ceil copysign cos cumprod cumsum divide "
-            "dot equal exp expm1 floor floor_divide greater greater_equal int32 invert "
-            "isnan left_shift less less_equal log log1p logical_and logical_not "
-            "logical_or matmul maximum minimum multiply negative not_equal power "
-            "remainder right_shift rint sign sin sqrt square subtract tanh where "
-            "concatenate"
-        ).split()
-    },
-    **{
-        name: getattr(kernels, name)
-        for name in (
-            "check gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch pad put_along scan scatter_add sigmoid softmax "
-            "softmax_crossentropy softplus sparse_softmax_crossentropy take_along unslice "
-            "while_loop"
-        ).split()
-    },
-    **{
-        name: getattr(windows, name)
-        for name in (
-            "patches fold conv_input max_pool unpool pool_pick sum_pool sum_pool_grad "
-            "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
-        ).split()
-    },
-    "random_bits": random.random_bits,
-    "fold_in": random.fold_in,
-    "normal_quantile": quantile.normal_quantile,
-    "sparse_to_dense": sparse.sparse_to_dense,
-    "sparse_dot": sparse.sparse_dot,
-    "greedy_decode": ctc.greedy_decode,
-    "beam_search": ctc.beam_search,
-    "prod": np.multiply.reduce,
-    "empty": pool.empty,
-    "give": pool.give,
-}
-
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -269,74 +223,6 @@ def _sized(name: str) -> Rule:
     return rule
 
 
-# Contraction -------------------------------------------------------------------------------
-
-
-def _ordered(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The contracted axes of both operands, in pairs, ascending in the first."""
-    over = node.attrs["over"]
-    pairs = sorted(zip(*over, strict=True))
-    return tuple(i for i, _ in pairs), tuple(j for _, j in pairs)
-
-
-def _dims_product(x: Node, axes: tuple[int, ...], hole: int) -> str:
-    parts = [str(x.shape[i]) if x.shape[i] is not None else f"{{{hole}}}.shape[{i}]" for i in axes]
-    return "*".join(parts) or "1"
-
-
-def _matrix(
-    x: Node, hole: int, batch: tuple[int, ...], rows: tuple[int, ...], columns: tuple[int, ...]
-) -> str:
-    """Text of operand `hole` as (*batch, rows, columns), by views where possible."""
-    order, swapped = (*batch, *rows, *columns), (*batch, *columns, *rows)
-    rank = len(x.shape)
-    flip = order != tuple(range(rank)) and swapped == tuple(range(rank)) and not batch
-    if flip:
-        rows, columns, order = columns, rows, swapped
-    text = f"{{{hole}}}"
-    if order != tuple(range(rank)):
-        text += f".transpose({order})"
-    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
-        dims = [_dims_product(x, axes, hole) for axes in (rows, columns)]
-        if batch:
-            dims.insert(0, _dims_product(x, batch, hole))
-        text += f".reshape({', '.join(dims)})"
-    return text + (".T" if flip else "")
-
-
-def _contract(e: Emitter, node: Node) -> None:
-    a, b = node.operands
-    batch_a, batch_b = node.attrs["batch"]
-    over_a, over_b = _ordered(node)
-    free_a = free_axes(len(a.shape), over_a, batch_a)
-    free_b = free_axes(len(b.shape), over_b, batch_b)
-    left = _matrix(a, 0, batch_a, free_a, over_a)
-    right = _matrix(b, 1, batch_b, over_b, free_b)
-    for i, j in zip(batch_a, batch_b, strict=True):
-        _check_batch(e, node, i, j)
-    text = f"{'matmul' if batch_a else 'dot'}({left}, {right}{{out}})"
-    rows, columns = _dims_product(a, free_a, 0), _dims_product(b, free_b, 1)
-    lead = f"{_dims_product(a, batch_a, 0)}, " if batch_a else ""
-    flat = f"({lead}{rows}, {columns})" if free_a and free_b else None
-    if len(free_a) != 1 or len(free_b) != 1 or len(batch_a) > 1:
-        holes = [(a, i, 0) for i in (*batch_a, *free_a)] + [(b, j, 1) for j in free_b]
-        dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
-        text += f".reshape({', '.join(dims)})" if dims else "[0, 0]"
-    if flat is None:
-        text = text.replace("{out}", "")
-    e.emit(node, text, [a, b], dims=flat)
-
-
-def _check_batch(e: Emitter, node: Node, i: int, j: int) -> None:
-    """Batch sizes that aren't provably equal: matmul would stretch a 1."""
-    a, b = node.operands
-    roots = e.sizes.of(a, i), e.sizes.of(b, j)
-    if roots[0] != roots[1]:
-        x, y = f"{{0}}.shape[{i}]", f"{{1}}.shape[{j}]"
-        e.code.emit(node, f"{x} == {y} or mismatch({x}, {y})", [e.slot(a), e.slot(b)])
-        e.sizes.state(*roots)
-
-
 # Control -----------------------------------------------------------------------------------
 
 
@@ -493,7 +379,7 @@ RULES: dict[str, Rule] = {
     "scatter_add": _sized("scatter_add"),
     "put_along": _sized("put_along"),
     "nonzero": _along("argwhere({0})"),
-    "contract": _contract,
+    "contract": contract,
     "item": _item,
     "identity": _same,
     "stop_gradient": _same,

@@ -1,0 +1,193 @@
+"""Recurrence: a step function run along the time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import ShapeError
+from ..ir.node import Node
+from ..prims.elementwise import cast, select
+from ..prims.movement import (
+    broadcast_to,
+    dims_of,
+    move_axis,
+    reshape,
+    reverse,
+    slice_axis,
+    stack,
+)
+from ..prims.special import zeros, zeros_like
+from ._bodies import traced_scan
+from ._tensors import Tensor, TensorLike, as_tensor
+
+__all__ = ["rnn"]
+
+
+def rnn(
+    step_function: Callable[..., Any],
+    inputs: Tensor,
+    initial_states: Sequence[Tensor],
+    go_backwards: bool = False,
+    mask: Tensor | None = None,
+    constants: Sequence[Tensor] | None = None,
+    unroll: bool = False,
+    input_length: int | None = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Run a step function along the time axis.
+
+    Args:
+        step_function: `(x, states) -> (output, new states)`: x is (samples, ...), the input of
+            one step; states are a list, the constants behind them; the new states have the
+            types of the old ones.
+        inputs: (samples, time, ...).
+        initial_states: the states before the first step, (samples, ...) each.
+        go_backwards: run from the last step to the first; outputs come in the order of running.
+        mask: (samples, time), or with axes of size 1 behind; at a step where it's 0 the sample
+            keeps its states and repeats its last output (zeros before there's one).
+        constants: tensors that each step gets behind its states.
+        unroll: build every step as nodes of its own, instead of one loop.
+        input_length: the number of steps, if the static shape doesn't tell.
+
+    Returns:
+        `(last_output, outputs, new_states)`: (samples, ...), (samples, time, ...), and a list.
+
+    Raises:
+        ShapeError: fewer than 2 axes; a mask but no states; or `unroll` without a known number
+            of steps.
+
+    >>> from kameleon import backend as K
+    >>> x = K.constant([[[1.], [2.], [3.]]])
+    >>> step = lambda x, states: (x + states[0], [x + states[0]])
+    >>> last, outputs, _ = K.rnn(step, x, [K.constant([[0.]])])
+    >>> K.eval(outputs)[0, :, 0]
+    array([1., 3., 6.], dtype=float32)
+    """
+    inputs = as_tensor(inputs, "rnn")
+    if inputs.type.rank < 3:
+        raise ShapeError(
+            f"rnn: inputs must have at least 3 axes (samples, time, ...), got {inputs.shape}"
+        )
+    states = [as_tensor(s, "rnn") for s in initial_states]
+    frames = move_axis(inputs, 1, 0)
+    marks = None if mask is None else _time_major_mask(mask, inputs)
+    if go_backwards:
+        frames = reverse(frames, axes=(0,))
+        marks = None if marks is None else reverse(marks, axes=(0,))
+    step = _Step(step_function, list(constants or []), marks is not None)
+    if unroll:
+        return _unrolled(step, frames, marks, states, input_length)
+    if marks is not None and not states:
+        raise ShapeError("rnn: a mask needs states (there are none, and `unroll` is False)")
+    return _looped(step, frames, marks, states)
+
+
+def _time_major_mask(mask: TensorLike, inputs: Node) -> Node:
+    mask = as_tensor(mask, "rnn")
+    while mask.type.rank > 2:
+        mask = reshape(mask, dims_of(mask)[:-1])
+    if mask.type.rank != 2:
+        raise ShapeError(f"rnn: the mask must be (samples, time), got shape {mask.shape}")
+    for a, b in zip(mask.shape, inputs.shape, strict=False):
+        if a is not None and b is not None and a != b:
+            raise ShapeError(f"rnn: mask {mask.shape} doesn't fit inputs {inputs.shape}")
+    return move_axis(cast(mask, "bool"), 1, 0)
+
+
+class _Step:
+    """One step of the user's function, with the mask applied."""
+
+    def __init__(self, function: Callable[..., Any], constants: list[Node], masked: bool):
+        self.function, self.constants, self.masked = function, constants, masked
+        self.uses_phase = False
+
+    def __call__(self, x: Node, states: Sequence[Node]) -> tuple[Node, list[Node]]:
+        output, new = self.function(x, [*states, *self.constants])
+        self.uses_phase |= bool(getattr(output, "_uses_learning_phase", False))
+        output = as_tensor(output, "rnn")
+        new = [as_tensor(s, "rnn") for s in new]
+        if len(new) != len(states):
+            raise ShapeError(f"rnn: a step takes {len(states)} states and returns {len(new)}")
+        return output, new
+
+    def masked_step(
+        self, x: Node, mark: Node, states: Sequence[Node], before: Node | None
+    ) -> tuple[Node, list[Node]]:
+        """The step where the mark is set; else what was before (zeros, if nothing was)."""
+        output, new = self(x, states)
+        old = zeros_like(output) if before is None else before
+        kept = [keep(mark, n, s) for n, s in zip(new, states, strict=True)]
+        return keep(mark, output, old), kept
+
+
+def keep(mark: Node, new: Node, old: Node) -> Node:
+    """`new` for the samples whose mark is set, `old` for the others."""
+    dims = dims_of(new)
+    column = reshape(mark, [*dims_of(mark), *([1] * (new.type.rank - 1))])
+    return select(broadcast_to(column, dims), new, old)
+
+
+def _looped(
+    step: _Step, frames: Node, marks: Node | None, states: list[Node]
+) -> tuple[Node, Node, list[Node]]:
+    sequences = [frames] if marks is None else [frames, marks]
+    if marks is None:
+        same: list[int] = []  # states that are the output, too: the last of them is known
+
+        def body(carry: list[Node], slices: list[Node]) -> tuple[list[Node], list[Node]]:
+            output, new = step(slices[0], carry)
+            same.extend(i for i, state in enumerate(new) if state is output)
+            return new, [output]
+
+        last, (stacked,) = traced_scan("rnn", body, states, sequences)
+        return _result(step, stacked, last, last[same[0]] if same else None)
+
+    def masked(carry: list[Node], slices: list[Node]) -> tuple[list[Node], list[Node]]:
+        output, new = step.masked_step(slices[0], slices[1], carry[1:], carry[0])
+        return [output, *new], [output]
+
+    before = _zero_output(step, frames, states)
+    last, (stacked,) = traced_scan("rnn", masked, [before, *states], sequences)
+    return _result(step, stacked, last[1:], last[0])
+
+
+def _zero_output(step: _Step, frames: Node, states: list[Node]) -> Node:
+    """Zeros in the shape of a step's output: of the step itself only sizes are used."""
+    first = reshape(slice_axis(frames, 0, 0, 1), dims_of(frames)[1:])
+    output, _ = step(first, states)
+    return zeros(dims_of(output), output.dtype)
+
+
+def _result(
+    step: _Step, stacked: Node, states: list[Node], last: Node | None = None
+) -> tuple[Node, Node, list[Node]]:
+    if last is None:
+        last = reshape(slice_axis(stacked, 0, -1, None), dims_of(stacked)[1:])
+    last._uses_learning_phase = step.uses_phase
+    return last, move_axis(stacked, 0, 1), states
+
+
+def _unrolled(
+    step: _Step,
+    frames: Node,
+    marks: Node | None,
+    states: list[Node],
+    input_length: int | None,
+) -> tuple[Node, Node, list[Node]]:
+    steps = frames.shape[0] if frames.shape[0] is not None else input_length
+    if not steps:
+        raise ShapeError("rnn: unrolling needs a known number of steps (give input_length)")
+    outputs: list[Node] = []
+    for t in range(steps):
+        x = _at(frames, t)
+        if marks is None:
+            output, states = step(x, states)
+        else:
+            before = outputs[-1] if outputs else None
+            output, states = step.masked_step(x, _at(marks, t), states, before)
+        outputs.append(output)
+    return _result(step, stack(outputs, 0), states)
+
+
+def _at(x: Node, t: int) -> Node:
+    return reshape(slice_axis(x, 0, t, t + 1), dims_of(x)[1:])

@@ -1,0 +1,50 @@
+"""Everything that the text of a line may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import ctc, kernels, pool, quantile, random, sparse, windows
+
+NAMESPACE: dict[str, Any] = {
+    **{
+        name: getattr(np, name)
+        for name in (
+            "abs add arange argmax argmin argsort argwhere array asarray bitwise_and "
+            "bitwise_or bitwise_xor broadcast_to ceil copysign cos cumprod cumsum divide "
+            "dot equal exp expm1 floor floor_divide greater greater_equal int32 invert "
+            "isnan left_shift less less_equal log log1p logical_and logical_not "
+            "logical_or matmul maximum minimum multiply negative not_equal power "
+            "remainder right_shift rint sign sin sqrt square subtract tanh where "
+            "concatenate"
+        ).split()
+    },
+    **{
+        name: getattr(kernels, name)
+        for name in (
+            "check gather iota keep_unless keep_where linear_scan log_softmax "
+            "minus_one_hot mismatch pad put_along scan scatter_add sigmoid softmax "
+            "softmax_crossentropy softplus sparse_softmax_crossentropy take_along unslice "
+            "while_loop"
+        ).split()
+    },
+    **{
+        name: getattr(windows, name)
+        for name in (
+            "patches fold conv_input max_pool unpool pool_pick sum_pool sum_pool_grad "
+            "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
+        ).split()
+    },
+    "random_bits": random.random_bits,
+    "fold_in": random.fold_in,
+    "normal_quantile": quantile.normal_quantile,
+    "sparse_to_dense": sparse.sparse_to_dense,
+    "sparse_dot": sparse.sparse_dot,
+    "greedy_decode": ctc.greedy_decode,
+    "beam_search": ctc.beam_search,
+    "prod": np.multiply.reduce,
+    "empty": pool.empty,
+    "give": pool.give,
+}
