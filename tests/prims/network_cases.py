@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from kameleon.ir.primitive import REGISTRY
-from kameleon.prims import conv
-from kameleon.prims.conv import Window
+from kameleon.prims import conv, pool, windows
 from kameleon.prims.movement import dims_of
 from kameleon.prims.random import random_bits
+from kameleon.prims.windows import Window
 
 from .case import Array, Build, Case, array_of, lined, normal, spaced, whole
 
@@ -150,8 +150,8 @@ def window_cases(window: Window) -> Iterator[Case]:
         )
 
     whole_x, whole_out = (BATCH, *space, c), (BATCH, *spots, OUT)
-    yield of("patches", lambda x: conv.patches(x, window), (x,), p.shape, patches)
-    yield of("fold", lambda p: conv.fold(p, space, window), (p,), whole_x, fold)
+    yield of("patches", lambda x: windows.patches(x, window), (x,), p.shape, patches)
+    yield of("fold", lambda p: windows.fold(p, space, window), (p,), whole_x, fold)
     yield of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
     yield of(
         "conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input
@@ -186,9 +186,9 @@ def window_cases(window: Window) -> Iterator[Case]:
     )
     if window in POOLS:
         small = normal(BATCH, *spots, c, seed=4)
-        yield of("sum_pool", lambda x: conv.sum_pool(x, window=window), (x,), small.shape, sum_pool)
+        yield of("sum_pool", lambda x: pool.sum_pool(x, window=window), (x,), small.shape, sum_pool)
         yield of(
-            "sum_unpool", lambda g: conv.sum_unpool(g, space, window), (small,), whole_x, sum_unpool
+            "sum_unpool", lambda g: pool.sum_unpool(g, space, window), (small,), whole_x, sum_unpool
         )
 
 
@@ -255,10 +255,10 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
         )
 
     def value(x: Any) -> Any:
-        return conv.max_pool(x, window=window).results[0]
+        return pool.max_pool(x, window=window).results[0]
 
     def both(x: Any) -> Any:
-        return conv.max_pool(x, window=window).results
+        return pool.max_pool(x, window=window).results
 
     special = whole(*x.shape, below=3).astype("float32")
     special[0, ..., 0] = np.where(special[0, ..., 0] == 0, math.nan, -math.inf)
@@ -272,14 +272,14 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
     yield case(
         "unpool",
         "",
-        lambda g, index: conv.unpool(g, index, space, window),
+        lambda g, index: pool.unpool(g, index, space, window),
         (small, index),
         looped(window, shape, unpool),
     )
     yield case(
         "pool_pick",
         "",
-        lambda x, index: conv.pool_pick(x, index, window=window),
+        lambda x, index: pool.pool_pick(x, index, window=window),
         (normal(*shape), index),
         looped(window, small.shape, pick),
     )
@@ -291,7 +291,7 @@ WINDOWS: list[Case] = [
     Case(
         primitive="fold",
         label="sizes-from-another",
-        build=lambda p, like: conv.fold(p, dims_of(like)[1:-1], TILES),
+        build=lambda p, like: windows.fold(p, dims_of(like)[1:-1], TILES),
         operands=(normal(BATCH, 2, 2, 8), np.zeros((BATCH, 4, 5, 2))),
         oracle=lambda p, like: np.pad(
             p.reshape(BATCH, 2, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4, 5).reshape(BATCH, 4, 4, 2),

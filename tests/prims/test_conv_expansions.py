@@ -19,11 +19,11 @@ from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import conv as windows
-from kameleon.prims.conv import Window
+from kameleon.prims import conv, pool, windows
 from kameleon.prims.elementwise import constant, mul
 from kameleon.prims.movement import Size
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.windows import Window
 from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 
@@ -119,7 +119,7 @@ def distinct(*shape: int, seed: int) -> Array:
 def chosen(s: Setting) -> Node:
     """For each place and channel a cell of its window that isn't padding, as max_pool has it."""
     x = constant(distinct(BATCH, *s.space, CHANNELS, seed=9))
-    return constant(run([x], [windows.max_pool(x, window=s.window).results[1]], KERNELS, [])[0])
+    return constant(run([x], [pool.max_pool(x, window=s.window).results[1]], KERNELS, [])[0])
 
 
 def image(s: Setting) -> tuple[int, ...]:
@@ -156,52 +156,52 @@ USES: dict[str, Use] = {
     ),
     "conv": Use(
         lambda s: [image(s), kernel(s, FILTERS)],
-        lambda s, x, k: windows.conv(x, k, window=s.window),
+        lambda s, x, k: conv.conv(x, k, window=s.window),
     ),
     "conv_input": Use(
         lambda s: [result(s, FILTERS), kernel(s, FILTERS)],
-        lambda s, g, k: windows.conv_input(g, k, space_of(s), s.window),
+        lambda s, g, k: conv.conv_input(g, k, space_of(s), s.window),
     ),
     "conv_kernel": Use(
         lambda s: [image(s), result(s, FILTERS)],
-        lambda s, x, g: windows.conv_kernel(x, g, window=s.window),
+        lambda s, x, g: conv.conv_kernel(x, g, window=s.window),
     ),
     "depthwise_conv": Use(
         lambda s: [image(s), kernel(s, MULTIPLIER)],
-        lambda s, x, k: windows.depthwise_conv(x, k, window=s.window),
+        lambda s, x, k: conv.depthwise_conv(x, k, window=s.window),
     ),
     "depthwise_input": Use(
         lambda s: [result(s, CHANNELS * MULTIPLIER), kernel(s, MULTIPLIER)],
-        lambda s, g, k: windows.depthwise_input(g, k, space_of(s), s.window),
+        lambda s, g, k: conv.depthwise_input(g, k, space_of(s), s.window),
     ),
     "depthwise_kernel": Use(
         lambda s: [image(s), result(s, CHANNELS * MULTIPLIER)],
-        lambda s, x, g: windows.depthwise_kernel(x, g, window=s.window, multiplier=MULTIPLIER),
+        lambda s, x, g: conv.depthwise_kernel(x, g, window=s.window, multiplier=MULTIPLIER),
     ),
     "max_pool": Use(
         lambda s: [image(s)],
-        lambda s, x: windows.max_pool(x, window=s.window).results[0],
+        lambda s, x: pool.max_pool(x, window=s.window).results[0],
         distinct,
         tuple(PLAIN),
     ),
     "unpool": Use(
         lambda s: [result(s, CHANNELS)],
-        lambda s, g: windows.unpool(g, chosen(s), space_of(s), s.window),
+        lambda s, g: pool.unpool(g, chosen(s), space_of(s), s.window),
         settings=tuple(PLAIN),
     ),
     "pool_pick": Use(
         lambda s: [image(s)],
-        lambda s, x: windows.pool_pick(x, chosen(s), window=s.window),
+        lambda s, x: pool.pool_pick(x, chosen(s), window=s.window),
         settings=tuple(PLAIN),
     ),
     "sum_pool": Use(
         lambda s: [image(s)],
-        lambda s, x: windows.sum_pool(x, window=s.window),
+        lambda s, x: pool.sum_pool(x, window=s.window),
         settings=tuple(PLAIN),
     ),
     "sum_unpool": Use(
         lambda s: [result(s, CHANNELS)],
-        lambda s, g: windows.sum_unpool(g, space_of(s), s.window),
+        lambda s, g: pool.sum_unpool(g, space_of(s), s.window),
         settings=tuple(PLAIN),
     ),
 }
@@ -261,7 +261,7 @@ def test_every_composite_of_the_module_is_held() -> None:
     declared = {
         p.name
         for p in REGISTRY.values()
-        if p.expand is not None and p.expand.__module__ == windows.__name__
+        if p.expand is not None and p.expand.__module__ in {m.__name__ for m in (windows, conv, pool)}
     }
     assert declared == COMPOSITES == set(USES)
 
@@ -342,7 +342,7 @@ def test_convolutions_are_products_with_patches(s: Setting) -> None:
     cells = seen.reshape(*seen.shape[:-1], -1, CHANNELS)
     deep = np.einsum("...wc,wcf->...cf", cells, k.reshape(-1, CHANNELS, FILTERS))
     xs = [parameter(x), parameter(k)]
-    made = [f(*xs, window=s.window) for f in (windows.conv, windows.depthwise_conv)]
+    made = [f(*xs, window=s.window) for f in (conv.conv, conv.depthwise_conv)]
     for native in (KERNELS, KERNELS - COMPOSITES):
         got = run(xs, made, native, [x, k])
         np.testing.assert_allclose(got[0], full, rtol=1e-12, atol=1e-12)
@@ -363,7 +363,7 @@ def test_max_pool_picks_the_first_of_equals(row: list[float], padding: tuple[int
     s = setting((4,), (3,), padding=(padding,))
     x = np.array(row, np.float64).reshape(1, 4, 1)
     node = parameter(x)
-    pooled = windows.max_pool(node, window=s.window)
+    pooled = pool.max_pool(node, window=s.window)
     got = [run([node], pooled.results, native, [x]) for native in (KERNELS, KERNELS - {"max_pool"})]
     low = padding[0]
     padded = np.pad(x.ravel(), padding, constant_values=-np.inf)
@@ -384,8 +384,8 @@ def test_integers_are_pooled_alike() -> None:
     x = np.random.default_rng(0).integers(-9, 0, (BATCH, 4, 3, CHANNELS)).astype(np.int32)
     node = parameter(x)
     made = [
-        windows.max_pool(node, window=s.window).results[0],
-        windows.sum_pool(node, window=s.window),
+        pool.max_pool(node, window=s.window).results[0],
+        pool.sum_pool(node, window=s.window),
     ]
     ours, theirs = (run([node], made, n, [x]) for n in (KERNELS, KERNELS - COMPOSITES))
     for a, b in zip(ours, theirs, strict=True):
@@ -396,8 +396,8 @@ def test_integers_are_pooled_alike() -> None:
 
 # With the chosen cells as an operand, whose batch may be unknown, too.
 INDEXED: dict[str, Callable[..., Node]] = {
-    "unpool": lambda s, g, index: windows.unpool(g, index, space_of(s), s.window),
-    "pool_pick": lambda s, x, index: windows.pool_pick(x, index, window=s.window),
+    "unpool": lambda s, g, index: pool.unpool(g, index, space_of(s), s.window),
+    "pool_pick": lambda s, x, index: pool.pool_pick(x, index, window=s.window),
 }
 
 

@@ -23,11 +23,12 @@ from kameleon.ir.primitive import REGISTRY, input_node, leaf
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan, while_
-from kameleon.prims.conv import Window, max_pool
 from kameleon.prims.indexing import gather, scatter_add, take_along
 from kameleon.prims.linalg import contract, matmul
 from kameleon.prims.movement import broadcast_to, concatenate, pad, reshape, slice_axis, transpose
+from kameleon.prims.pool import max_pool
 from kameleon.prims.reduce import reduce_max, reduce_prod, reduce_sum
+from kameleon.prims.windows import Window
 from kameleon.runtime.function import Function
 from kameleon.transform.grad import gradients
 

@@ -12,9 +12,9 @@ from ..ir.node import Node
 from ..ir.types import INT32, Dim, show_shape
 from ..prims import elementwise as ew
 from ..prims.control import check
-from ..prims.conv import Window
 from ..prims.indexing import gather
 from ..prims.movement import Size, broadcast_to, iota, move_axis, pad, size_of
+from ..prims.windows import Window
 from ._tensors import as_tensor, binary
 
 Ints = tuple[int, ...]

@@ -13,17 +13,9 @@ from ..config import normalize_data_format
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..ir.types import show_shape
-from ..prims.conv import (
-    Window,
-    conv,
-    conv_input,
-    depthwise_conv,
-)
-from ..prims.movement import (
-    Size,
-    dims_of,
-    reshape,
-)
+from ..prims.conv import conv, conv_input, depthwise_conv
+from ..prims.movement import Size, dims_of, reshape
+from ..prims.windows import Window
 from ._tensors import (
     Tensor,
     TensorLike,

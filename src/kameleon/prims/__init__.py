@@ -8,11 +8,13 @@ from . import (
     indexing,
     linalg,
     movement,
+    pool,
     quantile,
     random,
     reduce,
     sparse,
     special,
+    windows,
 )
 
 __all__ = [
@@ -23,9 +25,11 @@ __all__ = [
     "indexing",
     "linalg",
     "movement",
+    "pool",
     "quantile",
     "random",
     "reduce",
     "sparse",
     "special",
+    "windows",
 ]

@@ -1,0 +1,201 @@
+"""Pooling, its index and its adjoints. Layout (batch, *space, channels)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.node import Node
+from ..ir.primitive import Primitive, jointly
+from ..ir.types import INT8, INT32, DType, Shape, TensorType
+from .elementwise import (
+    add,
+    cast,
+    constant,
+    div,
+    eq,
+    full_like,
+    is_nan,
+    logical_and,
+    logical_or,
+    mul,
+)
+from .movement import Size, broadcast_to, concatenate, dims_of, pad, reshape, size_of, split
+from .reduce import argmax, reduce_max, reduce_sum, spread
+from .windows import Window, cells_of, check_space, corners, fold, keep_first, patches, space_of
+
+# Pooling -----------------------------------------------------------------------------------
+
+
+def _infer_pool(x: Node, window: Window) -> TensorType:
+    check_space("pool", x, window)
+    return TensorType((x.shape[0], *window.outputs(space_of(x)), x.shape[-1]), x.dtype)
+
+
+def _infer_max_pool(x: Node, window: Window) -> tuple[TensorType, TensorType]:
+    pooled = _infer_pool(x, window)
+    return pooled, TensorType(pooled.shape, _cell_dtype(window))
+
+
+def _cell_dtype(window: Window) -> DType:
+    """What holds the number of any cell; it's read once for each element, so it's small."""
+    return INT8 if window.cells <= 127 else INT32
+
+
+def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
+    low = float("-inf") if x.dtype.is_float else int(np.iinfo(x.dtype).min)
+    cells = _stacked_corners(x, window, low)
+    top = reduce_max(cells, (0,))
+    if not any(map(any, window.padding)):
+        return top, cast(argmax(cells, axis=0), _cell_dtype(window))
+    ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
+    inside = _stacked_corners(ones, window, 0)
+    where = broadcast_to(eq(inside, full_like(inside, 1)), dims_of(cells))
+    hits = eq(cells, spread(top, cells, (0,)))
+    if x.dtype.is_float:
+        hits = logical_or(hits, is_nan(cells))  # a window with a NaN has no other hits
+    chosen = argmax(cast(logical_and(hits, where), INT32), axis=0)
+    return top, cast(chosen, _cell_dtype(window))
+
+
+def _stacked_corners(x: Node, window: Window, margin: float) -> Node:
+    """(cells, batch, *places, channels): what each cell sees, `margin` out of `x`."""
+    padded = pad(x, [(0, 0), *window.padding, (0, 0)], margin)
+    return concatenate([reshape(c, [1, *dims_of(c)]) for c in corners(padded, window)], 0)
+
+
+def _max_pool_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
+    x, window = y.operands[0], y.attrs["window"]
+    return [unpool(gs[0], y.results[1], dims_of(x)[1:-1], window)]
+
+
+max_pool = Primitive(
+    "max_pool",
+    _infer_max_pool,
+    jointly(_max_pool_back),
+    "the maximum in each window, and the cell (row-major, int8 or int32) where it first is;"
+    " padding is never chosen",
+    expand=_expand_max_pool,
+    title="MaxPool",
+)
+
+
+def _hits(index: Node, window: Window) -> Node:
+    """(batch, *places, cells, channels): whether the cell is the chosen one."""
+    rank = len(index.shape)
+    dims = dims_of(index)
+    full: list[Size] = [*dims[:-1], window.cells, dims[-1]]
+    stretched = broadcast_to(reshape(index, [*dims[:-1], 1, dims[-1]]), full)
+    cells = reshape(
+        constant(np.arange(window.cells), index.dtype), [1] * (rank - 1) + [window.cells, 1]
+    )
+    return eq(stretched, broadcast_to(cells, full))
+
+
+def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
+    hits = cast(_hits(index, window), g.dtype)
+    rank = len(hits.shape)
+    wide = mul(hits, spread(g, hits, (rank - 2,)))
+    channels = size_of(g, -1)
+    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
+    rest = iter(sizes)
+    p = reshape(wide, [*dims_of(wide)[:-2], depth])
+    return fold(p, [next(rest) if d is None else d for d in space], window)
+
+
+_unpool = Primitive(
+    "unpool",
+    lambda g, index, *sizes, space, window: TensorType((g.shape[0], *space, g.shape[-1]), g.dtype),
+    keep_first(lambda g, y, space, window: pool_pick(g, y.operands[1], window=window)),
+    "each g added to the cell that `index` chose in its window",
+    expand=_expand_unpool,
+)
+
+
+def unpool(g: Node, index: Node, space: Sequence[Size], window: Window) -> Node:
+    """The adjoint of picking the chosen cell of each window."""
+    shape, sizes = split(space)
+    return _unpool(g, index, *sizes, space=shape, window=window)
+
+
+def _expand_pool_pick(x: Node, index: Node, window: Window) -> Node:
+    p = cells_of(patches(x, window), window, size_of(x, -1))
+    rank = len(p.shape)
+    return reduce_sum(mul(p, cast(_hits(index, window), x.dtype)), (rank - 2,))
+
+
+pool_pick: Primitive = Primitive(
+    "pool_pick",
+    lambda x, index, window: _infer_pool(x, window),
+    [lambda g, y, x, index, window: unpool(g, index, dims_of(x)[1:-1], window), None],
+    "the cell of each window that `index` chose",
+    expand=_expand_pool_pick,
+)
+
+
+def _expand_sum_pool(x: Node, window: Window) -> Node:
+    padded = pad(x, [(0, 0), *window.padding, (0, 0)])
+    total, *rest = corners(padded, window)
+    for part in rest:
+        total = add(total, part)
+    return total
+
+
+sum_pool = Primitive(
+    "sum_pool",
+    _infer_pool,
+    [lambda g, y, x, window: sum_unpool(g, dims_of(x)[1:-1], window)],
+    "the sum over each window",
+    expand=_expand_sum_pool,
+    title="AvgPool",
+)
+
+
+def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
+    channels = size_of(g, -1)
+    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
+    dims = dims_of(g)
+    wide = broadcast_to(reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.cells, channels])
+    rest = iter(sizes)
+    p = reshape(wide, [*dims[:-1], depth])
+    return fold(p, [next(rest) if d is None else d for d in space], window)
+
+
+_sum_unpool = Primitive(
+    "sum_unpool",
+    lambda g, *sizes, space, window: TensorType((g.shape[0], *space, g.shape[-1]), g.dtype),
+    keep_first(lambda g, y, space, window: sum_pool(g, window=window)),
+    "the adjoint of sum_pool: each g added to all cells of its window",
+    expand=_expand_sum_unpool,
+)
+
+
+def sum_unpool(g: Node, space: Sequence[Size], window: Window) -> Node:
+    """The adjoint of the sum over windows."""
+    shape, sizes = split(space)
+    return _sum_unpool(g, *sizes, space=shape, window=window)
+
+
+def _cells_inside(x: Node, window: Window) -> Node:
+    """(1, *places, 1): how many cells of each window lie inside of `x`."""
+    space = [d for d in space_of(x) if d is not None]
+    if len(space) < window.rank:
+        ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
+        return sum_pool(ones, window=window)
+    counts = np.ones((), np.int64)
+    for axis, dim in enumerate(space):
+        places = np.arange(window.out_dim(axis, dim) or 0) * window.strides[axis]
+        cells = np.arange(window.sizes[axis]) * window.dilation[axis] - window.padding[axis][0]
+        seen = places[:, None] + cells
+        counts = np.multiply.outer(counts, ((seen >= 0) & (seen < dim)).sum(1))
+    return constant(counts.reshape(1, *counts.shape, 1), x.dtype)
+
+
+def average_pool(x: Node, window: Window) -> Node:
+    """The mean over each window; padding doesn't count."""
+    total = sum_pool(x, window=window)
+    if not any(map(any, window.padding)):
+        return div(total, full_like(total, window.cells))
+    return div(total, broadcast_to(_cells_inside(x, window), dims_of(total)))

@@ -1,0 +1,193 @@
+"""Windows over space: what they see, and the adjoint. Layout (batch, *space, channels).
+
+`Window` says how a window moves; paddings are resolved to (low, high) numbers. A convolution
+is a contraction with patches, and `fold` is the adjoint of `patches`: all gradients of
+convolutions and pooling follow from those two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..ir.node import Node
+from ..ir.primitive import Primitive, jointly
+from ..ir.serial import RECORDS
+from ..ir.types import Dim, Shape, TensorType, show_shape
+from .elementwise import (
+    add,
+)
+from .movement import (
+    Size,
+    concatenate,
+    dims_of,
+    pad,
+    reshape,
+    size_of,
+    slice_,
+    split,
+    unslice,
+)
+
+
+class Window(NamedTuple):
+    """How a window moves over space; one entry for each spatial axis."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    dilation: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """The number of spatial axes."""
+        return len(self.sizes)
+
+    def out_dim(self, axis: int, dim: Dim) -> Dim:
+        """How many places the window takes along an axis of size `dim`."""
+        if dim is None:
+            return None
+        low, high = self.padding[axis]
+        span = (self.sizes[axis] - 1) * self.dilation[axis] + 1
+        return max(0, (dim + low + high - span) // self.strides[axis] + 1)
+
+    def outputs(self, space: Shape) -> Shape:
+        """The numbers of places along all spatial axes."""
+        return tuple(self.out_dim(i, d) for i, d in enumerate(space))
+
+    @property
+    def cells(self) -> int:
+        """The number of cells in the window."""
+        return int(np.prod(self.sizes, dtype=np.int64))
+
+
+RECORDS["Window"] = Window
+
+
+def space_of(x: Node) -> Shape:
+    return x.shape[1:-1]
+
+
+def check_space(what: str, x: Node, window: Window) -> None:
+    if len(x.shape) != window.rank + 2:
+        raise ShapeError(
+            f"{what}: {window.rank} spatial axes need a tensor with {window.rank + 2} axes,"
+            f" not shape {show_shape(x.shape)}"
+        )
+
+
+def corners(x: Node, window: Window) -> list[Node]:
+    """For each cell of the window, in row-major order, what it sees at every place."""
+    whole = (None, None, 1)
+    parts = []
+    places = [_places(x, i, window) for i in range(window.rank)]
+    for cell in np.ndindex(*window.sizes):
+        windows = []
+        for i, at in enumerate(cell):
+            start, step = at * window.dilation[i], window.strides[i]
+            windows.append((start, start + (places[i] - 1) * step + 1, step))
+        parts.append(slice_(x, [whole, *windows, whole]))
+    return parts
+
+
+def _places(x: Node, axis: int, window: Window) -> int:
+    bare = window._replace(padding=((0, 0),) * window.rank)
+    places = bare.out_dim(axis, x.shape[axis + 1])
+    if places is None:
+        raise ShapeError(
+            "the expansion of a window needs known spatial sizes; this engine has no kernel for"
+            " unknown ones"
+        )
+    return places
+
+
+# Patches and their adjoint -----------------------------------------------------------------
+
+
+def _infer_patches(x: Node, window: Window) -> TensorType:
+    check_space("patches", x, window)
+    channels = x.shape[-1]
+    depth = None if channels is None else channels * window.cells
+    return TensorType((x.shape[0], *window.outputs(space_of(x)), depth), x.dtype)
+
+
+def _expand_patches(x: Node, window: Window) -> Node:
+    x = pad(x, [(0, 0), *window.padding, (0, 0)])
+    return concatenate(corners(x, window), len(x.shape) - 1)
+
+
+_patches = Primitive(
+    "patches",
+    _infer_patches,
+    [lambda g, y, x, window: fold(g, dims_of(x)[1:-1], window)],
+    "all windows of x, laid out along the last axis: cells row-major, then channels",
+    expand=_expand_patches,
+)
+
+
+def patches(x: Node, window: Window) -> Node:
+    """All windows of `x`: (batch, *places, cells * channels)."""
+    return _patches(x, window=window)
+
+
+def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
+    depth = p.shape[-1]
+    channels = None if depth is None else depth // window.cells
+    return TensorType((p.shape[0], *space, channels), p.dtype)
+
+
+def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
+    known = [d for d in space if d is not None]
+    if len(known) < len(space):
+        raise ShapeError("the expansion of fold needs known spatial sizes")
+    depth = p.shape[-1]
+    if depth is None:
+        raise ShapeError("the expansion of fold needs a known number of channels")
+    channels = depth // window.cells
+    padded = [d + a + b for d, (a, b) in zip(known, window.padding, strict=True)]
+    batch = size_of(p, 0)
+    total: Node | None = None
+    for number, cell in enumerate(np.ndindex(*window.sizes)):
+        part = slice_(
+            p,
+            [(None, None, 1)] * (len(p.shape) - 1)
+            + [(number * channels, (number + 1) * channels, 1)],
+        )
+        windows = [(None, None, 1)]
+        for i, at in enumerate(cell):
+            start, step = at * window.dilation[i], window.strides[i]
+            stop = start + (p.shape[i + 1] - 1) * step + 1  # type: ignore[operator]
+            windows.append((start, stop, step))
+        placed = unslice(part, [batch, *padded, channels], [*windows, (None, None, 1)])
+        total = placed if total is None else add(total, placed)
+    assert total is not None
+    crop = [(a, a + d, 1) for d, (a, _) in zip(known, window.padding, strict=True)]
+    return slice_(total, [(None, None, 1), *crop, (None, None, 1)])
+
+
+def keep_first(rule: Any) -> jointly:
+    """A pullback for a primitive whose other operands are sizes."""
+    return jointly(lambda y, gs, needed: [rule(gs[0], y, **y.attrs)] + [None] * (len(needed) - 1))
+
+
+_fold = Primitive(
+    "fold",
+    _infer_fold,
+    keep_first(lambda g, y, space, window: patches(g, window)),
+    "the adjoint of patches: windows added into a tensor with spatial sizes `space`",
+    expand=_expand_fold,
+)
+
+
+def fold(p: Node, space: Sequence[Size], window: Window) -> Node:
+    """Windows added up into the space that they came from."""
+    shape, sizes = split(space)
+    return _fold(p, *sizes, space=shape, window=window)
+
+
+def cells_of(p: Node, window: Window, channels: Size) -> Node:
+    """Patches as (batch, *places, cells, channels)."""
+    return reshape(p, [*dims_of(p)[:-1], window.cells, channels])
