@@ -28,17 +28,16 @@ from kameleon.prims.movement import (
     broadcast_like,
     broadcast_to,
     concatenate,
-    dims_of,
     expand_dims,
     move_axis,
     pad,
     reshape,
-    size_of,
     slice_axis,
     transpose,
     unslice,
 )
 from kameleon.prims.reduce import mean, reduce_max, reduce_prod, reduce_sum, spread
+from kameleon.prims.sizes import dims_of, size_of
 
 Array = np.ndarray[Any, Any]
 LARGEST = 300  # elements of a tensor

@@ -22,8 +22,9 @@ from kameleon.ir.text import text_of
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify
 from kameleon.prims.elementwise import add, full_like, mul, sin, square
-from kameleon.prims.movement import broadcast_to, dims_of, reshape
+from kameleon.prims.movement import broadcast_to, reshape
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.sizes import dims_of
 from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 

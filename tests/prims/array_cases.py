@@ -12,7 +12,7 @@ import numpy as np
 from kameleon.ir.primitive import REGISTRY
 from kameleon.prims import indexing, linalg, movement, reduce, sparse
 from kameleon.prims.elementwise import constant
-from kameleon.prims.movement import dims_of, size_of
+from kameleon.prims.sizes import dims_of, size_of
 
 from .case import (
     ALL,

@@ -17,8 +17,9 @@ from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan, while_
 from kameleon.prims.indexing import gather
 from kameleon.prims.linalg import contract, matmul
-from kameleon.prims.movement import broadcast_to, dims_of, reshape, size_of, slice_axis, transpose
+from kameleon.prims.movement import broadcast_to, reshape, slice_axis, transpose
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.sizes import dims_of, size_of
 
 from .case import Array, Case, Oracle, body, each, flags, normal, whole
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from kameleon.ir.primitive import REGISTRY
 from kameleon.prims import conv, pool, windows
-from kameleon.prims.movement import dims_of
 from kameleon.prims.random import random_bits
+from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window
 
 from .case import Array, Build, Case, array_of, lined, normal, spaced, whole

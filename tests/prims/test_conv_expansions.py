@@ -21,8 +21,8 @@ from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import conv, pool, windows
 from kameleon.prims.elementwise import constant, mul
-from kameleon.prims.movement import Size
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.sizes import Size
 from kameleon.prims.windows import Window
 from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
@@ -261,7 +261,8 @@ def test_every_composite_of_the_module_is_held() -> None:
     declared = {
         p.name
         for p in REGISTRY.values()
-        if p.expand is not None and p.expand.__module__ in {m.__name__ for m in (windows, conv, pool)}
+        if p.expand is not None
+        and p.expand.__module__ in {m.__name__ for m in (windows, conv, pool)}
     }
     assert declared == COMPOSITES == set(USES)
 

@@ -11,8 +11,9 @@ from ..ir.primitive import input_node
 from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType
 from ..prims.control import cond, run_scan, while_
-from ..prims.movement import iota, size_of
+from ..prims.movement import iota
 from ..prims.random import random_fold
+from ..prims.sizes import size_of
 
 Step = Callable[[list[Node], list[Node]], tuple[Sequence[Node], Sequence[Node]]]
 

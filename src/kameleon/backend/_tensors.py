@@ -22,14 +22,8 @@ from ..ir.types import (
 )
 from ..prims.control import identity
 from ..prims.elementwise import cast, constant
-from ..prims.movement import (
-    Size,
-    broadcast_like,
-    broadcast_to,
-    concatenate,
-    dims_of,
-    reshape,
-)
+from ..prims.movement import broadcast_like, broadcast_to, concatenate, reshape
+from ..prims.sizes import Size, dims_of
 from ._known import known_int
 from .sparse_tensor import SparseTensor
 

@@ -13,7 +13,8 @@ from ..ir.types import INT32, Dim, show_shape
 from ..prims import elementwise as ew
 from ..prims.control import check
 from ..prims.indexing import gather
-from ..prims.movement import Size, broadcast_to, iota, move_axis, pad, size_of
+from ..prims.movement import broadcast_to, iota, move_axis, pad
+from ..prims.sizes import Size, size_of
 from ..prims.windows import Window
 from ._tensors import as_tensor, binary
 

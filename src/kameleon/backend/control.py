@@ -12,13 +12,8 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..prims.control import with_gradient
 from ..prims.elementwise import cast, constant, logical_and, select
-from ..prims.movement import (
-    broadcast_to,
-    dims_of,
-    iota,
-    reshape,
-    slice_axis,
-)
+from ..prims.movement import broadcast_to, iota, reshape, slice_axis
+from ..prims.sizes import dims_of
 from ..prims.special import zeros_like
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (

@@ -14,7 +14,8 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..ir.types import show_shape
 from ..prims.conv import conv, conv_input, depthwise_conv
-from ..prims.movement import Size, dims_of, reshape
+from ..prims.movement import reshape
+from ..prims.sizes import Size, dims_of
 from ..prims.windows import Window
 from ._tensors import (
     Tensor,

@@ -13,7 +13,8 @@ from ..ir.types import INT32, TensorType, as_dtype
 from ..prims import elementwise as ew
 from ..prims.control import identity as identity_primitive
 from ..prims.indexing import sizes_product
-from ..prims.movement import as_node, broadcast_to, dims_of, stack
+from ..prims.movement import broadcast_to, stack
+from ..prims.sizes import as_node, dims_of
 from ..runtime.state import Cell
 from ._tensors import (
     Tensor,

@@ -29,8 +29,9 @@ from ..prims.elementwise import (
     sub,
 )
 from ..prims.indexing import nonzero
-from ..prims.movement import Size, broadcast_to, dims_of, iota, reshape, stack
+from ..prims.movement import broadcast_to, iota, reshape, stack
 from ..prims.random import wide
+from ..prims.sizes import Size, dims_of
 from ..prims.sparse import as_int64, pick
 from ..prims.special import log_softmax
 from ._tensors import Tensor, TensorLike, as_float, as_tensor

@@ -12,7 +12,8 @@ from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims import special
 from ..prims.indexing import take_along
-from ..prims.movement import as_node, broadcast_to, dims_of, expand_dims, reshape, size_of
+from ..prims.movement import broadcast_to, expand_dims, reshape
+from ..prims.sizes import as_node, dims_of, size_of
 from ._tensors import Tensor, TensorLike, as_float, as_tensor, axis_of, size_or_node
 
 __all__ = [

@@ -10,7 +10,8 @@ from ..ir.node import Node
 from ..ir.types import show_shape
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
-from ..prims.movement import broadcast_like, dims_of, reshape
+from ..prims.movement import broadcast_like, reshape
+from ..prims.sizes import dims_of
 from ._tensors import (
     Tensor,
     TensorLike,

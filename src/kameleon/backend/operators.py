@@ -13,7 +13,8 @@ from ..ir.node import Node
 from ..ir.primitive import Primitive
 from ..prims import elementwise as ew
 from ..prims.indexing import gather
-from ..prims.movement import WHOLE, dims_of, reshape, reverse, slice_
+from ..prims.movement import WHOLE, reshape, reverse, slice_
+from ..prims.sizes import dims_of
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 
 

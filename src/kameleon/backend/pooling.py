@@ -16,9 +16,10 @@ from ..ir.node import Node
 from ..ir.types import show_shape
 from ..prims import elementwise as ew
 from ..prims.linalg import contract
-from ..prims.movement import Size, broadcast_to, dims_of, reshape, size_of, slice_
+from ..prims.movement import broadcast_to, reshape, slice_
 from ..prims.movement import transpose as transpose_axes
 from ..prims.pool import average_pool, max_pool, sum_pool
+from ..prims.sizes import Size, dims_of, size_of
 from ..prims.windows import Window, patches
 from ._tensors import Tensor, TensorLike, as_float, as_tensor, binary, promoted
 from ._windows import (

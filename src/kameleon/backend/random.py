@@ -19,7 +19,8 @@ from ..ir.node import Node
 from ..ir.types import DType, show_shape
 from ..prims import random as draws
 from ..prims.elementwise import add, cast, div, eq, full_like, mul, scaled, select, sub
-from ..prims.movement import Size, broadcast_to, dims_of, size_of
+from ..prims.movement import broadcast_to
+from ..prims.sizes import Size, dims_of, size_of
 from ._tensors import Tensor, TensorLike, as_float, check_sizes, dims_from, dtype_or_floatx
 from .creation import variable
 

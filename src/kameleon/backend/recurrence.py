@@ -8,15 +8,8 @@ from typing import Any
 from ..errors import ShapeError
 from ..ir.node import Node
 from ..prims.elementwise import cast, select
-from ..prims.movement import (
-    broadcast_to,
-    dims_of,
-    move_axis,
-    reshape,
-    reverse,
-    slice_axis,
-    stack,
-)
+from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
+from ..prims.sizes import dims_of
 from ..prims.special import zeros, zeros_like
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor

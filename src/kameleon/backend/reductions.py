@@ -10,7 +10,8 @@ from ..ir.types import BOOL
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims.control import identity
-from ..prims.movement import broadcast_to, dims_of
+from ..prims.movement import broadcast_to
+from ..prims.sizes import dims_of
 from ._tensors import (
     Tensor,
     TensorLike,

@@ -13,11 +13,7 @@ from ..ir.node import Node
 from ..ir.types import INT32, DType, as_dtype, show_shape
 from ..prims import elementwise as ew
 from ..prims.indexing import one_hot as one_hot_primitive
-from ..prims.movement import (
-    broadcast_to,
-    iota,
-    pad,
-)
+from ..prims.movement import broadcast_to, iota, pad
 from ..prims.movement import expand_dims as insert_axis
 from ._older import older_names
 from ._repeat import interpolated, repeated, tiled

@@ -12,20 +12,14 @@ from ..ir.node import Node
 from ..ir.types import INT32, DType, normalize_axis, show_shape
 from ..prims import elementwise as ew
 from ..prims.indexing import gather, sizes_product
-from ..prims.movement import (
-    Size,
-    broadcast_to,
-    dims_of,
-    iota,
-    size_of,
-    slice_axis,
-)
+from ..prims.movement import broadcast_to, iota, slice_axis
 from ..prims.movement import concatenate as concatenate_primitive
 from ..prims.movement import expand_dims as insert_axis
 from ..prims.movement import reshape as reshape_primitive
 from ..prims.movement import reverse as reverse_primitive
 from ..prims.movement import stack as stack_primitive
 from ..prims.movement import transpose as transpose_primitive
+from ..prims.sizes import Size, dims_of, size_of
 from ._tensors import (
     Tensor,
     TensorLike,

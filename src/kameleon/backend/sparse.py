@@ -17,16 +17,8 @@ from ..ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axi
 from ..prims import sparse as parts
 from ..prims.control import check
 from ..prims.elementwise import add, constant, eq
-from ..prims.movement import (
-    Size,
-    broadcast_to,
-    concatenate,
-    dims_of,
-    reshape,
-    size_of,
-    slice_axis,
-    stack,
-)
+from ..prims.movement import broadcast_to, concatenate, reshape, slice_axis, stack
+from ..prims.sizes import Size, dims_of, size_of
 from ..runtime.state import Cell
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor

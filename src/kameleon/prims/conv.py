@@ -13,7 +13,8 @@ from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.types import Shape, TensorType, show_shape
 from .linalg import contract
-from .movement import Size, dims_of, reshape, size_of, split, transpose
+from .movement import reshape, transpose
+from .sizes import Size, dims_of, size_of, split
 from .windows import Window, cells_of, check_space, fold, patches, space_of
 
 # Convolution -------------------------------------------------------------------------------

@@ -33,21 +33,9 @@ from .elementwise import (
     sub,
 )
 from .indexing import take_along
-from .movement import (
-    Size,
-    as_node,
-    broadcast_to,
-    concatenate,
-    dims_of,
-    iota,
-    pad,
-    reshape,
-    size_of,
-    slice_axis,
-    stack,
-    transpose,
-)
+from .movement import broadcast_to, concatenate, iota, pad, reshape, slice_axis, stack, transpose
 from .reduce import reduce_max, spread
+from .sizes import Size, as_node, dims_of, size_of
 
 
 def _infer_greedy(log_probs: Node, lengths: Node) -> tuple[TensorType, TensorType]:

@@ -35,7 +35,8 @@ def constant(value: Any, dtype: Any = None) -> Node:
 
 def full_like(x: Node, value: float) -> Node:
     """A tensor of the type of `x`, each element `value`."""
-    from .movement import broadcast_to, dims_of
+    from .movement import broadcast_to
+    from .sizes import dims_of
 
     return broadcast_to(constant(value, x.dtype), dims_of(x))
 

@@ -10,7 +10,8 @@ from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, jointly
 from ..ir.types import INT64, DType, Shape, TensorType, as_dtype, join_shapes
 from .elementwise import cast, constant, eq, full_like
-from .movement import Size, broadcast_to, dims_of, iota, reshape, size_of, split
+from .movement import broadcast_to, iota, reshape
+from .sizes import Size, dims_of, size_of, split
 
 
 def _check_index(what: str, index: Node) -> None:
@@ -187,7 +188,7 @@ def top_k(x: Node, k: int) -> tuple[Node, Node]:
 def sizes_product(dims: Sequence[Size]) -> Size:
     """The product of sizes: an int where all are known, else an int32 scalar."""
     from .elementwise import mul
-    from .movement import as_node
+    from .sizes import as_node
 
     known = 1
     unknown: list[Node] = []

@@ -22,8 +22,9 @@ from .elementwise import (
     logical_or,
     mul,
 )
-from .movement import Size, broadcast_to, concatenate, dims_of, pad, reshape, size_of, split
+from .movement import broadcast_to, concatenate, pad, reshape
 from .reduce import argmax, reduce_max, reduce_sum, spread
+from .sizes import Size, dims_of, size_of, split
 from .windows import Window, cells_of, check_space, corners, fold, keep_first, patches, space_of
 
 # Pooling -----------------------------------------------------------------------------------

@@ -46,17 +46,9 @@ from .elementwise import (
     sub,
 )
 from .indexing import sizes_product
-from .movement import (
-    Size,
-    broadcast_to,
-    concatenate,
-    dims_of,
-    iota,
-    reshape,
-    slice_axis,
-    split,
-)
+from .movement import broadcast_to, concatenate, iota, reshape, slice_axis
 from .quantile import normal_quantile
+from .sizes import Size, dims_of, split
 
 KEY = TensorType((2,), UINT32)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

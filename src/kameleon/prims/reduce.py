@@ -9,16 +9,8 @@ from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive
 from ..ir.types import INT64, DType, TensorType
 from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
-from .movement import (
-    Size,
-    broadcast_to,
-    dims_of,
-    pad,
-    reshape,
-    reverse,
-    size_of,
-    slice_axis,
-)
+from .movement import broadcast_to, pad, reshape, reverse, slice_axis
+from .sizes import Size, dims_of, size_of
 
 Axes = tuple[int, ...]
 

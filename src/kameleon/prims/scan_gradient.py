@@ -20,8 +20,9 @@ from ..ir.types import TensorType
 from .control import run_scan, scan_parts
 from .elementwise import add, full_like, neg
 from .linalg import contract
-from .movement import Size, as_node, broadcast_to, dims_of, reshape, size_of, transpose
+from .movement import broadcast_to, reshape, transpose
 from .reduce import reduce_sum
+from .sizes import Size, as_node, dims_of, size_of
 
 
 class _Reverse:

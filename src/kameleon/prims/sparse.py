@@ -14,8 +14,9 @@ from ..ir.primitive import Primitive, jointly
 from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add, sizes_product
-from .movement import Size, broadcast_to, dims_of, reshape, reverse, size_of, slice_axis, split
+from .movement import broadcast_to, reshape, reverse, slice_axis
 from .reduce import reduce_sum
+from .sizes import Size, dims_of, size_of, split
 
 
 def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:

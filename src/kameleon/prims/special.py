@@ -32,8 +32,9 @@ from .elementwise import (
     sub,
 )
 from .indexing import take_along
-from .movement import broadcast_to, dims_of, expand_dims, iota, reshape
+from .movement import broadcast_to, expand_dims, iota, reshape
 from .reduce import reduce_max, reduce_sum, spread
+from .sizes import dims_of
 
 
 def _expand_sigmoid(x: Node) -> Node:

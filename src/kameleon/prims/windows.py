@@ -20,17 +20,8 @@ from ..ir.types import Dim, Shape, TensorType, show_shape
 from .elementwise import (
     add,
 )
-from .movement import (
-    Size,
-    concatenate,
-    dims_of,
-    pad,
-    reshape,
-    size_of,
-    slice_,
-    split,
-    unslice,
-)
+from .movement import concatenate, pad, reshape, slice_, unslice
+from .sizes import Size, dims_of, size_of, split
 
 
 class Window(NamedTuple):

@@ -8,7 +8,7 @@ from ..ir.primitive import REGISTRY
 from ..ir.program import Graph, Program
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes
-from ..prims.movement import size_origin
+from ..prims.sizes import size_origin
 
 
 def pure_graph(program: Program) -> Graph:

@@ -11,16 +11,8 @@ from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType
 from ..prims.control import run_scan, scan, scan_parts
 from ..prims.linalg import contract
-from ..prims.movement import (
-    WHOLE,
-    broadcast_to,
-    dims_of,
-    move_axis,
-    reshape,
-    size_of,
-    slice_axis,
-    transpose,
-)
+from ..prims.movement import WHOLE, broadcast_to, move_axis, reshape, slice_axis, transpose
+from ..prims.sizes import dims_of, size_of
 
 
 def merge_scans(graph: Graph) -> list[Node]:

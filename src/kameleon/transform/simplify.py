@@ -18,7 +18,8 @@ from ..ir.program import KEYED_CONSTANT, Graph
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
-from ..prims.movement import WHOLE, broadcast_to, concatenate, dims_of, size_of, transpose
+from ..prims.movement import WHOLE, broadcast_to, concatenate, transpose
+from ..prims.sizes import dims_of, size_of
 from .scans import hoisted, merge_scans, merge_siblings
 
 Rule = Callable[[Node], Node | None]

@@ -11,7 +11,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
-from ...prims.movement import size_origin
+from ...prims.sizes import size_origin
 from . import code as code_module
 from . import pool
 from .code import Arg, Code, literal

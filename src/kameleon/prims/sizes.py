@@ -1,0 +1,228 @@
+"""Sizes of axes: known ones are ints, unknown ones scalar nodes read as early as possible.
+
+A *dim* is an int or an integer scalar node; `dims_of` gives them, and functions that take a
+shape take a sequence of them. In a node, a shape attribute has None for each unknown size, and
+these follow as operands, in order (`split`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..errors import ShapeError
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT, ZERO, Primitive
+from ..ir.types import INT32, Dim, Shape, TensorType
+
+Size = int | Node
+# Origins of sizes are looked up, not followed, behind so many steps.
+NEAR = 16
+
+
+def _infer_size(x: Node, axis: int) -> TensorType:
+    return TensorType((), INT32)
+
+
+_size = Primitive("size", _infer_size, ZERO, "the size of `axis`, an int32 scalar", title="Size")
+
+
+def size_of(x: Node, axis: int) -> Size:
+    """The size of an axis: an int where it is known, else a node.
+
+    It's read as early in the graph as possible, so that sizes don't keep values alive.
+    """
+    x, axis = _earliest(x, axis % len(x.shape))
+    dim = x.shape[axis]
+    if dim is not None:
+        return dim
+    origin = size_origin(x, axis)
+    return origin if isinstance(origin, Node) else _size(x, axis=axis)
+
+
+def _earliest(x: Node, axis: int) -> tuple[Node, int]:
+    """Where a chain of tensors that have one size in common begins.
+
+    Along chains longer than `NEAR` some tensors remember it, so that they aren't followed again
+    and again.
+    """
+    steps, marks = 0, []
+    while x.shape[axis] is None:
+        steps += 1
+        if steps > NEAR:
+            far = getattr(x, "earliest", None)  # makes no `__dict__`
+            if far and axis in far:
+                x, axis = far[axis]
+            elif steps % NEAR == 0:
+                marks.append((x, axis))
+        origin = size_origin(x, axis)
+        if not isinstance(origin, tuple):
+            break
+        x, axis = origin
+    for node, at in marks:
+        node.__dict__.setdefault("earliest", {})[at] = x, axis
+    return x, axis
+
+
+def size_origin(x: Node, axis: int) -> Node | tuple[Node, int] | None:
+    """One step towards where the size of an axis comes from: see `SIZE_FROM`."""
+    name = "elementwise" if x.primitive.elementwise else x.primitive.name
+    step = SIZE_FROM.get(name)
+    return step(x, axis) if step else None
+
+
+def _elementwise_origin(x: Node, axis: int) -> tuple[Node, int]:
+    return x.operands[-1], axis
+
+
+def _shaped_origin(x: Node, axis: int) -> Node | tuple[Node, int] | None:
+    """The size operand that stands for the axis; a broadcast's may be its operand's own."""
+    shape = x.attrs["shape"]
+    if shape[axis] is None:
+        return x.operands[len(x.operands) - sum(d is None for d in shape[axis:])]
+    offset = len(shape) - len(x.operands[0].shape) if x.primitive.name == "broadcast_to" else None
+    return None if offset is None or axis < offset else (x.operands[0], axis - offset)
+
+
+def _sliced_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    return (x.operands[0], axis) if x.attrs["windows"][axis] == (None, None, 1) else None
+
+
+def _padded_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    return None if any(x.attrs["margins"][axis]) else (x.operands[0], axis)
+
+
+def _joined_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    return None if axis == x.attrs["axis"] else (x.operands[0], axis)
+
+
+def _contracted_origin(x: Node, axis: int) -> tuple[Node, int]:
+    (a, b), batch = x.operands, x.attrs["batch"]
+    for operand, i in ((a, 0), (b, 1)):
+        used = {*x.attrs["over"][i], *batch[i]}
+        free = [j for j in range(len(operand.shape)) if j not in used]
+        places = [*batch[0], *free] if i == 0 else free
+        if axis < len(places):
+            return operand, places[axis]
+        axis -= len(places)
+    raise IndexError(axis)
+
+
+def _gathered_origin(x: Node, axis: int) -> tuple[Node, int]:
+    source, index = x.operands
+    at, rank = x.attrs["axis"], len(index.shape)
+    if axis < at:
+        return source, axis
+    return (index, axis - at) if axis < at + rank else (source, axis - rank + 1)
+
+
+def _dropped_origin(x: Node, axis: int) -> tuple[Node, int]:
+    return x.operands[0], axis + (axis >= x.attrs["axis"])
+
+
+def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
+    kept = [i for i in range(len(x.operands[0].shape)) if i not in x.attrs["axes"]]
+    return x.operands[0], kept[axis]
+
+
+def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    """Of a scan: a state has the initial state's sizes; an output is followed through the body."""
+    scan, index = x.operands[0], x.attrs["index"]
+    if scan.primitive.name != "scan":
+        return None
+    carry = scan.attrs["consts"] + scan.attrs["carry"]
+    if index < scan.attrs["carry"]:
+        return scan.operands[scan.attrs["consts"] + index], axis
+    if axis == 0:
+        return scan.operands[carry], 0
+    body = scan.attrs["body"]
+    node, at = body.outputs[index], axis - 1
+    while node not in body.inputs:
+        step = size_origin(node, at)
+        if not isinstance(step, tuple):
+            return None
+        node, at = step
+    place = body.inputs.index(node)
+    return scan.operands[place], at + (place >= carry)
+
+
+def _scattered_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
+    g, index, *sizes = x.operands
+    at = x.attrs["axis"]
+    if axis == at:
+        return sizes[0]
+    return g, axis if axis < at else axis + len(index.shape) - 1
+
+
+def _put_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
+    return x.operands[2] if axis == x.attrs["axis"] else (x.operands[0], axis)
+
+
+# By primitive: where the size of an axis comes from; a size operand or an operand's axis.
+SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
+    "elementwise": _elementwise_origin,
+    "identity": lambda x, axis: (x.operands[0], axis),
+    "stop_gradient": lambda x, axis: (x.operands[0], axis),
+    "with_gradient": lambda x, axis: (x.operands[0], axis),
+    "broadcast_to": _shaped_origin,
+    "reshape": _shaped_origin,
+    "transpose": lambda x, axis: (x.operands[0], x.attrs["perm"][axis]),
+    "reverse": lambda x, axis: (x.operands[0], axis),
+    "cumsum": lambda x, axis: (x.operands[0], axis),
+    "softmax": lambda x, axis: (x.operands[0], axis),
+    "reduce_sum": _reduced_origin,
+    "reduce_max": _reduced_origin,
+    "reduce_min": _reduced_origin,
+    "reduce_prod": _reduced_origin,
+    "slice": _sliced_origin,
+    "pad": _padded_origin,
+    "concatenate": _joined_origin,
+    "contract": _contracted_origin,
+    "gather": _gathered_origin,
+    "take_along": lambda x, axis: (x.operands[1], axis),
+    "scatter_add": _scattered_origin,
+    "put_along": _put_origin,
+    "item": _item_origin,
+    "iota": _shaped_origin,
+    "sparse_to_dense": _shaped_origin,
+    "unslice": _shaped_origin,
+    **dict.fromkeys(
+        ("log_softmax", "minus_one_hot", "cumprod"), lambda x, axis: (x.operands[0], axis)
+    ),
+    **dict.fromkeys(
+        ("softmax_crossentropy", "sparse_softmax_crossentropy", "argmax", "argmin"),
+        _dropped_origin,
+    ),
+    **dict.fromkeys(
+        ("patches", "conv", "depthwise_conv", "sum_pool", "pool_pick"),
+        lambda x, axis: (x.operands[0], 0) if axis == 0 else None,
+    ),
+}
+
+
+def dims_of(x: Node) -> list[Size]:
+    """The sizes of all axes of `x`."""
+    return [size_of(x, i) if d is None else d for i, d in enumerate(x.shape)]
+
+
+def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
+    """Dims as a static shape and the operands that stand for its Nones."""
+    shape: list[Dim] = []
+    operands: list[Node] = []
+    for dim in dims:
+        if isinstance(dim, Node) and dim.primitive is CONSTANT:
+            dim = int(dim.attrs["value"].array)
+        if isinstance(dim, Node):
+            if not dim.dtype.is_integer or dim.shape != ():
+                raise ShapeError(f"a size must be an integer scalar, not {dim!r}")
+            shape.append(None)
+            operands.append(dim)
+        else:
+            shape.append(int(dim))
+    return tuple(shape), operands
+
+
+def as_node(size: Size) -> Node:
+    """A size as an int32 scalar node."""
+    from .elementwise import constant
+
+    return size if isinstance(size, Node) else constant(size, INT32)
