@@ -501,7 +501,7 @@ def halved(limit: Node, x: Node, count: Node) -> Nodes:
 
 def halved_meaning(limit: Array, x: Array, count: Array) -> tuple[Array, Array]:
     while (x * x).sum() > limit:
-        x, count = x / 2, count + 1
+        x, count = x / 2, count + np.int32(1)
     return x, count
 
 

@@ -13,14 +13,13 @@ import numpy as np
 
 from kameleon.ir.primitive import REGISTRY
 from kameleon.ir.types import as_dtype
-from kameleon.prims.elementwise import cast
+from kameleon.prims.elementwise import cast, full_like
 
 from .case import (
     ALL,
     FLOATS,
     INTEGERS,
     NUMBERS,
-    Array,
     Case,
     crossed,
     each,
@@ -259,16 +258,31 @@ def select_case(dtype: str) -> Case:
     )
 
 
-def shaped(name: str, shape: tuple[int, ...]) -> Case:
-    """A scalar, an empty tensor, several axes: the shape is kept."""
-    operands: tuple[Array, ...] = (normal(*shape), normal(*shape, seed=1))
+SHAPES: list[tuple[int, ...]] = [(), (0,), (2, 0, 3), (2, 3, 4), (1, 1)]
+
+
+def shaped(name: str, row: Row, arity: int, shape: tuple[int, ...], dtype: str) -> Case:
+    """A scalar, an empty tensor, several axes: the shape is kept, and the dtype."""
+    operands = [np.abs(normal(*shape, seed=i)) % 0.9 + 0.05 for i in range(arity)]
     return Case(
         primitive=name,
-        label=f"shape{shape}",
+        label=f"{dtype}{shape}",
         build=REGISTRY[name],
-        operands=operands,
-        oracle=each(operator.add),
-        wrt=(0, 1),
+        operands=tuple(x.astype(dtype) for x in operands),
+        oracle=each(row.f, row.result),
+        wrt=tuple(range(arity)) if name == "add" and dtype == "float64" else (),
+    )
+
+
+def with_a_number(name: str, dtype: str, shape: tuple[int, ...]) -> Case:
+    """One operand is a constant scalar, which engines may write out."""
+    number = np.array(3, dtype)
+    return Case(
+        primitive=name,
+        label=f"{dtype}{shape}-with-a-number",
+        build=lambda x: REGISTRY[name](x, full_like(x, 3)),
+        operands=(np.full(shape, 2, dtype),),
+        oracle=lambda x: each(BINARY[name].f)(x, np.broadcast_to(number, shape)),
     )
 
 
@@ -291,5 +305,18 @@ CASES: list[Case] = [
         oracle=each(lambda c, a, b: a if c else b),
         wrt=(1, 2),
     ),
-    *(shaped("add", shape) for shape in [(), (0,), (2, 0, 3), (2, 3, 4), (1, 1)]),
+    *(
+        shaped(name, row, arity, shape, dtype)
+        for table, arity in ((UNARY, 1), (BINARY, 2))
+        for name, row in table.items()
+        if "float32" in row.dtypes
+        for shape in (SHAPES if name in ("add", "sigmoid") else SHAPES[:3])
+        for dtype in ("float32", "float64")
+    ),
+    *(
+        with_a_number(name, dtype, shape)
+        for name in ("add", "mul", "sub", "maximum")
+        for dtype in NUMBERS
+        for shape in ((), (4,))
+    ),
 ]

@@ -213,15 +213,16 @@ def evaluate(x: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
 def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     """The values of nested tensors; functions made for it are kept by what they compute."""
-    key = (fetches, *feed_dict) if isinstance(fetches, Node) else None
-    run = session.functions.get(key)
-    if run is None:
-        run = BackendFunction(list(feed_dict), fetches, (), {}, None, ())
-        if key is not None:
-            while len(session.functions) >= KEPT_EVALUATIONS:
-                session.functions.pop(next(iter(session.functions)), None)
-            session.functions[key] = run
-    return run(list(feed_dict.values()))
+    several = isinstance(fetches, (list, tuple))
+    nodes = tuple(fetches) if several else (fetches,)
+    if not all(isinstance(x, Node) for x in nodes):
+        return BackendFunction(list(feed_dict), fetches, (), {}, None, ())(list(feed_dict.values()))
+    kept, key = session.functions, (type(fetches) if several else None, nodes, tuple(feed_dict))
+    if key not in kept:
+        while len(kept) >= KEPT_EVALUATIONS:
+            kept.pop(next(iter(kept)), None)
+        kept[key] = BackendFunction(list(feed_dict), fetches, (), {}, None, ())
+    return kept[key](list(feed_dict.values()))
 
 
 def gradients(loss: Tensor, variables: Any) -> list[Any]:

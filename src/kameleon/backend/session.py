@@ -10,7 +10,7 @@ from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable, context, unique_name
 from ..ir.primitive import INPUT
 from ..ir.types import INT32, TensorType
-from ..runtime import state
+from ..runtime import engines, state
 from .sparse_tensor import SparseTensor
 
 __all__ = [
@@ -66,6 +66,7 @@ def clear_session() -> None:
     'Placeholder:0'
     """
     state.clear()
+    engines.release()
 
 
 def manual_variable_initialization(value: bool) -> None:

@@ -49,6 +49,10 @@ class Engine(Protocol):
         """
         ...
 
+    def release(self) -> None:
+        """Free what is kept for reuse: the session was cleared."""
+        ...
+
     def from_numpy(self, array: Any) -> Any:
         """The engine's own array with the values of a NumPy array; they share no memory."""
         ...

@@ -51,3 +51,9 @@ def use(name: str) -> None:
 def embedded() -> Engine:
     """The engine that is always there: it folds constants and runs one-off evaluations."""
     return load("numpy")
+
+
+def release() -> None:
+    """Let all loaded engines free what they keep for reuse."""
+    for engine in _loaded.values():
+        engine.release()

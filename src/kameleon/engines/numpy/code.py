@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -28,6 +29,7 @@ JOINED_AT_CALL = 2
 # Functions of single lines, by their text; so many are kept.
 KEPT_STEPS = 4096
 _steps: dict[str, Callable[..., Any]] = {}
+_preparing = threading.Lock()
 
 Arg = int | str  # a slot, or the text of a literal
 
@@ -210,8 +212,9 @@ class Code:
 
     def _interpret(self, arguments: Sequence[Any]) -> list[Any]:
         code = self
-        if not code._steps:
-            code._steps = [self._step(line) for line in code.lines]
+        with _preparing:
+            if not code._steps:
+                code._steps = [self._step(line) for line in code.lines]
         slots: list[Any] = [*arguments, *(None,) * (len(self._group) - self.parameters)]
         for slot, value in self.constants.items():
             slots[slot] = value

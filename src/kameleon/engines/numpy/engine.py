@@ -19,6 +19,9 @@ from .namespace import NAMESPACE
 from .rules import RULES, Rule
 from .schedule import WHEN_NEEDED, scheduled
 
+# Before NumPy 2 a Python number that meets a scalar is promoted like an array of its own.
+WEAK_NUMBERS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+
 
 class Emitter:
     """Emits the code of one graph: asks the table for each node, in order."""
@@ -128,7 +131,7 @@ class Emitter:
         for axis in range(len(node.shape)):
             if all(self._stretches(b, axis, node) for b in bare):
                 bare[0] = operands[0]
-        args = [self.arg(b) for b in bare]
+        args = [self.arg(b) if node.shape or WEAK_NUMBERS else self.slot(b) for b in bare]
         for axis, dim in enumerate(node.shape):
             self._agree(node, operands, bare, args, axis, dim)
         full = [i for i, b in enumerate(bare) if b.type == node.type and b is operands[i]]
@@ -201,6 +204,10 @@ class NumpyEngine:
     def discard(self, arrays: list[Any]) -> None:
         """See `Engine.discard`."""
         pool.give_all(arrays)
+
+    def release(self) -> None:
+        """See `Engine.release`."""
+        pool.clear()
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy."""

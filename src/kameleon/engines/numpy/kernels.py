@@ -64,7 +64,7 @@ def softplus(x: Array) -> Array:
     """max(x, 0) + log(1 + exp(-|x|))."""
     t = np.negative(np.abs(x))
     if not isinstance(t, np.ndarray):
-        return np.log1p(np.exp(t)) + np.maximum(x, 0)
+        return np.log1p(np.exp(t)) + np.maximum(x, x.dtype.type(0))
     np.log1p(np.exp(t, t), t)
     return np.add(t, np.maximum(x, 0), t)
 

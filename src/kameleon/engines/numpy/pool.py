@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ LIMIT = 256 * 1024 * 1024
 
 _free: defaultdict[int, list[np.ndarray]] = defaultdict(list)
 _held = [0]
+_lock = threading.Lock()
 
 
 def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
@@ -36,18 +38,13 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
 
 def _kept(size: int) -> np.ndarray | None:
     """A kept buffer of that many bytes, or of up to a fifth more."""
-    most = size + size // 5
-    larger = (s for s, stack in tuple(_free.items()) if stack and size < s <= most)
-    for candidate in (size, *sorted(larger)):
-        try:
-            raw = _free[candidate].pop() if candidate in _free else None
-        except IndexError:  # another thread was faster
-            continue
-        if raw is None:
-            continue
-        _held[0] -= candidate
-        return raw
-    return None
+    with _lock:
+        fitting = [s for s, stack in _free.items() if stack and size <= s <= size + size // 5]
+        if not fitting:
+            return None
+        best = min(fitting)
+        _held[0] -= best
+        return _free[best].pop()
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
@@ -68,10 +65,11 @@ def give(array: Any) -> None:
         and type(owner) is np.ndarray
         and owner.dtype == np.uint8
         and owner.base is None
-        and _held[0] + owner.nbytes <= LIMIT
     ):
-        _held[0] += owner.nbytes
-        _free[owner.nbytes].append(owner)
+        with _lock:
+            if _held[0] + owner.nbytes <= LIMIT:
+                _held[0] += owner.nbytes
+                _free[owner.nbytes].append(owner)
 
 
 def give_all(arrays: list[Any]) -> None:
@@ -83,8 +81,9 @@ def give_all(arrays: list[Any]) -> None:
 
 def clear() -> None:
     """Free all that is kept."""
-    _free.clear()
-    _held[0] = 0
+    with _lock:
+        _free.clear()
+        _held[0] = 0
 
 
 def held() -> int:

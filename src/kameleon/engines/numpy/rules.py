@@ -86,6 +86,11 @@ def _function(text: str) -> Rule:
     return rule
 
 
+def _relu(e: Emitter, node: Node) -> None:
+    zero = "0" if node.shape else "{0}.dtype.type(0)"  # a scalar's dtype stays, in NumPy 1, too
+    _function(f"maximum({{0}}, {zero}{{out}})")(e, node)
+
+
 def _minus_one_hot(e: Emitter, node: Node) -> None:
     text = f"minus_one_hot({{0}}, {{1}}, {node.attrs['axis']}{{out}})"
     e.emit(node, text, node.operands, reusable=(0,))
@@ -341,7 +346,7 @@ def _beam_search(e: Emitter, node: Node) -> None:
 
 RULES: dict[str, Rule] = {
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
-    "relu": _function("maximum({0}, 0{out})"),
+    "relu": _relu,
     "sigmoid": _function("sigmoid({0}{out})"),
     "softplus": _function("softplus({0})"),
     "softmax": _along("softmax({0}, AXIS)"),

@@ -1,0 +1,175 @@
+"""Operators and indexing of tensors, against NumPy's own on the same numbers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon import backend as K
+from kameleon.errors import ArgumentError, DTypeError, ShapeError
+
+X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4)
+Y = np.array([[2.0], [-3.0], [0.5]], dtype="float32")
+WHOLE = np.arange(-6, 6, dtype="int32").reshape(3, 4)
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+INDICES: list[Any] = [
+    0,
+    -1,
+    np.int64(1),
+    (1, 2),
+    (slice(None), 1),
+    (slice(None), -1),
+    (Ellipsis, 0),
+    (slice(1, None), slice(None, -1)),
+    slice(None, None, 2),
+    slice(None, None, -1),
+    (slice(2, 0, -1), slice(None, None, -2)),
+    (slice(5, 9),),
+    None,
+    (slice(None), None, 2),
+    (Ellipsis, None),
+    (0, None, slice(1, 3)),
+    [2, 0],
+    (slice(None), np.array([3, 3, 0])),
+]
+
+
+def value(tensor: Any, **feeds: Any) -> Any:
+    return K.eval(tensor)
+
+
+@pytest.mark.parametrize("symbol", BINARY)
+@pytest.mark.parametrize("sizes", [(3, 4), (None, None)], ids=["static", "unknown"])
+def test_binary_operators(symbol: str, sizes: tuple[int | None, ...]) -> None:
+    function = BINARY[symbol]
+    x, y = K.placeholder(sizes), K.variable(Y)
+    pairs = [(x, 2.5), (2.5, x), (x, y), (x, Y), (Y, x), (x, 3), (np.float64(1.5), x)]
+    results = K.function([x], [function(a, b) for a, b in pairs])([X])
+    given = [tuple(X if p is x else Y if p is y else p for p in pair) for pair in pairs]
+    for (a, b), got in zip(given, results, strict=True):
+        want = function(np.asarray(a, "float32"), np.asarray(b, "float32"))
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+@pytest.mark.parametrize("sizes", [(3, 4), (None, None)], ids=["static", "unknown"])
+def test_indexing(index: Any, sizes: tuple[int | None, ...]) -> None:
+    x = K.placeholder(sizes)
+    negative_bounds = index == (slice(2, 0, -1), slice(None, None, -2))
+    if negative_bounds is True and sizes[0] is None:
+        with pytest.raises(ArgumentError, match="known size"):
+            x[index]
+        return
+    y = x[index]
+    np.testing.assert_array_equal(K.function([x], [y])([X])[0], X[index])
+    slope = K.function([x], K.gradients(K.sum(y), [x]))([X])[0]
+    want = np.zeros_like(X)
+    np.add.at(want, index, 1)
+    np.testing.assert_array_equal(slope, want)
+
+
+def test_symbolic_index() -> None:
+    x, i = K.placeholder((None, 4)), K.placeholder((), dtype="int32")
+    row, column, both = K.function([x, i], [x[i], x[:, i], x[i, i]])([X, 2])
+    np.testing.assert_array_equal(row, X[2])
+    np.testing.assert_array_equal(column, X[:, 2])
+    assert both == X[2, 2]
+
+
+@pytest.mark.parametrize(
+    ("index", "error"),
+    [(3, IndexError), ((0, 0, 0), ShapeError), ("a", ArgumentError), (1.5, ArgumentError)],
+)
+def test_wrong_index(index: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        K.variable(X)[index]
+
+
+def test_unary_operators() -> None:
+    x = K.variable(WHOLE, dtype="int32")
+    for got, want in ((-x, -WHOLE), (abs(x), abs(WHOLE)), (+x, WHOLE), (~x, ~WHOLE)):
+        np.testing.assert_array_equal(value(got), want)
+    np.testing.assert_array_equal(value(~(x > 0)), ~(WHOLE > 0))
+    np.testing.assert_array_equal(
+        value((x > 0) & (x < 3) | (x < -4)), (WHOLE > 0) & (WHOLE < 3) | (WHOLE < -4)
+    )
+
+
+def test_matmul() -> None:
+    rng = np.random.default_rng(0)
+    shapes = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4))]
+    shapes += [((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((6, 1, 2, 3), (5, 3, 4))]
+    for a_shape, b_shape in shapes:
+        a, b = rng.normal(size=a_shape), rng.normal(size=b_shape)
+        got = value(K.variable(a, "float64") @ K.variable(b, "float64"))
+        np.testing.assert_allclose(got, a @ b, err_msg=f"{a_shape} @ {b_shape}")
+
+
+def test_numpy_functions_of_tensors_give_tensors() -> None:
+    x = K.variable(X)
+    for function in (np.exp, np.log, np.sqrt, np.sin, np.tanh, np.square, np.negative, np.sign):
+        np.testing.assert_allclose(value(function(x)), function(X), rtol=1e-5)
+    for function in (np.add, np.multiply, np.maximum, np.power, np.less):
+        got = function(X, x)
+        assert K.is_tensor(got)
+        np.testing.assert_allclose(value(got), function(X, X), rtol=1e-5)
+    with pytest.raises(TypeError):
+        np.hypot(x, x)
+
+
+def test_numbers_and_arrays_take_the_dtype_of_tensors() -> None:
+    x, i, h = K.placeholder((3,)), K.placeholder((3,), dtype="int32"), K.zeros((3,), "float16")
+    assert (x * np.float64(2)).dtype == "float32"
+    assert (np.ones(3) + x).dtype == "float32"
+    assert (h * 0.1).dtype == "float16"
+    assert (i + 1).dtype == "int32"
+    assert (i * 0.5).dtype == "float32"
+    assert (i / 2).dtype == "float32"
+    assert (x + K.zeros((3,), "float64")).dtype == "float64"
+    with pytest.raises(DTypeError, match="out of the range of uint8"):
+        K.zeros((3,), "uint8") + 300
+
+
+def test_identity_not_equality() -> None:
+    x, y = K.variable(X), K.variable(X)
+    assert x == x
+    assert x != y
+    assert x in [y, x]
+    assert len({x, y}) == 2
+    assert {x: 1}[x] == 1
+
+
+def test_length_iteration_truth_and_text() -> None:
+    x = K.variable(X, name="weights")
+    assert len(x) == 3
+    rows = [value(row) for row in x]
+    np.testing.assert_array_equal(rows, X)
+    assert str(x) == "weights"
+    assert repr(x) == "<kameleon.Variable 'weights:0' shape=(3, 4) dtype=float32>"
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(x > 1)
+    with pytest.raises(TypeError, match="known only at run time"):
+        len(K.placeholder((None, 2)))
+    with pytest.raises(TypeError, match="symbolic"):
+        np.asarray(x)
+    np.testing.assert_array_equal(x.eval(), X)
+    p = K.placeholder((2,))
+    np.testing.assert_array_equal((p * 2).eval(feed_dict={p: [1, 2]}), [2, 4])
