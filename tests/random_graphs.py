@@ -22,7 +22,7 @@ from kameleon.ir.rewrite import closed
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan
-from kameleon.prims.indexing import gather, scatter_add, take_along
+from kameleon.prims.indexing import gather, scatter_add, sizes_product, take_along
 from kameleon.prims.linalg import contract
 from kameleon.prims.movement import (
     broadcast_like,
@@ -104,7 +104,7 @@ class Trial:
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The sizes at run time."""
-        return self.value(node).shape
+        return tuple(self.value(node).shape)
 
 
 def alone(node: Node, operands: Sequence[Any]) -> list[Any]:
@@ -254,10 +254,7 @@ def folded(t: Trial, x: Node, a: int, b: int) -> Node | None:
         return None
     axis, dims = a % (x.ndim - 1), dims_of(x)
     pair = dims[axis : axis + 2]
-    joined = (
-        ew.mul(*map(_node, pair)) if any(isinstance(d, Node) for d in pair) else pair[0] * pair[1]
-    )  # type: ignore[operator]
-    return reshape(x, [*dims[:axis], joined, *dims[axis + 2 :]])
+    return reshape(x, [*dims[:axis], sizes_product(pair), *dims[axis + 2 :]])
 
 
 def _node(size: Any) -> Node:

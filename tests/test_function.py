@@ -36,6 +36,11 @@ def value(variable: Any) -> Any:
     return K.get_value(variable).tolist()
 
 
+def stored(variable: Any) -> Any:
+    """The variable's own array."""
+    return variable.cell.value
+
+
 @pytest.fixture
 def compiles(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Engine]]:
     """The engines that compiled something, in order."""
@@ -544,7 +549,7 @@ def test_outputs_never_share_memory() -> None:
     f = K.function([x], outputs, updates=[(v, twice)])
     given = np.ones((2, 2), "float32")
     for _ in range(3):
-        values = [given, *f([given]), v.cell.value]
+        values = [given, *f([given]), stored(v)]
         for i, a in enumerate(values):
             for b in values[:i]:
                 assert not np.shares_memory(a, b)
@@ -559,12 +564,12 @@ def test_two_variables_never_share_a_buffer() -> None:
     f = K.function([new], [], updates=[(a, shared), (b, shared), (c, K.reshape(shared, (LARGE,)))])
     for _ in range(3):
         f([start + 1])
-        cells = [v.cell.value for v in (a, b, c)]
+        cells = [stored(v) for v in (a, b, c)]
         assert not any(np.shares_memory(x, y) for i, x in enumerate(cells) for y in cells[:i])
         assert not any(np.shares_memory(x, start) for x in cells)
     swap = K.function([], [], updates=[(a, b), (b, a)])
     swap([])
-    assert not np.shares_memory(a.cell.value, b.cell.value)
+    assert not np.shares_memory(stored(a), stored(b))
 
 
 def test_initial_set_and_read_values_are_copies() -> None:
@@ -588,9 +593,9 @@ def test_an_old_output_survives_the_calls_that_follow() -> None:
     """Buffers are used again only where nobody else holds them."""
     v = K.variable(np.zeros(LARGE))
     f = K.function([], [v + 1.0, v], updates=[K.update_add(v, 1.0)])
-    held = [v.cell.value]  # as a call in another thread holds it
+    held = [stored(v)]  # as a call in another thread holds it
     kept = [(i, *f([])) for i in range(6)]
-    held.append(v.cell.value)
+    held.append(stored(v))
     f([])
     for i, plus, plain in kept:
         assert plus.min() == plus.max() == i + 1
@@ -632,7 +637,12 @@ def test_concurrent_increments_are_not_lost() -> None:
     v, w = K.variable(np.zeros(LARGE)), K.variable(0.0)
     one = K.function([], [], updates=[K.update_add(v, 1.0), K.update_add(w, 1.0)])
     two = K.function([], [], updates=[(w, w + 1.0), (v, v + 1.0)])
-    in_threads(4, lambda number: [None for _ in range(50) if (one, two)[number % 2]([])] and None)
+
+    def work(number: int) -> None:
+        for _ in range(50):
+            (one, two)[number % 2]([])
+
+    in_threads(4, work)
     assert value(w) == 200.0
     assert set(value(v)) == {200.0}
 
@@ -720,12 +730,9 @@ def test_functions_and_variables_of_a_cleared_session_are_freed() -> None:
         for _ in range(3):
             f([np.ones((2, 3))])
         K.eval(v * 2.0)
-        return [
-            weakref.ref(thing) for thing in (f, v, v.cell, loss) if hasattr(thing, "__weakref__")
-        ]
+        return [weakref.ref(thing) for thing in (f, v, loss, loss.operands[0])]
 
     references = build()
-    assert len(references) >= 3
     K.clear_session()
     gc.collect()
     assert [r() for r in references if r() is not None] == []

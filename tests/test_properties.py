@@ -140,11 +140,12 @@ def gradients_run_the_same_simplified_or_not(recipe: Recipe) -> None:
 def rebuilt_graphs_have_equal_keys(recipe: Recipe) -> None:
     one, two = Trial(recipe), Trial(recipe)
     suited(one.made)
-    for key in (
+    keys: list[Callable[[Trial], Any]] = [
         lambda t: Graph(t.inputs, t.made).key,
         lambda t: Function(t.inputs, t.made).graph().key,
         lambda t: simplify(Graph(t.inputs, t.made), engine.rules, _fold).key,
-    ):
+    ]
+    for key in keys:
         a, b = key(one), key(two)
         assert a == b
         assert hash(a) == hash(b)

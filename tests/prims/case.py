@@ -120,7 +120,7 @@ def each(f: Callable[..., Any], dtype: Any = None) -> Oracle:
     return oracle
 
 
-def lined(f: Callable[[list[Any]], Sequence[Any]], axis: int, dtype: Any = None) -> Oracle:
+def lined(f: Callable[..., Sequence[Any]], axis: int, dtype: Any = None) -> Oracle:
     """The oracle of what works along an axis: `f` of each line's Python numbers."""
 
     def oracle(x: Array, *rest: Array) -> Array:

@@ -68,11 +68,8 @@ def looped(
     """The oracle of a scan: a Python loop; `used` picks among last carry and outputs."""
 
     def oracle(*operands: Array) -> tuple[Array, ...]:
-        fixed, state, rows = (
-            operands[:consts],
-            operands[consts : consts + carry],
-            operands[consts + carry :],
-        )
+        fixed, rows = operands[:consts], operands[consts + carry :]
+        state: Sequence[Any] = operands[consts : consts + carry]
         order = list(range(len(rows[0])))
         collected = []
         for t in reversed(order) if backwards else order:

@@ -234,9 +234,8 @@ def cast_cases() -> Iterator[Case]:
                 )
 
 
-def bitcast_case(source: str, target: str, codes: str) -> Case:
-    """The bits of one dtype read as another, by Python's struct."""
-    to, back = codes
+def bitcast_case(source: str, target: str, to: str, back: str) -> Case:
+    """The bits of one dtype read as another, by the codes of Python's struct."""
     return Case(
         primitive="bitcast",
         label=f"{source}-{target}",
@@ -291,11 +290,11 @@ CASES: list[Case] = [
     *(case for name, row in BINARY.items() for case in rows_of(name, row, 2)),
     *(case for name, row in BINARY_TOO for case in rows_of(name, row, 2)),
     *cast_cases(),
-    bitcast_case("float32", "uint32", "fI"),
-    bitcast_case("float32", "int32", "fi"),
-    bitcast_case("int64", "float64", "qd"),
-    bitcast_case("float16", "int16", "eh"),
-    bitcast_case("int8", "uint8", "bB"),
+    bitcast_case("float32", "uint32", "f", "I"),
+    bitcast_case("float32", "int32", "f", "i"),
+    bitcast_case("int64", "float64", "q", "d"),
+    bitcast_case("float16", "int16", "e", "h"),
+    bitcast_case("int8", "uint8", "b", "B"),
     *map(select_case, ALL),
     Case(
         primitive="select",

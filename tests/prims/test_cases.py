@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ PINNED = {"cast"}
 SIZES = pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])
 
 
-def table(cases: Sequence[Case]) -> Any:
+def table(cases: Sequence[Case]) -> pytest.MarkDecorator:
     """Parametrize a test over cases."""
     return pytest.mark.parametrize("case", cases, ids=[case.id for case in cases])
 
