@@ -258,7 +258,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "select": (_select,),
     "slice": (_slice_of_parts,),
 }
-TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {"cond": _one_branch}
+# Rules for primitives with several results.
+TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
+    "cond": _one_branch,
+    "scan": hoisted,
+}
 
 
 # The driver --------------------------------------------------------------------------------
@@ -326,8 +330,6 @@ class Rewriter:
         if parts is None and self._must_expand(node):
             assert node.primitive.expand is not None
             parts = node.primitive.expand(*node.operands, **node.attrs)
-        if parts is None and node.primitive.name == "scan":
-            parts = hoisted(node)
         return parts
 
     def _must_expand(self, node: Node) -> bool:

@@ -19,9 +19,6 @@ from .namespace import NAMESPACE
 from .rules import RULES, Rule
 from .schedule import WHEN_NEEDED, scheduled
 
-# Before NumPy 2 a Python number that meets a scalar is promoted like an array of its own.
-WEAK_NUMBERS = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
-
 
 class Emitter:
     """Emits the code of one graph: asks the table for each node, in order."""
@@ -30,8 +27,8 @@ class Emitter:
         self.graph = graph
         self.code = Code(len(graph.inputs), NAMESPACE)
         self.sizes = Sizes(size_origin)
+        self._members = set(graph.nodes)
         self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}
-        self._pending: dict[Node, int] = {}
 
     def run(self, own_outputs: bool) -> Code:
         """The finished code; with `own_outputs` no output shares memory with anything."""
@@ -105,18 +102,7 @@ class Emitter:
 
     def is_used(self, node: Node) -> bool:
         """Whether anything needs the value of `node` (a result that may be dead)."""
-        return node in self._all
-
-    @property
-    def _all(self) -> set[Node]:
-        if not hasattr(self, "_members"):
-            self._members = set(self.graph.nodes)
-        return self._members
-
-    def dims(self, node: Node, texts: Mapping[int, str] | None = None) -> str:
-        """The shape of `node` as a tuple's text: ints, and `texts` for unknown ones."""
-        parts = [str(d) if d is not None else (texts or {})[i] for i, d in enumerate(node.shape)]
-        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        return node in self._members
 
     # Elementwise -----------------------------------------------------------------------------
 
@@ -131,7 +117,7 @@ class Emitter:
         for axis in range(len(node.shape)):
             if all(self._stretches(b, axis, node) for b in bare):
                 bare[0] = operands[0]
-        args = [self.arg(b) if node.shape or WEAK_NUMBERS else self.slot(b) for b in bare]
+        args = [self.arg(b) for b in bare]
         for axis, dim in enumerate(node.shape):
             self._agree(node, operands, bare, args, axis, dim)
         full = [i for i, b in enumerate(bare) if b.type == node.type and b is operands[i]]
