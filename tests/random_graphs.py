@@ -65,6 +65,7 @@ class Trial:
     """A graph in the making, with the value of each node."""
 
     def __init__(self, recipe: Recipe):
+        self.seed = recipe.seed
         random = np.random.default_rng(recipe.seed)
         self.values: dict[Node, Any] = {}
         self.inputs: list[Node] = []
@@ -443,6 +444,55 @@ def scanned(t: Trial, x: Node, a: int, b: int) -> Node | None:
     body = _body([const.type, zero.type, row], one)
     (last,), (rows,) = run_scan(body, [const], [zero], [first], bool(b & 1))
     return last if b & 2 else rows
+
+
+# What a random step of a loop does: (tensors of one shape, a square matrix, numbers) -> another.
+INNER: list[Callable[..., Node]] = [
+    lambda v, m, i, j: ew.add(v[i], v[j]),
+    lambda v, m, i, j: ew.sub(v[i], v[j]),
+    lambda v, m, i, j: ew.mul(v[i], v[j]),
+    lambda v, m, i, j: ew.mul(REGISTRY["sigmoid"](v[i]), v[j]),
+    lambda v, m, i, j: ew.sin(v[i]),
+    lambda v, m, i, j: ew.neg(ew.tanh(v[i])),
+    lambda v, m, i, j: contract(v[i], m, ((v[i].ndim - 1,), (0,))),
+    lambda v, m, i, j: contract(ew.tanh(v[i]), m, ((v[i].ndim - 1,), (1,))),
+    lambda v, m, i, j: spread(reduce_sum(v[i], (0,)), v[j], (0,)),
+    lambda v, m, i, j: reshape(reshape(v[i], [1, *dims_of(v[i])]), dims_of(v[j])),
+    lambda v, m, i, j: REGISTRY["cumsum"](v[i], axis=0),
+    lambda v, m, i, j: slice_axis(concatenate([v[i], v[j]], 0), 0, None, None, 2),
+    lambda v, m, i, j: ew.mul(ew.full_like(v[i], 0.5), v[i]),
+    lambda v, m, i, j: ew.select(ew.gt(v[i], ew.full_like(v[i], -9.0)), v[i], v[j]),
+]
+
+
+def random_step(t: Trial, a: int, b: int) -> Callable[..., list[Node]]:
+    """A step over a matrix, a tensor, two states and a slice: two states, three outputs."""
+    numbers = np.random.default_rng((t.seed, len(t.pool), a, b)).integers(0, 1000, (12, 3))
+
+    def one(matrix: Node, bias: Node, h: Node, c: Node, row: Node) -> list[Node]:
+        found = [bias, h, c, row]
+        for kind, i, j in numbers[:8].tolist():
+            made = INNER[kind % len(INNER)](found, matrix, i % len(found), j % len(found))
+            found.append(made)
+        h, c, y, z = (found[-1 - k % 6] for k in numbers[8:, 0].tolist())
+        return [ew.tanh(h), ew.sin(c), y, ew.mul(z, h), reduce_sum(y, range(y.ndim))]
+
+    return one
+
+
+@step(SMOOTH)
+def looped(t: Trial, x: Node, a: int, b: int) -> Node | None:
+    """A scan over a random step, whose constants come from the graph, too."""
+    if x.ndim not in (2, 3) or 0 in t.shape(x)[1:]:
+        return None
+    row = reduce_sum(x, (0,))
+    others = tuple(range(x.ndim - 1))
+    matrix = ew.tanh(contract(ew.sin(x), x, (others, others)))
+    operands = [matrix, ew.tanh(row), ew.full_like(row, 0.1), ew.sin(row)]
+    types = [*(n.type for n in operands), TensorType(x.shape[1:], x.dtype)]
+    body = _body(types, random_step(t, a, b))
+    last, rows = run_scan(body, operands[:2], operands[2:], [x], bool(b & 1))
+    return [*last, *rows][a % 5]
 
 
 @step(SMOOTH)

@@ -9,7 +9,7 @@ stacked and contracted once after the loop; else it is added up in the carry.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir.node import Node, dependents, walk
 from ..ir.primitive import input_node
@@ -128,6 +128,13 @@ def _remade(node: Node, given: set[Node], varying: set[Node]) -> bool:
     return True
 
 
+class _Found(NamedTuple):
+    """What the loops give: values of all steps, and sums over them; a node may have both."""
+
+    stacks: dict[Node, Node]
+    totals: dict[Node, Node]
+
+
 class _Sums:
     """Sums over all steps of nodes in the reverse body, made after the loop where possible."""
 
@@ -141,7 +148,7 @@ class _Sums:
     def plan(self, share: Node, const: Node) -> Any:
         """How to sum a share of the cotangent of `const`.
 
-        Called with a look-up of stacks and totals it gives the sum.
+        Called with what the loops found it gives the sum.
         """
         return self._after(share, const) or self._carried(share, const)
 
@@ -159,7 +166,7 @@ class _Sums:
         if name in _LINEAR and all(map(self._is_size, share.operands[1:])):
             inner = self._after(share.operands[0])
             rest = self.reverse.outside(share.operands[1:])
-            return inner and (lambda get: _LINEAR[name](inner(get), share, rest))
+            return inner and (lambda found: _LINEAR[name](inner(found), share, rest))
         return None
 
     def _added(self, share: Node, like: Node | None) -> Any:
@@ -167,7 +174,7 @@ class _Sums:
         if not any(parts):
             return None
         a, b = (p or self._carried(x, like) for p, x in zip(parts, share.operands, strict=True))
-        return lambda get: add(a(get), b(get))
+        return lambda found: add(a(found), b(found))
 
     def _steady(self, node: Node) -> bool:
         return not any(n in self.loose for n in walk([node], self.params))
@@ -180,8 +187,9 @@ class _Sums:
         )
 
     def _carried(self, share: Node, like: Node | None) -> Any:
-        self.carried[share] = self.carried.get(share) or like
-        return lambda get: get(share)
+        if self.carried.get(share) is None:
+            self.carried[share] = like
+        return lambda found: found.totals[share]
 
     def _contracted(self, share: Node) -> Any:
         a, b = share.operands
@@ -189,7 +197,7 @@ class _Sums:
             return None
         self.stacked.update({a: None, b: None})
         over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
-        return lambda get: contract(get(a), get(b), (over_a, over_b))
+        return lambda found: contract(found.stacks[a], found.stacks[b], (over_a, over_b))
 
     def _reduced(self, share: Node) -> Any:
         (x,) = share.operands
@@ -197,7 +205,7 @@ class _Sums:
             return None
         self.stacked[x] = None
         axes = (0, *(i + 1 for i in share.attrs["axes"]))
-        return lambda get: reduce_sum(get(x), axes)
+        return lambda found: reduce_sum(found.stacks[x], axes)
 
 
 # Primitives that commute with a sum over steps: how they apply to the sum.
@@ -231,16 +239,15 @@ def scan_pullback(
     for j, g in zip(reverse.outs, reverse.g_outs, strict=True):
         stacks[g] = gs[j]  # type: ignore[assignment]
 
-    last, outputs = _backward_scan(reverse, sums, gs, residuals, stacks)
-    available = {**stacks, **outputs}
+    last, found = _backward_scan(reverse, sums, gs, residuals, stacks)
     back: list[Node | None] = [None] * len(needed)
     for i, plan in zip(reverse.wanted_consts, plans, strict=True):
-        back[i] = plan(available.__getitem__)
+        back[i] = plan(found)
     c, k = len(reverse.consts), len(reverse.carry)
     for i, g in zip(reverse.states, last, strict=True):
         back[c + i] = g
     for i, share in zip(reverse.wanted_xs, reverse.g_xs, strict=True):
-        back[c + k + i] = outputs[share]
+        back[c + k + i] = found.stacks[share]
     return back
 
 
@@ -261,8 +268,8 @@ def _backward_scan(
     gs: Sequence[Node | None],
     residuals: list[Node],
     stacks: dict[Node, Node],
-) -> tuple[list[Node], dict[Node, Node]]:
-    """The cotangents of the initial states; and by node, what the loop stacked or summed."""
+) -> tuple[list[Node], _Found]:
+    """The cotangents of the initial states; and what was stacked and summed."""
     totals = [input_node(share.type) for share in sums.carried]
     ys = [n for n in dict.fromkeys([*reverse.g_xs, *sums.stacked]) if n not in stacks]
     new_totals = [add(t, s) for t, s in zip(totals, sums.carried, strict=True)]
@@ -285,10 +292,8 @@ def _backward_scan(
         not reverse.node.attrs["backwards"],
     )
     count = len(start)
-    found = dict(zip(ys, stacked, strict=True))
-    found.update(zip(sums.carried, last[count:], strict=True))
-    found.update({n: stacks[n] for n in reverse.g_xs if n in stacks})
-    return last[:count], found
+    stacks = {**stacks, **dict(zip(ys, stacked, strict=True))}
+    return last[:count], _Found(stacks, dict(zip(sums.carried, last[count:], strict=True)))
 
 
 def _outer_zero(reverse: _Reverse, share: Node, like: Node | None) -> Node:
