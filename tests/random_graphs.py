@@ -530,6 +530,14 @@ def grown(names: Sequence[str], longest: int) -> st.SearchStrategy[Recipe]:
     )
 
 
+def around_a_loop(seed: int) -> Recipe:
+    """A recipe of one loop over a random step; some have no steps."""
+    random = np.random.default_rng(seed)
+    rest = random.integers(1, 4, random.integers(1, 3)).tolist()
+    steps, a, b, unknown = random.integers(0, [5, 8, 8, 8]).tolist()
+    return Recipe(((steps, *rest),), (unknown,), (("looped", 0, a, b),), seed)
+
+
 def thrown(names: Sequence[str], longest: int, seed: int) -> Recipe:
     """A long recipe over tensors with axes, from one number."""
     random = np.random.default_rng(seed)

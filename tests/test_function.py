@@ -592,15 +592,18 @@ def test_initial_set_and_read_values_are_copies() -> None:
 def test_an_old_output_survives_the_calls_that_follow() -> None:
     """Buffers are used again only where nobody else holds them."""
     v = K.variable(np.zeros(LARGE))
-    f = K.function([], [v + 1.0, v], updates=[K.update_add(v, 1.0)])
+    f = K.function([], [v * 2.0, v], updates=[K.update_add(v, 1.0)])
     held = [stored(v)]  # as a call in another thread holds it
     kept = [(i, *f([])) for i in range(6)]
     held.append(stored(v))
     f([])
-    for i, plus, plain in kept:
-        assert plus.min() == plus.max() == i + 1
+    held.append(stored(v)[:10])
+    for _ in range(3):
+        f([])
+    for i, double, plain in kept:
+        assert double.min() == double.max() == 2 * i
         assert plain.min() == plain.max() == i
-    assert [(x.min(), x.max()) for x in held] == [(0, 0), (6, 6)]
+    assert [(x.min(), x.max()) for x in held] == [(0, 0), (6, 6), (7, 7)]
 
 
 # --- threads ------------------------------------------------------------------------------------

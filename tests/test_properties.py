@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
-from random_graphs import SMOOTH, STEPS, Recipe, Trial, grown, thrown
+from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
 
+from kameleon.engines.numpy import code, pool
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
@@ -210,9 +211,31 @@ def test_grown(holds: Property) -> None:
 @EACH
 def test_thrown(holds: Property) -> None:
     names, longest, _, count = PROPERTIES[holds]
+    hold_for(holds, [thrown(list(names), longest, seed) for seed in range(count)])
+
+
+@pytest.mark.parametrize(
+    "holds", [every_way_to_run_gives_the_same, gradients_run_the_same_simplified_or_not]
+)
+def test_thrown_where_all_buffers_are_used_again(
+    holds: Property, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "SMALLEST", 1)
+    monkeypatch.setattr(code, "SMALLEST", 1)
+    names, longest, _, _ = PROPERTIES[holds]
+    hold_for(holds, [thrown(list(names), longest, seed) for seed in range(1000, 1100)])
+    assert pool.held() > 0
+    pool.clear()
+
+
+@pytest.mark.parametrize("holds", list(PROPERTIES)[:5], ids=lambda f: f.__name__)
+def test_loops(holds: Property) -> None:
+    hold_for(holds, [around_a_loop(seed) for seed in range(80)])
+
+
+def hold_for(holds: Property, recipes: Sequence[Recipe]) -> None:
     proved = 0
-    for seed in range(count):
-        recipe = thrown(list(names), longest, seed)
+    for recipe in recipes:
         try:
             holds(recipe)
             proved += 1
@@ -221,4 +244,4 @@ def test_thrown(holds: Property) -> None:
         except BaseException as error:
             error.add_note(f"with {recipe!r}")
             raise
-    assert proved > count // 3, "hardly any graph was suited"
+    assert proved > len(recipes) // 3, "hardly any graph was suited"

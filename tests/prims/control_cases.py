@@ -256,6 +256,17 @@ def swapped_meaning(consts: Any, carry: Any, slices: Any) -> Any:
     return [carry[1], carry[0] * consts[0]], []
 
 
+def shifted(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """A constant and the slice have one cotangent: summed for the one, stacked for the other."""
+    z = ew.add(slices[0], consts[0])
+    return [ew.tanh(ew.mul(carry[0], z))], [z]
+
+
+def shifted_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    z = slices[0] + consts[0]
+    return [np.tanh(carry[0] * z)], [z]
+
+
 def cumulative(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     """No constants, no sizes: scalars."""
     h = ew.mul(ew.cos(carry[0]), slices[0])
@@ -333,6 +344,18 @@ SCANS: list[Case] = [
     scan_case("passing", passing, passing_meaning, [normal(2)], [normal(3)], [normal(T)]),
     scan_case(
         "swapped", swapped, swapped_meaning, [normal()], [normal(3), normal(3, seed=1)], [whole(5)]
+    ),
+    scan_case(
+        "shifted", shifted, shifted_meaning, [normal(2, 3)], [normal(2, 3)], [normal(T, 2, 3)]
+    ),
+    scan_case(
+        "shifted-outputs",
+        shifted,
+        shifted_meaning,
+        [normal(2)],
+        [normal(2, seed=1)],
+        [normal(T, 2)],
+        used=[1],
     ),
     scan_case("scalars", cumulative, cumulative_meaning, *SCALARS),
     scan_case("scalars-backwards", cumulative, cumulative_meaning, *SCALARS, backwards=True),

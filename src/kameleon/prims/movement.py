@@ -210,12 +210,7 @@ Window = tuple[int | None, int | None, int]  # start, stop, step > 0, as in Pyth
 
 
 def _sliced_dim(dim: Dim, window: Window) -> Dim:
-    start, stop, step = window
-    if dim is not None:
-        return len(range(*slice(start, stop, step).indices(dim)))
-    if (start or 0) == 0 and stop is None and step == 1:
-        return None
-    return None
+    return None if dim is None else len(range(*slice(*window).indices(dim)))
 
 
 def _infer_slice(x: Node, windows: tuple[Window, ...]) -> TensorType:

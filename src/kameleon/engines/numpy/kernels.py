@@ -238,17 +238,16 @@ def scan(
         if len(x) != length:
             mismatch(*(len(x) for x in sequences))
     order = range(length - 1, -1, -1) if backwards else range(length)
-    if not length:
-        if made is None:
-            blank = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
-            results = step(*consts, *carry, *blank)[count:]
-            made = [(np.shape(y), np.asarray(y).dtype.name) for y in results]
+    if not length and made is not None:
         return (*carry, *(np.empty((0, *shape), dtype) for shape, dtype in made))
+    if not length:
+        results = step(*consts, *carry, *map(_blank, sequences))[count:]
+        return (*carry, *(np.array(y)[None][:0] for y in results))
     stacks: list[Array] = []
     for t in order:
         results = step(*consts, *carry, *[x[t] for x in sequences])
         old, carry = carry, results[:count]
-        if not stacks:
+        if t == order[0]:
             for x, y in zip(old, carry, strict=True):
                 if np.shape(x) != np.shape(y):
                     mismatch(np.shape(x), np.shape(y))
@@ -256,6 +255,17 @@ def scan(
         for stack, y in zip(stacks, results[count:], strict=True):
             stack[t] = y
     return (*carry, *stacks)
+
+
+def _blank(x: Array) -> Array:
+    """A slice to try a step with that won't happen: what another such try gave, else zeros.
+
+    A trial may have given a size, for which zeros wouldn't do.
+    """
+    tried = x.base
+    if isinstance(tried, np.ndarray) and (tried.shape, tried.dtype) == (x.shape[1:], x.dtype):
+        return tried
+    return np.zeros(x.shape[1:], x.dtype)
 
 
 def while_loop(
