@@ -224,8 +224,3 @@ def named(x: Node, name: str | None) -> Node:
     node = identity(x)
     node._name = unique_name(context.scope + name)
     return node
-
-
-def static_rank(x: Node) -> int:
-    """The number of axes."""
-    return len(x.shape)

@@ -34,10 +34,9 @@ class Primitive:
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.
-        linear_in_time: see `transform.batch`.
     """
 
-    __slots__ = ("doc", "elementwise", "expand", "gradient", "infer", "name", "pure", "title")
+    __slots__ = ("doc", "elementwise", "expand", "gradient", "infer", "name", "title")
 
     def __init__(
         self,
@@ -48,12 +47,11 @@ class Primitive:
         expand: Callable[..., Any] | None = None,
         title: str | None = None,
         elementwise: bool = False,
-        pure: bool = True,
     ):
         self.name, self.infer, self.doc = name, infer, doc
         self.gradient, self.expand = gradient, expand
         self.title = title or name.title().replace("_", "")
-        self.elementwise, self.pure = elementwise, pure
+        self.elementwise = elementwise
         if name in REGISTRY:
             raise GraphError(f"primitive {name!r} is declared twice")
         REGISTRY[name] = self

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError
 from ..ir.node import Node, frozen
 from ..ir.primitive import CONSTANT, ZERO, Constant, Primitive
 from ..ir.types import BOOL, DType, TensorType, as_dtype, join_shapes
@@ -258,12 +256,3 @@ bitcast = Primitive("bitcast", _infer_bitcast, ZERO, "the same bits read as `dty
 def clip_by(x: Node, low: Node, high: Node) -> Node:
     """`x` kept within bounds of its type; the gradient passes at exactly both bounds."""
     return minimum(maximum(x, low), high)
-
-
-def check_rank(what: str, x: Node, rank: int) -> None:
-    """Raise ShapeError where `x` doesn't have `rank` axes."""
-    if len(x.shape) != rank:
-        raise ShapeError(f"{what} needs a tensor with {rank} axes, not shape {x.shape}")
-
-
-PI = float(np.pi)

@@ -11,12 +11,13 @@ for the table of float64; the table of float32 is a weighted least-squares fit o
 
 from __future__ import annotations
 
+import math
+
 from ..ir.node import Node
 from ..ir.primitive import Primitive
 from ..ir.types import FLOAT64
 from .elementwise import (
     FLOAT,
-    PI,
     add,
     cast,
     elementwise,
@@ -172,7 +173,7 @@ def _expand(x: Node) -> Node:
 def _slope(z: Node) -> Node:
     """dz/dx = sqrt(pi / 2) exp(z**2 / 2)."""
     half = mul(square(z), full_like(z, 0.5))
-    return mul(exp(half), full_like(z, (PI / 2) ** 0.5))
+    return mul(exp(half), full_like(z, (math.pi / 2) ** 0.5))
 
 
 normal_quantile: Primitive = elementwise(

@@ -196,14 +196,6 @@ sparse_softmax_crossentropy = Primitive(
 )
 
 
-def polynomial(x: Node, coefficients: tuple[float, ...]) -> Node:
-    """c[0] + c[1] x + c[2] x**2 + …, by Horner's rule."""
-    total = full_like(x, coefficients[-1])
-    for c in reversed(coefficients[:-1]):
-        total = add(mul(total, x), full_like(x, c))
-    return total
-
-
 def zeros(dims: Any, dtype: Any) -> Node:
     """A tensor of zeros."""
     return broadcast_to(constant(0, dtype), dims)
