@@ -481,3 +481,21 @@ def test_probability_as_a_tensor() -> None:
     p = K.placeholder(())
     f = K.function([p], [K.random_binomial((10_000,), p=p, seed=1)])
     assert [round(float(f([v])[0].mean()), 1) for v in (0.0, 0.2, 0.9, 1.0)] == [0, 0.2, 0.9, 1]
+
+
+def test_steps_of_a_while_loop_draw_different_numbers() -> None:
+    """In the body as in the condition, and anew in each call."""
+
+    def step(i: Any, x: Any) -> list[Any]:
+        return [i + 1, K.concatenate([x[1:], K.random_uniform((1,), seed=3)], axis=0)]
+
+    start = [K.constant(0, "int32"), K.zeros((3,))]
+    _, x = K.while_loop(lambda i, x: i < 3, step, start)
+    f = K.function([], [x])
+    drawn = np.concatenate([f([])[0], f([])[0]])
+    assert len(set(drawn.tolist())) == 6
+    (steps,) = K.while_loop(
+        lambda i: K.random_uniform((), seed=5) < 0.9, lambda i: [i + 1], [K.constant(0, "int32")]
+    )
+    counts = {int(K.eval(steps)) for _ in range(20)}
+    assert len(counts) > 3

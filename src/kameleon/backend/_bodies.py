@@ -9,8 +9,9 @@ from ..ir.closure import Closure
 from ..ir.node import Node, new_serial
 from ..ir.primitive import input_node
 from ..ir.rewrite import closed, substitute
-from ..ir.types import TensorType
+from ..ir.types import INT32, TensorType
 from ..prims.control import cond, run_scan, while_
+from ..prims.elementwise import add, constant
 from ..prims.movement import iota
 from ..prims.random import random_fold
 from ..prims.sizes import size_of
@@ -43,7 +44,7 @@ def traced_scan(
     if closure.sources:
         time = iota([size_of(sequences[0], 0)])
         t = input_node(TensorType((), time.dtype))
-        made = substitute(made, {s: random_fold(s, t) for s in closure.sources})
+        made = _drawn_at(t, made, closure.sources)
         sequences.append(time)
         slices.append(t)
         closure = Closure(what, [*states, *slices], made, start)
@@ -85,51 +86,27 @@ def traced_while(
     """Run `body` on the carry as long as `condition` holds."""
     states = [input_node(x.type) for x in carry]
     start = new_serial()
-    test = condition(states)
-    new = list(body(states))
-    _check_states(what, carry, new)
-    closures = [Closure(what, states, outputs, start) for outputs in ([test], new)]
-    if any(c.sources for c in closures):
-        return _while_with_draws(what, condition, body, carry)
-    captured = list(dict.fromkeys(n for c in closures for n in c.captured))
-    graphs = [closed([*captured, *states], outputs) for outputs in ([test], new)]
-    node = while_(*captured, *carry, condition=graphs[0], body=graphs[1], consts=len(captured))
+    made = [condition(states), *body(states)]
+    _check_states(what, carry, made[1:])
+    sources = Closure(what, states, made, start).sources
+    if not sources:
+        return _while(what, states, carry, made, start)
+    # Random numbers that a step draws differ from step to step: the steps are counted.
+    t, zero = input_node(TensorType((), INT32)), constant(0, INT32)
+    made = [*_drawn_at(t, made, sources), add(t, constant(1, INT32))]
+    return _while(what, [*states, t], [*carry, zero], made, start)[:-1]
+
+
+def _while(
+    what: str, states: Sequence[Node], carry: Sequence[Node], made: Sequence[Node], start: int
+) -> list[Node]:
+    """The loop over `made`: the condition, then the new states, as functions of `states`."""
+    captured = Closure(what, states, made, start).captured
+    test, new = (closed([*captured, *states], part) for part in (made[:1], made[1:]))
+    node = while_(*captured, *carry, condition=test, body=new, consts=len(captured))
     return list(node.results)
 
 
-def _while_with_draws(
-    what: str,
-    condition: Callable[[list[Node]], Node],
-    body: Callable[[list[Node]], Sequence[Node]],
-    carry: Sequence[Node],
-) -> list[Node]:
-    """The same with a count of the steps, so that each draws numbers of its own."""
-    from ..prims.elementwise import add, constant
-
-    one = constant(1, "int32")
-    zero = constant(0, "int32")
-
-    def counted(states: list[Node]) -> list[Node]:
-        *rest, t = states
-        start = new_serial()
-        new = list(body(rest))
-        sources = Closure(what, states, new, start).sources
-        return [*substitute(new, {s: random_fold(s, t) for s in sources}), add(t, one)]
-
-    def test(states: list[Node]) -> Node:
-        *rest, t = states
-        start = new_serial()
-        holds = condition(rest)
-        sources = Closure(what, states, [holds], start).sources
-        return substitute([holds], {s: random_fold(s, t) for s in sources})[0]
-
-    states = [input_node(x.type) for x in (*carry, zero)]
-    start = new_serial()
-    outputs = [[test(states)], counted(states)]
-    closures = [Closure(what, states, o, start) for o in outputs]
-    captured = list(dict.fromkeys(n for c in closures for n in c.captured))
-    graphs = [closed([*captured, *states], o) for o in outputs]
-    node = while_(
-        *captured, *carry, zero, condition=graphs[0], body=graphs[1], consts=len(captured)
-    )
-    return list(node.results[:-1])
+def _drawn_at(t: Node, made: Sequence[Node], sources: Sequence[Node]) -> list[Node]:
+    """`made`, where the random streams of a body are those of step `t`."""
+    return substitute(made, {s: random_fold(s, t) for s in sources})

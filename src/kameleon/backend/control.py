@@ -84,11 +84,8 @@ def _called(expression: Any) -> Any:
 
 
 def _branch(condition: Node, then: Any, otherwise: Any) -> Node:
-    made: list[Node] = []
-
     def run(expression: Any) -> list[Node]:
-        made.append(as_tensor(_called(expression), "switch"))
-        return [made[-1]]
+        return [as_tensor(_called(expression), "switch")]
 
     (result,) = traced_cond("switch", condition, lambda: run(then), lambda: run(otherwise))
     return result

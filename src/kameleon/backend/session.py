@@ -78,7 +78,6 @@ def manual_variable_initialization(value: bool) -> None:
     >>> from kameleon import backend as K
     >>> K.manual_variable_initialization(False)
     """
-    state.session.__dict__["manual_initialization"] = bool(value)
 
 
 # Learning phase ----------------------------------------------------------------------------
