@@ -6,19 +6,39 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from support import reset_session
+from support import engines_under_test, reset_session
+
+if TYPE_CHECKING:
+    from kameleon.engines import Engine
 
 # Set before any test module imports the backend, which reads (and may write) keras.json.
 _HOME = tempfile.mkdtemp(prefix="kameleon-tests-")
 os.environ["KERAS_HOME"] = _HOME
-os.environ.pop("KERAS_BACKEND", None)  # tests choose their engines themselves
+os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
 
 
 def pytest_unconfigure() -> None:
     """Remove the folder that stood in for the user's settings."""
     shutil.rmtree(_HOME, ignore_errors=True)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take `engine_name` run on each engine that is installed."""
+    if "engine_name" in metafunc.fixturenames:
+        metafunc.parametrize("engine_name", engines_under_test(), scope="session")
+
+
+@pytest.fixture
+def engine(engine_name: str) -> Iterator[Engine]:
+    """Each engine that is installed, in force."""
+    from kameleon.runtime import engines
+
+    with engines.using(engine_name) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -5,13 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from types import ModuleType
+
+from kameleon.ir.node import Node
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src"
 PACKAGE = SOURCE / "kameleon"
+
+
+def engines_under_test() -> list[str]:
+    """The engines whose libraries are installed; TEST_ENGINES=numpy,jax chooses among them."""
+    from kameleon.runtime import engines
+
+    wanted = os.environ.get("TEST_ENGINES")
+    names = wanted.split(",") if wanted else engines.names()
+    return [name for name in names if engines.runs_here(name)]
 
 
 def reset_session(backend: ModuleType) -> None:
@@ -21,6 +32,11 @@ def reset_session(backend: ModuleType) -> None:
     backend.set_floatx("float32")
     backend.set_epsilon(1e-7)
     backend.set_image_data_format("channels_last")
+
+
+def native_in(names: Container[str]) -> Callable[[Node], bool]:
+    """An engine that has rules for just these primitives, as `simplify` asks for it."""
+    return lambda node: node.primitive.name in names
 
 
 def run_python(

@@ -218,7 +218,10 @@ def test_importing_the_backend_announces_the_engine(tmp_path: Path) -> None:
 
 
 def test_numpy_is_the_default_engine(tmp_path: Path) -> None:
-    code = "from kameleon import backend as K; print(K.backend())"
+    code = (
+        "from kameleon import config; config.installed = lambda name: name == 'numpy';"
+        "from kameleon import backend as K; print(K.backend())"
+    )
     done = run_python(code, tmp_path)
     assert (done.stdout, done.stderr) == ("numpy\n", "Using NumPy backend.\n")
 
@@ -233,7 +236,7 @@ SETTINGS = (
 
 def test_importing_the_backend_writes_the_documented_defaults(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    done = run_python("import kameleon.backend", home)
+    done = run_python("import kameleon.backend", home, {"KERAS_BACKEND": "numpy"})
     assert done.returncode == 0
     # No "backend": other installations of Keras read the same file.
     written = json.loads((home / "keras.json").read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
+from support import native_in
 
 from kameleon.engines.numpy import code, pool
 from kameleon.engines.numpy.engine import engine
@@ -93,7 +94,7 @@ def every_way_to_run_gives_the_same(recipe: Recipe) -> None:
         verify(graph)
         expected = [trial.value(n) for n in outputs]
         assert_close(evaluated(graph, trial.feeds), expected, scale)
-        for native, fold in ((None, None), (engine.rules, _fold), (CORE, _fold)):
+        for native, fold in ((None, None), (engine.native, _fold), (native_in(CORE), _fold)):
             simple = simplify(graph, native, fold)
             verify(simple)
             assert simple.inputs == graph.inputs
@@ -133,7 +134,7 @@ def gradients_run_the_same_simplified_or_not(recipe: Recipe) -> None:
     verify(graph)
     scale = scale_of(trial)
     assert_close(evaluated(graph, trial.feeds), expected, scale)
-    simple = simplify(graph, engine.rules, _fold)
+    simple = simplify(graph, engine.native, _fold)
     verify(simple)
     assert_close(evaluated(simple, trial.feeds), expected, scale)
 
@@ -144,7 +145,7 @@ def rebuilt_graphs_have_equal_keys(recipe: Recipe) -> None:
     keys: list[Callable[[Trial], Any]] = [
         lambda t: Graph(t.inputs, t.made).key,
         lambda t: Function(t.inputs, t.made).graph().key,
-        lambda t: simplify(Graph(t.inputs, t.made), engine.rules, _fold).key,
+        lambda t: simplify(Graph(t.inputs, t.made), engine.native, _fold).key,
     ]
     for key in keys:
         a, b = key(one), key(two)
@@ -170,8 +171,8 @@ def simplifying_settles(recipe: Recipe) -> None:
     """A second time makes nothing larger."""
     trial = Trial(recipe)
     suited(trial.made)
-    once = simplify(Graph(trial.inputs, trial.made), engine.rules, _fold)
-    assert len(simplify(once, engine.rules, _fold).nodes) <= len(once.nodes)
+    once = simplify(Graph(trial.inputs, trial.made), engine.native, _fold)
+    assert len(simplify(once, engine.native, _fold).nodes) <= len(once.nodes)
 
 
 # By property: the operations, the longest recipe, how many are grown, how many thrown.

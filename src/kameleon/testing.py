@@ -14,6 +14,7 @@ from .ir.primitive import REGISTRY
 from .prims.elementwise import constant
 from .prims.reduce import reduce_sum
 from .runtime.function import Function
+from .runtime.state import numpy_value
 from .transform.grad import gradients
 
 __all__ = ["check_gradients", "directional_difference"]
@@ -107,7 +108,7 @@ def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[N
         if x not in start:
             if not isinstance(x, Variable):
                 raise ArgumentError(f"check_gradients: feeds has no value for {x!r}")
-            start[x] = x.cell.value
+            start[x] = numpy_value(x)
         start[x] = np.array(start[x], np.float64)
     return start
 

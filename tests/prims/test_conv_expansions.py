@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import native_in
 
 from kameleon.engines.numpy.engine import engine
 from kameleon.errors import KameleonError
@@ -218,7 +219,7 @@ def run(
 ) -> list[Array]:
     """The outputs, with the composites expanded that `native` doesn't name."""
     given = [n for n in inputs if n.primitive.name == "input"]
-    graph = simplify(Graph(given, outputs), frozenset(native))
+    graph = simplify(Graph(given, outputs), native_in(frozenset(native)))
     left = {n.primitive.name for n in graph.nodes if n.primitive.tier == "composite"}
     assert left <= set(native)
     return [np.asarray(y) for y in engine.compile(graph)(values)]
@@ -291,7 +292,7 @@ def test_derivatives_are_those_of_finite_differences(
     xs = [parameter(v) for v in values]
     count = len(xs)
     outputs = two_orders(use.build(s, *xs), xs)
-    graph = simplify(Graph(xs, outputs), native)
+    graph = simplify(Graph(xs, outputs), native_in(native))
     code = engine.compile(graph)
     loss, *rest = code(values)
     first, slope, second = rest[:count], rest[count], rest[count + 1 :]
@@ -421,4 +422,4 @@ def test_the_expansion_of_an_unknown_space_is_refused(name: str) -> None:
     x = input_node(TensorType((BATCH, None, None, CHANNELS), as_dtype("float64")))
     y = USES[name].build(s, x)
     with pytest.raises(KameleonError, match="known spatial sizes"):
-        simplify(Graph([x], [y]), KERNELS - COMPOSITES)
+        simplify(Graph([x], [y]), native_in(KERNELS - COMPOSITES))

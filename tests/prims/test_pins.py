@@ -449,9 +449,8 @@ def test_equal_sizes_that_were_checked_once_are_not_checked_again(engine: Engine
         y = ew.mul(ew.add(y, a), b)
     run = Function([a, b], [y], engine=engine)
     assert run([np.ones(2), np.ones(2)])[0].tolist() == [7.0, 7.0]
-    source = getattr(run._executable([np.ones(2), np.ones(2)]), "source", None)
-    if source is not None:
-        assert source.count("mismatch") == 1
+    if engine.name == "numpy":
+        assert run.source().count("mismatch") == 1
 
 
 def test_an_unfed_input_is_named_with_its_line() -> None:

@@ -32,7 +32,7 @@ def get_value(x: Any) -> Any:
     array([1., 2.], dtype=float32)
     """
     if isinstance(x, Variable):
-        return np.array(x.cell.value)
+        return state.numpy_value(x)
     from .functions import evaluate
 
     if not isinstance(x, SparseTensor) and not hasattr(x, "eval"):
@@ -53,7 +53,7 @@ def batch_get_value(ops: Sequence[Any]) -> list[Any]:
     """
     items = list(ops)
     if all(isinstance(x, Variable) for x in items):
-        return [np.array(value) for value in state.snapshot(items)]
+        return state.numpy_values(items)
     return [get_value(x) for x in items]
 
 

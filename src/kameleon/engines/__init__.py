@@ -1,1 +1,5 @@
-"""One folder or file for each engine. Nothing is imported here: engines load when needed."""
+"""Engines: each is a table of rules for the primitives. `Engine` is the contract."""
+
+from ._base import Engine, Executable
+
+__all__ = ["Engine", "Executable"]

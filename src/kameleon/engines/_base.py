@@ -2,61 +2,125 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from ..ir.node import Node
 from ..ir.program import Graph
+from ..ir.types import TensorType
 
 
-@runtime_checkable
-class Executable(Protocol):
+class Executable(ABC):
     """A compiled graph.
 
-    It's pure: arrays of the graph's inputs go in, fresh arrays of its outputs come out, which
-    share no memory with anything.
+    It's pure: values of the graph's inputs go in, fresh arrays of its outputs come out. They
+    share no memory with NumPy arrays that went in; nor with each other, unless the engine's
+    arrays can't be written to.
     """
 
+    # How often the graph has been compiled: more than once where shapes are static.
+    compilations: int = 1
+    # Where the engine can write new values over old ones: like a call, but takes the memory of
+    # the arguments whose numbers are given. Nobody reads them again, also after a failure.
+    consuming: Callable[[Sequence[Any], Sequence[int]], Sequence[Any]] | None = None
+
+    @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run it."""
+        """Run it.
+
+        Args:
+            arguments: for each input of the graph a NumPy array or one of the engine's own, of
+                its dtype and with sizes that fit its type. A NumPy array may be used as it is
+                during the call, but not be kept or written to.
+
+        Returns:
+            The engine's own arrays.
+        """
         ...
 
     def culprit(self, error: BaseException) -> Node | None:
         """The node at which a call failed with `error`, if that can be told."""
-        ...
+        return None
+
+    @property
+    def source(self) -> str:
+        """What the engine runs, as text for people."""
+        return repr(self)
 
 
-@runtime_checkable
-class Engine(Protocol):
+class Engine(ABC):
     """The contract. Third parties register an instance by the entry point `kameleon.engines`.
 
     name: how users choose it.
+    title: how its name is written.
     rules: by name of a primitive, the engine's own way to do it. A composite primitive that has
         no rule is expanded into simpler ones before `compile` sees it.
+    declined: by name of a core primitive, why the engine can't do it. The embedded engine does
+        these, between compiled parts; inside of loops and conditions they're an error.
+    lacks: by name of a dtype, why the engine doesn't compute with it.
+    static_shapes: sizes must be known when code is made. What decides them is then given as
+        NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
+    quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
+        what `K.eval` is given.
     """
 
     name: str
+    title: str
     rules: Mapping[str, Callable[..., Any]]
+    declined: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {}
+    static_shapes: bool = False
+    quick: bool = True
 
+    @abstractmethod
     def compile(self, graph: Graph) -> Executable:
         """Turn a closed graph (its leaves are inputs and constants) into a callable."""
         ...
+
+    @abstractmethod
+    def from_numpy(self, array: Any) -> Any:
+        """The engine's own array with the values of a NumPy array; they share no memory."""
+        ...
+
+    @abstractmethod
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """A writable NumPy array with the values of one of the engine's own.
+
+        Without `copy` it may share memory: the caller gives `array` up.
+        """
+        ...
+
+    @abstractmethod
+    def type_of(self, value: Any) -> TensorType | None:
+        """Shape and dtype of one of the engine's own arrays; None for anything else."""
+        ...
+
+    def native(self, node: Node) -> bool:
+        """Whether there's a rule for this node; a table may hold for some dtypes only."""
+        return node.primitive.name in self.rules
+
+    def adopt(self, array: Any) -> Any:
+        """Another engine's array as one of this engine's that shares its memory (DLPack).
+
+        Neither side writes to such memory. None where that can't be done.
+        """
+        return None
 
     def discard(self, arrays: list[Any]) -> None:
         """Take a list of values that the caller needs no longer, and empty it.
 
         Their memory may be used again where nobody else holds it.
         """
-        ...
+        arrays.clear()
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027 (most engines keep nothing)
         """Free what is kept for reuse: the session was cleared."""
-        ...
 
-    def from_numpy(self, array: Any) -> Any:
-        """The engine's own array with the values of a NumPy array; they share no memory."""
-        ...
+    def version(self) -> str:
+        """The version of the library that runs the graphs."""
+        return ""
 
-    def to_numpy(self, array: Any) -> Any:
-        """A NumPy array with the values of one of the engine's; they share no memory."""
-        ...
+    def devices(self) -> Sequence[str]:
+        """What it can run on; the first one is used."""
+        return ("cpu",)

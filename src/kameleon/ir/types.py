@@ -118,7 +118,7 @@ class TensorType(NamedTuple):
         """Whether every size is known."""
         return None not in self.shape
 
-    def accepts(self, shape: Sequence[int]) -> bool:
+    def accepts(self, shape: Sequence[Dim]) -> bool:
         """Whether an array of `shape` may stand where this type is declared."""
         return len(shape) == len(self.shape) and all(
             want is None or want == got for want, got in zip(self.shape, shape, strict=True)

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
-from ..errors import EvaluationError, KameleonError
+from ..errors import EngineError, EvaluationError, KameleonError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, input_node
 from ..ir.program import Graph
 from ..transform.simplify import simplify
 from .engines import embedded
+from .stages import build
 from .state import session
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
@@ -38,7 +39,7 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
 def compiled_anew(graph: Graph, engine: Engine) -> Executable:
     """The graph's code, not shared with any other: its nodes are those of the graph."""
     with _collector_paused(len(graph.nodes)):
-        return engine.compile(simplify(graph, engine.rules, _fold))
+        return build(simplify(graph, engine.native, _fold), engine)
 
 
 @contextmanager
@@ -79,35 +80,37 @@ def _fold(node: Node) -> Any:
 def run(
     executable: Executable,
     arguments: Sequence[Any],
-    anew: Callable[[], Executable] | None = None,
+    replay: Callable[[], None] | None = None,
 ) -> Sequence[Any]:
     """Call compiled code; a failure names the node and the user's line.
 
     Args:
         executable: the code.
         arguments: the values of the graph's inputs.
-        anew: gives code of the caller's own graph, where `executable` may be shared with graphs
-            that were made elsewhere; it's called after a failure.
+        replay: runs the caller's own graph where every node is known; it's called after a
+            failure, to learn which node it was.
 
     Raises:
-        EvaluationError: the engine failed.
+        EvaluationError: a node can't be computed.
+        EngineError: the engine failed where the embedded engine doesn't.
     """
     try:
         return executable(arguments)
     except Exception as error:
-        if anew is not None:
-            own = anew()
-            try:
-                return own(arguments)
-            except Exception as again:
-                _explain(own, again)
-        _explain(executable, error)
+        if replay is not None:
+            replay()
+        explain(executable, error)
 
 
-def _explain(executable: Executable, error: Exception) -> NoReturn:
+def explain(executable: Executable, error: Exception) -> NoReturn:
+    """Raise what is known about a failure: the node, and the line that made it."""
     node = executable.culprit(error)
-    if node is None:
+    if node is None and isinstance(error, KameleonError):
         raise error
+    if node is None:
+        raise EngineError(
+            f"the engine failed where the embedded engine doesn't: {type(error).__name__}: {error}"
+        ) from error
     what = str(error) or type(error).__name__
     operands = ", ".join(str(n.type) for n in node.operands)
     raise EvaluationError(

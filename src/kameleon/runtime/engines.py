@@ -3,54 +3,137 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from ..config import ENGINES, installed
 from ..engines._base import Engine
-from ..errors import EngineNotFoundError
+from ..errors import EngineError, EngineNotFoundError
 
 # Engines that come with Kameleon: where each is, loaded when it's first needed.
-MODULES = {"numpy": "kameleon.engines.numpy.engine"}
+MODULES = {
+    "tensorflow": "kameleon.engines.tensorflow.engine",
+    "theano": "kameleon.engines.theano.engine",
+    "numpy": "kameleon.engines.numpy.engine",
+    "jax": "kameleon.engines.jax.engine",
+    "torch": "kameleon.engines.torch.engine",
+    "onnxruntime": "kameleon.engines.onnxruntime.engine",
+}
+# Other names of engines.
+ALIASES = {"pytensor": "theano", "pytorch": "torch", "onnx": "onnxruntime", "tf": "tensorflow"}
+# Other packages announce engines by this entry point: a name, and where its `Engine` is.
+GROUP = "kameleon.engines"
 
 _loaded: dict[str, Engine] = {}
-_current: list[str] = ["numpy"]
+_chosen: list[str] = ["numpy"]
+_here: ContextVar[Engine | None] = ContextVar("kameleon_engine", default=None)
+
+
+def canonical(name: str) -> str:
+    """The one name of an engine that has several."""
+    return ALIASES.get(name, name)
+
+
+def third_parties() -> dict[str, EntryPoint]:
+    """Engines that other packages announce."""
+    found = entry_points(group=GROUP)
+    return {e.name: e for e in found if e.name not in MODULES and e.name not in ALIASES}
+
+
+def names() -> list[str]:
+    """All engines: those of Kameleon, then those of other packages."""
+    return [*MODULES, *third_parties()]
 
 
 def available(name: str) -> bool:
-    """Whether Kameleon has an engine of this name."""
-    return name in MODULES
+    """Whether there is an engine of this name; its library may not be installed."""
+    return canonical(name) in MODULES or name in third_parties()
+
+
+def runs_here(name: str) -> bool:
+    """Whether there is such an engine and its library is installed."""
+    name = canonical(name)
+    return available(name) and (name not in ENGINES or installed(name))
 
 
 def load(name: str) -> Engine:
     """The engine of this name; imports it at the first call.
 
     Raises:
-        EngineNotFoundError: there's none of this name.
+        EngineNotFoundError: there's none of this name, or its library isn't installed.
+        EngineError: another package announces it, and it's no engine.
     """
+    name = canonical(name)
     engine = _loaded.get(name)
     if engine is None:
-        if name not in MODULES:
+        engine = _loaded[name] = _imported(name)
+    return engine
+
+
+def _imported(name: str) -> Engine:
+    if name in MODULES:
+        if not installed(name):
             raise EngineNotFoundError(
-                f"there is no engine {name!r}; Kameleon has: {', '.join(MODULES)}"
+                f"the engine {name!r} needs a library that isn't installed:"
+                f" pip install {ENGINES[name].requirement}"
             )
         module: Any = importlib.import_module(MODULES[name])
-        engine = _loaded[name] = module.engine
+        found: Engine = module.engine
+        return found
+    others = third_parties()
+    if name not in others:
+        raise EngineNotFoundError(
+            f"there is no engine {name!r}; Kameleon has: {', '.join(names())}"
+        )
+    engine = others[name].load()
+    if isinstance(engine, type):
+        engine = engine()
+    if not isinstance(engine, Engine):
+        raise EngineError(
+            f"the entry point {name!r} of {GROUP} gives {engine!r}, which is no"
+            " kameleon.engines.Engine"
+        )
     return engine
+
+
+def register(engine: Engine) -> None:
+    """Make an engine known by its name, in this process."""
+    _loaded[engine.name] = engine
 
 
 def current() -> Engine:
     """The engine that runs functions which name none."""
-    return load(_current[0])
+    return _here.get() or load(_chosen[0])
 
 
 def use(name: str) -> None:
     """Make `name` the engine in force."""
     load(name)
-    _current[0] = name
+    _chosen[0] = canonical(name)
+
+
+@contextmanager
+def using(name: str) -> Iterator[Engine]:
+    """Make `name` the engine in force inside, in this thread (or task) alone."""
+    engine = load(name)
+    token = _here.set(engine)
+    try:
+        yield engine
+    finally:
+        _here.reset(token)
 
 
 def embedded() -> Engine:
     """The engine that is always there: it folds constants and runs one-off evaluations."""
     return load("numpy")
+
+
+def loaded() -> list[Engine]:
+    """The engines that have been needed so far."""
+    return list(_loaded.values())
 
 
 def release() -> None:

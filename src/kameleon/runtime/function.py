@@ -17,11 +17,11 @@ from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, run
-from .engines import current
+from .engines import current, embedded, loaded
 from .pure import fed, pure_graph
-from .state import commit, draws, snapshot
+from .state import borrow, commit, draws, give_back, snapshot
 
-Feed = Callable[[Any], Any]
+Feed = Callable[[Any, Engine], Any]
 
 
 class Function:
@@ -44,6 +44,8 @@ class Function:
         engine: Engine | None = None,
         name: str | None = None,
         prints: Sequence[Print] = (),
+        as_numpy: bool = True,
+        once: bool = False,
     ):
         """
         Args:
@@ -54,6 +56,9 @@ class Function:
             engine: what runs it; the engine in force at the first call, if None.
             name: what errors call it.
             prints: values to show at each call.
+            as_numpy: a call gives NumPy arrays; else the engine's own.
+            once: it's made for one evaluation; the embedded engine runs it where the engine in
+                force takes long to compile.
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
@@ -66,9 +71,9 @@ class Function:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
-        fixed = [feed_of(x, self.name)(value) for x, value in constants.items()]
-        self._constants = [np.array(value) for value in fixed]  # the user may change theirs
-        self._engine = engine
+        fixed = [feed_of(x, self.name)(v, embedded()) for x, v in constants.items()]
+        self._constants = [np.array(v) for v in fixed]  # the user may change theirs
+        self._engine, self._as_numpy, self._once = engine, as_numpy, once
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
@@ -78,31 +83,62 @@ class Function:
         self._executables: dict[Any, Executable] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
         self._locks = [cell.lock for cell in cells]  # always taken in this order
+        first = len(self.inputs) + len(self._constants)
+        variables = self.program.variables
+        self._places = [first + variables.index(v) for v, _ in self.program.updates]
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<kameleon.Function with {counts}, {len(self.program.updates)} updates>"
 
+    @property
+    def engine(self) -> Engine:
+        """What a call runs on now."""
+        engine = self._engine or current()
+        return embedded() if self._once and not engine.quick else engine
+
+    @property
+    def compilations(self) -> int:
+        """How often it has been compiled so far, on all engines together."""
+        return sum(e.compilations for e in self._executables.values())
+
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
         if len(values) != len(self._feeds):
             self._miscounted(values)
-        arguments = [feed(v) for feed, v in zip(self._feeds, values, strict=True)]
-        executable = self._executable(arguments)
+        engine = self._engine or current()
+        if self._once and not engine.quick:
+            engine = embedded()
+        arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
+        executable = self._executable(arguments, engine)
         if not self._locks:
-            values = [*arguments, *self._constants, *self._state()]
-            results = run(executable, values, lambda: self._anew(arguments))
+            values = [*arguments, *self._constants, *self._state(engine)]
+            results = run(executable, values, lambda: self._replay(values, engine))
         else:
-            results = self._run_and_commit(executable, arguments)
-        if self.program.prints:
-            self._print(results)
-        return list(results[: len(self.outputs)])
+            results = self._run_and_commit(executable, arguments, engine)
+        if engine.name == "numpy":  # its arrays are what is wanted
+            if self.program.prints:
+                self._print(results)
+            return list(results[: len(self.outputs)])
+        return self._converted(results, engine)
 
-    def _state(self) -> list[Any]:
+    def _converted(self, results: Sequence[Any], engine: Engine) -> list[Any]:
+        """The outputs as the caller wants them; prints what is to be printed."""
+        count = len(self.outputs)
+        shown = [engine.to_numpy(x)[()] for x in results[count:]] if self.program.prints else []
+        if shown:
+            self._print(shown)
+        if not self._as_numpy:
+            return list(results[:count])
+        return [engine.to_numpy(x, copy=False)[()] for x in results[:count]]
+
+    def _state(self, engine: Engine) -> list[Any]:
         variables = self.program.variables
-        return snapshot(variables) if variables else []
+        return snapshot(variables, engine) if variables else []
 
-    def _run_and_commit(self, executable: Executable, arguments: list[Any]) -> Sequence[Any]:
+    def _run_and_commit(
+        self, executable: Executable, arguments: list[Any], engine: Engine
+    ) -> Sequence[Any]:
         """A call that changes state: others that change it wait, and none sees half of it."""
         for lock in self._locks:
             lock.acquire()
@@ -111,22 +147,37 @@ class Function:
                 np.array((seed, stream.value), np.uint32)
                 for seed, stream in zip(self._seeds, self._streams, strict=True)
             ]
-            values = [*arguments, *self._constants, *self._state(), *keys]
-            results = run(executable, values, lambda: self._anew(arguments))
-            del values  # nobody but the cells shall hold the old values
-            self._commit(results)
+            values = [*arguments, *self._constants, *self._state(engine), *keys]
+            results = self._run_consuming(executable, values, engine)
+            if results is None:
+                results = run(executable, values, lambda: self._replay(values, engine))
+                del values  # nobody but the cells shall hold the old values
+                self._commit(results, engine)
         finally:
             for lock in reversed(self._locks):
                 lock.release()
         return results
 
-    def _commit(self, results: Sequence[Any]) -> None:
+    def _run_consuming(
+        self, executable: Executable, values: list[Any], engine: Engine
+    ) -> Sequence[Any] | None:
+        """Run code that takes the memory of the values which it replaces, if that's possible."""
+        consume = executable.consuming
+        if consume is None or not borrow(self._written, values, self._places):
+            return None
+        try:
+            results = consume(values, self._places)
+            self._commit(results, engine)
+        finally:
+            give_back(self._written)
+        return results
+
+    def _commit(self, results: Sequence[Any], engine: Engine) -> None:
         count, written = len(self.outputs), len(self._written)
-        pairs = list(zip(self._written, results[count : count + written], strict=True))
-        pairs += [(stream, stream.value + 1) for stream in self._streams]
-        old = commit(pairs)
-        del pairs, old[written:]
-        (self._engine or current()).discard(old)
+        old = commit(zip(self._written, results[count : count + written], strict=True), engine)
+        for stream in self._streams:
+            stream.value += 1
+        engine.discard(old)
 
     def _print(self, results: Sequence[Any]) -> None:
         prints = self.program.prints
@@ -141,9 +192,9 @@ class Function:
 
     # Variants ------------------------------------------------------------------------------
 
-    def _executable(self, arguments: Sequence[Any]) -> Executable:
+    def _executable(self, arguments: Sequence[Any], engine: Engine) -> Executable:
         """The code for the learning phase of this call, with the dead branches removed."""
-        engine, phase = self._engine or current(), self._phase_of(arguments)
+        phase = self._phase_of(arguments)
         found = self._executables.get((engine.name, phase))
         if found is None:
             found = compiled(self.graph(phase), engine)
@@ -152,12 +203,17 @@ class Function:
 
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text (for learning phase `phase`, if that's an input)."""
-        executable = compiled(self.graph(phase), self._engine or current())
-        return str(getattr(executable, "source", executable))
+        return compiled(self.graph(phase), self.engine).source
 
-    def _anew(self, arguments: Sequence[Any]) -> Executable:
-        """Code of this function alone, whose failures name its own lines."""
-        return compiled_anew(self.graph(self._phase_of(arguments)), self._engine or current())
+    def _replay(self, values: Sequence[Any], engine: Engine) -> None:
+        """Run a call that failed again, on the embedded engine, where every node is known.
+
+        Raises:
+            EvaluationError: it fails there, too; names the node and the line that made it.
+        """
+        given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
+        own = compiled_anew(self.graph(self._phase_of(given)), embedded())
+        run(own, given)
 
     def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
         return None if self._phase is None else bool(arguments[self._phase])
@@ -178,7 +234,7 @@ def feed_of(node: Node, what: str) -> Feed:
     want, numpy_dtype = node.type, np.dtype(node.dtype)
     rank, known = want.rank, [(i, d) for i, d in enumerate(want.shape) if d is not None]
 
-    def feed(value: Any) -> Any:
+    def feed(value: Any, engine: Engine) -> Any:
         if type(value) is np.ndarray and value.dtype is numpy_dtype and value.ndim == rank:
             shape = value.shape
             for axis, size in known:
@@ -186,9 +242,20 @@ def feed_of(node: Node, what: str) -> Feed:
                     break
             else:
                 return value
+        own = None if isinstance(value, np.ndarray | list | float) else engine.type_of(value)
+        if own == want or (own and own.dtype == want.dtype and want.accepts(own.shape)):
+            return value
         return _converted(value, node, want, what)
 
     return feed
+
+
+def _as_array(value: Any) -> Any:
+    """A NumPy array of what a user gives: numbers, nested lists, arrays of any engine."""
+    for engine in loaded():
+        if engine.type_of(value) is not None:
+            return engine.to_numpy(value)
+    return np.asarray(value)
 
 
 def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
@@ -196,7 +263,7 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
     if isinstance(value, Node):
         raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
     try:
-        array = np.asarray(value)
+        array = _as_array(value)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"it holds {array.dtype}")
         given = array.astype(want.dtype) if array.dtype != want.dtype else array

@@ -18,7 +18,7 @@ from ..ir.types import TensorType, as_dtype
 from ..prims.random import KEY
 from .function import Function
 from .pure import pure_graph
-from .state import Cell, draws, snapshot
+from .state import Cell, draws, numpy_values
 
 
 def save(function: Function, path: str | os.PathLike[str]) -> None:
@@ -36,7 +36,7 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
     program = function.program
     arrays: dict[str, np.ndarray] = {}
     graph = graph_to_data(pure_graph(program), arrays)
-    for i, value in enumerate(snapshot(program.variables)):
+    for i, value in enumerate(numpy_values(program.variables, copy=False)):
         arrays[f"variable.{i}"] = np.ascontiguousarray(value)
     description = {
         "format": FORMAT,

@@ -7,7 +7,7 @@ the last bits (and the sign of a zero).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from .scans import hoisted, merge_scans, merge_siblings
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]
+Native = Callable[[Node], bool]
 
 FOLDED_SIZE = KEYED_CONSTANT
 # Sums of more terms than this aren't searched for slices that lie side by side.
@@ -272,11 +273,11 @@ class Rewriter:
     """Rewrites the nodes of one graph, operands first.
 
     Args:
-        native: names of primitives that the engine does itself; other composites are expanded.
+        native: whether the engine does a node itself; other composites are expanded.
         fold: gives the value of a node whose operands are constants, or None.
     """
 
-    def __init__(self, native: Container[str] | None, fold: Fold | None, inputs: Iterable[Node]):
+    def __init__(self, native: Native | None, fold: Fold | None, inputs: Iterable[Node]):
         self.native, self.fold = native, fold
         self.final: dict[Node, Node] = {n: n for n in inputs}
         self.parts: dict[Node, tuple[Node, ...]] = {}
@@ -333,8 +334,9 @@ class Rewriter:
         return parts
 
     def _must_expand(self, node: Node) -> bool:
-        expandable = node.primitive.expand is not None and self.native is not None
-        return expandable and node.primitive.name not in self.native  # type: ignore[operator]
+        if node.primitive.expand is None or self.native is None:
+            return False
+        return not self.native(node)
 
     def _settled(self, node: Node) -> Node:
         replaced = self._replaced(node)
@@ -395,12 +397,12 @@ class Rewriter:
         return self.bodies[graph]
 
 
-def simplify(graph: Graph, native: Container[str] | None = None, fold: Fold | None = None) -> Graph:
+def simplify(graph: Graph, native: Native | None = None, fold: Fold | None = None) -> Graph:
     """An equal graph with the same inputs.
 
     Args:
         graph: any closed graph.
-        native: where given, composites that it doesn't name are expanded.
+        native: where given, composites for which it doesn't hold are expanded.
         fold: evaluates nodes over constants.
     """
     saved = context.source, context.control, context.scope

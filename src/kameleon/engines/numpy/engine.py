@@ -11,7 +11,10 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
+from ...ir.types import TensorType, as_dtype
 from ...prims.sizes import size_origin
+from .._base import Engine, Executable
+from .._stretch import AxisSize, Read, bare_operands, unproven
 from . import code as code_module
 from . import pool
 from .code import Arg, Code, literal
@@ -112,75 +115,34 @@ class Emitter:
 
         Sizes that are not provably equal are checked by a line of their own.
         """
-        operands = list(node.operands)
-        bare = [self._bare(x) for x in operands]
-        for axis in range(len(node.shape)):
-            if all(self._stretches(b, axis, node) for b in bare):
-                bare[0] = operands[0]
+        bare = bare_operands(node)
         args = [self.arg(b) for b in bare]
-        for axis, dim in enumerate(node.shape):
-            self._agree(node, operands, bare, args, axis, dim)
-        full = [i for i, b in enumerate(bare) if b.type == node.type and b is operands[i]]
+        for reads in unproven(node, bare, self.sizes):
+            self._agree(node, reads, args)
+        pairs = enumerate(zip(bare, node.operands, strict=True))
+        full = [i for i, (b, x) in pairs if b is x and b.type == node.type]
         return args, [i for i in full if node.shape]
 
-    def _bare(self, x: Node) -> Node:
-        while x.primitive.name == "broadcast_to":
-            x = x.operands[0]
-        return x
-
-    def _stretches(self, bare: Node, axis: int, node: Node) -> bool:
-        at = axis - len(node.shape) + len(bare.shape)
-        return at < 0 or (bare.shape[at] == 1 and node.shape[axis] != 1)
-
-    def _agree(
-        self,
-        node: Node,
-        operands: list[Node],
-        bare: list[Node],
-        args: list[Arg],
-        axis: int,
-        dim: int | None,
-    ) -> None:
-        """Check that all operands have one size along `axis`, where that isn't known."""
-        roots = dict.fromkeys(self.sizes.of(x, axis) for x in operands)
-        if len(roots) < 2:
-            return
+    def _agree(self, node: Node, reads: list[Read], args: list[Arg]) -> None:
+        """A line that checks that sizes are equal."""
         texts: list[str] = []
         used: list[Arg] = []
-        for x, b, arg in zip(operands, bare, args, strict=True):
-            known = x.shape[axis]
-            if known is not None:
-                texts.append(str(known))
-            elif self._stretches(b, axis, node):
-                size = _size_operand(x, axis)
-                texts.append(f"{{{len(used)}}}")
-                used.append(self.slot(size))
-            else:
-                texts.append(f"{{{len(used)}}}.shape[{axis - len(node.shape)}]")
-                used.append(arg)
-        first, *rest = dict.fromkeys(texts)
-        if rest:
-            equal = " == ".join([first, *rest])
-            text = f"{equal} or mismatch({', '.join([first, *rest])})"
-            self.code.emit(node, text, used)
-        base = next(iter(roots))
-        for root in roots:
-            self.sizes.state(root, base)
+        for read in reads:
+            if isinstance(read, int):
+                texts.append(str(read))
+                continue
+            axis = f".shape[{read.axis}]" if isinstance(read, AxisSize) else ""
+            texts.append(f"{{{len(used)}}}{axis}")
+            used.append(args[read.operand] if isinstance(read, AxisSize) else self.slot(read))
+        equal = " == ".join(texts)
+        self.code.emit(node, f"{equal} or mismatch({', '.join(texts)})", used)
 
 
-def _size_operand(x: Node, axis: int) -> Node:
-    """The scalar that says how far a chain of broadcasts stretches an axis."""
-    shape = x.attrs["shape"]
-    if shape[axis] is None:
-        return x.operands[len(x.operands) - sum(d is None for d in shape[axis:])]
-    inner = x.operands[0]
-    return _size_operand(inner, axis - len(shape) + len(inner.shape))
-
-
-class NumpyEngine:
+class NumpyEngine(Engine):
     """The engine that is always there."""
 
     name = "numpy"
+    title = "NumPy"
     rules: Mapping[str, Rule] = RULES
 
     def compile(self, graph: Graph) -> _Executable:
@@ -199,15 +161,32 @@ class NumpyEngine:
         """A private copy."""
         return np.array(array)
 
-    def to_numpy(self, array: Any) -> Any:
-        """A private copy."""
-        return np.array(array)
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """The array itself, or a private copy."""
+        return np.array(array) if copy else array
+
+    def type_of(self, value: Any) -> TensorType | None:
+        """See `Engine.type_of`."""
+        if not isinstance(value, np.ndarray | np.generic):
+            return None
+        return TensorType(value.shape, as_dtype(value.dtype))
+
+    def adopt(self, array: Any) -> Any:
+        """See `Engine.adopt`."""
+        if isinstance(array, np.ndarray):
+            return array
+        try:
+            return np.from_dlpack(array)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+            return None
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        return np.__version__
 
 
-class _Executable:
+class _Executable(Executable):
     """Code that runs with NumPy's floating-point warnings off: graphs follow IEEE silently."""
-
-    __slots__ = ("code",)
 
     def __init__(self, code: Code):
         self.code = code

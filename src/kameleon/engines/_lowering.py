@@ -1,0 +1,120 @@
+"""From a graph to an engine's own graph: every node gets a value, by the engine's table.
+
+For engines that trace (JAX, TensorFlow) or build graphs of their own (PyTensor, ONNX). A value
+is whatever the engine's rules make of a node: a tracer, a symbolic tensor, a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import EngineError, KameleonError
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT, ITEM
+from ..ir.program import Graph
+from ..ir.sizes import Sizes
+from ..prims.sizes import size_origin
+from ._stretch import AxisSize, Read, bare_operands, unproven
+
+Value = Any
+# (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.
+Rule = Callable[..., Any]
+
+
+class Lowering:
+    """Gives the nodes of one graph their values. Engines derive from it.
+
+    Attributes:
+        title: of the engine, for errors.
+        rules: the table. Nodes of elementwise primitives get operands that the engine's own
+            broadcasting stretches; `broadcast_to` itself is called only where nothing does.
+        used: nodes whose value is needed; results that aren't needn't be computed.
+    """
+
+    title: str
+    rules: Mapping[str, Rule]
+
+    def __init__(self, graph: Graph, arguments: Sequence[Value]):
+        self.graph = graph
+        self.values: dict[Node, Value] = dict(zip(graph.inputs, arguments, strict=True))
+        self.used = set(graph.nodes)
+        self.sizes = Sizes(size_origin)
+
+    # What engines say ------------------------------------------------------------------------
+
+    def constant(self, array: Any) -> Value:
+        """The value of a constant."""
+        raise NotImplementedError
+
+    def size(self, value: Value, axis: int) -> Value:
+        """The size of an axis, for `agree`."""
+        raise NotImplementedError
+
+    def agree(self, node: Node, sizes: list[Value]) -> None:
+        """Let it be an error if these sizes (ints, or what `size` gives) differ at run time."""
+        raise NotImplementedError
+
+    # The walk ----------------------------------------------------------------------------------
+
+    def run(self) -> list[Value]:
+        """The values of the outputs."""
+        for node in self.graph.nodes[len(self.graph.inputs) :]:
+            if node.primitive.name != "broadcast_to" and node.primitive is not CONSTANT:
+                self._visit(node)
+        return [self.value(n) for n in self.graph.outputs]
+
+    def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+        """The values of a body's outputs, given those of its inputs."""
+        return type(self)(graph, arguments).run()
+
+    def value(self, node: Node) -> Value:
+        """The value of a node; constants and broadcasts are made when first needed."""
+        if node not in self.values:
+            if node.primitive is CONSTANT:
+                self.values[node] = self.constant(node.attrs["value"].array)
+            else:
+                self._visit(node)
+        return self.values[node]
+
+    def _visit(self, node: Node) -> None:
+        if node.primitive is ITEM:
+            self.values[node] = self.values[node.operands[0]][node.attrs["index"]]
+            return
+        operands = self.stretched(node) if node.primitive.elementwise else node.operands
+        rule = self.rules.get(node.primitive.name)
+        if rule is None:
+            raise EngineError(f"{self.title} has no rule for {node.primitive.name}{made(node)}")
+        try:
+            self.values[node] = rule(self, node, *map(self.value, operands))
+        except KameleonError:
+            raise
+        except Exception as error:
+            types = ", ".join(str(x.type) for x in node.operands)
+            what = f"{node.primitive.name}({types})"
+            raise EngineError(f"{self.title} can't do {what}: {error}{made(node)}") from error
+
+    def stretched(self, node: Node) -> list[Node]:
+        """The operands of an elementwise node, with broadcasts left to the engine.
+
+        Where sizes might differ that were taken as equal, that is checked (`agree`).
+        """
+        operands = bare_operands(node)
+        for reads in unproven(node, operands, self.sizes):
+            self.agree(node, [self._read(r, operands) for r in reads])
+        return operands
+
+    def _read(self, read: Read, operands: list[Node]) -> Value:
+        if isinstance(read, AxisSize):
+            return self.size(self.value(operands[read.operand]), read.axis)
+        return self.value(read) if isinstance(read, Node) else read
+
+    def dims(self, shape: Sequence[int | None], sizes: Sequence[Value]) -> list[Value]:
+        """A shape attribute with the values of its size operands in place of each None."""
+        rest = iter(sizes)
+        return [next(rest) if d is None else d for d in shape]
+
+
+def made(node: Node) -> str:
+    """Words for where a node was made, to end an error with."""
+    return f"\n  which was made at {node.source}"

@@ -1,0 +1,84 @@
+"""Broadcasts that needn't happen: elementwise operations of engines stretch their operands.
+
+A broadcast is a node of its own in the graph. Where another operand has the full size the
+engine's own broadcasting does it, and the node is never computed; what is left to check is that
+sizes are equal which aren't provably so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..ir.node import Node
+from ..ir.sizes import Sizes
+
+
+class AxisSize(NamedTuple):
+    """The size of an axis (negative: counted from the end) of an operand's value."""
+
+    operand: int
+    axis: int
+
+
+# A size to compare: known, the scalar that a broadcast got, or read from an operand.
+Read = int | Node | AxisSize
+
+
+def bare(x: Node) -> Node:
+    """What a chain of broadcasts stretches."""
+    while x.primitive.name == "broadcast_to":
+        x = x.operands[0]
+    return x
+
+
+def bare_operands(node: Node) -> list[Node]:
+    """The operands of an elementwise node without broadcasts; some operand has each full size."""
+    found = [bare(x) for x in node.operands]
+    for axis in range(len(node.shape)):
+        if all(_stretches(b, axis, node) for b in found):
+            found[0] = node.operands[0]
+    return found
+
+
+def unproven(node: Node, operands: list[Node], sizes: Sizes) -> Iterator[list[Read]]:
+    """Sizes that must be equal and might not be: a list for each axis where there are any.
+
+    Args:
+        node: an elementwise node.
+        operands: its `bare_operands`.
+        sizes: what is known of the graph; it learns that these are equal.
+    """
+    for axis, dim in enumerate(node.shape):
+        roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
+        if len(roots) < 2:
+            continue
+        reads: list[Read] = []
+        for i, (x, b) in enumerate(zip(node.operands, operands, strict=True)):
+            known = x.shape[axis]
+            if known is not None:
+                reads.append(known)
+            elif _stretches(b, axis, node):
+                reads.append(_size_operand(x, axis))
+            else:
+                reads.append(AxisSize(i, axis - len(node.shape)))
+        distinct = list(dict.fromkeys(reads))
+        if len(distinct) > 1:
+            yield distinct
+        base = next(iter(roots))
+        for root in roots:
+            sizes.state(root, base)
+
+
+def _stretches(b: Node, axis: int, node: Node) -> bool:
+    at = axis - len(node.shape) + len(b.shape)
+    return at < 0 or (b.shape[at] == 1 and node.shape[axis] != 1)
+
+
+def _size_operand(x: Node, axis: int) -> Node:
+    """The scalar that says how far a chain of broadcasts stretches an axis."""
+    shape = x.attrs["shape"]
+    if shape[axis] is None:
+        return x.operands[len(x.operands) - sum(d is None for d in shape[axis:])]
+    inner = x.operands[0]
+    return _size_operand(inner, axis - len(shape) + len(inner.shape))

@@ -1,0 +1,209 @@
+"""Graphs that an engine can't compile in one piece, cut into parts that it can.
+
+There are two reasons for a cut. A primitive that the engine declines is done by the embedded
+engine. And an engine with static shapes needs numbers where sizes follow from data: what they
+follow from is run first. So each node gets a level; what is on one level is compiled together,
+and what the embedded engine does for it comes behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..engines._base import Engine, Executable
+from ..errors import DTypeError, EngineError
+from ..ir.node import Node
+from ..ir.primitive import ITEM
+from ..ir.program import Graph
+from ..ir.rewrite import closed
+from ..ir.types import TensorType
+from ..prims.shaping import follows_from_sizes, shape_operands
+from .engines import embedded
+
+
+def build(graph: Graph, engine: Engine) -> Executable:
+    """Code for a simplified graph, whose composites without a rule are expanded.
+
+    Raises:
+        EngineError: the engine can't do something; names the primitive and the user's line.
+        DTypeError: it has no such dtype.
+    """
+    _check_dtypes(graph, engine)
+    levels = _Levels(graph, engine)
+    if levels.top == 0 and not levels.declined:
+        return engine.compile(graph)
+    return _Staged(levels)
+
+
+def _check_dtypes(graph: Graph, engine: Engine) -> None:
+    if not engine.lacks:
+        return
+    for node in graph.nodes:
+        types = (node.type,) if isinstance(node.type, TensorType) else node.type
+        for type in types:
+            if type.dtype in engine.lacks:
+                raise DTypeError(
+                    f"{engine.title} doesn't compute with {type.dtype}: "
+                    f"{engine.lacks[type.dtype]}; K.cast it, or choose another engine\n"
+                    f"  for {node.primitive.name}, which was made at {node.source}"
+                )
+        for body in bodies(node):
+            _check_dtypes(body, engine)
+
+
+def bodies(node: Node) -> list[Graph]:
+    """The bodies of a loop or a condition."""
+    return [v for v in node.attrs.values() if isinstance(v, Graph)]
+
+
+class _Levels:
+    """Which part of a graph each node belongs to."""
+
+    def __init__(self, graph: Graph, engine: Engine):
+        self.graph, self.engine = graph, engine
+        self.of: dict[Node, int] = {}
+        self.declined: set[Node] = set()
+        known = follows_from_sizes(graph) if engine.static_shapes else set()
+        for node in graph.nodes:
+            self.of[node] = self._level(node, known)
+        self.top = max((self.of[n] for n in graph.nodes), default=0)
+
+    def _level(self, node: Node, known: set[Node]) -> int:
+        level = max((self.of[n] for n in node.operands), default=0)
+        if node.primitive is ITEM:
+            if node.operands[0] in self.declined:
+                self.declined.add(node)
+            return level
+        for body in bodies(node):
+            self._check_body(body, node)
+        if self.engine.static_shapes:
+            waits = [self.of[n] + 1 for n in shape_operands(node) if n not in known]
+            level = max([level, *waits])
+        if node.primitive.name in self.engine.declined and not self.engine.native(node):
+            self.declined.add(node)
+            level += 1
+        return level
+
+    def _check_body(self, body: Graph, outer: Node) -> None:
+        """Inside of a loop or a condition there's no way out to another engine."""
+        inputs = set(body.inputs)
+        known = follows_from_sizes(body) if self.engine.static_shapes else set()
+        for node in body.nodes:
+            name, reason = node.primitive.name, None
+            if name in self.engine.declined and not self.engine.native(node):
+                reason = self.engine.declined[name]
+            elif self.engine.static_shapes and any(
+                n not in known and n not in inputs for n in shape_operands(node)
+            ):
+                reason = "its shape depends on values, and shapes must be known beforehand"
+            if reason is not None:
+                raise EngineError(
+                    f"{self.engine.title} can't do {name} inside of {outer.primitive.name}:"
+                    f" {reason}; choose another engine\n  it was made at {node.source}"
+                )
+            for inner in bodies(node):
+                self._check_body(inner, node)
+
+
+class _Part:
+    """Some nodes of a graph, as a graph of their own."""
+
+    def __init__(self, nodes: Sequence[Node], wanted: Sequence[Node], engine: Engine):
+        inside = set(nodes)
+        used = (x for n in nodes for x in n.operands if x not in inside)
+        outer = [x for x in dict.fromkeys((*used, *wanted)) if x not in inside]
+        self.inputs = sorted(outer, key=lambda n: n.serial)
+        self.outputs = list(wanted)
+        self.engine = engine
+        self.executable = engine.compile(closed(self.inputs, self.outputs))
+
+    def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
+        """Compute the part; `values` holds what came before, and gets what this gives."""
+        given = [_as_numpy(values[x], sources[x], self.engine) for x in self.inputs]
+        results = self.executable(given)
+        for node, value in zip(self.outputs, results, strict=True):
+            values[node], sources[node] = value, self.engine
+
+
+def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:
+    return value if source is target else source.to_numpy(value, copy=False)
+
+
+class _Staged(Executable):
+    """The parts of a graph, run one behind the other."""
+
+    def __init__(self, levels: _Levels):
+        self.graph, self.engine = levels.graph, levels.engine
+        self.parts = list(_parts(levels))
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        values: dict[Node, Any] = {}
+        sources: dict[Node, Engine] = {}
+        for node, value in zip(self.graph.inputs, arguments, strict=True):
+            values[node] = value
+            sources[node] = embedded() if embedded().type_of(value) else self.engine
+        for part in self.parts:
+            part.run(values, sources)
+        return self._own(values, sources)
+
+    def _own(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> list[Any]:
+        """The outputs as fresh arrays of the engine."""
+        fresh = {x for part in self.parts for x in part.outputs}
+        results, given = [], set[Node]()
+        for node in self.graph.outputs:
+            value, source = values[node], sources[node]
+            if source is self.engine and node in fresh and node not in given:
+                results.append(value)
+            else:
+                results.append(self.engine.from_numpy(source.to_numpy(value)))
+            given.add(node)
+        return results
+
+    @property
+    def compilations(self) -> int:  # type: ignore[override]
+        """Of the part that was compiled most often."""
+        return max((p.executable.compilations for p in self.parts), default=1)
+
+    @property
+    def source(self) -> str:
+        """The parts' sources."""
+        titles = (f"# part {i}, on {p.engine.title}\n" for i, p in enumerate(self.parts))
+        return "\n".join(t + p.executable.source for t, p in zip(titles, self.parts, strict=True))
+
+
+def _parts(levels: _Levels) -> Sequence[_Part]:
+    """For each level what the embedded engine does for it, then what the engine does."""
+    graph, inputs = levels.graph, set(levels.graph.inputs)
+    outputs = set(graph.outputs)
+    rest = [n for n in graph.nodes if n not in inputs and (n.operands or n in outputs)]
+    parts = []
+    for level in range(levels.top + 1):
+        here = [n for n in rest if levels.of[n] == level]
+        for done_by, declined in ((embedded(), True), (levels.engine, False)):
+            nodes = [n for n in here if (n in levels.declined) == declined]
+            nodes = _with_constants(nodes)
+            wanted = _wanted(graph, set(nodes))
+            if wanted:
+                parts.append(_Part(nodes, wanted, done_by))
+    return parts
+
+
+def _with_constants(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes with the leaves that are no inputs: constants belong to each part that uses them."""
+    leaves = {
+        x: None
+        for n in nodes
+        for x in n.operands
+        if not x.operands and x.primitive.name == "constant"
+    }
+    return [*leaves, *nodes]
+
+
+def _wanted(graph: Graph, inside: set[Node]) -> list[Node]:
+    """What a part gives: what others use, and outputs."""
+    used = {x for n in graph.nodes if n not in inside for x in n.operands}
+    used.update(graph.outputs)
+    single: Callable[[Node], bool] = lambda n: isinstance(n.type, TensorType)  # noqa: E731
+    return [n for n in inside if n in used and single(n) and (n.operands or n in graph.outputs)]
