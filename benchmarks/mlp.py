@@ -33,53 +33,6 @@ def batch(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return images, rng.integers(0, SIZES[-1], BATCH).astype("int32")
 
 
-class ByHand:
-    """The step in NumPy, with every buffer made once."""
-
-    def __init__(self, weights: Arrays) -> None:
-        self.weights = [w.copy() for w in weights]
-        self.slopes = [np.empty_like(w) for w in weights]
-        self.values = [np.empty((BATCH, size), "float32") for size in SIZES[1:]]
-        self.deltas = [np.empty((BATCH, size), "float32") for size in SIZES[1:-1]]
-        self.masks = [np.empty((BATCH, size), bool) for size in SIZES[1:-1]]
-        self.rows = np.arange(BATCH)
-
-    def forward(self, x: np.ndarray) -> np.ndarray:
-        """Fill `values`; the last one holds the logits."""
-        for layer, out in enumerate(self.values):
-            np.matmul(x, self.weights[2 * layer], out=out)
-            out += self.weights[2 * layer + 1]
-            if layer < len(self.values) - 1:
-                np.maximum(out, 0, out=out)
-            x = out
-        return x
-
-    def __call__(self, x: np.ndarray, labels: np.ndarray) -> float:
-        """Take one step; return the loss before it."""
-        delta = self.forward(x)
-        delta -= delta.max(axis=1, keepdims=True)
-        picked = delta[self.rows, labels]
-        np.exp(delta, out=delta)
-        totals = delta.sum(axis=1, keepdims=True)
-        loss = float(np.mean(np.log(totals[:, 0]) - picked))
-        delta /= totals
-        delta[self.rows, labels] -= 1
-        delta *= np.float32(1 / BATCH)
-        for layer in reversed(range(len(self.values))):
-            below = self.values[layer - 1] if layer else x
-            np.matmul(below.T, delta, out=self.slopes[2 * layer])
-            np.sum(delta, axis=0, out=self.slopes[2 * layer + 1])
-            if layer:
-                back = self.deltas[layer - 1]
-                np.matmul(delta, self.weights[2 * layer].T, out=back)
-                back *= np.greater(below, 0, out=self.masks[layer - 1])
-                delta = back
-        for weight, slope in zip(self.weights, self.slopes, strict=True):
-            slope *= np.float32(RATE)
-            weight -= slope
-        return loss
-
-
 def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
     """The same in the K API: the step, and the variables it changes."""
     from kameleon import backend as K

@@ -330,7 +330,7 @@ def test_values_are_converted_where_nothing_is_lost() -> None:
 
 def test_unknown_keywords_are_refused() -> None:
     x = K.placeholder(())
-    with pytest.raises(ValueError, match=r"unknown keyword bogus, other; it takes feed_dict"):
+    with pytest.raises(ValueError, match=r"unknown keyword bogus, other; it takes as_numpy, engine, feed_dict"):
         K.function([x], [x], other=1, bogus=2)
 
 

@@ -11,11 +11,51 @@ TYPE_CHECKING = False  # `typing` itself would take longer to import than all of
 if TYPE_CHECKING:
     import os
 
+    from .comparison import compare as compare
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load"]
+__all__ = ["__version__", "compare", "load", "set_engine"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "compare":  # imported when it's first asked for
+        raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
+    from .comparison import compare
+
+    return compare
+
+
+def set_engine(name: str) -> None:
+    """Choose the engine that runs K functions; `K.set_engine` does the same.
+
+    Before `kameleon.backend` is first imported, this is what the import would choose: no other
+    engine is loaded then.
+
+    Args:
+        name: of an engine, such as 'numpy' or 'torch'; `kameleon engines` lists them.
+
+    Raises:
+        EngineNotFoundError: there's no such engine here; says what to install.
+
+    >>> import kameleon
+    >>> kameleon.set_engine('numpy')
+    """
+    import sys
+
+    from .config import settings
+
+    if "kameleon.backend" not in sys.modules:
+        before, settings.backend = settings.backend, name
+        try:
+            from . import backend
+        except BaseException:
+            settings.backend = before
+            raise
+    from . import backend
+
+    backend.set_engine(name)
 
 
 def load(path: str | os.PathLike[str]) -> Function:

@@ -351,23 +351,24 @@ def write_if_missing(backend: str | None = None) -> bool:
 
 
 class Engine:
-    """Where an engine's library comes from: the line for pip, and the module it installs."""
+    """Where an engine's library comes from: the line for pip, the module it installs; its title."""
 
-    __slots__ = ("module", "requirement")
+    __slots__ = ("module", "requirement", "title")
 
-    def __init__(self, requirement: str, module: str) -> None:
-        self.requirement, self.module = requirement, module
+    def __init__(self, requirement: str, module: str, title: str) -> None:
+        self.requirement, self.module, self.title = requirement, module, title
 
 
-# The names that choose an engine; any other name is the path of an external backend module.
+# The names that choose an engine; any other name is that of an engine which another package
+# brings, or the path of an external backend module.
 ENGINES = {
-    "tensorflow": Engine("tensorflow", "tensorflow"),
-    "theano": Engine("pytensor", "pytensor"),  # Theano goes on under this name
-    "cntk": Engine("cntk", "cntk"),
-    "numpy": Engine("numpy", "numpy"),
-    "jax": Engine("jax", "jax"),
-    "torch": Engine("torch", "torch"),
-    "onnxruntime": Engine("onnxruntime onnx", "onnxruntime"),
+    "tensorflow": Engine("tensorflow", "tensorflow", "TensorFlow"),
+    "theano": Engine("pytensor", "pytensor", "Theano"),  # goes on as PyTensor
+    "cntk": Engine("cntk", "cntk", "CNTK"),
+    "numpy": Engine("numpy", "numpy", "NumPy"),
+    "jax": Engine("jax", "jax", "JAX"),
+    "torch": Engine("torch", "torch", "PyTorch"),
+    "onnxruntime": Engine("onnxruntime onnx", "onnxruntime", "ONNX Runtime"),
 }
 
 

@@ -29,6 +29,7 @@ from . import (
     session,
     shaping,
     sparse,
+    switching,
     updates,
     values,
 )
@@ -52,6 +53,7 @@ from .resizing import *
 from .session import *
 from .shaping import *
 from .sparse import *
+from .switching import *
 from .updates import *
 from .values import *
 
@@ -77,6 +79,7 @@ __all__ = [
     *pooling.__all__,
     *random.__all__,
     *ctc.__all__,
+    *switching.__all__,
 ]
 
 operators.install()

@@ -9,16 +9,11 @@ from typing import Any
 from .. import config, external
 from ..runtime import engines
 
-# How an engine's name is written in the line that says which one is used.
-TITLES = {
-    "numpy": "NumPy",
-    "tensorflow": "TensorFlow",
-    "theano": "Theano",
-    "cntk": "CNTK",
-    "jax": "JAX",
-    "torch": "PyTorch",
-    "onnxruntime": "ONNX Runtime",
-}
+
+def title(name: str) -> str:
+    """How the name of an engine is written."""
+    known = config.ENGINES.get(name)
+    return known.title if known else name
 
 
 def choose(names: Iterable[str]) -> dict[str, Any]:
@@ -28,14 +23,15 @@ def choose(names: Iterable[str]) -> dict[str, Any]:
         What an external backend has in place of our functions; empty for an engine.
     """
     name, source = config.choose_backend(engines.available)
-    config.settings.backend = name
     theirs: dict[str, Any] = {}
-    if name in config.ENGINES:
+    if name in config.ENGINES or engines.available(name):
+        name = engines.canonical(name)
         engines.use(name)
     else:
         found = external.overlay(names, external.load(name, source))
         theirs = {n: f or external.missing(n, name) for n, f in found.items()}
         theirs["backend"] = lambda: name
+    config.settings.backend = name
     config.write_if_missing(name)
-    print(f"Using {TITLES.get(name, name)} backend.", file=sys.stderr)
+    print(f"Using {title(name)} backend.", file=sys.stderr)
     return theirs

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.node import Node, Update
 from ..prims.control import stop_gradient as stop
+from ..runtime import engines
 from ..runtime.function import Function, pairs_of
 from ..runtime.state import session
 from ..transform.grad import gradients as gradients_of
@@ -91,6 +92,9 @@ class BackendFunction:
         feed_dict: Mapping[Any, Any],
         name: str | None,
         fetches: Sequence[Any],
+        engine: str | None = None,
+        as_numpy: bool = True,
+        once: bool = False,
     ):
         what = name or "K.function"
         self.inputs, self.outputs = list(inputs), outputs
@@ -105,6 +109,9 @@ class BackendFunction:
             pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
             dict(zip(constants.nodes, values, strict=True)),
             name=name,
+            engine=None if engine is None else engines.load(engine),
+            as_numpy=as_numpy,
+            once=once,
         )
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._count = len(self._leaves.nodes) if flat and not extra else None
@@ -119,6 +126,12 @@ class BackendFunction:
             inputs = [inputs]
         results = self.compiled(self._inputs.values(inputs))
         return results if self._count is not None else self._leaves.rebuild(results)
+
+    @property
+    def compilations(self) -> int:
+        """How often it has been compiled so far: on an engine with static shapes, once for each
+        combination of the inputs' sizes."""
+        return self.compiled.compilations
 
     @property
     def source(self) -> str:
@@ -167,7 +180,7 @@ def function(
     >>> f([[1., 2.]]), float(K.get_value(v))
     ([array([10., 20.], dtype=float32)], 11.0)
     """
-    known = {"feed_dict", "fetches", "name", "options", "run_metadata"}
+    known = {"feed_dict", "fetches", "name", "engine", "as_numpy", "options", "run_metadata"}
     unknown = sorted(set(kwargs) - known)
     if unknown:
         raise ArgumentError(
@@ -183,6 +196,8 @@ def function(
         kwargs.get("feed_dict") or {},
         kwargs.get("name"),
         kwargs.get("fetches") or (),
+        kwargs.get("engine"),
+        kwargs.get("as_numpy", True),
     )
 
 
@@ -221,7 +236,7 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     if key not in kept:
         while len(kept) >= KEPT_EVALUATIONS:
             kept.pop(next(iter(kept)), None)
-        kept[key] = BackendFunction(list(feed_dict), fetches, (), {}, None, ())
+        kept[key] = BackendFunction(list(feed_dict), fetches, (), {}, None, (), once=True)
     return kept[key](list(feed_dict.values()))
 
 

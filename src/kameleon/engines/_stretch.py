@@ -49,7 +49,7 @@ def unproven(node: Node, operands: list[Node], sizes: Sizes) -> Iterator[list[Re
         operands: its `bare_operands`.
         sizes: what is known of the graph; it learns that these are equal.
     """
-    for axis, dim in enumerate(node.shape):
+    for axis in range(len(node.shape)):
         roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
         if len(roots) < 2:
             continue

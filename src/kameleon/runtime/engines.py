@@ -23,7 +23,7 @@ MODULES = {
     "onnxruntime": "kameleon.engines.onnxruntime.engine",
 }
 # Other names of engines.
-ALIASES = {"pytensor": "theano", "pytorch": "torch", "onnx": "onnxruntime", "tf": "tensorflow"}
+ALIASES = {"pytensor": "theano", "pytorch": "torch"}
 # Other packages announce engines by this entry point: a name, and where its `Engine` is.
 GROUP = "kameleon.engines"
 

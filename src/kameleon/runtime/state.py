@@ -83,7 +83,7 @@ def snapshot(variables: Iterable[Variable], engine: Engine) -> list[Any]:
         _check_fit(variables)
     with _snapshot:
         cells = [v.cell for v in variables]
-        while any([c.lent for c in cells]):
+        while any(c.lent for c in cells):
             _snapshot.wait()
         return [c.value if c.home is engine else c.on(engine) for c in cells]
 
@@ -137,7 +137,7 @@ def numpy_value(variable: Variable, copy: bool = True) -> Any:
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
     """The values of variables at one moment, as NumPy arrays; without `copy` to be read only."""
     with _snapshot:
-        while any([v.cell.lent for v in variables]):
+        while any(v.cell.lent for v in variables):
             _snapshot.wait()
         return [
             v.cell.home.to_numpy(v.cell.value) if copy else v.cell.on(embedded()) for v in variables

@@ -1,0 +1,53 @@
+"""Switching the engine while a program runs. Graphs and variables don't belong to any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..config import settings
+from ..runtime import engines
+
+__all__ = ["set_engine", "using_engine"]
+
+
+def set_engine(name: str) -> None:
+    """Run what runs from here on, on another engine.
+
+    Functions that exist already move along, unless they were made for one engine; variables
+    keep their values and move to where they are needed.
+
+    Args:
+        name: of an engine, such as 'numpy' or 'torch'; `kameleon engines` lists them.
+
+    Raises:
+        EngineNotFoundError: there's no such engine here; says what to install.
+
+    >>> from kameleon import backend as K
+    >>> v = K.variable([1., 2.])
+    >>> double = K.function([], [v * 2.])
+    >>> K.set_engine('numpy')
+    >>> K.backend(), double([])
+    ('numpy', [array([2., 4.], dtype=float32)])
+    """
+    engines.use(name)
+    settings.backend = engines.canonical(name)
+
+
+@contextmanager
+def using_engine(name: str) -> Iterator[None]:
+    """Run what runs inside on another engine; in this thread (or asynchronous task) alone.
+
+    Args:
+        name: of an engine, such as 'numpy' or 'torch'.
+
+    Raises:
+        EngineNotFoundError: there's no such engine here; says what to install.
+
+    >>> from kameleon import backend as K
+    >>> with K.using_engine('numpy'):
+    ...     K.backend()
+    'numpy'
+    """
+    with engines.using(name):
+        yield

@@ -1,0 +1,251 @@
+"""Checks as values, for engines that can't raise: a graph with one more output, the flags.
+
+A flag is a bool that is true where a check failed. Those in bodies are carried out of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..ir.node import Node, built_for
+from ..ir.primitive import ITEM, input_node
+from ..ir.program import Graph
+from ..ir.rewrite import substitute
+from ..ir.sizes import Sizes
+from ..ir.types import INT64, TensorType
+from ..prims.elementwise import (
+    cast,
+    constant,
+    full_like,
+    ge,
+    logical_not,
+    logical_or,
+    lt,
+    ne,
+)
+from ..prims.movement import broadcast_to, concatenate, reshape
+from ..prims.reduce import reduce_all, reduce_any
+from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
+from ._stretch import AxisSize, Read, bare_operands, unproven
+
+
+class Flag(NamedTuple):
+    """What a check is about."""
+
+    node: Node
+    message: str
+
+
+def flagged(
+    graph: Graph, unchecked: Container[str], sizes: bool = False
+) -> tuple[Graph, list[Flag]]:
+    """The graph with a bool vector as its last output, true where a check failed.
+
+    Args:
+        graph: a simplified graph.
+        unchecked: names of primitives in `INDICES` whose indices the engine doesn't check.
+        sizes: whether the engine doesn't check either that elementwise operands, whose sizes
+            were taken as equal, are.
+
+    Returns:
+        The new graph and, for each element of the vector, what it says. The graph itself and an
+        empty list, where there's nothing to check.
+    """
+    work = _Flagging(graph, unchecked, sizes)
+    outputs = work.run()
+    if not work.flags:
+        return graph, []
+    return Graph(graph.inputs, [*outputs, work.vector()]), work.flags
+
+
+# By primitive: the indices that it reads, and the size below which they must lie.
+INDICES: dict[str, Callable[[Node], tuple[Node, Size]]] = {
+    **dict.fromkeys(
+        ("gather", "take_along"), lambda n: (n.operands[1], size_of(n.operands[0], n.attrs["axis"]))
+    ),
+    **dict.fromkeys(
+        ("scatter_add", "put_along"),
+        lambda n: (n.operands[1], n.operands[2] if n.attrs["size"] is None else n.attrs["size"]),
+    ),
+    "sparse_softmax_crossentropy": lambda n: (
+        n.operands[2],
+        size_of(n.operands[1], n.attrs["axis"]),
+    ),
+}
+
+
+class _Flagging:
+    """Rebuilds a graph without checks, and collects what they would have said."""
+
+    def __init__(self, graph: Graph, unchecked: Container[str], sizes: bool):
+        self.graph, self.unchecked = graph, unchecked
+        self.sizes = Sizes(size_origin) if sizes else None
+        self.new: dict[Node, Node] = {n: n for n in graph.inputs}
+        self.flags: list[Flag] = []
+        self.failed: list[Node] = []  # bools: a scalar, or a vector for a body's flags
+
+    def run(self) -> list[Node]:
+        """The outputs, rebuilt."""
+        for node in self.graph.nodes[len(self.graph.inputs) :]:
+            with built_for(node):
+                self._visit(node)
+        return [self.new[n] for n in self.graph.outputs]
+
+    def vector(self) -> Node:
+        """All flags in order."""
+        return concatenate([reshape(f, [-1]) for f in self.failed], 0)
+
+    def _visit(self, node: Node) -> None:
+        name = node.primitive.name
+        operands = [self.new[n] for n in node.operands]
+        if node.primitive is ITEM:
+            self.new[node] = operands[0].results[node.attrs["index"]]
+        elif name == "check":
+            self.new[node] = operands[0]
+            holds = reduce_all(operands[1], range(len(operands[1].shape)))
+            self._flag(logical_not(holds), node, node.attrs["message"])
+        elif name in BODIES:
+            self.new[node] = BODIES[name](self, node, operands)
+        else:
+            same = tuple(operands) == node.operands
+            self.new[node] = node if same else node.primitive(*operands, **node.attrs)
+            self._check_index(self.new[node])
+            if self.sizes is not None and node.primitive.elementwise:
+                self._check_sizes(self.new[node], self.sizes)
+
+    def _flag(self, failed: Node, node: Node, message: str) -> None:
+        self.failed.append(failed)
+        self.flags.append(Flag(node, message))
+
+    def _check_index(self, node: Node) -> None:
+        name = node.primitive.name
+        if name not in self.unchecked or name not in INDICES:
+            return
+        index, size = INDICES[name](node)
+        if index.dtype != "int32":
+            index = cast(index, INT64)
+        top = cast(as_node(size), index.dtype)
+        outside = ge(index, _filled(top, index))
+        if index.dtype.kind == "signed":
+            outside = logical_or(outside, lt(index, full_like(index, 0)))
+        self._flag(
+            reduce_any(outside, range(len(index.shape))),
+            node,
+            f"{name}: an index is out of range",
+        )
+
+    def _check_sizes(self, node: Node, sizes: Sizes) -> None:
+        operands = bare_operands(node)
+        for reads in unproven(node, operands, sizes):
+            first, *rest = [as_node(_size_read(r, operands)) for r in reads]
+            differ = [ne(first, cast(x, first.dtype)) for x in rest]
+            failed = differ[0]
+            for d in differ[1:]:
+                failed = logical_or(failed, d)
+            self._flag(failed, node, "sizes that were taken as equal differ at run time")
+
+    # Bodies ----------------------------------------------------------------------------------
+
+    def inner(self, body: Graph) -> _Flagging:
+        """A body, rebuilt; its outputs are in `new`."""
+        work = _Flagging(body, self.unchecked, self.sizes is not None)
+        work.run()
+        return work
+
+    def adopt(self, vector: Node, flags: Sequence[Flag]) -> None:
+        """Flags that came out of a body."""
+        self.failed.append(vector)
+        self.flags += flags
+
+
+def _filled(scalar: Node, like: Node) -> Node:
+    return broadcast_to(scalar, dims_of(like))
+
+
+def _size_read(read: Read, operands: Sequence[Node]) -> Size:
+    if isinstance(read, AxisSize):
+        operand = operands[read.operand]
+        return size_of(operand, read.axis + len(operand.shape))
+    return read
+
+
+def _outputs(work: _Flagging) -> list[Node]:
+    return [work.new[n] for n in work.graph.outputs]
+
+
+def _none(count: int) -> Node:
+    """So many flags that say nothing."""
+    return constant(np.zeros(count, bool))
+
+
+def _scan(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
+    """Each step stacks its flags; any of them counts."""
+    work = outer.inner(node.attrs["body"])
+    outputs = [*_outputs(work), *([work.vector()] if work.flags else [])]
+    body = Graph(node.attrs["body"].inputs, outputs)
+    made = node.primitive(*operands, **{**node.attrs, "body": body})
+    if work.flags:
+        outer.adopt(reduce_any(made.results[-1], (0,)), work.flags)
+    return made
+
+
+def _cond(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
+    """Both branches give the flags of both; those of the other one say nothing."""
+    branches = [node.attrs["then"], node.attrs["otherwise"]]
+    works = [outer.inner(b) for b in branches]
+    flags = [f for w in works for f in w.flags]
+    graphs = []
+    for branch, work in zip(branches, works, strict=True):
+        parts = [(w.vector() if w is work else _none(len(w.flags))) for w in works if w.flags]
+        extra = [concatenate(parts, 0)] if flags else []
+        graphs.append(Graph(branch.inputs, [*_outputs(work), *extra]))
+    made = node.primitive(*operands, then=graphs[0], otherwise=graphs[1])
+    if flags:
+        outer.adopt(made.results[-1], flags)
+    return made
+
+
+def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
+    """The flags are one more state; the last test of the condition is looked at outside."""
+    body, condition = outer.inner(node.attrs["body"]), outer.inner(node.attrs["condition"])
+    flags = [*body.flags, *condition.flags]
+    tested, stepped = condition.graph.inputs, body.graph.inputs
+    if not flags:
+        return node.primitive(
+            *operands,
+            **{
+                **node.attrs,
+                "body": Graph(stepped, _outputs(body)),
+                "condition": Graph(tested, _outputs(condition)),
+            },
+        )
+    state = input_node(TensorType((len(flags),), constant(False).dtype))
+    parts = [body.vector()] if body.flags else []
+    if condition.flags:
+        parts += substitute([condition.vector()], dict(zip(tested, stepped, strict=True)))
+    new = logical_or(state, concatenate(parts, 0))
+    made = node.primitive(
+        *operands,
+        _none(len(flags)),
+        **{
+            **node.attrs,
+            "body": Graph([*stepped, state], [*_outputs(body), new]),
+            "condition": Graph([*tested, input_node(state.type)], _outputs(condition)),
+        },
+    )
+    outer.adopt(made.results[-1], flags)
+    if condition.flags:
+        consts = operands[: node.attrs["consts"]]
+        last = dict(zip(tested, [*consts, *made.results[:-1]], strict=True))
+        outer.adopt(substitute([condition.vector()], last)[0], condition.flags)
+    return made
+
+
+BODIES: dict[str, Callable[[_Flagging, Node, Sequence[Node]], Node]] = {
+    "scan": _scan,
+    "cond": _cond,
+    "while": _while,
+}
