@@ -60,8 +60,7 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
         return _stacked(x, what, dtype)
     try:
         array = np.asarray(x)
-        if array.dtype.kind not in "buif":
-            raise DTypeError(f"{what}: a tensor of numbers was expected, got {x!r}")
+        as_dtype(array.dtype)  # numbers?
     except (ValueError, TypeError) as error:
         raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
     return constant(array, dtype or _natural_dtype(x, array))

@@ -481,5 +481,5 @@ def cast(x: TensorLike, dtype: Any) -> Tensor:
         )
     if not isinstance(x, Node):
         array = np.asarray(x)
-        x = ew.constant(array, array.dtype if array.dtype.kind in "buif" else None)
+        x = ew.constant(array)
     return ew.cast(x, kind)

@@ -21,6 +21,7 @@ from ..prims.elementwise import (
     constant,
     full_like,
     ge,
+    logical_and,
     logical_not,
     logical_or,
     lt,
@@ -233,7 +234,7 @@ def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
         **{
             **node.attrs,
             "body": Graph([*stepped, state], [*_outputs(body), new]),
-            "condition": Graph([*tested, input_node(state.type)], _outputs(condition)),
+            "condition": _unless_failed(condition, state.type),
         },
     )
     outer.adopt(made.results[-1], flags)
@@ -242,6 +243,13 @@ def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
         last = dict(zip(tested, [*consts, *made.results[:-1]], strict=True))
         outer.adopt(substitute([condition.vector()], last)[0], condition.flags)
     return made
+
+
+def _unless_failed(condition: _Flagging, flags: TensorType) -> Graph:
+    """The condition, but a loop that has failed ends: it might never, otherwise."""
+    state = input_node(flags)
+    goes_on = logical_and(_outputs(condition)[0], logical_not(reduce_any(state, (0,))))
+    return Graph([*condition.graph.inputs, state], [goes_on])
 
 
 BODIES: dict[str, Callable[[_Flagging, Node, Sequence[Node]], Node]] = {

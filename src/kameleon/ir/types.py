@@ -39,12 +39,15 @@ class DType(str):
 
     def __new__(cls, name: str) -> DType:
         self = super().__new__(cls, name)
-        numpy_dtype = np.dtype(name)
-        self.kind = KINDS[numpy_dtype.kind]
-        self.itemsize = numpy_dtype.itemsize
-        self.is_float = numpy_dtype.kind == "f"
-        self.is_integer = numpy_dtype.kind in "iu"
-        self.is_bool = numpy_dtype.kind == "b"
+        # NumPy itself doesn't know bfloat16, the upper half of a float32.
+        kind, size = (
+            ("f", 2) if name == "bfloat16" else (np.dtype(name).kind, np.dtype(name).itemsize)
+        )
+        self.kind = KINDS[kind]
+        self.itemsize = size
+        self.is_float = kind == "f"
+        self.is_integer = kind in "iu"
+        self.is_bool = kind == "b"
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -67,7 +70,7 @@ DTYPES: dict[str, DType] = {
         "bool",
         *("uint8", "uint16", "uint32", "uint64"),
         *("int8", "int16", "int32", "int64"),
-        *("float16", "float32", "float64"),
+        *("float16", "float32", "float64", "bfloat16"),
     )
 }
 
@@ -75,7 +78,18 @@ BOOL, INT8, INT32, INT64, UINT32 = (DTYPES[n] for n in ("bool", "int8", "int32",
 FLOAT16, FLOAT32, FLOAT64 = (DTYPES[n] for n in ("float16", "float32", "float64"))
 
 
-_KNOWN: dict[Any, DType] = {**DTYPES, **{np.dtype(n): d for n, d in DTYPES.items()}}
+BFLOAT16 = DTYPES["bfloat16"]
+_NUMPYS = {n: d for n, d in DTYPES.items() if d is not BFLOAT16}
+_KNOWN: dict[Any, DType] = {**_NUMPYS, **{np.dtype(n): d for n, d in _NUMPYS.items()}}
+
+
+def _know_bfloat16() -> None:
+    """Let NumPy know the dtype, too: that needs a package."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise DTypeError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
+    _KNOWN["bfloat16"] = _KNOWN[np.dtype(ml_dtypes.bfloat16)] = BFLOAT16
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -90,9 +104,11 @@ def as_dtype(dtype: Any) -> DType:
         return _KNOWN[dtype]
     except (KeyError, TypeError):
         pass
+    dtype = getattr(dtype, "as_numpy_dtype", dtype)
     try:
-        name = np.dtype(getattr(dtype, "as_numpy_dtype", dtype)).name
-        return DTYPES[name]
+        if getattr(dtype, "__name__", str(dtype)) == "bfloat16":
+            _know_bfloat16()
+        return DTYPES[np.dtype(dtype).name]
     except (TypeError, KeyError):
         known = ", ".join(DTYPES)
         raise DTypeError(f"dtype {dtype!r} is not one of {known}") from None
@@ -132,7 +148,14 @@ def promote(*dtypes: DType) -> DType:
     >>> promote(INT32, FLOAT32)
     'float64'
     """
-    return DTYPES[np.result_type(*map(np.dtype, dtypes)).name]
+    if BFLOAT16 not in dtypes:
+        return DTYPES[np.result_type(*map(np.dtype, dtypes)).name]
+    # As float16 is promoted, which holds as many bits; the two meet in float32.
+    others = [d for d in dtypes if d is not BFLOAT16]
+    if FLOAT16 in others:
+        return promote(FLOAT32, *others)
+    found = promote(FLOAT16, *others)
+    return BFLOAT16 if found is FLOAT16 else found
 
 
 def join_dims(a: Dim, b: Dim) -> Dim:

@@ -55,6 +55,9 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 ROUNDS = 20
 
+# How many bits of a word a uniform float holds, but float64, which takes two words.
+SIGNIFICANT = {"float32": 24, "float16": 11, "bfloat16": 8}
+
 ERF_ROOT_TWO = 0.9544997361036416  # erf(sqrt(2)): the probability of [-2, 2]
 
 
@@ -142,7 +145,7 @@ def uniform(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
         low = cast(shift_right(low, full_like(low, 6)), FLOAT64)
         bits = add(mul(high, full_like(high, 2.0**26)), low)
         return mul(bits, full_like(bits, 2.0**-53))
-    kept = 24 if dtype.itemsize == 4 else 11
+    kept = SIGNIFICANT[dtype]
     words = random_bits(key, dims)
     words = cast(shift_right(words, full_like(words, 32 - kept)), dtype)
     return mul(words, full_like(words, 2.0**-kept))

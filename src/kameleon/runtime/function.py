@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine, Executable
-from ..errors import ArgumentError, FeedError
+from ..errors import ArgumentError, DTypeError, FeedError
 from ..ir.node import Node, Print, Update, Variable
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
-from ..ir.types import TensorType
+from ..ir.types import TensorType, as_dtype
 from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, run
 from .engines import current, embedded, loaded
@@ -73,7 +73,11 @@ class Function:
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         fixed = [feed_of(x, self.name)(v, embedded()) for x, v in constants.items()]
         self._constants = [np.array(v) for v in fixed]  # the user may change theirs
-        self._engine, self._as_numpy, self._once = engine, as_numpy, once
+        self._engine, self._as_numpy = engine, as_numpy
+        lacks = embedded().lacks
+        self._once = once and not any(
+            isinstance(n.type, TensorType) and n.dtype in lacks for n in self.program.nodes
+        )
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
@@ -212,7 +216,10 @@ class Function:
             EvaluationError: it fails there, too; names the node and the line that made it.
         """
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
-        own = compiled_anew(self.graph(self._phase_of(given)), embedded())
+        try:
+            own = compiled_anew(self.graph(self._phase_of(given)), embedded())
+        except DTypeError:  # what the embedded engine lacks, it can't explain
+            return
         run(own, given)
 
     def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
@@ -264,8 +271,7 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
         raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
     try:
         array = _as_array(value)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"it holds {array.dtype}")
+        as_dtype(array.dtype)
         given = array.astype(want.dtype) if array.dtype != want.dtype else array
     except (ValueError, TypeError) as error:
         raise FeedError(
