@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import Row, Sides, agree, timed_row
+from harness import Row, Sides, require_close, timed_row
 
 BATCH, STEPS, WIDTH, HEADS = 16, 128, 256, 8
 DEPTH = WIDTH // HEADS  # of one head
@@ -49,6 +49,6 @@ def run(sides: Sides) -> list[Row]:
     """Check that both agree, then time them."""
     weights, x = initial_weights(), sequences()
     function, by_hand = kameleon(weights), sides["attention"](weights)
-    agree("attention", function([x]), by_hand, by_hand(x))
+    require_close("attention", function([x]), by_hand(x))
     what = "loss and gradients"
     return [timed_row("attention", what, lambda: function([x]), lambda: by_hand(x))]

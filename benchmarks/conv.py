@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import Row, require_close, timed_row
+from harness import Row, Sides, training_row
 
 BATCH = 64
 SHAPES = (
@@ -75,23 +75,11 @@ def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
     return K.function([images, labels], [loss], updates), variables
 
 
-def run() -> list[Row]:
+def run(sides: Sides) -> list[Row]:
     """Check that both agree, then time them."""
-    from kameleon import backend as K
-
-    weights, (images, labels) = initial_weights(), batch()
-    step, variables = kameleon(weights)
-    by_hand = ByHand(weights)
-    for _ in range(2):
-        require_close("conv: loss", step([images, labels]), [by_hand(images, labels)])
+    weights = initial_weights()
+    ours, by_hand = kameleon(weights), sides["conv"](weights)
     # Adam divides by the root of a square: where a slope is all rounding, so is its step.
-    require_close("conv: weights", K.batch_get_value(variables), by_hand.weights, tolerance=2e-2)
     return [
-        timed_row(
-            "conv",
-            "step of Adam",
-            lambda: step([images, labels]),
-            lambda: by_hand(images, labels),
-            rounds=12,
-        )
+        training_row("conv", "step of Adam", ours, by_hand, batch(), steps=2, tolerance=2e-2),
     ]

@@ -1,49 +1,76 @@
-"""Timing in turns, and the table of results."""
+"""Timing in turns, checking that both sides agree, and the table of results."""
 
 from __future__ import annotations
 
 import gc
 import json
+import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+# By name of a workload, what makes its hand-written side (see by_hand/__init__.py).
+Sides = Mapping[str, Callable[..., Any]]
+Call = Callable[[], Any]
 
-@dataclass(frozen=True)
+SECONDS = 6.0  # that a comparison may take, about
+LEAST_ROUNDS, MOST_ROUNDS = 8, 100
+TURN = 2e-3  # seconds: what is quicker is called several times in each turn
+# Processor time leaves out when others had the processor: for one thread on a busy machine.
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+CLOCK = "wall"
+SCALES = {"s": 1.0, "ms": 1e3, "µs": 1e6}
+
+
+@dataclass
 class Row:
     """One figure: of Kameleon, and where there is one, of the work done by hand.
 
     noise: the hand-written side against itself, as a share (0.02: two per cent).
+    counts: whether the ratio goes into the engine's mean.
     """
 
     workload: str
     what: str
-    kameleon: float
-    by_hand: float | None
-    unit: str
+    kameleon: float | None = None
+    by_hand: float | None = None
+    unit: str = ""
     noise: float | None = None
     note: str = ""
+    counts: bool = False
+    engine: str = "numpy"
 
     @property
     def ratio(self) -> float | None:
         """Kameleon over by hand."""
-        return None if self.by_hand is None else self.kameleon / self.by_hand
+        if self.kameleon is None or self.by_hand is None:
+            return None
+        return self.kameleon / self.by_hand
 
 
-def _seconds(call: Callable[[], Any], inner: int) -> float:
-    start = time.perf_counter()
+# Timing -------------------------------------------------------------------------------------
+
+
+def _seconds(call: Call, inner: int = 1) -> float:
+    clock = CLOCKS[CLOCK]
+    start = clock()
     for _ in range(inner):
         call()
-    return (time.perf_counter() - start) / inner
+    return (clock() - start) / inner
 
 
-def compare(
-    ours: Callable[[], Any], by_hand: Callable[[], Any], rounds: int = 30, inner: int = 1
-) -> tuple[float, float, float]:
+def _warm(call: Call) -> float:
+    """Run what only the first calls do (compiling, caches, set-up); seconds of a later one."""
+    for _ in range(3):
+        call()
+    return min(_seconds(call) for _ in range(3))
+
+
+def compare(ours: Call, by_hand: Call) -> tuple[float, float, float]:
     """Time two ways of one thing in turns: each always runs behind the other.
 
     So both find the caches in the state that the other has left. (Where one side runs twice in
@@ -53,9 +80,11 @@ def compare(
     Returns:
         (seconds of ours, seconds by hand, noise): minima over the rounds, per call.
     """
+    once = [_warm(ours), _warm(by_hand)]
+    inner = max(1, round(TURN / min(once)))
+    rounds = round(SECONDS / (2 * inner * sum(once)))
+    rounds = min(max(rounds, LEAST_ROUNDS), MOST_ROUNDS)
     mine, hand = [], []
-    for call in (ours, by_hand):
-        call()  # warm up: caches, lazy set-up
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
@@ -70,20 +99,38 @@ def compare(
 
 
 def timed_row(
-    workload: str,
-    what: str,
-    ours: Callable[[], Any],
-    by_hand: Callable[[], Any],
-    *,
-    rounds: int = 30,
-    inner: int = 1,
-    unit: str = "ms",
-    note: str = "",
+    workload: str, what: str, ours: Call, by_hand: Call, unit: str = "ms", counts: bool = True
 ) -> Row:
     """Compare two callables and return the figures as a row."""
-    scale = {"s": 1.0, "ms": 1e3, "µs": 1e6}[unit]
-    mine, theirs, noise = compare(ours, by_hand, rounds, inner)
-    return Row(workload, what, mine * scale, theirs * scale, unit, noise, note)
+    mine, theirs, noise = compare(ours, by_hand)
+    scale = SCALES[unit]
+    return Row(workload, what, mine * scale, theirs * scale, unit, noise, counts=counts)
+
+
+def training_row(
+    workload: str,
+    what: str,
+    kameleon: tuple[Callable[..., Any], list[Any]],
+    by_hand: Any,
+    data: Sequence[Any],
+    *,
+    steps: int,
+    tolerance: float,
+) -> Row:
+    """Check that `steps` of training give equal losses and weights; then time a step."""
+    from kameleon import backend as K
+
+    step, variables = kameleon
+    data = list(data)
+    for _ in range(steps):
+        require_close(f"{workload}: loss", step(data), [by_hand(*data)])
+    require_close(
+        f"{workload}: weights", K.batch_get_value(variables), by_hand.weights, tolerance=tolerance
+    )
+    return timed_row(workload, what, lambda: step(data), lambda: by_hand(*data))
+
+
+# Checking -----------------------------------------------------------------------------------
 
 
 def require_close(
@@ -103,22 +150,51 @@ def require_close(
             raise SystemExit(f"{what}: value {number} differs by {error / scale:.2e} of its size")
 
 
+# Showing ------------------------------------------------------------------------------------
+
+
 def _cells(row: Row) -> list[str]:
     def number(value: float | None) -> str:
         return "" if value is None else f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
     noise = "" if row.noise is None else f"{row.noise:.1%}"
-    by_hand, mine = number(row.by_hand), number(row.kameleon)
-    return [row.workload, row.what, mine, by_hand, row.unit, ratio, noise, row.note]
+    mine, by_hand = number(row.kameleon), number(row.by_hand)
+    if ratio and not row.counts:
+        ratio = f"({ratio})"
+    return [row.engine, row.workload, row.what, mine, by_hand, row.unit, ratio, noise, row.note]
 
 
-HEADINGS = ("workload", "what", "Kameleon", "by hand", "unit", "ratio", "noise", "note")
+HEADINGS = (
+    "engine",
+    "workload",
+    "what",
+    "Kameleon",
+    "by hand",
+    "unit",
+    "ratio",
+    "noise",
+    "note",
+)
 RIGHT = {"Kameleon", "by hand", "ratio", "noise"}
 
 
+def mean_ratios(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """By engine, the geometric mean of the ratios that count: of all, and without tiny calls."""
+    means: dict[str, dict[str, float]] = {}
+    for engine in dict.fromkeys(row.engine for row in rows):
+        counted = [r for r in rows if r.engine == engine and r.counts and r.ratio is not None]
+        groups = {"all": counted, "without tiny": [r for r in counted if r.workload != "tiny"]}
+        means[engine] = {
+            name: math.exp(sum(math.log(r.ratio or 1) for r in group) / len(group))
+            for name, group in groups.items()
+            if group
+        }
+    return means
+
+
 def show(rows: Sequence[Row]) -> None:
-    """Print the rows as a table in plain text."""
+    """Print the rows as a table in plain text, and the means below."""
     lines = [list(HEADINGS), *map(_cells, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
     for line in lines:
@@ -127,9 +203,24 @@ def show(rows: Sequence[Row]) -> None:
             for cell, width, heading in zip(line, widths, HEADINGS, strict=True)
         ]
         print("  ".join(cells).rstrip())
+    for engine, means in mean_ratios(rows).items():
+        if means:
+            figures = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+            print(f"{engine}: geometric mean of ratios: {figures}")
 
 
-def save(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows as JSON, ratio included."""
-    text = json.dumps([{**asdict(row), "ratio": row.ratio} for row in rows], indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+def save(path: Path, rows: Sequence[Row], **more: Any) -> None:
+    """Write the rows as JSON, ratios and means included, and what else is to be known."""
+    figures = {
+        **more,
+        "means": mean_ratios(rows),
+        "rows": [{**asdict(row), "ratio": row.ratio} for row in rows],
+    }
+    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> list[Row]:
+    """The rows that `save` has written."""
+    names = {field.name for field in fields(Row)}
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return [Row(**{k: v for k, v in row.items() if k in names}) for row in rows]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support import run_python
+from support import engines_under_test, run_python
 
 pytest.importorskip("sklearn", reason="the demo's digits come with scikit-learn")
 pytest.importorskip("matplotlib", reason="the demo draws with Matplotlib")
@@ -19,9 +21,13 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 import kameleon
+from kameleon import backend as K
+from kameleon.cli import app as cli
 from kameleon.cli.app import app
-from kameleon.config import ENGINES
-from kameleon.demo import digits, report
+from kameleon.demo import digits, report, side_by_side
+from kameleon.engines.numpy.engine import NumpyEngine
+from kameleon.ir.program import Graph
+from kameleon.runtime import engines
 
 EPOCHS = 3
 
@@ -84,6 +90,24 @@ def test_equal_seeds_give_equal_results_and_others_do_not() -> None:
         np.testing.assert_array_equal(value, same[name], err_msg=name)
 
 
+def test_digits_are_moved_in_training_alone() -> None:
+    images = np.arange(2 * 64, dtype="float32").reshape(2, 8, 8, 1)
+    images = np.repeat(images, 300, axis=0) + 1
+    state = digits.Variables(np.random.default_rng(0))
+    x, phase = K.placeholder((None, 8, 8, 1)), K.learning_phase()
+    f = K.function([x, phase], [K.in_train_phase(digits.move(state, x), x)])
+    np.testing.assert_array_equal(f([images, 0])[0], images)
+    (found,) = f([images, 1])
+    left = np.concatenate([images[:, :, 1:], 0 * images[:, :, :1]], axis=2)
+    right = np.concatenate([0 * images[:, :, :1], images[:, :, :-1]], axis=2)
+    # What each image has become: itself, moved to the left, or moved to the right.
+    became = [np.all(found == x, axis=(1, 2, 3)) for x in (images, left, right)]
+    np.testing.assert_array_equal(np.sum(became, axis=0), 1)
+    shares = np.mean(became, axis=1)
+    expected = [1 - digits.MOVED, digits.MOVED / 2, digits.MOVED / 2]
+    np.testing.assert_allclose(shares, expected, atol=0.08)
+
+
 def test_the_choice_of_the_global_generator_does_not_matter() -> None:
     np.random.seed(1)
     first = digits.Reader(3).values()
@@ -135,6 +159,164 @@ def test_any_number_of_mistakes_can_be_drawn(tmp_path: Path, count: int) -> None
     assert report.find_mistakes(labels, probabilities).tolist() == list(range(count))
 
 
+# Several engines ------------------------------------------------------------------------------
+
+
+class Twin(NumpyEngine):
+    """NumPy by another name; it loses a little of each loss, so that it can be told apart."""
+
+    name = "twin"
+    title = "Twin"
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        found = super().to_numpy(array, copy)
+        return found * np.float32(1.001) if np.ndim(found) == 0 else found
+
+
+class Broken(NumpyEngine):
+    """An engine that can't do anything."""
+
+    name = "broken"
+    title = "Broken"
+
+    def compile(self, graph: Graph) -> Any:
+        raise OSError("it broke\nfor reasons that take long to tell")
+
+
+class Absent(EntryPoint):
+    """What an engine is announced by whose package can't be imported."""
+
+    def load(self) -> Any:
+        raise ImportError("libabsent.so: cannot open shared object\nadvice")
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three engines that other packages announce."""
+    points = {name: Absent(name, f"package:{name}", engines.GROUP) for name in OTHERS}
+    monkeypatch.setattr(engines, "third_parties", lambda: points)
+    for engine in (Twin(), Broken()):
+        monkeypatch.setitem(engines._loaded, engine.name, engine)
+
+
+OTHERS = ("twin", "broken", "absent")
+
+
+def test_a_start_can_be_had_again() -> None:
+    reader = digits.Reader(seed=4)
+    start = side_by_side.Start(reader)
+    first = side_by_side.train("numpy", reader, 1)
+    learnt = reader.values()
+    start.restore()
+    np.testing.assert_array_equal(reader.values()["conv1.kernel"], initial := _initial(4))
+    assert not np.array_equal(learnt["conv1.kernel"], initial)
+    again = side_by_side.train("numpy", reader, 1)
+    assert first.losses == again.losses
+    assert first.epochs == again.epochs
+    assert len(first.losses) == -(-len(reader.train_set.labels) // digits.BATCH)
+    assert first.compiling > 0 < first.training
+    for name, value in reader.values().items():
+        np.testing.assert_array_equal(value, learnt[name], err_msg=name)
+
+
+def _initial(seed: int) -> np.ndarray[Any, Any]:
+    return digits.Reader(seed).values()["conv1.kernel"]
+
+
+def test_a_run_that_fails_says_why_and_leaves_the_reader_as_it_was(others: None) -> None:
+    reader = digits.Reader(seed=4)
+    step, before = reader.step, reader.values()
+    run = side_by_side.train("broken", reader, 2)
+    assert isinstance(run.error, OSError) and not run.epochs
+    assert reader.step is step
+    for name, value in reader.values().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_differences_are_relative_to_the_reference() -> None:
+    runs = [
+        side_by_side.Run("a", losses=[1.0]),
+        side_by_side.Run("numpy", losses=[4.0, 2.0]),
+        side_by_side.Run("b", losses=[4.0, 2.5], error=OSError("no")),
+    ]
+    reference = side_by_side.reference_of(runs)
+    assert reference is runs[1]
+    assert [side_by_side.difference(run, reference) for run in runs] == [0.75, 0.0, 0.25]
+    assert side_by_side.reference_of(runs[::2]) is runs[0]
+    assert side_by_side.reference_of(runs[2:]) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_any_number_of_runs_can_be_drawn(tmp_path: Path, count: int) -> None:
+    runs = [side_by_side.Run(f"e{i}", losses=[2.0, 1.0 + i * 1e-6]) for i in range(count)]
+    runs.append(side_by_side.Run("failed", error=OSError("no")))
+    path = report.write_comparison(tmp_path / "new", runs)
+    assert is_png(path)
+
+
+def test_demo_on_several_engines(command: CliRunner, tmp_path: Path, others: None) -> None:
+    arguments = ["demo", "--engine", "numpy,twin", "--epochs", "1", "--out", str(tmp_path)]
+    result = command.invoke(app, arguments, env={"COLUMNS": "120"})
+    assert result.exit_code == 0, result.output
+    rows = rows_of(result.output)
+    assert list(rows) == ["numpy", "twin"]
+    assert "the reference" in rows["numpy"]
+    assert "loss within 1.0e-03 of numpy" in rows["twin"]
+    assert is_png(tmp_path / report.COMPARISON)
+    assert report.COMPARISON in result.output.replace("\n", "")
+
+
+def test_an_engine_that_fails_does_not_stop_the_others(
+    command: CliRunner, tmp_path: Path, others: None
+) -> None:
+    arguments = ["demo", "--engine", "broken,absent,twin,numpy", "--epochs", "1"]
+    result = command.invoke(app, [*arguments, "--out", str(tmp_path)], env={"COLUMNS": "140"})
+    assert result.exit_code == 1
+    rows = rows_of(result.output)
+    assert "OSError: it broke" in rows["broken"]
+    assert "EngineError: the entry point 'absent" in rows["absent"]
+    assert "the reference" in rows["numpy"] and "loss within" in rows["twin"]
+    assert "Failed: broken, absent" in result.output
+    assert is_png(tmp_path / report.COMPARISON)
+
+
+def test_one_engine_that_fails(command: CliRunner, tmp_path: Path, others: None) -> None:
+    for name, said in (("broken", "broken: OSError: it broke"), ("absent", "libabsent.so")):
+        result = command.invoke(app, ["demo", "--engine", name, "--out", str(tmp_path)])
+        assert result.exit_code == 1
+        assert said in result.output
+        assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_means_what_runs_here(monkeypatch: pytest.MonkeyPatch, others: None) -> None:
+    monkeypatch.setattr(engines, "installed", lambda name: name in ("numpy", "jax"))
+    assert cli._chosen_engines("all") == ["numpy", "jax", *OTHERS]
+    assert cli._chosen_engines(" pytorch,numpy,,torch") == ["torch", "numpy"]
+
+
+@pytest.mark.slow
+def test_demo_on_all_engines_that_are_installed(
+    command: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = list(dict.fromkeys(["numpy", *engines_under_test()]))
+    monkeypatch.setattr(engines, "names", lambda: names)
+    arguments = ["demo", "--engine", "all", "--epochs", "1"]
+    result = command.invoke(app, [*arguments, "--out", str(tmp_path)], env={"COLUMNS": "120"})
+    assert result.exit_code == 0, result.output
+    rows = rows_of(result.output)
+    assert list(rows) == names
+    for name, row in rows.items():
+        off = re.search(r"loss within (\S+) of numpy", row)
+        assert name == "numpy" or (off and float(off[1]) < 0.05), row
+
+
+def rows_of(output: str) -> dict[str, str]:
+    """The rows of a table in the terminal, by what is in their first cell."""
+    lines = [line.strip("│ ") for line in output.splitlines() if line.startswith("│")]
+    return {line.split()[0]: line for line in lines if line}
+
+
 # The command line ------------------------------------------------------------------------------
 
 
@@ -154,11 +336,18 @@ def test_demo_command_says_accuracy_and_files(command: CliRunner, tmp_path: Path
         assert name in result.output.replace("\n", "")
     # What was said is what was saved.
     reader = digits.Reader(7)
-    last = list(reader.learn(2))[-1]
+    last = side_by_side.train("numpy", reader, 2).epochs[-1]
     assert last.held_out_accuracy * 100 == pytest.approx(float(said[1]), abs=0.01)
     saved = load_file(tmp_path / report.VARIABLES)
     for name, value in reader.values().items():
         np.testing.assert_array_equal(saved[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize("named", ["nunpy", "numpy,torhc", "", ","])
+def test_demo_command_declines_unknown_engines(command: CliRunner, named: str) -> None:
+    result = command.invoke(app, ["demo", "--engine", named])
+    assert result.exit_code == 1
+    assert "there are: tensorflow, theano, numpy, jax, torch, onnxruntime, or all" in result.output
 
 
 @pytest.mark.parametrize("option", [["--epochs", "0"], ["--seed", "-1"], ["--epochs", "many"]])
@@ -177,15 +366,6 @@ def test_demo_command_names_an_engine_that_is_not_there(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "cntk" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_engines_command_lists_all(command: CliRunner) -> None:
-    result = command.invoke(app, ["engines"], env={"COLUMNS": "120"})
-    assert result.exit_code == 0
-    lines = {line.split()[1]: line for line in result.output.splitlines() if "│" in line}
-    assert set(ENGINES) <= set(lines)
-    assert "installed" in lines["numpy"]
-    assert "not installed" not in lines["numpy"]
 
 
 def test_version(command: CliRunner) -> None:

@@ -31,7 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("engines",),
     ("runtime",),
     ("backend",),
-    ("layers", "testing"),
+    ("layers", "testing", "comparison"),
     ("demo",),
     ("cli",),
     ("__main__",),
@@ -139,7 +139,7 @@ def test_narrow_rooms_see_only_what_they_may() -> None:
     assert not wrong
 
 
-def test_engines_do_not_import_each_other() -> None:
+def test_engines_import_the_embedded_one_at_most() -> None:
     def engine(module: str) -> str:
         return (module + "...").split(".")[2]
 
@@ -148,7 +148,7 @@ def test_engines_do_not_import_each_other() -> None:
         for found in INNER
         if room(found.importer) == room(found.imported) == "engines"
         and engine(found.importer)
-        and engine(found.imported) not in {"", engine(found.importer)}
+        and engine(found.imported) not in {"", "numpy", engine(found.importer)}
         and not engine(found.imported).startswith("_")
     ]
     assert not wrong
@@ -169,7 +169,11 @@ def test_no_cycle_when_modules_load() -> None:
 
 def test_the_core_needs_numpy_alone() -> None:
     wrong = [
-        str(i) for i in OUTER if room(i.importer) == "ir" and i.imported.split(".")[0] != "numpy"
+        str(i)
+        for i in OUTER
+        if room(i.importer) == "ir"
+        and i.imported.split(".")[0] != "numpy"
+        and not (i.imported == "ml_dtypes" and i.late)  # only where bfloat16 is asked for
     ]
     assert not wrong
 

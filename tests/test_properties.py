@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, reject, settings
 from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
 from support import native_in
 
-from kameleon.engines.numpy import code, pool
+from kameleon.engines._code import code
+from kameleon.engines.numpy import pool
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph

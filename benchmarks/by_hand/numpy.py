@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attention
+import chain
 import conv
 import mlp
 import numpy as np
@@ -261,3 +262,106 @@ class Lstm:
             self.hidden[:-1].reshape(-1, UNITS).T @ deltas,
             deltas.sum(axis=0),
         ]
+
+
+class Attention:
+    """Loss and gradients in NumPy: one product for queries, keys and values; heads are views."""
+
+    def __init__(self, weights: Arrays) -> None:
+        rows, steps = (attention.BATCH, attention.STEPS)
+        width, heads, depth = attention.WIDTH, attention.HEADS, attention.DEPTH
+        self.into, self.out = np.concatenate(weights[:3], axis=1), weights[3].copy()
+        self.joint = np.empty((rows * steps, 3 * width), "float32")
+        self.d_joint = np.empty_like(self.joint)
+        self.mixed = np.empty((rows * steps, width), "float32")
+        self.d_mixed = np.empty_like(self.mixed)
+        self.shares = np.empty((rows, heads, steps, steps), "float32")
+        self.d_shares = np.empty_like(self.shares)
+
+        def split(array: np.ndarray) -> np.ndarray:
+            """A view: kind (query, key, value), batch, head, step, depth."""
+            parts = array.reshape(rows, steps, -1, heads, depth)
+            return parts.transpose(2, 0, 3, 1, 4)
+
+        self.heads, self.d_heads = split(self.joint), split(self.d_joint)
+        self.mixed_heads, self.d_mixed_heads = split(self.mixed)[0], split(self.d_mixed)[0]
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Fill shares and what is mixed by them; return the output."""
+        np.matmul(x, self.into, out=self.joint)
+        queries, keys, values = self.heads
+        queries *= np.float32(attention.SCALE)
+        shares = np.matmul(queries, keys.swapaxes(2, 3), out=self.shares)
+        shares -= shares.max(axis=3, keepdims=True)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=3, keepdims=True)
+        np.matmul(shares, values, out=self.mixed_heads)
+        return self.mixed @ self.out
+
+    def __call__(self, x: np.ndarray) -> Arrays:
+        """Return the loss and the gradients of input and kernels."""
+        flat = x.reshape(-1, attention.WIDTH)
+        output = self.forward(flat)
+        loss = np.dot(output.ravel(), output.ravel()) / np.float32(output.size)
+        output *= np.float32(2 / output.size)
+        slope = self.mixed.T @ output
+        np.matmul(output, self.out.T, out=self.d_mixed)
+        (queries, keys, values), (d_queries, d_keys, d_values) = self.heads, self.d_heads
+        np.matmul(self.shares.swapaxes(2, 3), self.d_mixed_heads, out=d_values)
+        back = np.matmul(self.d_mixed_heads, values.swapaxes(2, 3), out=self.d_shares)
+        back -= (self.d_mixed_heads * self.mixed_heads).sum(axis=3, keepdims=True)
+        back *= self.shares
+        np.matmul(back, keys, out=d_queries)
+        d_queries *= np.float32(attention.SCALE)
+        np.matmul(back.swapaxes(2, 3), queries, out=d_keys)
+        slopes = flat.T @ self.d_joint
+        d_x = (self.d_joint @ self.into.T).reshape(x.shape)
+        return [loss, d_x, *np.split(slopes, 3, axis=1), slope]
+
+
+class Chain:
+    """The chain in NumPy, in place; the result is a new array."""
+
+    def __init__(self) -> None:
+        self.curve, self.bell = np.empty((2, chain.SIZE), "float32")
+        self.positive = np.empty(chain.SIZE, bool)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        curve = np.multiply(x, np.float32(chain.SQUARED), out=self.curve)
+        curve += np.float32(chain.LINEAR)
+        curve *= x
+        curve += np.float32(chain.CONSTANT)
+        bell = np.multiply(x, x, out=self.bell)
+        np.negative(bell, out=bell)
+        np.exp(bell, out=bell)
+        result = curve - bell
+        np.tanh(curve, out=curve)
+        curve *= bell
+        np.copyto(result, curve, where=np.greater(x, 0, out=self.positive))
+        return result
+
+
+class Count:
+    """Add one to a scalar."""
+
+    def __init__(self) -> None:
+        self.value = np.zeros((), "float32")
+
+    def __call__(self) -> None:
+        np.add(self.value, 1, out=self.value)
+
+
+def pin(threads: int) -> None:
+    """The environment variables of BLAS are all there is."""
+
+
+SIDES = {
+    "mlp": Mlp,
+    "conv": Conv,
+    "lstm": Lstm,
+    "attention": Attention,
+    "chain": Chain,
+    "add": lambda: np.add,
+    "count": Count,
+}
+LEFT_OUT: dict[str, str] = {}

@@ -82,3 +82,13 @@ class MissingLibraryError(KameleonError, ImportError):
 
 class ConfigWarning(UserWarning):
     """A setting in `keras.json` or the environment was not usable; the default was taken."""
+
+
+class RecompilationWarning(UserWarning):
+    """One function was compiled again and again, for ever other sizes.
+
+    Cause: the engine (JAX) compiles for fixed sizes, and inputs keep coming in new ones; or an
+    integer that decides a shape keeps changing. Each compilation takes much longer than a call.
+    Remedy: pad inputs to a few sizes; or choose an engine that compiles once for all sizes
+    (`tensorflow`, `torch`, `onnxruntime`, `theano`, `numpy`).
+    """

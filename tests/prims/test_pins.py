@@ -30,9 +30,8 @@ from kameleon.prims.pool import max_pool
 from kameleon.prims.reduce import reduce_max, reduce_prod, reduce_sum
 from kameleon.prims.windows import Window
 from kameleon.runtime.function import Function
+from kameleon.testing.cases.case import Array, body, type_of
 from kameleon.transform.grad import gradients
-
-from .case import Array, body, type_of
 
 P: dict[str, Any] = {**REGISTRY}
 

@@ -15,6 +15,7 @@ from ..prims.control import identity as identity_primitive
 from ..prims.indexing import sizes_product
 from ..prims.movement import broadcast_to, stack
 from ..prims.sizes import as_node, dims_of
+from ..runtime.function import as_numpy
 from ..runtime.state import Cell
 from ._tensors import (
     Tensor,
@@ -84,8 +85,8 @@ def variable(
         value, dtype = evaluate(value), dtype or value.dtype
     kind = dtype_or_floatx(dtype)
     try:
-        array = np.array(value, dtype=kind)
-    except (ValueError, TypeError) as error:
+        array = np.array(as_numpy(value), dtype=kind)
+    except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
         raise ArgumentError(f"variable: {value!r} is no array of {kind}: {error}") from None
     made = Variable(
         VARIABLE,

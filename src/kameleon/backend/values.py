@@ -11,6 +11,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Print, Variable
 from ..prims.control import identity
 from ..runtime import state
+from ..runtime.function import as_numpy
 from ._older import older_names
 from ._tensors import Tensor, TensorLike, as_tensor, require_variable
 from .sparse_tensor import SparseTensor
@@ -90,8 +91,8 @@ def batch_set_value(tuples: Sequence[tuple[Tensor, Any]]) -> None:
     for x, value in tuples:
         variable = require_variable(x, "set_value")
         try:
-            checked.append((variable, np.array(value, dtype=variable.dtype)))
-        except (ValueError, TypeError) as error:
+            checked.append((variable, np.array(as_numpy(value), dtype=variable.dtype)))
+        except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
             raise ShapeError(
                 f"set_value: the value for '{variable}' is no array of {variable.dtype}: {error}"
             ) from None

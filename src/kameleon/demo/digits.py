@@ -32,6 +32,7 @@ DROPPED = 0.4  # share of its values that dropout hides while training
 HELD_OUT = 360  # digits never trained on: a fifth
 BATCH = 64
 PEAK_RATE = 4e-3  # learning rate at the start
+MOVED = 0.5  # share of the digits that are moved sideways while training
 IMAGES = "channels_last"  # how images lie in memory: (batch, rows, columns, channels)
 
 
@@ -87,6 +88,16 @@ class Variables:
         return {**self.weights, **self.averages}
 
 
+def move(state: Variables, images: Tensor) -> Tensor:
+    """Move some of the images, chosen at random, by one column to the left or to the right."""
+    # None of the sizes needs to be known yet: K.shape is a tensor like any other.
+    chance = K.random_uniform((K.shape(images)[0], 1, 1, 1), seed=state.seed())
+    wide = K.spatial_2d_padding(images, ((0, 0), (1, 1)), data_format=IMAGES)
+    left, right = wide[:, :, 2:], wide[:, :, :-2]
+    moved = K.switch(chance < MOVED / 2, left, right)
+    return K.switch(chance < MOVED, moved, images)
+
+
 def normalize(state: Variables, name: str, x: Tensor) -> Tensor:
     """Batch normalization: by the batch's mean and variance in training, by averages later.
 
@@ -121,7 +132,7 @@ def convolve(state: Variables, name: str, x: Tensor, filters: int) -> Tensor:
 
 def network(state: Variables, images: Tensor) -> Tensor:
     """Return the probabilities of the ten digits, shape (batch, 10)."""
-    x = images
+    x = K.in_train_phase(move(state, images), images)
     for number, filters in enumerate(FILTERS, 1):
         x = convolve(state, f"conv{number}", x, filters)
     features = int(np.prod(K.int_shape(x)[1:]))
@@ -177,9 +188,14 @@ class Reader:
     """A network that learns to read digits.
 
     Arguments:
-        seed: decides the split, the initial values, the order of the digits and what dropout
-            hides. Equal seeds give equal results.
+        seed: decides the split, the initial values, the order of the digits, how they are moved
+            and what dropout hides. Equal seeds give equal results.
+
+    Attributes:
+        step: takes images, labels and 1, learns from them, and returns loss and accuracy.
     """
+
+    step: Any
 
     def __init__(self, seed: int = 0) -> None:
         self.rng = np.random.default_rng(seed)
@@ -198,7 +214,7 @@ class Reader:
         updates = adam(loss, list(self.state.weights.values()), self.rate)
         # The learning phase is an input like any other: 1 in training, 0 otherwise.
         phase = K.learning_phase()
-        self._train = K.function(
+        self.step = K.function(
             [images, labels, phase], [loss, accuracy], self.state.updates + updates
         )
         self._evaluate = K.function([images, labels, phase], [loss, accuracy])
@@ -218,7 +234,7 @@ class Reader:
         images, labels = self.train_set
         total = np.zeros(2)
         for batch in np.array_split(self.rng.permutation(len(labels)), -(-len(labels) // BATCH)):
-            total += len(batch) * np.array(self._train([images[batch], labels[batch], 1]))
+            total += len(batch) * np.array(self.step([images[batch], labels[batch], 1]))
         loss, accuracy = total / len(labels)
         return float(loss), float(accuracy)
 

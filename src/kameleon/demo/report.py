@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kameleon.demo.digits import Data, Epoch, Reader
+from kameleon.demo.side_by_side import Run, reference_of
 
 CURVES, MISTAKES, VARIABLES = "learning.png", "mistakes.png", "variables.safetensors"
+COMPARISON = "engines.png"
 SHOWN = 24  # mistakes in the picture, at most
 
 
@@ -70,6 +72,59 @@ def draw_curves(path: Path, history: Sequence[Epoch]) -> None:
         axes.grid(alpha=0.3)
         axes.legend()
     figure.savefig(path, dpi=120)
+
+
+# How curves are drawn so that those which coincide are all seen: wide below narrow, and dashes
+# that leave gaps for what lies below.
+WIDEST, NARROWEST = 10.0, 2.0
+DASHES = ("-", (0, (6, 2)), (2, (4, 4)), (0, (2, 3)), (1, (1, 3)), (0, (8, 3, 1, 3)))
+
+
+def write_comparison(folder: Path, runs: Sequence[Run]) -> Path:
+    """Draw the runs of several engines into a picture in `folder`; return its path.
+
+    Arguments:
+        folder: where it goes; it's made where it's missing.
+        runs: at least one of them has ended without an error.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    draw_comparison(folder / COMPARISON, runs)
+    return folder / COMPARISON
+
+
+def draw_comparison(path: Path, runs: Sequence[Run]) -> None:
+    """Draw the loss of all engines over the steps, and below how far they are from NumPy's."""
+    reference = reference_of(runs)
+    shown = [run for run in runs if run.losses]
+    figure = _figure(10, 8)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for number, run in enumerate(shown):
+        width = WIDEST * (NARROWEST / WIDEST) ** (number / max(1, len(shown) - 1))
+        style = {"color": f"C{number}", "linestyle": DASHES[number % len(DASHES)]}
+        label = run.engine if run.error is None else f"{run.engine} (failed)"
+        above.plot(_steps(run), run.losses, lw=width, alpha=0.8, label=label, **style)
+        if reference is not None and run is not reference:
+            below.plot(*_distances(run, reference), lw=1.5, marker=".", label=label, **style)
+    above.set(ylabel="loss", yscale="log", title=f"training on {len(shown)} engines, one graph")
+    below.set(xlabel="step", ylabel="relative difference", yscale="log")
+    below.set_title(f"loss against that of {reference.engine}" if reference else "")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+        if axes.lines:
+            axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def _steps(run: Run) -> NDArray[np.intp]:
+    return np.arange(1, len(run.losses) + 1)
+
+
+def _distances(run: Run, reference: Run) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Steps, and how far the losses are apart there; where they're equal, a point is left out."""
+    count = min(len(run.losses), len(reference.losses))
+    ours, theirs = np.array(run.losses[:count]), np.array(reference.losses[:count])
+    apart = np.abs(ours - theirs) / np.abs(theirs)
+    return _steps(run)[:count], np.where(apart > 0, apart, np.nan)
 
 
 def find_mistakes(labels: NDArray[Any], probabilities: NDArray[Any]) -> NDArray[np.intp]:

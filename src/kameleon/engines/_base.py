@@ -24,6 +24,9 @@ class Executable(ABC):
     # Where the engine can write new values over old ones: like a call, but takes the memory of
     # the arguments whose numbers are given. Nobody reads them again, also after a failure.
     consuming: Callable[[Sequence[Any], Sequence[int]], Sequence[Any]] | None = None
+    # Whether that is other code, which is compiled apart: it's called with copies, too, where
+    # somebody else holds a value, so that there's one code for all calls.
+    consumes_copies: bool = False
 
     @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:

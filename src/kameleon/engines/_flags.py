@@ -41,7 +41,7 @@ class Flag(NamedTuple):
 
 
 def flagged(
-    graph: Graph, unchecked: Container[str], sizes: bool = False
+    graph: Graph, unchecked: Container[str], sizes: bool | Sizes = False
 ) -> tuple[Graph, list[Flag]]:
     """The graph with a bool vector as its last output, true where a check failed.
 
@@ -49,7 +49,8 @@ def flagged(
         graph: a simplified graph.
         unchecked: names of primitives in `INDICES` whose indices the engine doesn't check.
         sizes: whether the engine doesn't check either that elementwise operands, whose sizes
-            were taken as equal, are.
+            were taken as equal, are; or what it knows of the graph's sizes, since it has seen to
+            some of them itself.
 
     Returns:
         The new graph and, for each element of the vector, what it says. The graph itself and an
@@ -81,9 +82,9 @@ INDICES: dict[str, Callable[[Node], tuple[Node, Size]]] = {
 class _Flagging:
     """Rebuilds a graph without checks, and collects what they would have said."""
 
-    def __init__(self, graph: Graph, unchecked: Container[str], sizes: bool):
+    def __init__(self, graph: Graph, unchecked: Container[str], sizes: bool | Sizes):
         self.graph, self.unchecked = graph, unchecked
-        self.sizes = Sizes(size_origin) if sizes else None
+        self.sizes = sizes if isinstance(sizes, Sizes) else Sizes(size_origin) if sizes else None
         self.new: dict[Node, Node] = {n: n for n in graph.inputs}
         self.flags: list[Flag] = []
         self.failed: list[Node] = []  # bools: a scalar, or a vector for a body's flags

@@ -7,7 +7,7 @@ sizes are equal which aren't provably so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..ir.node import Node
@@ -32,12 +32,16 @@ def bare(x: Node) -> Node:
     return x
 
 
-def bare_operands(node: Node) -> list[Node]:
-    """The operands of an elementwise node without broadcasts; some operand has each full size."""
-    found = [bare(x) for x in node.operands]
+def bare_operands(node: Node, operands: Sequence[Node] | None = None) -> list[Node]:
+    """The operands of an elementwise node without broadcasts; some operand has each full size.
+
+    An engine that computes the node over other `operands` gives these.
+    """
+    operands = node.operands if operands is None else operands
+    found = [bare(x) for x in operands]
     for axis in range(len(node.shape)):
         if all(_stretches(b, axis, node) for b in found):
-            found[0] = node.operands[0]
+            found[0] = operands[0]
     return found
 
 

@@ -168,8 +168,9 @@ def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window
     return fold(p, [next(rest) if d is None else d for d in space], window)
 
 
-def _expand_depthwise_kernel(x: Node, g: Node, window: Window, multiplier: int) -> Node:
+def _expand_depthwise_kernel(x: Node, g: Node, window: Window, multiplier: int | None) -> Node:
     c = size_of(x, -1)
+    multiplier = -1 if multiplier is None else multiplier
     p = cells_of(patches(x, window), window, c)
     split_g = _split_depth(g, c, multiplier)
     rank = len(p.shape)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT, INPUT
+from ..ir.primitive import CONSTANT, INPUT, ITEM
 from ..ir.program import Graph
+from ..ir.sizes import Sizes
 from ..ir.types import TensorType
+from .sizes import size_origin
 
 # By primitive: the number of the first operand that is a size; all behind it are sizes, too.
 FIRST_SIZE = {
@@ -25,8 +28,12 @@ FIRST_SIZE = {
 }
 
 
-def shape_operands(node: Node) -> Sequence[Node]:
-    """The operands whose values decide the shape of something in `node` or in its bodies."""
+def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
+    """The operands whose values decide the shape of something in `node` or in its bodies.
+
+    Unless `outer`, the node is inside of a body: its conditions depend on steps, so what they
+    choose must have one shape.
+    """
     first = FIRST_SIZE.get(node.primitive.name)
     if first is not None:
         return node.operands[first:]
@@ -34,38 +41,134 @@ def shape_operands(node: Node) -> Sequence[Node]:
     if not bodies:
         return ()
     # A condition's bodies take what follows the condition; others take all operands.
-    given = node.operands[1:] if node.primitive.name == "cond" else node.operands
-    needed = {i for body in bodies for i in shape_inputs(body)}
-    return [given[i] for i in sorted(needed)]
+    chooses = node.primitive.name == "cond"
+    given = node.operands[1:] if chooses else node.operands
+    needed = {i for body in bodies for i in shape_inputs(body, outer=False)}
+    chosen = node.operands[:1] if chooses and outer and _shapes_may_differ(*bodies) else ()
+    return [*chosen, *(given[i] for i in sorted(needed))]
+
+
+def _shapes_may_differ(then: Graph, otherwise: Graph) -> bool:
+    """Whether the outputs of two branches aren't provably of the same shapes."""
+    pairs = zip(_shapes(then), _shapes(otherwise), strict=True)
+    return any(a != b or None in a for a, b in pairs)
+
+
+def _shapes(branch: Graph) -> Iterator[list[Any]]:
+    """For each output its sizes: ints, or which input's (number, axis) they are, or None."""
+    sizes = Sizes(size_origin)
+    place = {x: i for i, x in enumerate(branch.inputs)}
+
+    def told(root: Any) -> Any:
+        node, axis = root if isinstance(root, tuple) else (root, None)
+        return root if isinstance(root, int) else (place[node], axis) if node in place else None
+
+    for y in branch.outputs:
+        yield [told(sizes.of(y, axis)) for axis in range(len(y.shape))]
 
 
 @functools.lru_cache(maxsize=1024)
-def shape_inputs(graph: Graph) -> tuple[int, ...]:
+def shape_inputs(graph: Graph, outer: bool = True) -> tuple[int, ...]:
     """The numbers of those inputs whose values decide shapes in the graph."""
-    deciding = shape_nodes(graph)
+    deciding = shape_nodes(graph, outer)
     return tuple(i for i, x in enumerate(graph.inputs) if x in deciding)
 
 
-def shape_nodes(graph: Graph) -> set[Node]:
+def shape_nodes(graph: Graph, outer: bool = True) -> set[Node]:
     """The nodes whose values decide shapes; the search doesn't look behind sizes of axes."""
     found: set[Node] = set()
     for node in reversed(graph.nodes):
-        found.update(shape_operands(node))
+        found.update(shape_operands(node, outer))
         if node in found and node.primitive.name != "size":
-            found.update(node.operands)
+            found.update(_behind_item(node) if node.primitive is ITEM else node.operands)
     return found
 
 
-def follows_from_sizes(graph: Graph) -> set[Node]:
-    """Nodes that are known while code is made: sizes of axes, constants, integer scalars that
-    are fed, and scalars computed from these."""
+def _behind_item(item: Node) -> Sequence[Node]:
+    """The operands of a loop that decide one of its results, which each step gives alike."""
+    node, index = item.operands[0], item.attrs["index"]
+    body = node.attrs.get("body")
+    if body is None:
+        return ()
+    needed = _sources(body.outputs[index], body)
+    return [x for x, p in zip(node.operands, body.inputs, strict=True) if p in needed]
+
+
+def _sources(y: Node, body: Graph) -> set[Node]:
+    """The nodes of a body that decide the number y, but for what is behind sizes of axes."""
+    needed = {y}
+    for node in reversed(body.nodes):
+        if node in needed and node.primitive.name != "size":
+            needed.update(_behind_item(node) if node.primitive is ITEM else node.operands)
+    return needed
+
+
+# What sizes are computed with, beside elementwise primitives.
+ARITHMETIC = frozenset(
+    (
+        "reshape broadcast_to iota transpose slice reverse pad concatenate gather reduce_sum"
+        " reduce_prod reduce_max reduce_min"
+    ).split()
+)
+# Vectors of more elements aren't sizes.
+FEW = 64
+
+
+def follows_from_sizes(graph: Graph, given: Collection[Node] | None = None) -> set[Node]:
+    """Nodes that are known while code is made: sizes of axes, constants, integers that are fed
+    (scalars and short vectors), and what is computed from these.
+
+    A scan's outputs are among them, where each step gives the same such number.
+
+    Args:
+        graph: any closed graph.
+        given: the inputs that may be known; all, if None.
+    """
     known: set[Node] = set()
     for node in graph.nodes:
         primitive = node.primitive
         if primitive is CONSTANT or primitive.name == "size":
+            found = True
+        elif primitive is INPUT:
+            found = (given is None or node in given) and not node.dtype.is_float and _is_short(node)
+        elif primitive is ITEM:
+            found = _is_steady(node, known)
+        else:
+            plain = primitive.elementwise or primitive.name in ARITHMETIC
+            found = plain and known.issuperset(node.operands) and _is_short(node)
+        if found:
             known.add(node)
-        elif isinstance(node.type, TensorType) and node.shape == () and not node.dtype.is_float:
-            computed = primitive.elementwise and known.issuperset(node.operands)
-            if primitive is INPUT or computed:
-                known.add(node)
     return known
+
+
+def unchanging(node: Node, body: Graph, known: Collection[Node]) -> list[Node]:
+    """Those inputs of a body of `node` that are the same in each step.
+
+    Args:
+        node: a loop or a condition.
+        body: one of its bodies.
+        known: nodes around it that follow from sizes.
+    """
+    count = node.attrs.get("consts", len(body.inputs))
+    found = list(body.inputs[:count])
+    for param, x in zip(body.inputs[count:], node.operands[count:], strict=False):
+        if x.primitive is ITEM and x in known:
+            found.append(param)
+    return found
+
+
+def _is_steady(item: Node, known: Collection[Node]) -> bool:
+    """Whether a scan stacks one number, that follows from sizes, in each step."""
+    node, index = item.operands[0], item.attrs["index"]
+    if node.primitive.name != "scan" or index < node.attrs["carry"]:
+        return False
+    body: Graph = node.attrs["body"]
+    y = body.outputs[index]
+    return y.shape == () and y in follows_from_sizes(body, unchanging(node, body, known))
+
+
+def _is_short(node: Node) -> bool:
+    """Whether a node is a scalar, or a vector of a few elements."""
+    if not isinstance(node.type, TensorType) or len(node.shape) > 1:
+        return False
+    return all(d is not None and d <= FEW for d in node.shape)

@@ -28,7 +28,7 @@ ALIASES = {"pytensor": "theano", "pytorch": "torch"}
 GROUP = "kameleon.engines"
 
 _loaded: dict[str, Engine] = {}
-_chosen: list[str] = ["numpy"]
+_chosen: list[Engine] = []  # at most one; the embedded engine, if none
 _here: ContextVar[Engine | None] = ContextVar("kameleon_engine", default=None)
 
 
@@ -64,7 +64,7 @@ def load(name: str) -> Engine:
 
     Raises:
         EngineNotFoundError: there's none of this name, or its library isn't installed.
-        EngineError: another package announces it, and it's no engine.
+        EngineError: another package announces it, and it can't be loaded, or is no engine.
     """
     name = canonical(name)
     engine = _loaded.get(name)
@@ -88,14 +88,25 @@ def _imported(name: str) -> Engine:
         raise EngineNotFoundError(
             f"there is no engine {name!r}; Kameleon has: {', '.join(names())}"
         )
-    engine = others[name].load()
-    if isinstance(engine, type):
-        engine = engine()
-    if not isinstance(engine, Engine):
+    return _announced(others[name])
+
+
+def _announced(entry: EntryPoint) -> Engine:
+    """The engine of another package; what is wrong with it is said in that package's name."""
+    package = f" of {entry.dist.name}" if entry.dist else ""
+    what = f"the entry point '{entry.name} = {entry.value}' ({GROUP}){package}"
+    try:
+        engine = entry.load()
+        engine = engine() if isinstance(engine, type) else engine
+    except Exception as error:
         raise EngineError(
-            f"the entry point {name!r} of {GROUP} gives {engine!r}, which is no"
-            " kameleon.engines.Engine"
-        )
+            f"{what} can't be loaded: {type(error).__name__}: {error}; mend or uninstall it, or"
+            " choose another engine"
+        ) from error
+    if not isinstance(engine, Engine):
+        raise EngineError(f"{what} gives {engine!r}, which is no kameleon.engines.Engine")
+    if engine.name != entry.name:
+        raise EngineError(f"{what} gives an engine that calls itself {engine.name!r}")
     return engine
 
 
@@ -106,13 +117,12 @@ def register(engine: Engine) -> None:
 
 def current() -> Engine:
     """The engine that runs functions which name none."""
-    return _here.get() or load(_chosen[0])
+    return _here.get() or (_chosen[0] if _chosen else embedded())
 
 
 def use(name: str) -> None:
     """Make `name` the engine in force."""
-    load(name)
-    _chosen[0] = canonical(name)
+    _chosen[:] = [load(name)]
 
 
 @contextmanager

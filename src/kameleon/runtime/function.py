@@ -167,13 +167,21 @@ class Function:
     ) -> Sequence[Any] | None:
         """Run code that takes the memory of the values which it replaces, if that's possible."""
         consume = executable.consuming
-        if consume is None or not borrow(self._written, values, self._places):
+        if consume is None:
             return None
+        lent = borrow(self._written, values, self._places)
+        if not lent and not executable.consumes_copies:
+            return None
+        if not lent:
+            for place in self._places:
+                values[place] = engine.from_numpy(engine.to_numpy(values[place]))
         try:
-            results = consume(values, self._places)
+            call: Callable[..., Any] = lambda values: consume(values, self._places)  # noqa: E731
+            results = run(executable, values, lambda: self._replay(values, engine), call)
             self._commit(results, engine)
         finally:
-            give_back(self._written)
+            if lent:
+                give_back(self._written)
         return results
 
     def _commit(self, results: Sequence[Any], engine: Engine) -> None:
@@ -199,10 +207,10 @@ class Function:
     def _executable(self, arguments: Sequence[Any], engine: Engine) -> Executable:
         """The code for the learning phase of this call, with the dead branches removed."""
         phase = self._phase_of(arguments)
-        found = self._executables.get((engine.name, phase))
+        found = self._executables.get((engine, phase))
         if found is None:
             found = compiled(self.graph(phase), engine)
-            self._executables[engine.name, phase] = found
+            self._executables[engine, phase] = found
         return found
 
     def source(self, phase: bool | None = None) -> str:
@@ -257,12 +265,14 @@ def feed_of(node: Node, what: str) -> Feed:
     return feed
 
 
-def _as_array(value: Any) -> Any:
-    """A NumPy array of what a user gives: numbers, nested lists, arrays of any engine."""
+def as_numpy(value: Any) -> Any:
+    """An array of any library as NumPy's; anything else as it is."""
+    if isinstance(value, (np.ndarray, np.generic, list, tuple, int, float)):
+        return value
     for engine in loaded():
         if engine.type_of(value) is not None:
             return engine.to_numpy(value)
-    return np.asarray(value)
+    return np.asarray(value) if hasattr(value, "__array__") else value
 
 
 def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
@@ -270,10 +280,10 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
     if isinstance(value, Node):
         raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
     try:
-        array = _as_array(value)
+        array = np.asarray(as_numpy(value))
         as_dtype(array.dtype)
         given = array.astype(want.dtype) if array.dtype != want.dtype else array
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
         raise FeedError(
             f"{what}: the value for {kind} '{node.name}' is no array of {want.dtype}: {error}"
         ) from None

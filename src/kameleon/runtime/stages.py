@@ -8,7 +8,7 @@ and what the embedded engine does for it comes behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from ..engines._base import Engine, Executable
@@ -18,7 +18,7 @@ from ..ir.primitive import ITEM
 from ..ir.program import Graph
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
-from ..prims.shaping import follows_from_sizes, shape_operands
+from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
 from .engines import embedded
 
 
@@ -76,7 +76,7 @@ class _Levels:
                 self.declined.add(node)
             return level
         for body in bodies(node):
-            self._check_body(body, node)
+            self._check_body(body, node, known)
         if self.engine.static_shapes:
             waits = [self.of[n] + 1 for n in shape_operands(node) if n not in known]
             level = max([level, *waits])
@@ -85,17 +85,15 @@ class _Levels:
             level += 1
         return level
 
-    def _check_body(self, body: Graph, outer: Node) -> None:
+    def _check_body(self, body: Graph, outer: Node, around: set[Node]) -> None:
         """Inside of a loop or a condition there's no way out to another engine."""
-        inputs = set(body.inputs)
-        known = follows_from_sizes(body) if self.engine.static_shapes else set()
+        static = self.engine.static_shapes
+        known = follows_from_sizes(body, unchanging(outer, body, around)) if static else set()
         for node in body.nodes:
             name, reason = node.primitive.name, None
             if name in self.engine.declined and not self.engine.native(node):
                 reason = self.engine.declined[name]
-            elif self.engine.static_shapes and any(
-                n not in known and n not in inputs for n in shape_operands(node)
-            ):
+            elif static and not known.issuperset(shape_operands(node, outer=False)):
                 reason = "its shape depends on values, and shapes must be known beforehand"
             if reason is not None:
                 raise EngineError(
@@ -103,7 +101,7 @@ class _Levels:
                     f" {reason}; choose another engine\n  it was made at {node.source}"
                 )
             for inner in bodies(node):
-                self._check_body(inner, node)
+                self._check_body(inner, node, known)
 
 
 class _Part:
@@ -183,27 +181,22 @@ def _parts(levels: _Levels) -> Sequence[_Part]:
         here = [n for n in rest if levels.of[n] == level]
         for done_by, declined in ((embedded(), True), (levels.engine, False)):
             nodes = [n for n in here if (n in levels.declined) == declined]
-            nodes = _with_constants(nodes)
-            wanted = _wanted(graph, set(nodes))
+            wanted = _wanted(graph, nodes)
             if wanted:
-                parts.append(_Part(nodes, wanted, done_by))
+                parts.append(_Part([*_leaves(nodes, inputs), *nodes], wanted, done_by))
     return parts
 
 
-def _with_constants(nodes: Sequence[Node]) -> list[Node]:
-    """Nodes with the leaves that are no inputs: constants belong to each part that uses them."""
-    leaves = {
-        x: None
-        for n in nodes
-        for x in n.operands
-        if not x.operands and x.primitive.name == "constant"
-    }
-    return [*leaves, *nodes]
+def _leaves(nodes: Sequence[Node], inputs: Container[Node]) -> list[Node]:
+    """What needs nothing (constants, ranges): each part that uses it has its own."""
+    used = dict.fromkeys(x for n in nodes for x in n.operands if not x.operands)
+    return [x for x in used if x not in inputs]
 
 
-def _wanted(graph: Graph, inside: set[Node]) -> list[Node]:
+def _wanted(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
     """What a part gives: what others use, and outputs."""
+    inside = set(nodes)
     used = {x for n in graph.nodes if n not in inside for x in n.operands}
     used.update(graph.outputs)
     single: Callable[[Node], bool] = lambda n: isinstance(n.type, TensorType)  # noqa: E731
-    return [n for n in inside if n in used and single(n) and (n.operands or n in graph.outputs)]
+    return [n for n in nodes if n in used and single(n)]

@@ -34,7 +34,7 @@ class Cell:
 
     Attributes:
         value: an array of the engine `home`; while `lent` is set, nobody may read it.
-        copies: the same value on other engines that have read it, by name.
+        copies: the same value on other engines that have read it.
     """
 
     __slots__ = ("copies", "home", "lent", "lock", "order", "value")
@@ -42,7 +42,7 @@ class Cell:
     def __init__(self, value: Any):
         self.value = value
         self.home: Engine = embedded()
-        self.copies: dict[str, Any] = {}
+        self.copies: dict[Engine, Any] = {}
         self.lent = False
         self.order = next(_order)
         self.lock = threading.RLock()
@@ -51,9 +51,9 @@ class Cell:
         """The value as an array of `engine`."""
         if self.home is engine:
             return self.value
-        if engine.name not in self.copies:
-            self.copies[engine.name] = moved(self.value, self.home, engine)
-        return self.copies[engine.name]
+        if engine not in self.copies:
+            self.copies[engine] = moved(self.value, self.home, engine)
+        return self.copies[engine]
 
     def replace(self, value: Any, home: Engine) -> Any:
         """Put another value in; gives the old one."""

@@ -37,7 +37,7 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, np.ndarray] = {}
     graph = graph_to_data(pure_graph(program), arrays)
     for i, value in enumerate(numpy_values(program.variables, copy=False)):
-        arrays[f"variable.{i}"] = np.ascontiguousarray(value)
+        arrays[f"variable.{i}"] = np.array(value, order="C")  # also where it has no axes
     description = {
         "format": FORMAT,
         "graph": graph,

@@ -227,34 +227,54 @@ def scan(
     carry: Sequence[Array],
     sequences: Sequence[Array],
     backwards: bool,
+    outputs: int,
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Array, ...]:
-    """Run `step(*consts, *carry, *slices)` along axis 0; last carry, then stacked outputs.
+    """Run `step(*consts, *carry, *slices, *places)` along axis 0.
 
-    `made` has shape and dtype of each output of a step, where they are known.
+    Args:
+        step: gives the new carry, then as many outputs as `outputs` says, which it may write
+            into the places; a place may be None.
+        consts, carry, sequences: what it's given.
+        backwards: from the last slice to the first.
+        outputs: how many it gives beside the carry.
+        made: shape and dtype of each output, where they are known.
+
+    Returns:
+        The last carry, then the stacked outputs.
     """
     length, count = len(sequences[0]), len(carry)
     for x in sequences:
         if len(x) != length:
             mismatch(*(len(x) for x in sequences))
-    order = range(length - 1, -1, -1) if backwards else range(length)
+    nowhere = [None] * outputs
     if not length and made is not None:
         return (*carry, *(np.empty((0, *shape), dtype) for shape, dtype in made))
     if not length:
-        results = step(*consts, *carry, *map(_blank, sequences))[count:]
+        results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[count:]
         return (*carry, *(np.array(y)[None][:0] for y in results))
     stacks: list[Array] = []
-    for t in order:
-        results = step(*consts, *carry, *[x[t] for x in sequences])
+    for number in range(length):
+        t = length - 1 - number if backwards else number
+        # The last carry may be an output, too, and must not share memory with the stack.
+        inner = 0 < number < length - 1
+        places = [s[t] if s.ndim > 1 else None for s in stacks] if inner else nowhere
+        results = step(*consts, *carry, *[x[t] for x in sequences], *places)
         old, carry = carry, results[:count]
-        if t == order[0]:
-            for x, y in zip(old, carry, strict=True):
-                if np.shape(x) != np.shape(y):
-                    mismatch(np.shape(x), np.shape(y))
+        if not number:
+            _check_states(old, carry)
             stacks = [empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])]
-        for stack, y in zip(stacks, results[count:], strict=True):
-            stack[t] = y
+        for stack, y, place in zip(stacks, results[count:], places, strict=True):
+            if y is not place:
+                stack[t] = y
     return (*carry, *stacks)
+
+
+def _check_states(old: Sequence[Array], new: Sequence[Array]) -> None:
+    """The state has one shape in all steps."""
+    for x, y in zip(old, new, strict=True):
+        if np.shape(x) != np.shape(y):
+            mismatch(np.shape(x), np.shape(y))
 
 
 def _blank(x: Array) -> Array:

@@ -8,6 +8,13 @@ import numpy as np
 
 from . import ctc, kernels, pool, quantile, random, sparse, windows
 
+
+def beam_search(*arguments: Any) -> tuple[Any, ...]:
+    """The labellings, then their log probabilities."""
+    labels, scores = ctc.beam_search(*arguments)
+    return (*labels, scores)
+
+
 NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(np, name)
@@ -43,7 +50,7 @@ NAMESPACE: dict[str, Any] = {
     "sparse_to_dense": sparse.sparse_to_dense,
     "sparse_dot": sparse.sparse_dot,
     "greedy_decode": ctc.greedy_decode,
-    "beam_search": ctc.beam_search,
+    "beam_search": beam_search,
     "prod": np.multiply.reduce,
     "empty": pool.empty,
     "give": pool.give,

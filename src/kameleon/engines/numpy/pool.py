@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-# Smaller arrays come quickly from the allocator.
-SMALLEST = 64 * 1024
-# As many bytes are kept at most.
-LIMIT = 256 * 1024 * 1024
+from .._code.buffers import SMALLEST, Buffers
 
-_free: defaultdict[int, list[np.ndarray]] = defaultdict(list)
-_held = [0]
-_lock = threading.Lock()
+_buffers = Buffers()
 
 
 def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
@@ -32,19 +25,8 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     size = math.prod(shape) * kind.itemsize
     if size < SMALLEST:
         return np.empty(shape, kind)
-    raw = _kept(size)
+    raw = _buffers.take(size)
     return np.ndarray(shape, kind, np.empty(size, np.uint8) if raw is None else raw)
-
-
-def _kept(size: int) -> np.ndarray | None:
-    """A kept buffer of that many bytes, or of up to a fifth more."""
-    with _lock:
-        fitting = [s for s, stack in _free.items() if stack and size <= s <= size + size // 5]
-        if not fitting:
-            return None
-        best = min(fitting)
-        _held[0] -= best
-        return _free[best].pop()
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
@@ -66,10 +48,7 @@ def give(array: Any) -> None:
         and owner.dtype == np.uint8
         and owner.base is None
     ):
-        with _lock:
-            if _held[0] + owner.nbytes <= LIMIT:
-                _held[0] += owner.nbytes
-                _free[owner.nbytes].append(owner)
+        _buffers.keep(owner.nbytes, owner)
 
 
 def give_all(arrays: list[Any]) -> None:
@@ -81,14 +60,12 @@ def give_all(arrays: list[Any]) -> None:
 
 def clear() -> None:
     """Free all that is kept."""
-    with _lock:
-        _free.clear()
-        _held[0] = 0
+    _buffers.clear()
 
 
 def held() -> int:
     """How many bytes are kept."""
-    return _held[0]
+    return _buffers.held
 
 
 def _count_references() -> tuple[int, int]:

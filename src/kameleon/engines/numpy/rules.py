@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 from ...ir.node import Node
-from .code import FRESH, LOOSE, VIEW
-from .contraction import contract
-
-if TYPE_CHECKING:
-    from .engine import Emitter
-
-Rule = Callable[["Emitter", Node], None]
+from .._code import rules as shared
+from .._code.code import LOOSE, VIEW
+from .._code.contraction import contract
+from .._code.emitter import Emitter, Rule
+from .._code.rules import along, dims_text, windowed
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -119,59 +114,17 @@ def _cast(e: Emitter, node: Node) -> None:
 # Sizes and movement ------------------------------------------------------------------------
 
 
-def _runtime_dims(e: Emitter, node: Node, first: int) -> tuple[str, list[Node]]:
-    """The text of an attribute `shape` whose Nones are operands from number `first` on."""
-    sizes = node.operands[first:]
-    texts = iter(range(first, len(node.operands)))
-    shape = node.attrs["shape"]
-    parts = [f"{{{next(texts)}}}" if d is None else str(d) for d in shape]
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})", list(sizes)
-
-
 def _size(e: Emitter, node: Node) -> None:
     e.emit(node, f"int32({{0}}.shape[{node.attrs['axis']}])", node.operands)
 
 
-def _reshape(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 1)
-    e.emit(node, f"{{0}}.reshape({text})", node.operands, VIEW)
-
-
 def _broadcast(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 1)
-    e.emit(node, f"broadcast_to({{0}}, {text})", node.operands, LOOSE)
+    e.emit(node, f"broadcast_to({{0}}, {dims_text(node, 1)})", node.operands, LOOSE)
 
 
 def _iota(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 0)
-    e.emit(node, f"iota({text}, {node.attrs['axis']}, '{node.dtype}')", node.operands)
-
-
-def _transpose(e: Emitter, node: Node) -> None:
-    perm = node.attrs["perm"]
-    text = "{0}.T" if perm == (1, 0) else f"{{0}}.transpose({perm})"
-    e.emit(node, text, node.operands, VIEW)
-
-
-def _index_text(windows: Any) -> str:
-    parts = [
-        f"{'' if a is None else a}:{'' if b is None else b}{'' if s == 1 else f':{s}'}"
-        for a, b, s in windows
-    ]
-    while len(parts) > 1 and parts[-1] == ":":
-        parts.pop()
-    return ", ".join(parts)
-
-
-def _slice(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}[{_index_text(node.attrs['windows'])}]", node.operands, VIEW)
-
-
-def _unslice(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 1)
-    index = e.constant(tuple(slice(*w) for w in node.attrs["windows"]))
-    hole = len(node.operands)
-    e.emit(node, f"unslice({{0}}, {text}, {{{hole}}})", [*node.operands, index])
+    dims = dims_text(node, 0)
+    e.emit(node, f"iota({dims}, {node.attrs['axis']}, '{node.dtype}')", node.operands)
 
 
 def _reverse(e: Emitter, node: Node) -> None:
@@ -208,104 +161,7 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
     return rule
 
 
-def _along(text: str) -> Rule:
-    """A function of the operands and the attribute `axis`."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        axis, dtype = node.attrs.get("axis"), node.dtype
-        e.emit(node, text.replace("AXIS", str(axis)).replace("DTYPE", dtype), node.operands)
-
-    return rule
-
-
-def _sized(name: str) -> Rule:
-    """Adjoints of indexing: the size is an attribute or the third operand."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        size = "{2}" if node.attrs["size"] is None else str(node.attrs["size"])
-        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {node.attrs['axis']})", node.operands)
-
-    return rule
-
-
-# Control -----------------------------------------------------------------------------------
-
-
-def _holes(first: int, count: int) -> str:
-    return ", ".join(f"{{{i}}}" for i in range(first, first + count))
-
-
-def _item(e: Emitter, node: Node) -> None:
-    """A scan's stacked outputs are its own; other results may share memory with operands."""
-    (producer,), index = node.operands, node.attrs["index"]
-    stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
-    e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
-
-
-def _same(e: Emitter, node: Node) -> None:
-    e.emit(node, "{0}", [node.operands[0]], VIEW)
-
-
-def _check(e: Emitter, node: Node) -> None:
-    message = e.constant(node.attrs["message"])
-    e.emit(node, "check({0}, {1}, {2})", [*node.operands, message], VIEW)
-
-
-def _cond(e: Emitter, node: Node) -> None:
-    count = len(node.operands) - 1
-    branches = [e.body(node.attrs["then"]), e.body(node.attrs["otherwise"])]
-    holes = _holes(1, count)
-    text = f"({{{count + 1}}}({holes}) if {{0}} else {{{count + 2}}}({holes}))"
-    e.emit(node, text, [*node.operands, *branches], LOOSE)
-
-
-def _parts(node: Node, *counts: int) -> str:
-    texts, first = [], 0
-    for count in counts:
-        holes = _holes(first, count)
-        texts.append(f"({holes}{',' if count == 1 else ''})")
-        first += count
-    return ", ".join(texts)
-
-
-def _scan(e: Emitter, node: Node) -> None:
-    c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
-    step = e.body(node.attrs["body"])
-    parts = _parts(node, c, k, total - c - k)
-    outputs = [y.type for y in node.attrs["body"].outputs[k:]]
-    made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
-    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']}, {made})"
-    e.emit(node, text, [*node.operands, step], LOOSE)
-
-
-def _while(e: Emitter, node: Node) -> None:
-    c, total = node.attrs["consts"], len(node.operands)
-    bodies = [e.body(node.attrs["condition"]), e.body(node.attrs["body"])]
-    text = f"while_loop({{{total}}}, {{{total + 1}}}, {_parts(node, c, total - c)})"
-    e.emit(node, text, [*node.operands, *bodies], LOOSE)
-
-
 # Windows -----------------------------------------------------------------------------------
-
-
-def _windowed(text: str) -> Rule:
-    """A kernel of engines.numpy.windows: WINDOW, MOVES and SPACE stand for attributes."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        w = node.attrs["window"]
-        full = f"{w.strides}, {w.padding}, {w.dilation}"
-        line = text.replace("WINDOW", f"{w.sizes}, {w.strides}, {w.padding}")
-        line = line.replace("MOVES", full).replace("DILATION", str(w.dilation))
-        line = line.replace("SIZES", str(w.sizes))
-        if "space" in node.attrs:
-            sizes = iter(range(len(node.operands)))
-            known = len([d for d in node.attrs["space"] if d is None])
-            sizes = iter(range(len(node.operands) - known, len(node.operands)))
-            dims = [f"{{{next(sizes)}}}" if d is None else str(d) for d in node.attrs["space"]]
-            line = line.replace("SPACE", f"({', '.join(dims)},)")
-        e.emit(node, line, node.operands)
-
-    return rule
 
 
 def _max_pool(e: Emitter, node: Node) -> None:
@@ -319,13 +175,12 @@ def _max_pool(e: Emitter, node: Node) -> None:
 
 
 def _random_bits(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 1)
-    e.emit(node, f"random_bits({{0}}, int(prod({text}))).reshape({text})", node.operands)
+    dims = dims_text(node, 1)
+    e.emit(node, f"random_bits({{0}}, int(prod({dims}))).reshape({dims})", node.operands)
 
 
 def _sparse_to_dense(e: Emitter, node: Node) -> None:
-    text, _ = _runtime_dims(e, node, 2)
-    e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {text})", node.operands)
+    e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {dims_text(node, 2)})", node.operands)
 
 
 def _sparse_dot(e: Emitter, node: Node) -> None:
@@ -334,36 +189,21 @@ def _sparse_dot(e: Emitter, node: Node) -> None:
     e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", node.operands)
 
 
-def _greedy(e: Emitter, node: Node) -> None:
-    e.emit(node, "greedy_decode({0}, {1})", node.operands)
-
-
-def _beam_search(e: Emitter, node: Node) -> None:
-    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
-    text = f"(lambda r: (*r[0], r[1]))(beam_search({{0}}, {{1}}, {width}, {paths}))"
-    e.emit(node, text, node.operands)
-
-
 RULES: dict[str, Rule] = {
+    **shared.RULES,
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
     "relu": _relu,
     "sigmoid": _function("sigmoid({0}{out})"),
     "softplus": _function("softplus({0})"),
-    "softmax": _along("softmax({0}, AXIS)"),
-    "log_softmax": _along("log_softmax({0}, AXIS)"),
-    "softmax_crossentropy": _along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
-    "sparse_softmax_crossentropy": _along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "softmax": along("softmax({0}, AXIS)"),
+    "log_softmax": along("log_softmax({0}, AXIS)"),
     "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
-    "bitcast": _along("{0}.view('DTYPE')"),
+    "bitcast": along("{0}.view('DTYPE')"),
     "size": _size,
-    "reshape": _reshape,
     "broadcast_to": _broadcast,
     "iota": _iota,
-    "transpose": _transpose,
-    "slice": _slice,
-    "unslice": _unslice,
     "reverse": _reverse,
     "pad": _pad,
     "concatenate": _concatenate,
@@ -373,42 +213,25 @@ RULES: dict[str, Rule] = {
     "reduce_min": _reduce("minimum", dtype=False),
     "reduce_any": _reduce("logical_or", dtype=False),
     "reduce_all": _reduce("logical_and", dtype=False),
-    "argmax": _along("argmax({0}, AXIS)"),
-    "argmin": _along("argmin({0}, AXIS)"),
-    "argsort": _along("argsort({0}, AXIS, kind='stable')"),
-    "cumsum": _along("cumsum({0}, AXIS, 'DTYPE')"),
-    "cumprod": _along("cumprod({0}, AXIS, 'DTYPE')"),
-    "linear_scan": _along("linear_scan({0}, {1}, AXIS)"),
-    "gather": _along("gather({0}, {1}, AXIS)"),
-    "take_along": _along("take_along({0}, {1}, AXIS)"),
-    "scatter_add": _sized("scatter_add"),
-    "put_along": _sized("put_along"),
-    "nonzero": _along("argwhere({0})"),
+    "argmax": along("argmax({0}, AXIS)"),
+    "argmin": along("argmin({0}, AXIS)"),
+    "argsort": along("argsort({0}, AXIS, kind='stable')"),
+    "cumsum": along("cumsum({0}, AXIS, 'DTYPE')"),
+    "cumprod": along("cumprod({0}, AXIS, 'DTYPE')"),
     "contract": contract,
-    "item": _item,
-    "identity": _same,
-    "stop_gradient": _same,
-    "with_gradient": _same,
-    "check": _check,
-    "cond": _cond,
-    "scan": _scan,
-    "while": _while,
-    "patches": _windowed("patches({0}, WINDOW, DILATION)"),
-    "fold": _windowed("fold({0}, SPACE, WINDOW, DILATION)"),
-    "conv_input": _windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
+    "patches": windowed("patches({0}, WINDOW, DILATION)"),
+    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "conv_input": windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
     "max_pool": _max_pool,
-    "unpool": _windowed("unpool({0}, {1}, SPACE, WINDOW)"),
-    "pool_pick": _windowed("pool_pick({0}, {1}, WINDOW)"),
-    "sum_pool": _windowed("sum_pool({0}, WINDOW)"),
-    "sum_unpool": _windowed("sum_pool_grad({0}, SPACE, WINDOW)"),
-    "depthwise_conv": _windowed("depthwise_conv({0}, {1}, MOVES)"),
-    "depthwise_input": _windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
-    "depthwise_kernel": _windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
+    "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
+    "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
+    "sum_pool": windowed("sum_pool({0}, WINDOW)"),
+    "sum_unpool": windowed("sum_pool_grad({0}, SPACE, WINDOW)"),
+    "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
+    "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
+    "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
     "random_bits": _random_bits,
-    "random_fold": _along("fold_in({0}, {1})"),
     "normal_quantile": _function("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
     "sparse_dense_dot": _sparse_dot,
-    "ctc_greedy": _greedy,
-    "ctc_beam_search": _beam_search,
 }

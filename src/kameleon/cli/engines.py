@@ -1,0 +1,213 @@
+"""What `kameleon engines` shows: the engines there are, what runs here, and who chose which."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import EntryPoint, packages_distributions, version
+
+from rich.table import Table
+from rich.text import Text
+
+from kameleon.cli.probe import Answer, ask
+from kameleon.config import (
+    DEFAULT,
+    ENGINES,
+    ENVIRONMENT,
+    choose_backend,
+    describe_source,
+    installed,
+    settings,
+)
+from kameleon.errors import EngineNotFoundError
+
+# Names that are known and have no engine: why, and what can be done.
+WITHOUT = {
+    "cntk": "no engine in this version: its last release (2.7, 2019) needs Python 3.6 or older;"
+    " programs written for it run unchanged on every engine here",
+}
+AT_ONCE = 2  # libraries loading at the same time
+
+
+@dataclass(frozen=True)
+class Row:
+    """An engine, as far as it is known without loading its library; `told` adds the rest.
+
+    Attributes:
+        name: how it is chosen.
+        aliases: other names that choose it.
+        title: how its name is written.
+        library, version: the installed package that runs the graphs; empty where there's none.
+        installed: whether it can run here, as far as packages tell.
+        install: the line that installs it; empty where there is nothing to install.
+        devices: what it can run on, the first one is used; None if it wasn't asked.
+        error: why its library can't be loaded; empty if it can.
+        note: what else is to be said of it.
+        in_force: whether it's the one that programs started here would run on.
+    """
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    library: str = ""
+    version: str = ""
+    installed: bool = False
+    install: str = ""
+    devices: tuple[str, ...] | None = None
+    error: str = ""
+    note: str = ""
+    in_force: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The engine in force (None, if what was asked for can't be met), and who said so."""
+
+    name: str | None
+    source: str
+    reason: str
+
+
+# Collecting ------------------------------------------------------------------------------------
+
+
+def choice() -> Choice:
+    """Return what a program started here would run on."""
+    from kameleon.runtime.engines import available, canonical  # late: it loads NumPy
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            asked, source = choose_backend(available)
+        except EngineNotFoundError as error:
+            return Choice(None, "", str(error))
+    said = "".join(f" ({w.message})" for w in caught)
+    name = canonical(asked)
+    if source == DEFAULT:
+        path = settings._path
+        reason = f"the default: neither {ENVIRONMENT} nor {path} names an engine"
+        return Choice(name, source, said.strip(" ()") or reason)
+    kind = "" if name in ENGINES or available(name) else ", an external backend"
+    return Choice(name, source, f"{describe_source(source, asked)}{kind}{said}")
+
+
+def rows(chosen: str | None) -> list[Row]:
+    """Return all engines, as far as they are known without loading a library.
+
+    Arguments:
+        chosen: the name of the one in force.
+    """
+    from kameleon.runtime.engines import third_parties
+
+    packages = packages_distributions()
+    found = [_own(name, packages) for name in ENGINES]
+    found += [_third_party(point) for point in third_parties().values()]
+    return [replace(row, in_force=row.name == chosen) for row in found]
+
+
+def _own(name: str, packages: Mapping[str, list[str]]) -> Row:
+    from kameleon.runtime.engines import ALIASES, available
+
+    known = ENGINES[name]
+    row = Row(name, known.title, tuple(a for a, meant in ALIASES.items() if meant == name))
+    if not available(name):
+        return replace(row, note=WITHOUT.get(name, "no engine in this version"))
+    if not installed(name):
+        return replace(row, install=f"pip install {known.requirement}")
+    distributions = packages.get(known.module) or [known.module]
+    return replace(
+        row, installed=True, library=distributions[0], version=_version(distributions[0])
+    )
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except Exception:  # a library on the path that no installer knows of
+        return ""
+
+
+def _third_party(point: EntryPoint) -> Row:
+    row = Row(point.name, point.name, installed=True, note=f"by {point.value}")
+    if point.dist is None:
+        return row
+    return replace(row, library=point.dist.name, version=point.dist.version)
+
+
+def told(
+    found: Iterable[Row],
+    progress: Callable[[list[str]], None] = lambda waiting: None,
+    ask: Callable[[str], Answer] = ask,
+) -> list[Row]:
+    """Return the rows with what the engines say of themselves.
+
+    Arguments:
+        found: rows; the libraries of those that are installed get loaded, in other processes.
+        progress: called with the titles of those that haven't answered yet.
+        ask: asks an engine by its name.
+    """
+    found = list(found)
+    waiting = {row.name: row.title for row in found if row.installed}
+    answers: dict[str, Answer] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        progress(list(waiting.values()))
+        asked = {pool.submit(ask, name): name for name in waiting}
+        for done in as_completed(asked):
+            name = asked[done]
+            answers[name] = done.result()
+            del waiting[name]
+            progress(list(waiting.values()))
+    return [_with_answer(row, answers.get(row.name)) for row in found]
+
+
+def _with_answer(row: Row, answer: Answer | None) -> Row:
+    if answer is None:
+        return row
+    if answer.error:
+        return replace(row, error=answer.error)
+    return replace(row, devices=answer.devices, version=row.version or answer.version)
+
+
+# Showing ---------------------------------------------------------------------------------------
+
+
+def as_data(found: Iterable[Row], chosen: Choice) -> dict[str, object]:
+    """Return everything as JSON takes it."""
+    return {"engines": [asdict(row) for row in found], "in_force": asdict(chosen)}
+
+
+def as_table(found: Iterable[Row]) -> Table:
+    """Return the table for people."""
+    table = Table("engine", "title", "library", "state", "devices")
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in found:
+        table.add_row(
+            Text(" or ".join((row.name, *row.aliases)), "bold" if row.in_force else ""),
+            Text(row.title),
+            Text(" ".join(filter(None, (row.library, row.version)))),
+            _state(row),
+            Text(", ".join(row.devices or ())),
+        )
+    return table
+
+
+def _state(row: Row) -> Text:
+    """Whether it can run here, and if not, why or what to do."""
+    if row.error:
+        return Text(row.error, "red")
+    if row.install:
+        return Text(f"not installed: {row.install}")
+    if not row.installed:
+        return Text(row.note, "dim")
+    state = "installed, in force" if row.in_force else "installed"
+    return Text("; ".join(filter(None, [state, row.note])), "green")
+
+
+def in_force(chosen: Choice) -> str:
+    """Return the sentence on what programs started here run on."""
+    if chosen.name is None:
+        return f"No engine is in force: {chosen.reason}"
+    return f"In force: {chosen.name} – {chosen.reason}"

@@ -1,0 +1,239 @@
+"""What a comparison found, in numbers and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+# By dtype, how far two engines may be apart, relative to the largest number of the tensor.
+TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+# The same for numbers near zero, as a part of it.
+ABSOLUTE = 1e-3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far two values of one tensor are apart.
+
+    Attributes:
+        name: what it is: 'output 0', say.
+        dtype: its element type; integers and bools must be equal.
+        absolute: the largest difference of two elements; infinite where one is NaN or infinite
+            and the other isn't that, too, or where shapes or dtypes differ.
+        scale: the largest finite magnitude in the reference.
+    """
+
+    name: str
+    dtype: str
+    absolute: float
+    scale: float
+
+    @property
+    def relative(self) -> float:
+        """The largest difference in units of the largest magnitude."""
+        if self.absolute == 0:
+            return 0.0
+        return self.absolute / self.scale if self.scale else np.inf
+
+    def within(self, rtol: float | None = None, atol: float | None = None) -> bool:
+        """Whether it's no larger than `atol` + `rtol` times the largest magnitude."""
+        if self.dtype not in TOLERANCES:
+            return self.absolute == 0
+        rtol = TOLERANCES[self.dtype] if rtol is None else rtol
+        atol = rtol * ABSOLUTE if atol is None else atol
+        return self.absolute <= atol + rtol * self.scale
+
+
+def difference(name: str, got: Array, want: Array) -> Difference:
+    """How far `got` is from the reference's `want`."""
+    a, b = np.asarray(got), np.asarray(want)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return Difference(name, str(b.dtype), np.inf, 0.0)
+    numbers = np.abs(b.astype("float64"))
+    scale = np.max(numbers[np.isfinite(numbers)], initial=0.0)
+    return Difference(name, str(b.dtype), float(np.max(_apart(a, b), initial=0.0)), float(scale))
+
+
+def _apart(got: Array, want: Array) -> Array:
+    """The magnitudes of the differences of elements, as float64; NaN equals NaN."""
+    exact = np.asarray(got), np.asarray(want)
+    a, b = (x.astype("float64") for x in exact)
+    with np.errstate(all="ignore"):
+        apart = np.abs(a - b)
+    apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, apart)
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    if exact[0].dtype.kind in "iu":  # large ones may be equal as floats
+        apart = np.maximum(apart, exact[0] != exact[1])
+    return apart
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The first node of the graph whose value differs, though those of its operands agree.
+
+    Attributes:
+        primitive: its name.
+        operands: the operands' types.
+        type: the type of its value.
+        name: the tensor's name.
+        source: the line that made it.
+        values: two lines about its values: of the reference, and of the other engine.
+        alone: whether it differs also when it's given the very same operands; else it makes a
+            small difference a large one.
+    """
+
+    primitive: str
+    operands: tuple[str, ...]
+    type: str
+    name: str
+    source: str
+    values: tuple[str, str]
+    alone: bool
+
+    def __str__(self) -> str:
+        how = "" if self.alone else "\n  it makes small differences of its operands large ones"
+        call = f"{self.primitive}({', '.join(self.operands)}) -> {self.type}"
+        lines = "\n  ".join(self.values)
+        return f"{call}, '{self.name}'\n  which was made at {self.source}\n  {lines}{how}"
+
+
+@dataclass
+class EngineRun:
+    """What one engine made of it.
+
+    Attributes:
+        engine: its name.
+        values: the results; None where it failed.
+        first_call, warm_call: seconds with compilation, and without it.
+        error: what was raised, as text; else None.
+        differences: one for each result, from the reference.
+        first_difference: which node parts it from the reference, where one does.
+    """
+
+    engine: str
+    values: list[Array] | None = None
+    first_call: float = np.nan
+    warm_call: float = np.nan
+    error: str | None = None
+    differences: list[Difference] = field(default_factory=list)
+    first_difference: FirstDifference | None = None
+
+    @property
+    def worst(self) -> Difference | None:
+        """The difference that exceeds its tolerance by most."""
+        if not self.differences:
+            return None
+        return max(self.differences, key=lambda d: (not d.within(), d.relative))
+
+    def agrees(self, rtol: float | None = None, atol: float | None = None) -> bool:
+        """Whether it ran, and is as near as that to the reference."""
+        return self.error is None and all(d.within(rtol, atol) for d in self.differences)
+
+
+@dataclass
+class Comparison:
+    """What `compare` found. Printed, it's a table, and the nodes where engines part.
+
+    Attributes:
+        reference: the name of the engine that the others are compared with.
+        names: of the results: outputs, new values of variables, gradients.
+        runs: by name of an engine, what it made of it.
+    """
+
+    reference: str
+    names: list[str]
+    runs: dict[str, EngineRun]
+
+    def agree(self, rtol: float | None = None, atol: float | None = None) -> bool:
+        """Whether all engines ran and give the same.
+
+        Args:
+            rtol: how far apart floats may be, as a part of the largest magnitude of their
+                tensor; by dtype, if None: 1e-9 for float64, 1e-4 for float32, 1e-2 for float16.
+            atol: what is allowed beside that; a thousandth of rtol, if None.
+        """
+        return all(run.agrees(rtol, atol) for run in self.runs.values())
+
+    def __str__(self) -> str:
+        return "\n".join([self._title(), *_columns(self._rows()), *self._details()])
+
+    def _title(self) -> str:
+        count = len(self.names)
+        return f"{count} result{'s' * (count != 1)} compared with {self.reference}"
+
+    def _rows(self) -> list[Sequence[str]]:
+        head = ("engine", "agrees", "difference", "relative", "of", "first call", "warm call")
+        return [head, *(self._row(run) for run in self.runs.values())]
+
+    def _row(self, run: EngineRun) -> Sequence[str]:
+        if run.error is not None:
+            return (run.engine, "failed", "", "", "", "", "")
+        times = _seconds(run.first_call), _seconds(run.warm_call)
+        if run.engine == self.reference or run.worst is None:
+            return (run.engine, "", "", "", "", *times)
+        worst = run.worst
+        verdict = "yes" if run.agrees() else "NO"
+        return (
+            run.engine, verdict, f"{worst.absolute:.1e}", f"{worst.relative:.1e}", worst.name,
+            *times,
+        )  # fmt: skip
+
+    def _details(self) -> list[str]:
+        lines = []
+        for run in self.runs.values():
+            if run.error is not None:
+                lines.append(f"\n{run.engine} failed: {run.error}")
+            elif run.first_difference is not None:
+                lines.append(
+                    f"\n{run.engine} parts from {self.reference} at\n  {run.first_difference}"
+                )
+            elif not run.agrees():
+                lines.append(
+                    f"\n{run.engine} parts from {self.reference}, but no node alone does: it's in"
+                    " how they are compiled together"
+                )
+        return lines
+
+
+def _seconds(value: float) -> str:
+    """A time in a readable unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-6:.3g} µs"
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def summary(engine: str, value: Array, at: tuple[int, ...]) -> str:
+    """A line about a value: its range, and the element where two differ most."""
+    array = np.asarray(value)
+    if not array.size:
+        return f"{engine}: shape {array.shape}"
+    numbers = array.astype("float64")
+    text = f"{engine}: {array[at]!s}"
+    if array.ndim:
+        with np.errstate(all="ignore"):
+            low, mean, high = numbers.min(), numbers.mean(), numbers.max()
+        text += f" at {list(at)}; from {low:.6g} to {high:.6g}, mean {mean:.6g}"
+    return text
+
+
+def worst_place(got: Array, want: Array) -> tuple[int, ...]:
+    """The index of the element where two arrays of one shape differ most."""
+    apart = _apart(got, want)
+    if not apart.ndim or not apart.size:
+        return ()
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(apart)), apart.shape))

@@ -1,0 +1,141 @@
+"""Training the digits on several engines in one process: one graph, the same start for each."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from kameleon import backend as K
+from kameleon.demo.digits import Epoch, Reader
+from kameleon.runtime.engines import load
+from kameleon.runtime.state import draws
+
+REFERENCE = "numpy"  # what the others are compared with, where it takes part
+# A step that takes so many times as long as usual makes code: engines compile for each size of a
+# batch, or when a function has been called often enough.
+LONG = 10
+
+
+@dataclass
+class Run:
+    """What training on one engine gave.
+
+    Attributes:
+        engine: its name.
+        version: of the library that ran the graph.
+        epochs: what each pass over the training set gave.
+        losses: one for each step.
+        seconds: how long each step took.
+        error: why it ended early; None if it didn't.
+    """
+
+    engine: str
+    version: str = ""
+    epochs: list[Epoch] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    error: Exception | None = None
+
+    @property
+    def compiling(self) -> float:
+        """Seconds of the steps in which code was made: the first one, and very long ones.
+
+        >>> run = Run("some engine", seconds=[2.0, 0.5, 0.25, 0.25, 8.0, 0.25])
+        >>> run.compiling, run.training
+        (10.0, 1.25)
+        """
+        longest = LONG * median(self.seconds or [0.0])
+        return sum(s for i, s in enumerate(self.seconds) if i == 0 or s > longest)
+
+    @property
+    def training(self) -> float:
+        """Seconds of all other steps."""
+        return sum(self.seconds) - self.compiling
+
+
+class Start:
+    """The state of a reader at one moment, to begin from once more.
+
+    That's the values of all variables, how often each random function was drawn from, and the
+    order of the digits.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        program = reader.step.compiled.program
+        self._reader = reader
+        self._variables = program.variables
+        self._values = K.batch_get_value(self._variables)
+        self._streams = [(cell, cell.value) for cell in map(draws, program.sources)]
+        self._order = copy.deepcopy(reader.rng.bit_generator.state)
+
+    def restore(self) -> None:
+        """Let the reader be as it was."""
+        K.batch_set_value(list(zip(self._variables, self._values, strict=True)))
+        for cell, drawn in self._streams:
+            cell.value = drawn
+        self._reader.rng.bit_generator.state = copy.deepcopy(self._order)
+
+
+class Watch:
+    """Stands for the training step of a reader: measures it, and keeps the losses."""
+
+    def __init__(self, step: Any, run: Run) -> None:
+        self._step, self._run = step, run
+
+    def __call__(self, values: Sequence[Any]) -> Any:
+        """Take a step."""
+        begun = time.perf_counter()
+        results = self._step(values)
+        self._run.seconds.append(time.perf_counter() - begun)
+        self._run.losses.append(float(results[0]))
+        return results
+
+
+def train(
+    engine: str, reader: Reader, epochs: int, show: Callable[[Epoch], None] = lambda epoch: None
+) -> Run:
+    """Train a reader on an engine; a failure ends it and is part of what it returns.
+
+    Arguments:
+        engine: its name.
+        reader: what to train, from the state that it is in.
+        epochs: passes over the training set.
+        show: called after each of them.
+    """
+    from threadpoolctl import threadpool_limits  # late: the package works without it
+
+    run, step = Run(engine), reader.step
+    reader.step = Watch(step, run)
+    try:
+        run.version = load(engine).version()
+        # Products of this size are slower on several threads, and differ in their last bits.
+        # Inside of `using_engine`, as the limits hold for libraries that are loaded by now.
+        with K.using_engine(engine), threadpool_limits(1, user_api="blas"):
+            for epoch in reader.learn(epochs):
+                run.epochs.append(epoch)
+                show(epoch)
+    except Exception as error:  # libraries fail in all ways; the others shall have their turn
+        run.error = error
+    finally:
+        reader.step = step
+    return run
+
+
+def reference_of(runs: Sequence[Run]) -> Run | None:
+    """Return the run that the others are compared with: NumPy's, or else the first that ended."""
+    ended = [run for run in runs if run.error is None]
+    return next((run for run in ended if run.engine == REFERENCE), ended[0] if ended else None)
+
+
+def difference(run: Run, reference: Run) -> float:
+    """Return how far the loss was from the reference's at most, relative to it.
+
+    >>> difference(Run("a", losses=[2.0, 1.1]), Run("b", losses=[2.0, 1.0])) < 0.11
+    True
+    """
+    pairs = zip(run.losses, reference.losses, strict=False)
+    return max((abs(a - b) / abs(b) for a, b in pairs), default=0.0)

@@ -1,0 +1,103 @@
+"""Contractions as products of matrices: axes are brought together by views where possible."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...ir.node import Node
+from ...prims.linalg import free_axes
+from .emitter import Emitter
+
+Axes = tuple[int, ...]
+
+
+def _laid_out(x: Node) -> tuple[Node, Axes]:
+    """What a transposition, which moves nothing, is a view of; and where it has each axis."""
+    axes = tuple(range(len(x.shape)))
+    while x.primitive.name == "transpose":
+        axes = tuple(x.attrs["perm"][i] for i in axes)
+        x = x.operands[0]
+    return x, axes
+
+
+def _count(x: Node) -> int:
+    """About how many elements there are; unknown sizes count 32."""
+    return prod(32 if d is None else d for d in x.shape)
+
+
+def _in_order(a: Node, b: Node, over: tuple[Axes, Axes]) -> tuple[Axes, Axes]:
+    """The contracted axes of both operands, in pairs, ascending in the larger one.
+
+    An operand whose axes aren't in order is copied.
+    """
+    larger = int(_count(b) > _count(a))
+    pairs = sorted(zip(*over, strict=True), key=lambda pair: pair[larger])
+    return tuple(i for i, _ in pairs), tuple(j for _, j in pairs)
+
+
+def _dims_product(x: Node, axes: tuple[int, ...], hole: int) -> str:
+    parts = [str(x.shape[i]) if x.shape[i] is not None else f"{{{hole}}}.shape[{i}]" for i in axes]
+    return "*".join(parts) or "1"
+
+
+def _matrix(
+    x: Node,
+    hole: int,
+    batch: tuple[int, ...],
+    rows: tuple[int, ...],
+    columns: tuple[int, ...],
+    transpose: str,
+) -> str:
+    """Text of operand `hole` as (*batch, rows, columns), by views where possible."""
+    order, swapped = (*batch, *rows, *columns), (*batch, *columns, *rows)
+    rank = len(x.shape)
+    # Where a copy has to be made, whole rows are moved.
+    in_rows = order[-1:] != (rank - 1,) and swapped[-1:] == (rank - 1,)
+    flip = order != tuple(range(rank)) and (swapped == tuple(range(rank)) or in_rows) and not batch
+    if flip:
+        rows, columns, order = columns, rows, swapped
+    text = f"{{{hole}}}"
+    if order != tuple(range(rank)):
+        text += f".{transpose}({order})"
+    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
+        dims = [_dims_product(x, axes, hole) for axes in (rows, columns)]
+        if batch:
+            dims.insert(0, _dims_product(x, batch, hole))
+        text += f".reshape({', '.join(dims)})"
+    return text + (".T" if flip else "")
+
+
+def contract(e: Emitter, node: Node) -> None:
+    """One product of matrices, or of batches of them; the namespace has `dot` and `matmul`."""
+    (a, at_a), (b, at_b) = map(_laid_out, node.operands)
+    (over_a, over_b), (batch_a, batch_b) = node.attrs["over"], node.attrs["batch"]
+    free_a = tuple(at_a[i] for i in free_axes(len(at_a), over_a, batch_a))
+    free_b = tuple(at_b[j] for j in free_axes(len(at_b), over_b, batch_b))
+    batch_a, batch_b = tuple(at_a[i] for i in batch_a), tuple(at_b[j] for j in batch_b)
+    over = tuple(at_a[i] for i in over_a), tuple(at_b[j] for j in over_b)
+    over_a, over_b = _in_order(a, b, over)
+    left = _matrix(a, 0, batch_a, free_a, over_a, e.transpose)
+    right = _matrix(b, 1, batch_b, over_b, free_b, e.transpose)
+    for i, j in zip(batch_a, batch_b, strict=True):
+        _check_batch(e, node, i, j)
+    text = f"{'matmul' if batch_a else 'dot'}({left}, {right}{{out}})"
+    rows, columns = _dims_product(a, free_a, 0), _dims_product(b, free_b, 1)
+    lead = f"{_dims_product(a, batch_a, 0)}, " if batch_a else ""
+    flat = f"({lead}{rows}, {columns})" if free_a and free_b else None
+    if len(free_a) != 1 or len(free_b) != 1 or len(batch_a) > 1:
+        holes = [(a, i, 0) for i in (*batch_a, *free_a)] + [(b, j, 1) for j in free_b]
+        dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
+        text += f".reshape({', '.join(dims)})" if dims else "[0, 0]"
+    if flat is None:
+        text = text.replace("{out}", "")
+    e.emit(node, text, [a, b], dims=flat)
+
+
+def _check_batch(e: Emitter, node: Node, i: int, j: int) -> None:
+    """Batch sizes that aren't provably equal: matmul would stretch a 1."""
+    a, b = node.operands
+    roots = e.sizes.of(a, i), e.sizes.of(b, j)
+    if roots[0] != roots[1]:
+        x, y = f"{{0}}.shape[{i}]", f"{{1}}.shape[{j}]"
+        e.code.emit(node, f"{x} == {y} or mismatch({x}, {y})", [e.slot(a), e.slot(b)])
+        e.sizes.state(*roots)

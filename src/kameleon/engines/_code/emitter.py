@@ -1,0 +1,193 @@
+"""From a graph to straight-line code: every node is asked for its line, by the engine's table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import Graph
+from ...ir.sizes import Sizes
+from ...prims.shaping import FIRST_SIZE
+from ...prims.sizes import size_origin
+from .._stretch import AxisSize, Read, bare_operands, unproven
+from . import code as code_module
+from .code import Arg, Code, Language
+from .schedule import WHEN_NEEDED, scheduled
+
+Rule = Callable[[Any, Node], None]
+
+
+class Emitter:
+    """Emits the code of one graph: asks the table for each node, in order. Engines derive it.
+
+    Attributes:
+        language: what lines are written in.
+        rules: the table; a rule emits the line of a node.
+        transpose: the method of arrays that brings axes into another order.
+    """
+
+    language: ClassVar[Language]
+    rules: ClassVar[Mapping[str, Rule]]
+    transpose: ClassVar[str] = "transpose"
+
+    def __init__(self, graph: Graph, more: int = 0):
+        """
+        Args:
+            graph: what to emit.
+            more: how many parameters beside the graph's inputs there are.
+        """
+        self.graph = graph
+        self.code = Code(len(graph.inputs) + more, self.language)
+        self.sizes = Sizes(size_origin)
+        self._members = set(graph.nodes)
+        self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}
+
+    # What engines say ------------------------------------------------------------------------
+
+    def value(self, array: Any) -> Any:
+        """The engine's array for a constant."""
+        raise NotImplementedError
+
+    def scalar(self, array: Any) -> Arg | None:
+        """How a scalar constant is written as an operand, where it isn't an array like others."""
+        return None
+
+    def private(self, node: Node, slot: int) -> int:
+        """A slot with a copy of the value of `node` that shares memory with nothing."""
+        raise NotImplementedError
+
+    def size(self, node: Node) -> Arg:
+        """The value of an integer scalar where it's a size."""
+        return self.slot(node)
+
+    def is_late(self, node: Node) -> bool:
+        """Whether a node makes no line before another node needs it."""
+        return node.primitive.name in WHEN_NEEDED
+
+    # The walk --------------------------------------------------------------------------------
+
+    def run(self, own_outputs: bool, into: int | None = None) -> Code:
+        """The finished code.
+
+        Args:
+            own_outputs: no output shares memory with anything.
+            into: the outputs from this number on may be written into arrays; each has a further
+                parameter for one (or None).
+        """
+        for node in scheduled(self.graph):
+            if not self.is_late(node):
+                self.rules[node.primitive.name](self, node)
+        slots = [self.slot(n) for n in self.graph.outputs]
+        if own_outputs:
+            slots = self._own(slots)
+        if into is not None:
+            for parameter, slot in enumerate(slots[into:], len(self.graph.inputs)):
+                self.code.write_into(slot, parameter)
+        self.code.finish(slots)
+        return self.code
+
+    def _own(self, slots: list[int]) -> list[int]:
+        taken: set[int] = set()
+        owned = []
+        for node, slot in zip(self.graph.outputs, slots, strict=True):
+            if not self.code.is_owned(slot) or self.code.group(slot) in taken:
+                slot = self.private(node, slot)
+            taken.add(self.code.group(slot))
+            owned.append(slot)
+        return owned
+
+    # What rules ask for ----------------------------------------------------------------------
+
+    def slot(self, node: Node) -> int:
+        """Where the value of `node` is; constants and broadcasts are made when first needed."""
+        slot = self._slots.get(node)
+        if slot is None:
+            if node.primitive is CONSTANT:
+                slot = self.code.constant(self.value(node.attrs["value"].array))
+                self._slots[node] = slot
+            else:
+                self.rules[node.primitive.name](self, node)
+                slot = self._slots[node]
+        return slot
+
+    def arg(self, node: Node) -> Arg:
+        """The value of `node` as an operand of an elementwise line."""
+        if node.primitive is CONSTANT and not node.shape:
+            found = self.scalar(node.attrs["value"].array)
+            if found is not None:
+                return found
+        return self.slot(node)
+
+    def operands(self, node: Node) -> list[Arg]:
+        """The values of a node's operands; those that are sizes as such."""
+        first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
+        values: list[Arg] = [self.slot(x) for x in node.operands[:first]]
+        return values + [self.size(x) for x in node.operands[first:]]
+
+    def emit(
+        self,
+        node: Node,
+        text: str,
+        operands: Sequence[Node | Arg],
+        kind: str = code_module.FRESH,
+        reusable: Sequence[int] = (),
+        dims: str | None = None,
+        shares: Sequence[int] | None = None,
+    ) -> None:
+        """Compute `node` by `text` over `operands`: see `Code.emit`."""
+        args = [self.slot(x) if isinstance(x, Node) else x for x in operands]
+        if dims is None and "{out}" in text and node.type.is_static:
+            dims = str(node.shape)
+        self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims, shares)
+
+    def constant(self, value: Any) -> int:
+        """A slot for any object that the code needs."""
+        return self.code.constant(value)
+
+    def inner(self, graph: Graph, more: int = 0) -> Emitter:
+        """What emits the code of a body."""
+        return type(self)(graph, more)
+
+    def body(self, graph: Graph) -> int:
+        """A slot for the function that runs a body."""
+        return self.constant(self.function(self.inner(graph).run(own_outputs=False)))
+
+    def function(self, code: Code) -> Callable[..., Any]:
+        """The function that finished code of a body makes."""
+        return code.join()
+
+    def is_used(self, node: Node) -> bool:
+        """Whether anything needs the value of `node` (a result that may be dead)."""
+        return node in self._members
+
+    # Elementwise -----------------------------------------------------------------------------
+
+    def stretched(self, node: Node) -> tuple[list[Arg], list[int]]:
+        """The operands of an elementwise node, with broadcasts left to the library where
+        something else has the full size; and which of them have the type of the result.
+
+        Sizes that are not provably equal are checked by a line of their own.
+        """
+        bare = bare_operands(node)
+        args = [self.arg(b) for b in bare]
+        for reads in unproven(node, bare, self.sizes):
+            self._agree(node, reads, args)
+        pairs = enumerate(zip(bare, node.operands, strict=True))
+        full = [i for i, (b, x) in pairs if b is x and b.type == node.type]
+        return args, [i for i in full if node.shape]
+
+    def _agree(self, node: Node, reads: list[Read], args: list[Arg]) -> None:
+        """A line that checks that sizes are equal."""
+        texts: list[str] = []
+        used: list[Arg] = []
+        for read in reads:
+            if isinstance(read, int):
+                texts.append(str(read))
+                continue
+            axis = f".shape[{read.axis}]" if isinstance(read, AxisSize) else ""
+            texts.append(f"{{{len(used)}}}{axis}")
+            used.append(args[read.operand] if isinstance(read, AxisSize) else self.size(read))
+        equal = " == ".join(texts)
+        self.code.emit(node, f"{equal} or mismatch({', '.join(texts)})", used)

@@ -1,0 +1,198 @@
+"""Rules whose lines read the same in every library, and words of which rules are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.node import Node
+from .code import FRESH, LOOSE, VIEW
+from .emitter import Emitter, Rule
+
+# Words -------------------------------------------------------------------------------------
+
+
+def dims_text(node: Node, first: int, attribute: str = "shape") -> str:
+    """The text of an attribute of sizes whose Nones are operands from number `first` on."""
+    holes = iter(range(first, len(node.operands)))
+    parts = [f"{{{next(holes)}}}" if d is None else str(d) for d in node.attrs[attribute]]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def index_text(windows: Any) -> str:
+    """What stands in brackets for slices (start, stop, step) of all axes."""
+    parts = [
+        f"{'' if a is None else a}:{'' if b is None else b}{'' if s == 1 else f':{s}'}"
+        for a, b, s in windows
+    ]
+    while len(parts) > 1 and parts[-1] == ":":
+        parts.pop()
+    return ", ".join(parts)
+
+
+def holes(first: int, count: int) -> str:
+    """`count` operands, from number `first` on."""
+    return ", ".join(f"{{{i}}}" for i in range(first, first + count))
+
+
+def _tuples(*counts: int) -> str:
+    """All operands, as tuples of so many each."""
+    texts, first = [], 0
+    for count in counts:
+        texts.append(f"({holes(first, count)}{',' if count == 1 else ''})")
+        first += count
+    return ", ".join(texts)
+
+
+# Makers of rules ---------------------------------------------------------------------------
+
+
+def along(text: str) -> Rule:
+    """A function of the operands and the attribute `axis`."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        axis, dtype = node.attrs.get("axis"), node.dtype
+        e.emit(node, text.replace("AXIS", str(axis)).replace("DTYPE", dtype), node.operands)
+
+    return rule
+
+
+def sized(name: str) -> Rule:
+    """Adjoints of indexing: the size is an attribute or the third operand."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        size = "{2}" if node.attrs["size"] is None else str(node.attrs["size"])
+        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {node.attrs['axis']})", e.operands(node))
+
+    return rule
+
+
+def windowed(text: str) -> Rule:
+    """A function of windows: WINDOW, MOVES, DILATION, SIZES and SPACE stand for attributes."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        w = node.attrs["window"]
+        full = f"{w.strides}, {w.padding}, {w.dilation}"
+        line = text.replace("WINDOW", f"{w.sizes}, {w.strides}, {w.padding}")
+        line = line.replace("MOVES", full).replace("DILATION", str(w.dilation))
+        line = line.replace("SIZES", str(w.sizes))
+        if "space" in node.attrs:
+            unknown = sum(d is None for d in node.attrs["space"])
+            dims = dims_text(node, len(node.operands) - unknown, "space")
+            line = line.replace("SPACE", dims)
+        e.emit(node, line, e.operands(node))
+
+    return rule
+
+
+# Movement ----------------------------------------------------------------------------------
+
+
+def reshape(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}.reshape({dims_text(node, 1)})", e.operands(node), VIEW)
+
+
+def transpose(e: Emitter, node: Node) -> None:
+    perm = node.attrs["perm"]
+    text = "{0}.T" if perm == (1, 0) else f"{{0}}.{e.transpose}({perm})"
+    e.emit(node, text, node.operands, VIEW)
+
+
+def slice_(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}[{index_text(node.attrs['windows'])}]", node.operands, VIEW)
+
+
+def unslice(e: Emitter, node: Node) -> None:
+    index = e.constant(tuple(slice(*w) for w in node.attrs["windows"]))
+    hole = len(node.operands)
+    text = f"unslice({{0}}, {dims_text(node, 1)}, {{{hole}}})"
+    e.emit(node, text, [*e.operands(node), index])
+
+
+# Control -----------------------------------------------------------------------------------
+
+
+def item(e: Emitter, node: Node) -> None:
+    """A scan's stacked outputs are its own; other results may share memory with operands."""
+    (producer,), index = node.operands, node.attrs["index"]
+    stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
+    e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
+
+
+def same(e: Emitter, node: Node) -> None:
+    e.emit(node, "{0}", [node.operands[0]], VIEW)
+
+
+def check(e: Emitter, node: Node) -> None:
+    message = e.constant(node.attrs["message"])
+    e.emit(node, "check({0}, {1}, {2})", [*node.operands, message], VIEW)
+
+
+def cond(e: Emitter, node: Node) -> None:
+    count = len(node.operands) - 1
+    branches = [e.body(node.attrs["then"]), e.body(node.attrs["otherwise"])]
+    given = holes(1, count)
+    text = f"({{{count + 1}}}({given}) if {{0}} else {{{count + 2}}}({given}))"
+    e.emit(node, text, [*node.operands, *branches], LOOSE)
+
+
+def scan(e: Emitter, node: Node) -> None:
+    """A step may write what is stacked into its place. The last carry may share memory with the
+    initial one (after no steps), and with what a step passes on as it is."""
+    c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
+    body = node.attrs["body"]
+    code = e.inner(body, len(body.outputs) - k).run(own_outputs=False, into=k)
+    passed = {code.group(y) for y in code.outputs[:k]}
+    shares = [i for i in range(total) if c <= i < c + k or code.group(i) in passed]
+    outputs = [y.type for y in body.outputs[k:]]
+    made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
+    parts = _tuples(c, k, total - c - k)
+    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']}, {len(outputs)}, {made})"
+    step = e.constant(e.function(code))
+    e.emit(node, text, [*node.operands, step], LOOSE, shares=shares)
+
+
+def while_(e: Emitter, node: Node) -> None:
+    c, total = node.attrs["consts"], len(node.operands)
+    bodies = [e.body(node.attrs["condition"]), e.body(node.attrs["body"])]
+    text = f"while_loop({{{total}}}, {{{total + 1}}}, {_tuples(c, total - c)})"
+    e.emit(node, text, [*node.operands, *bodies], LOOSE)
+
+
+# Decoding ----------------------------------------------------------------------------------
+
+
+def greedy(e: Emitter, node: Node) -> None:
+    e.emit(node, "greedy_decode({0}, {1})", node.operands)
+
+
+def beam_search(e: Emitter, node: Node) -> None:
+    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
+    e.emit(node, f"beam_search({{0}}, {{1}}, {width}, {paths})", node.operands)
+
+
+RULES: dict[str, Rule] = {
+    "reshape": reshape,
+    "transpose": transpose,
+    "slice": slice_,
+    "unslice": unslice,
+    "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
+    "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "gather": along("gather({0}, {1}, AXIS)"),
+    "take_along": along("take_along({0}, {1}, AXIS)"),
+    "scatter_add": sized("scatter_add"),
+    "put_along": sized("put_along"),
+    "nonzero": along("argwhere({0})"),
+    "item": item,
+    "identity": same,
+    "stop_gradient": same,
+    "with_gradient": same,
+    "check": check,
+    "cond": cond,
+    "scan": scan,
+    "while": while_,
+    "random_fold": along("fold_in({0}, {1})"),
+    "ctc_greedy": greedy,
+    "ctc_beam_search": beam_search,
+}
+"""Those that all tables share: what differs is in the functions that the lines name."""

@@ -1,0 +1,133 @@
+"""Conditions, loops and what only says something about a value; random bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jax import lax
+
+from ...ir.node import Node
+from ...ir.program import Graph
+from ...prims.random import PARITY, ROTATIONS, ROUNDS
+from .._lowering import Rule
+from .host import HOST
+from .lowering import Tracing, Value, as_array, same_shapes, same_sizes
+
+
+def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
+    return x
+
+
+def _traced(values: Any) -> list[Value]:
+    """Results of a body as arrays of JAX: a loop's own may be NumPy's."""
+    return [as_array(v) for v in values]
+
+
+def _cond(e: Tracing, node: Node, condition: Value, *operands: Value) -> Value:
+    """A condition that decides shapes is known; then there's one branch."""
+    branches: list[Graph] = [node.attrs["then"], node.attrs["otherwise"]]
+    if isinstance(condition, HOST):
+        return tuple(e.inner(branches[0 if condition else 1], operands))
+    then, otherwise = ((lambda g=g: _traced(e.inner(g, operands))) for g in branches)
+    return tuple(lax.cond(condition, then, otherwise))
+
+
+def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
+    """A scan; numbers that are known and the same in each step aren't stacked but remembered."""
+    c, k = node.attrs["consts"], node.attrs["carry"]
+    body: Graph = node.attrs["body"]
+    sequences = dict(zip(node.operands[c + k :], operands[c + k :], strict=True))
+    same_sizes(*(np.shape(x)[0] for x in sequences.values()))
+    length = np.shape(operands[-1])[0]
+    moving = {x: v for x, v in sequences.items() if x not in e.steady}
+    steady: dict[Node, Value] = {}
+
+    def step(states: list[Value], now: list[Value]) -> tuple[list[Value], list[Value]]:
+        slices = {**e.steady, **dict(zip(moving, now, strict=True))}
+        given = [slices[x] for x in node.operands[c + k :]]
+        results = e.inner(body, [*operands[:c], *states, *given])
+        for old, new in zip(states, results[:k], strict=True):
+            same_shapes(np.shape(old), np.shape(new))
+        steady.update(
+            (item, y)
+            for item, y in zip(node.results[k:], results[k:], strict=True)
+            if isinstance(y, HOST) and not np.shape(y)
+        )
+        stacked = [y for i, y in zip(node.results, results, strict=True) if i not in steady]
+        return _traced(stacked[:k]), _traced(stacked[k:])
+
+    last, stacked = lax.scan(
+        step, _traced(operands[c : c + k]), _traced(moving.values()), length,
+        reverse=node.attrs["backwards"],
+    )  # fmt: skip
+    e.steady.update(steady)
+    rest = iter(stacked)
+    outputs = [np.full(length, steady[y]) if y in steady else next(rest) for y in node.results[k:]]
+    return (*last, *outputs)
+
+
+def _while(e: Tracing, node: Node, *operands: Value) -> Value:
+    consts, carry = operands[: node.attrs["consts"]], operands[node.attrs["consts"] :]
+    condition, body = node.attrs["condition"], node.attrs["body"]
+
+    def step(states: Any) -> list[Value]:
+        results = _traced(e.inner(body, [*consts, *states]))
+        for old, new in zip(states, results, strict=True):
+            same_shapes(np.shape(old), np.shape(new))
+        return results
+
+    def holds(states: Any) -> Value:
+        return as_array(e.inner(condition, [*consts, *states])[0])
+
+    return tuple(lax.while_loop(holds, step, _traced(carry)))
+
+
+# Random numbers ----------------------------------------------------------------------------
+
+
+def _rotated(x: Value, bits: int) -> Value:
+    left = lax.shift_left(x, _like(x, bits))
+    return lax.bitwise_or(left, lax.shift_right_logical(x, _like(x, 32 - bits)))
+
+
+def _like(x: Value, value: int) -> Value:
+    return lax.full(x.shape, np.uint32(value))
+
+
+def threefry(key: Value, x0: Value, x1: Value) -> tuple[Value, Value]:
+    """The words that the cipher of `prims.random` makes of vectors of counter words."""
+    k0, k1 = (lax.index_in_dim(key, i, keepdims=False) for i in (0, 1))
+    k2 = lax.bitwise_xor(lax.bitwise_xor(k0, k1), np.uint32(PARITY))
+    keys = [lax.broadcast(k, x0.shape) for k in (k0, k1, k2)]
+    x0, x1 = lax.add(x0, keys[0]), lax.add(x1, keys[1])
+    for block in range(ROUNDS // 4):
+        for bits in ROTATIONS[block % 2]:
+            x0 = lax.add(x0, x1)
+            x1 = lax.bitwise_xor(_rotated(x1, bits), x0)
+        x0 = lax.add(x0, keys[(block + 1) % 3])
+        x1 = lax.add(lax.add(x1, keys[(block + 2) % 3]), _like(x1, block + 1))
+    return x0, x1
+
+
+def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
+    shape = e.shape(node, sizes)
+    count = int(np.prod(shape, dtype=np.int64))
+    counter = lax.iota(np.uint32, (count + 1) // 2)
+    words = lax.concatenate(threefry(key, counter, _like(counter, 0)), 0)
+    return lax.reshape(lax.slice_in_dim(words, 0, count), shape)
+
+
+def _random_fold(e: Tracing, node: Node, key: Value, t: Value) -> Value:
+    word = lax.reshape(lax.convert_element_type(t, np.uint32), (1,))
+    return lax.concatenate(threefry(key, word, _like(word, 0xFFFFFFFF)), 0)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), _first),
+    "cond": _cond,
+    "scan": _scan,
+    "while": _while,
+    "random_bits": _random_bits,
+    "random_fold": _random_fold,
+}

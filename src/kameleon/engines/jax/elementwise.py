@@ -1,0 +1,189 @@
+"""Elementwise primitives in JAX. Operands are stretched to one shape before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jax import lax
+
+from ...ir.node import Node
+from .._lowering import Rule
+from .host import HOST
+from .lowering import Tracing, Value, joined
+
+Function = Callable[..., Value]
+
+
+def _rule(function: Function) -> Rule:
+    def rule(e: Tracing, node: Node, *values: Value) -> Value:
+        return function(*joined(*values))
+
+    return rule
+
+
+def _is_bool(x: Value) -> bool:
+    return bool(x.dtype == np.bool_)
+
+
+def _is_float(x: Value) -> bool:
+    return not np.issubdtype(x.dtype, np.integer) and not _is_bool(x)
+
+
+def _zero(x: Value) -> Any:
+    return np.zeros(np.shape(x), x.dtype)
+
+
+def _or_of_bools(x: Value, y: Value) -> Value:
+    return lax.bitwise_or(x, y) if _is_bool(x) else lax.add(x, y)
+
+
+def _and_of_bools(x: Value, y: Value) -> Value:
+    return lax.bitwise_and(x, y) if _is_bool(x) else lax.mul(x, y)
+
+
+def _abs(x: Value) -> Value:
+    return x if np.issubdtype(x.dtype, np.unsignedinteger) else lax.abs(x)
+
+
+def _softplus(x: Value) -> Value:
+    """max(x, 0) + log(1 + exp(-|x|))"""
+    return lax.add(lax.max(x, _zero(x)), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
+
+
+def _sign_differs(r: Value, y: Value) -> Value:
+    """Whether a remainder is neither 0 nor of the sign of y."""
+    zero = _zero(y)
+    return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
+
+
+def _mod(x: Value, y: Value) -> Value:
+    """The remainder with the sign of y."""
+    r = lax.rem(x, y)
+    if np.issubdtype(x.dtype, np.unsignedinteger):
+        return r
+    return lax.select(_sign_differs(r, y), lax.add(r, y), r)
+
+
+def _floor_div(x: Value, y: Value) -> Value:
+    """floor(x / y); floats from the exact remainder, as rounding x / y may go up."""
+    if np.issubdtype(x.dtype, np.unsignedinteger):
+        return lax.div(x, y)
+    r = lax.rem(x, y)
+    if _is_float(x):
+        quotient = lax.div(lax.sub(x, r), y)
+        nearest = lax.round(quotient, lax.RoundingMethod.TO_NEAREST_EVEN)
+        lower = lax.sub(nearest, np.ones(np.shape(y), y.dtype))
+        whole = lax.select(_sign_differs(r, y), lower, nearest)
+        finite = lax.bitwise_and(lax.is_finite(x), lax.ne(y, _zero(y)))
+        return lax.select(finite, whole, lax.div(x, y))
+    quotient = lax.div(x, y)
+    return lax.select(
+        _sign_differs(r, y), lax.sub(quotient, np.ones(np.shape(y), y.dtype)), quotient
+    )
+
+
+def _power(x: Value, a: Value) -> Value:
+    return lax.pow(x, a) if _is_float(x) else _integer_power(x, a)
+
+
+def _integer_power(x: Value, a: Value) -> Value:
+    """By repeated squaring; wraps. Powers below 0 of -1 and 1 are exact, of others 0."""
+    one, zero = np.ones(np.shape(a), a.dtype), _zero(a)
+    x, a = lax.add(x, zero), lax.add(a, zero)  # they may be NumPy's
+    signed = np.issubdtype(x.dtype, np.signedinteger)
+
+    def more(state: tuple[Value, ...]) -> Value:
+        return lax.reduce_or(lax.gt(state[2], zero), tuple(range(state[2].ndim)))
+
+    def step(state: tuple[Value, ...]) -> tuple[Value, ...]:
+        product, base, rest = state
+        odd = lax.eq(lax.bitwise_and(rest, one), one)
+        product = lax.select(odd, lax.mul(product, base), product)
+        return product, lax.mul(base, base), lax.shift_right_logical(rest, one)
+
+    start = (lax.add(zero, one), x, lax.abs(a) if signed else a)
+    power = lax.while_loop(more, step, start)[0]
+    if not signed:
+        return power
+    inverse = lax.select(lax.eq(lax.abs(x), one), power, zero)
+    return lax.select(lax.lt(a, zero), inverse, power)
+
+
+def _shift_right(x: Value, n: Value) -> Value:
+    signed = np.issubdtype(x.dtype, np.signedinteger)
+    return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, n)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "neg": lax.neg,
+    "abs": _abs,
+    "sign": lax.sign,
+    "exp": lax.exp,
+    "expm1": lax.expm1,
+    "log": lax.log,
+    "log1p": lax.log1p,
+    "sqrt": lax.sqrt,
+    "sin": lax.sin,
+    "cos": lax.cos,
+    "tanh": lax.tanh,
+    "square": lambda x: lax.mul(x, x),
+    "floor": lax.floor,
+    "ceil": lax.ceil,
+    "round": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
+    "is_nan": lambda x: lax.ne(x, x),
+    "logical_not": lax.bitwise_not,
+    "bit_not": lax.bitwise_not,
+    "sigmoid": lax.logistic,
+    "softplus": _softplus,
+    "relu": lambda x: lax.max(x, _zero(x)),
+    "add": _or_of_bools,
+    "sub": lax.sub,
+    "mul": _and_of_bools,
+    "div": lax.div,
+    "floor_div": _floor_div,
+    "mod": _mod,
+    "pow": _power,
+    "maximum": lax.max,
+    "minimum": lax.min,
+    "eq": lax.eq,
+    "ne": lax.ne,
+    "lt": lax.lt,
+    "le": lax.le,
+    "gt": lax.gt,
+    "ge": lax.ge,
+    "logical_and": lax.bitwise_and,
+    "logical_or": lax.bitwise_or,
+    "bit_and": lax.bitwise_and,
+    "bit_or": lax.bitwise_or,
+    "bit_xor": lax.bitwise_xor,
+    "shift_left": lax.shift_left,
+    "shift_right": _shift_right,
+    "select": lax.select,
+}
+
+
+def cast(e: Tracing, node: Node, x: Value) -> Value:
+    """Numbers as another dtype; whatever isn't 0 is true."""
+    if node.dtype.is_bool and not _is_bool(x):
+        return lax.ne(x, _zero(x))
+    return lax.convert_element_type(x, np.dtype(node.dtype))
+
+
+def bitcast(e: Tracing, node: Node, x: Value) -> Value:
+    """The same bits; those of a bool are 0 and 1."""
+    if isinstance(x, HOST):
+        return np.asarray(x).view(node.dtype)
+    if _is_bool(x):
+        x = lax.convert_element_type(x, np.uint8)
+    if node.dtype.is_bool:
+        return lax.ne(lax.bitcast_convert_type(x, np.uint8), _zero(x).view(np.uint8))
+    return lax.bitcast_convert_type(x, np.dtype(node.dtype))
+
+
+RULES: dict[str, Rule] = {
+    **{name: _rule(function) for name, function in FUNCTIONS.items()},
+    "cast": cast,
+    "bitcast": bitcast,
+}

@@ -1,0 +1,100 @@
+"""The JAX engine: graphs are traced and compiled by XLA, once for each combination of sizes.
+
+JAX's own settings stay as they are: 64-bit numbers are switched on around each call alone, in
+the calling thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...errors import DTypeError
+from ...ir.program import Graph
+from ...ir.types import TensorType, as_dtype
+from .._base import Engine
+from .._lowering import Rule
+from .executable import JaxExecutable
+from .rules import DECLINED, RULES
+
+# Results of fewer bytes are copied: that takes less time than sharing their memory.
+LARGE = 65536
+
+
+class JaxEngine(Engine):
+    """Runs graphs on JAX, on its default device."""
+
+    name = "jax"
+    title = "JAX"
+    rules: Mapping[str, Rule] = RULES
+    declined: Mapping[str, str] = DECLINED
+    static_shapes = True
+    quick = False
+
+    def compile(self, graph: Graph) -> JaxExecutable:
+        """See `Engine.compile`."""
+        return JaxExecutable(graph)
+
+    def from_numpy(self, array: Any) -> Any:
+        """See `Engine.from_numpy`. JAX takes the copy as it is, without compiling anything."""
+        with jax.enable_x64(True):
+            return jax.device_put(np.array(array))
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """See `Engine.to_numpy`. A large result that was given up isn't copied."""
+        if copy or array.nbytes < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
+            return np.array(array)
+        return np.asarray(_Memory(array))
+
+    def type_of(self, value: Any) -> TensorType | None:
+        """See `Engine.type_of`."""
+        if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
+            return None
+        try:
+            return TensorType(value.shape, as_dtype(value.dtype))
+        except DTypeError:
+            return None
+
+    def adopt(self, array: Any) -> Any:
+        """See `Engine.adopt`. JAX shares memory that is aligned, and copies other."""
+        try:
+            found = array if isinstance(array, np.ndarray) else np.from_dlpack(array)
+            with jax.enable_x64(True):
+                return jax.device_put(found)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+            return None
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        return str(jax.__version__)
+
+    def devices(self) -> Sequence[str]:
+        """See `Engine.devices`: JAX's default device comes first."""
+        found = [f"{d.platform}:{d.id}" for d in jax.devices()]
+        return (*found, *(["cpu:0"] if not found[0].startswith("cpu") else []))
+
+
+class _Memory:
+    """The memory of a result of JAX that nobody else holds: NumPy may write to it."""
+
+    __slots__ = ("__array_interface__", "array")
+
+    def __init__(self, array: Any):
+        self.array = array.block_until_ready()  # lives as long as what is made of this
+        self.__array_interface__ = {
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.unsafe_buffer_pointer(), False),
+            "version": 3,
+        }
+
+
+def _on_cpu(array: Any) -> bool:
+    devices = array.devices()
+    return len(devices) == 1 and next(iter(devices)).platform == "cpu"
+
+
+engine = JaxEngine()

@@ -1,0 +1,217 @@
+"""A graph as compiled JAX code: one compilation for each combination of sizes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from ...errors import EvaluationError, RecompilationWarning
+from ...ir.node import Node
+from ...ir.program import Graph
+from ...ir.text import text_of
+from ...prims.shaping import shape_inputs
+from .._base import Executable
+from .._flags import flagged
+from .lowering import Tracing, as_array, is_large
+from .rules import RULES, UNCHECKED
+
+Compiled = Callable[..., Sequence[Any]]
+# So many compilations of one graph, and every doubling, are worth a warning.
+OFTEN = 10
+# So many of the last sizes does it name.
+SHOWN = 3
+# A copy that XLA makes, for what would be handed through.
+_COPY: Any = lax.copy_p
+_LIKE: Any = jax.ShapeDtypeStruct
+_PACKAGES = (__name__.partition(".")[0], "jax")
+
+
+class JaxExecutable(Executable):
+    """Traces the graph once for each combination of shapes and of numbers that decide shapes.
+
+    Args:
+        graph: a simplified graph.
+    """
+
+    consumes_copies = True
+
+    def __init__(self, graph: Graph):
+        self.graph, self.flags = flagged(graph, UNCHECKED)
+        self._static = shape_inputs(self.graph)
+        self._traced = [i for i in range(len(graph.inputs)) if i not in self._static]
+        self._large = _large_constants(self.graph)
+        self._large_values: list[Any] | None = None
+        self._variants: dict[Any, Compiled] = {}
+        self._seen: dict[tuple[Any, ...], None] = {}
+        self._lock = threading.Lock()
+        if not self.flags:
+            self.consuming = self._consuming
+        simple = not (self._static or self._large or self.flags)
+        self._direct = self._jitted((), ()) if simple else None
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        with jax.enable_x64(True):
+            if self._direct is not None:
+                results = self._direct(*arguments)
+            else:
+                results = self._variant(arguments, ())
+            _settle(arguments, results)
+            return self._checked(results) if self.flags else results
+
+    def _consuming(self, arguments: Sequence[Any], numbers: Sequence[int]) -> Sequence[Any]:
+        """See `Executable.consuming`. Nothing is taken before code is made and runs."""
+        with jax.enable_x64(True):
+            results = self._variant(arguments, tuple(numbers))
+            _settle(arguments, results)
+            return results
+
+    def _variant(self, arguments: Sequence[Any], consumed: tuple[int, ...]) -> Sequence[Any]:
+        """Call the code for the numbers that decide shapes."""
+        fixed = tuple(_number(arguments[i]) for i in self._static)
+        key = fixed, consumed
+        found = self._variants.get(key)
+        if found is None:
+            found = self._variants.setdefault(key, self._jitted(fixed, consumed))
+        if self._large_values is None:
+            self._large_values = [jax.device_put(n.attrs["value"].array) for n in self._large]
+        return found(*[arguments[i] for i in self._traced], *self._large_values)
+
+    def _checked(self, results: Sequence[Any]) -> Sequence[Any]:
+        *outputs, vector = results
+        failed = np.asarray(vector)
+        if failed.any():
+            raise EvaluationError(self.flags[int(failed.argmax())].message)
+        return outputs
+
+    # Making code ------------------------------------------------------------------------------
+
+    def _jitted(self, fixed: tuple[Any, ...], consumed: tuple[int, ...]) -> Compiled:
+        def kameleon(*arguments: Any) -> tuple[Any, ...]:
+            self._count(fixed, consumed, arguments)
+            return self._trace(fixed, arguments)
+
+        donated = [self._traced.index(i) for i in self._reusable(consumed)]
+        compiled: Compiled = jax.jit(kameleon, donate_argnums=tuple(donated))
+        return compiled
+
+    def _reusable(self, numbers: Sequence[int]) -> list[int]:
+        """Those inputs whose memory some output can take: of others, JAX would warn."""
+        rest = [y.type for y in self.graph.outputs]
+        found = []
+        for i in numbers:
+            type = self.graph.inputs[i].type
+            if i in self._traced and type.is_static and type in rest:
+                rest.remove(type)
+                found.append(i)
+        return found
+
+    def _trace(self, fixed: tuple[Any, ...], arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """The graph over tracers."""
+        inputs = self.graph.inputs
+        given: list[Any] = [None] * len(inputs)
+        for i, value in zip(self._traced, arguments, strict=False):
+            given[i] = value
+        for i, number in zip(self._static, fixed, strict=True):
+            given[i] = np.array(number, inputs[i].dtype)[()]
+        large = dict(zip(self._large, arguments[len(self._traced) :], strict=True))
+        outputs = Tracing(self.graph, given, RULES, large).run()
+        # Outputs that are inputs would be handed through as they are.
+        passed = {id(x) for x in arguments}
+        return tuple(_COPY.bind(y) if id(y) in passed else as_array(y) for y in outputs)
+
+    # Counting ---------------------------------------------------------------------------------
+
+    @property
+    def compilations(self) -> int:  # type: ignore[override]
+        """How many combinations of sizes have come, each with or without state to consume."""
+        return len(self._seen)
+
+    def _count(
+        self, fixed: tuple[Any, ...], consumed: tuple[int, ...], arguments: Sequence[Any]
+    ) -> None:
+        """Note what code is made for, while it's made; warn where that is often."""
+        shapes = tuple(tuple(x.shape) for x in arguments[: len(self._traced)])
+        with self._lock:
+            if (fixed, shapes, consumed) in self._seen:
+                return
+            self._seen[fixed, shapes, consumed] = None
+            count = len(self._seen)
+        rounds, odd = divmod(count, OFTEN)
+        if rounds and not odd and not rounds & (rounds - 1):  # 10, 20, 40 …
+            warnings.warn(self._often(), RecompilationWarning, stacklevel=_user_level())
+
+    def _often(self) -> str:
+        seen = list(self._seen)
+        varied = []
+        for number, i in enumerate(self._static):
+            varied += self._varied(self.graph.inputs[i], [fixed[number] for fixed, *_ in seen])
+        for number, i in enumerate(self._traced):
+            varied += self._varied(self.graph.inputs[i], [shapes[number] for _, shapes, _ in seen])
+        return (
+            f"JAX has compiled one function for {len(seen)} combinations of sizes: "
+            + "; ".join(varied)
+            + ". JAX compiles for fixed sizes: pad inputs to a few of them, or choose an engine"
+            " that compiles once for all sizes (tensorflow, torch, onnxruntime, theano or numpy)"
+        )
+
+    def _varied(self, node: Node, values: list[Any]) -> list[str]:
+        if len(set(values)) < 2:
+            return []
+        last = ", ".join(map(str, values[-SHOWN:]))
+        kind = "shape" if isinstance(values[0], tuple) else "value"
+        return [f"'{node.name}' {node.type} had {len(set(values))} {kind}s, last {last}"]
+
+    @property
+    def source(self) -> str:
+        """What JAX has traced for the last sizes; the graph, if it hasn't run yet."""
+        if not self._seen:
+            return text_of(self.graph)
+        fixed, shapes, _ = list(self._seen)[-1]
+        nodes = [self.graph.inputs[i] for i in self._traced]
+        like = [_LIKE(shape, np.dtype(n.dtype)) for n, shape in zip(nodes, shapes, strict=True)]
+        constants = (n.attrs["value"].array for n in self._large)
+        like += [_LIKE(a.shape, a.dtype) for a in constants]
+        with jax.enable_x64(True):
+            return str(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs))(*like))
+
+
+def _number(value: Any) -> Any:
+    """A number that decides shapes, or a tuple of them."""
+    found = np.asarray(value).tolist()
+    return tuple(found) if isinstance(found, list) else found
+
+
+def _large_constants(graph: Graph) -> list[Node]:
+    found = {n: None for n in graph.nodes if is_large(n)}
+    for node in graph.nodes:
+        for value in node.attrs.values():
+            if isinstance(value, Graph):
+                found.update(dict.fromkeys(_large_constants(value)))
+    return list(found)
+
+
+def _settle(arguments: Sequence[Any], results: Sequence[Any]) -> None:
+    """Wait, where code may still read a NumPy array, which its owner may change any time."""
+    for x in arguments:
+        if isinstance(x, np.ndarray):
+            for y in results[:1]:
+                y.block_until_ready()
+            return
+
+
+def _user_level() -> int:
+    """How many frames above `warnings.warn`'s caller the user's line is."""
+    level, frame = 2, sys._getframe(2)
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _PACKAGES:
+            break
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,41 @@
+"""Numbers that are known while code is made: computed by the embedded engine, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from ...ir.primitive import input_node
+from ...ir.program import Graph, attrs_key
+from ...ir.types import TensorType, as_dtype
+from ..numpy.engine import engine as embedded
+
+HOST = (np.ndarray, np.generic)
+# Compiled operations by primitive, types and attributes; few occur, again and again.
+CACHE_SIZE = 512
+_compiled: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+
+def computed(node: Node, operands: Sequence[Any]) -> Any:
+    """The value of one node over NumPy values; integers wrap, as in any graph.
+
+    Args:
+        node: an elementwise node, or one that moves elements.
+        operands: their values; sizes may be stretched to a common one.
+    """
+    if node.primitive.elementwise:
+        operands = np.broadcast_arrays(*operands)
+    types = tuple(TensorType(np.shape(x), as_dtype(x.dtype)) for x in operands)
+    key = (node.primitive, types, attrs_key(node))
+    found = _compiled.get(key)
+    if found is None:
+        inputs = [input_node(t) for t in types]
+        operation = node.primitive(*inputs, **node.attrs)
+        found = embedded.compile(Graph(inputs, [operation]))
+        if len(_compiled) >= CACHE_SIZE:
+            _compiled.clear()
+        _compiled[key] = found
+    return found([np.asarray(x) for x in operands])[0]

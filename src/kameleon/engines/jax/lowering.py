@@ -1,0 +1,141 @@
+"""From a graph to traced JAX code: sizes are numbers of the host, everything else is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from ...errors import EvaluationError
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT, ITEM
+from ...ir.program import Graph
+from ...ir.types import TensorType
+from ...prims.shaping import shape_nodes
+from .._lowering import Lowering, Rule
+from .host import HOST, computed
+
+Value = Any  # a tracer, or a NumPy array or scalar
+# Constants of more bytes are given to compiled code as arguments: inside of it, they would be
+# copied into its text, and folded.
+LARGE = 4096
+
+
+def is_large(node: Node) -> bool:
+    """Whether a node is a constant that shall be an argument."""
+    return node.primitive is CONSTANT and node.attrs["value"].array.nbytes > LARGE
+
+
+class Tracing(Lowering):
+    """Gives the nodes of a graph their values while JAX traces.
+
+    Args:
+        graph: any closed graph.
+        arguments: a tracer for each input; a NumPy scalar for those that decide shapes.
+        table: the rules.
+        given: large constants, as tracers.
+    """
+
+    title = "JAX"
+
+    def __init__(
+        self,
+        graph: Graph,
+        arguments: Sequence[Value],
+        table: Mapping[str, Rule],
+        given: Mapping[Node, Value],
+    ):
+        super().__init__(graph, arguments)
+        self.rules, self.given = table, given
+        self.host = shape_nodes(graph)
+        # What a scan has stacked in each step alike, where that's known.
+        self.steady: dict[Node, Value] = {}
+
+    def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+        """See `Lowering.inner`."""
+        return Tracing(graph, arguments, self.rules, self.given).run()
+
+    def constant(self, array: Any) -> Value:
+        """Small constants stay NumPy arrays: JAX takes them as they are."""
+        return array
+
+    def value(self, node: Node) -> Value:
+        """See `Lowering.value`."""
+        return self.given[node] if node in self.given else super().value(node)
+
+    def _visit(self, node: Node) -> None:
+        """What decides shapes is computed now, by the embedded engine's kernels."""
+        if node.operands and node.primitive.name != "size" and self._is_early(node):
+            operands = [self.value(x) for x in node.operands]
+            if all(isinstance(x, HOST) for x in operands):
+                self.values[node] = computed(node, operands)
+                return
+        super()._visit(node)
+
+    def _is_early(self, node: Node) -> bool:
+        """Whether a node decides shapes, or is arithmetic with sizes."""
+        if node in self.host:
+            return isinstance(node.type, TensorType) and node.primitive is not ITEM
+        return node.primitive.elementwise and node.shape == () and node.dtype.is_integer
+
+    def size(self, value: Value, axis: int) -> int:
+        """See `Lowering.size`."""
+        return int(np.shape(value)[axis])
+
+    def agree(self, node: Node, sizes: list[Value]) -> None:
+        """See `Lowering.agree`: sizes are known while code is made."""
+        same_sizes(*sizes)
+
+    def shape(self, node: Node, sizes: Sequence[Value]) -> tuple[int, ...]:
+        """The attribute `shape` or `space` of a node, with its sizes in place."""
+        shape = node.attrs["space"] if "space" in node.attrs else node.attrs["shape"]
+        return tuple(int(d) for d in self.dims(shape, sizes))
+
+
+def same_sizes(*sizes: Any) -> None:
+    """Sizes that were taken as equal must be.
+
+    Raises:
+        EvaluationError: they aren't.
+    """
+    if len({int(s) for s in sizes}) > 1:
+        shown = tuple(int(s) for s in sizes)
+        raise EvaluationError(f"sizes that were taken as equal differ at run time: {shown}")
+
+
+def same_shapes(*shapes: Sequence[int]) -> None:
+    """Like `same_sizes`, for all axes."""
+    if len({tuple(s) for s in shapes}) > 1:
+        shown = " and ".join(str(tuple(s)) for s in shapes)
+        raise EvaluationError(f"shapes that were taken as equal differ at run time: {shown}")
+
+
+def stretched(x: Value, shape: tuple[int, ...]) -> Value:
+    """x broadcast to `shape`, aligned at the right."""
+    own = np.shape(x)
+    if own == shape:
+        return x
+    offset = len(shape) - len(own)
+    return lax.broadcast_in_dim(x, shape, tuple(range(offset, len(shape))))
+
+
+def joined(*values: Value) -> list[Value]:
+    """Values broadcast to their common shape."""
+    shapes = [np.shape(v) for v in values]
+    if all(s == shapes[0] for s in shapes[1:]):
+        return list(values)
+    shape = np.broadcast_shapes(*shapes)
+    return [stretched(v, shape) for v in values]
+
+
+def as_array(x: Value) -> Value:
+    """x as an array of JAX: what is known while tracing may be NumPy's."""
+    return jax.numpy.asarray(x) if isinstance(x, HOST) else x
+
+
+def scalar(value: Any, dtype: Any) -> Any:
+    """A number as a NumPy scalar."""
+    return np.dtype(dtype).type(value)

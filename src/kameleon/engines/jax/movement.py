@@ -1,0 +1,304 @@
+"""Sizes, moving elements, reductions, indexing, order and contraction in JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jax import lax
+
+from ...errors import EvaluationError
+from ...ir.node import Node
+from .._lowering import Rule
+from .lowering import Tracing, Value, same_shapes, same_sizes, scalar, stretched
+
+# Sizes and movement ------------------------------------------------------------------------
+
+
+def _size(e: Tracing, node: Node, x: Value) -> Value:
+    return np.int32(np.shape(x)[node.attrs["axis"]])
+
+
+def _reshape(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
+    shape = e.shape(node, sizes)
+    total = int(np.prod(np.shape(x), dtype=np.int64))
+    known = int(np.prod([d for d in shape if d != -1], dtype=np.int64))
+    if -1 in shape:
+        if not known or total % known:
+            raise EvaluationError(f"{total} elements don't fit the shape {shape}")
+        shape = tuple(total // known if d == -1 else d for d in shape)
+    elif total != known:
+        raise EvaluationError(f"{total} elements don't fit the shape {shape}")
+    return lax.reshape(x, shape)
+
+
+def _broadcast(e: Tracing, node: Node, x: Value, *sizes: Value) -> Value:
+    shape = e.shape(node, sizes)
+    own = np.shape(x)
+    offset = len(shape) - len(own)
+    # Only an axis whose size is known to be 1 stretches.
+    for dim, size, want in zip(node.operands[0].shape, own, shape[offset:], strict=True):
+        if dim != 1:
+            same_sizes(size, want)
+    return stretched(x, shape)
+
+
+def _iota(e: Tracing, node: Node, *sizes: Value) -> Value:
+    shape = e.shape(node, sizes)
+    return lax.broadcasted_iota(np.dtype(node.dtype), shape, node.attrs["axis"])
+
+
+def _ranges(windows: Any, shape: tuple[int, ...]) -> list[range]:
+    return [range(*slice(*w).indices(d)) for w, d in zip(windows, shape, strict=True)]
+
+
+def _slice(e: Tracing, node: Node, x: Value) -> Value:
+    shape = np.shape(x)
+    ranges = _ranges(node.attrs["windows"], shape)
+    starts = [min(r.start, d) for r, d in zip(ranges, shape, strict=True)]
+    stops = [max(r.stop, s) for r, s in zip(ranges, starts, strict=True)]
+    return lax.slice(x, starts, stops, [r.step for r in ranges])
+
+
+def _unslice(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
+    shape = e.shape(node, sizes)
+    ranges = _ranges(node.attrs["windows"], shape)
+    same_shapes(np.shape(g), [len(r) for r in ranges])
+    zero = scalar(0, node.dtype)
+    if any(len(r) == 0 for r in ranges):
+        return lax.full(shape, zero)
+    margins = [(r.start, d - r[-1] - 1, r.step - 1) for r, d in zip(ranges, shape, strict=True)]
+    return lax.pad(g, zero, margins)
+
+
+def _pad(e: Tracing, node: Node, x: Value) -> Value:
+    margins = [(low, high, 0) for low, high in node.attrs["margins"]]
+    return lax.pad(x, scalar(node.attrs["value"], node.dtype), margins)
+
+
+def _concatenate(e: Tracing, node: Node, *xs: Value) -> Value:
+    axis = node.attrs["axis"]
+    shapes = [np.shape(x) for x in xs]
+    same_shapes(*((*s[:axis], *s[axis + 1 :]) for s in shapes))
+    return lax.concatenate(xs, axis)
+
+
+# Reductions --------------------------------------------------------------------------------
+
+# Sums and products of these are made in float32, and rounded once.
+NARROW = ("float16", "bfloat16")
+
+
+def _widened(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    """The function, computed in float32 where its operand is narrower."""
+
+    def wide(x: Value) -> Value:
+        if x.dtype.name not in NARROW:
+            return function(x)
+        result = function(lax.convert_element_type(x, np.float32))
+        return lax.convert_element_type(result, x.dtype)
+
+    return wide
+
+
+def _reduce(function: Callable[[Value, Any], Value], wide: bool = False) -> Rule:
+    def rule(e: Tracing, node: Node, x: Value) -> Value:
+        reduce: Callable[[Value], Value] = lambda x: function(x, node.attrs["axes"])  # noqa: E731
+        return (_widened(reduce) if wide else reduce)(x)
+
+    return rule
+
+
+def _extremum(function: Callable[[Value, Any], Value]) -> Rule:
+    def rule(e: Tracing, node: Node, x: Value) -> Value:
+        axes = node.attrs["axes"]
+        if any(np.shape(x)[a] == 0 for a in axes):
+            raise EvaluationError("the extremum over an axis of size 0 is undefined")
+        return function(x, axes)
+
+    return rule
+
+
+def _arg(function: Callable[..., Value]) -> Rule:
+    def rule(e: Tracing, node: Node, x: Value) -> Value:
+        axis = node.attrs["axis"]
+        if np.shape(x)[axis] == 0:
+            raise EvaluationError("there is no extremum along an axis of size 0")
+        return lax.convert_element_type(function(x, axis, np.int32), np.int64)
+
+    return rule
+
+
+def _cumulative(function: Callable[..., Value]) -> Rule:
+    def rule(e: Tracing, node: Node, x: Value) -> Value:
+        axis = node.attrs["axis"]
+        return _widened(lambda x: function(x, axis=axis))(x)
+
+    return rule
+
+
+def _linear_scan(e: Tracing, node: Node, a: Value, b: Value) -> Value:
+    """Step by step: a tree of products may overflow where no step does."""
+    axis = node.attrs["axis"]
+    same_shapes(np.shape(a), np.shape(b))
+    order = [axis, *(i for i in range(len(np.shape(b))) if i != axis)]
+    a, b = lax.transpose(a, order), lax.transpose(b, order)
+
+    def step(y: Value, now: tuple[Value, Value]) -> tuple[Value, Value]:
+        y = lax.add(lax.mul(now[0], y), now[1])
+        return y, y
+
+    if not np.shape(b)[0]:
+        return lax.transpose(b, np.argsort(order))
+    first = lax.index_in_dim(b, 0, keepdims=False)
+    rest = lax.slice_in_dim(a, 1, None), lax.slice_in_dim(b, 1, None)
+    _, later = lax.scan(step, first, rest)
+    y = lax.concatenate([lax.expand_dims(first, (0,)), later], 0)
+    return lax.transpose(y, np.argsort(order))
+
+
+# Indexing ----------------------------------------------------------------------------------
+
+# What is out of range has been flagged before; here it does no harm.
+MODE = lax.GatherScatterMode.CLIP
+DROP = lax.GatherScatterMode.FILL_OR_DROP
+
+
+def _starts(index: Value) -> Value:
+    """Indices as gather and scatter take them: signed, with a last axis."""
+    wide = index.dtype.itemsize > 4 or index.dtype == np.uint32
+    index = lax.convert_element_type(index, np.int64 if wide else np.int32)
+    return lax.expand_dims(index, (index.ndim,))
+
+
+def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
+    axis, shape, rank = node.attrs["axis"], np.shape(x), len(np.shape(index))
+    if not shape[axis]:
+        made = (*shape[:axis], *np.shape(index), *shape[axis + 1 :])
+        return lax.full(made, scalar(0, node.dtype))
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=(*range(axis), *range(axis + rank, len(shape) - 1 + rank)),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+    )
+    sizes = (*shape[:axis], 1, *shape[axis + 1 :])
+    return lax.gather(x, _starts(index), numbers, sizes, mode=MODE)
+
+
+def _sized(node: Node, sizes: tuple[Value, ...]) -> int:
+    """The size along the axis of an adjoint of indexing."""
+    size = node.attrs["size"]
+    return int(sizes[0] if size is None else size)
+
+
+def _scatter_add(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
+    axis, shape, rank = node.attrs["axis"], np.shape(g), len(np.shape(index))
+    same_shapes(shape[axis : axis + rank], np.shape(index))
+    made = (*shape[:axis], _sized(node, sizes), *shape[axis + rank :])
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=(*range(axis), *range(axis + rank, len(shape))),
+        inserted_window_dims=(axis,),
+        scatter_dims_to_operand_dims=(axis,),
+    )
+    zeros = lax.full(made, scalar(0, node.dtype))
+    return _added(zeros, index, g, numbers)
+
+
+def _added(zeros: Value, index: Value, g: Value, numbers: Any) -> Value:
+    if 0 in zeros.shape or 0 in np.shape(g):
+        return zeros
+    if zeros.dtype == np.bool_:
+        return lax.scatter_max(zeros, _starts(index), g, numbers, mode=DROP)
+    return lax.scatter_add(zeros, _starts(index), g, numbers, mode=DROP)
+
+
+def _take_along(e: Tracing, node: Node, x: Value, index: Value) -> Value:
+    axis, shape = node.attrs["axis"], np.shape(x)
+    lines = (*shape[:axis], np.shape(index)[axis], *shape[axis + 1 :])
+    same_shapes(lines, np.shape(index))
+    if not shape[axis]:
+        return lax.full(np.shape(index), scalar(0, node.dtype))
+    others = tuple(i for i in range(len(shape)) if i != axis)
+    numbers = lax.GatherDimensionNumbers(
+        offset_dims=(),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        operand_batching_dims=others,
+        start_indices_batching_dims=others,
+    )
+    return lax.gather(x, _starts(index), numbers, (1,) * len(shape), mode=MODE)
+
+
+def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
+    axis, shape = node.attrs["axis"], np.shape(g)
+    same_shapes(shape, np.shape(index))
+    others = tuple(i for i in range(len(shape)) if i != axis)
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=(),
+        inserted_window_dims=(axis,),
+        scatter_dims_to_operand_dims=(axis,),
+        operand_batching_dims=others,
+        scatter_indices_batching_dims=others,
+    )
+    made = (*shape[:axis], _sized(node, sizes), *shape[axis + 1 :])
+    return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
+
+
+def _argsort(e: Tracing, node: Node, x: Value) -> Value:
+    axis = node.attrs["axis"]
+    places = lax.broadcasted_iota(np.int32, np.shape(x), axis)
+    _, index = lax.sort((x, places), dimension=axis, is_stable=True, num_keys=1)
+    return lax.convert_element_type(index, np.int64)
+
+
+# Contraction -------------------------------------------------------------------------------
+
+
+def _contract(e: Tracing, node: Node, a: Value, b: Value) -> Value:
+    over, batch = node.attrs["over"], node.attrs["batch"]
+    for i, j in (*zip(*over, strict=True), *zip(*batch, strict=True)):
+        same_sizes(np.shape(a)[i], np.shape(b)[j])
+    return product(a, b, over, batch)
+
+
+def product(a: Value, b: Value, over: Any, batch: Any = ((), ())) -> Value:
+    """Sums of products over paired axes, at full precision on any device."""
+    if a.dtype == np.bool_:
+        a, b = (lax.convert_element_type(x, np.int32) for x in (a, b))
+        found = product(a, b, over, batch)
+        return lax.gt(found, np.zeros(found.shape, np.int32))
+    return lax.dot_general(
+        a, b, (over, batch), precision=lax.Precision.HIGHEST, preferred_element_type=a.dtype
+    )
+
+
+RULES: dict[str, Rule] = {
+    "size": _size,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "iota": _iota,
+    "transpose": lambda e, node, x: lax.transpose(x, node.attrs["perm"]),
+    "slice": _slice,
+    "unslice": _unslice,
+    "reverse": lambda e, node, x: lax.rev(x, node.attrs["axes"]),
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "reduce_sum": _reduce(lax.reduce_sum, wide=True),
+    "reduce_prod": _reduce(lax.reduce_prod, wide=True),
+    "reduce_max": _extremum(lax.reduce_max),
+    "reduce_min": _extremum(lax.reduce_min),
+    "reduce_any": _reduce(lax.reduce_or),
+    "reduce_all": _reduce(lax.reduce_and),
+    "argmax": _arg(lax.argmax),
+    "argmin": _arg(lax.argmin),
+    "cumsum": _cumulative(lax.cumsum),
+    "cumprod": _cumulative(lax.cumprod),
+    "linear_scan": _linear_scan,
+    "gather": _gather,
+    "scatter_add": _scatter_add,
+    "take_along": _take_along,
+    "put_along": _put_along,
+    "argsort": _argsort,
+    "contract": _contract,
+}

@@ -1,0 +1,19 @@
+"""JAX's table: how each primitive is traced."""
+
+from __future__ import annotations
+
+from .._lowering import Rule
+from . import control, elementwise, movement, windows
+
+RULES: dict[str, Rule] = {
+    **elementwise.RULES,
+    **movement.RULES,
+    **windows.RULES,
+    **control.RULES,
+}
+# Primitives whose indices are taken as they are: flags say where one is out of range.
+UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along"))
+DECLINED = dict.fromkeys(
+    ("nonzero", "ctc_greedy", "ctc_beam_search"),
+    "the shape of its result depends on values, and XLA compiles for known shapes",
+)

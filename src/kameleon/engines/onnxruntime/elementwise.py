@@ -1,0 +1,256 @@
+"""Rules of elementwise primitives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from .._lowering import Rule
+from .dtypes import has_kernel
+from .lowering import OnnxLowering, known_array
+from .model import ONNX_TYPES
+
+L = OnnxLowering
+
+# By primitive: the operator that does just that.
+OPERATORS = {
+    "neg": "Neg",
+    "abs": "Abs",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tanh": "Tanh",
+    "sigmoid": "Sigmoid",
+    "softplus": "Softplus",
+    "relu": "Relu",
+    "elu": "Elu",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "round": "Round",
+    "bit_not": "BitwiseNot",
+    "div": "Div",
+}
+# Those that give bools.
+TESTS = {
+    "is_nan": "IsNaN",
+    "logical_not": "Not",
+    "logical_and": "And",
+    "logical_or": "Or",
+    "eq": "Equal",
+    "lt": "Less",
+    "le": "LessOrEqual",
+    "gt": "Greater",
+    "ge": "GreaterOrEqual",
+}
+# Those with another operator for bools.
+WITH_BOOLS = {
+    "mul": ("Mul", "And"),
+    "bit_and": ("BitwiseAnd", "And"),
+    "bit_or": ("BitwiseOr", "Or"),
+    "bit_xor": ("BitwiseXor", "Xor"),
+}
+
+
+def _operator(kind: str, same: bool = True) -> Rule:
+    return lambda lo, node, *xs: lo.kernel(kind, node.operands[0].dtype, xs, same=same)
+
+
+def _with_bools(kind: str, bools: str) -> Rule:
+    return lambda lo, node, *xs: lo.op(bools if node.dtype.is_bool else kind, *xs)
+
+
+def _single(rule: Rule) -> Rule:
+    """float16 is computed in float32: the formula would lose too much."""
+
+    def wide(lo: L, node: Node, x: str) -> str:
+        if node.dtype != "float16":
+            return rule(lo, node.dtype, x)  # type: ignore[no-any-return]
+        return lo.cast(rule(lo, "float32", lo.cast(x, "float32")), "float16")
+
+    return wide
+
+
+@_single
+def _expm1(lo: L, dtype: str, x: str) -> Any:
+    """tanh(x / 2) * (e**x + 1)"""
+    half = lo.op("Tanh", lo.op("Mul", x, lo.scalar(0.5, dtype)))
+    return lo.op("Mul", half, lo.op("Add", lo.op("Exp", x), lo.scalar(1, dtype)))
+
+
+@_single
+def _log1p(lo: L, dtype: str, x: str) -> Any:
+    """log(u) with u = 1 + x, corrected for what the sum lost: (x - (u - 1)) / u."""
+    one = lo.scalar(1, dtype)
+    u = lo.op("Add", x, one)
+    back, log = lo.op("Sub", u, one), lo.op("Log", u)
+    exact = lo.op("Equal", back, x)  # also where both are infinite
+    correction = lo.op("Div", lo.op("Sub", x, back), u)
+    return lo.op("Where", exact, log, lo.op("Add", log, correction))
+
+
+def _sign(lo: L, node: Node, x: str) -> Any:
+    dtype = node.dtype
+    if has_kernel("Sign", dtype):
+        return lo.op("Sign", x)
+    if dtype.is_float:
+        return lo.cast(lo.op("Sign", lo.cast(x, "float32")), dtype)
+    zero = lo.scalar(0, dtype)
+    above, below = (lo.cast(lo.op(k, x, zero), dtype) for k in ("Greater", "Less"))
+    return lo.op("Sub", above, below)
+
+
+def _extremum(kind: str, before: str) -> Rule:
+    def rule(lo: L, node: Node, a: str, b: str) -> Any:
+        if node.dtype != "int64":
+            return lo.kernel(kind, node.dtype, (a, b))
+        return lo.op("Where", lo.op(before, a, b), a, b)
+
+    return rule
+
+
+def _ne(lo: L, node: Node, a: str, b: str) -> Any:
+    return lo.op("Not", lo.op("Equal", a, b))
+
+
+def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
+    return lo.kernel("Where", node.dtype, (a, b), first=(condition,))
+
+
+def _cast(lo: L, node: Node, x: str) -> str:
+    return lo.cast(x, node.dtype)
+
+
+def _bitcast(lo: L, node: Node, x: str) -> Any:
+    source = node.operands[0].dtype
+    if source.is_bool:
+        x, source = lo.cast(x, "uint8"), "uint8"  # type: ignore[assignment]
+    if node.dtype.is_bool:
+        return lo.cast(lo.op("BitCast", x, to=ONNX_TYPES["uint8"]), "bool")
+    return x if source == node.dtype else lo.op("BitCast", x, to=ONNX_TYPES[node.dtype])
+
+
+# Integers ----------------------------------------------------------------------------------
+#
+# A division by zero or of the least number by -1 ends the process.
+
+
+def _safe(lo: L, node: Node, b: str) -> tuple[str, str | None]:
+    """A divisor that does no harm, and where it was -1 or 0 (None: nowhere)."""
+    dtype, known = node.dtype, known_array(node.operands[1])
+    if known is not None and not np.isin(known, (0, -1)).any():
+        return b, None
+    zero = lo.op("Equal", b, lo.scalar(0, dtype))
+    if dtype.kind == "signed":
+        zero = lo.op("Or", zero, lo.op("Equal", b, lo.scalar(-1, dtype)))
+    return lo.kernel("Where", dtype, (lo.scalar(1, dtype), b), first=(zero,)), zero
+
+
+def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
+    dtype = node.dtype
+    if dtype.is_float:
+        return lo.op("Floor", lo.op("Div", a, b))
+    divisor, harmful = _safe(lo, node, b)
+    quotient = lo.op("Div", a, divisor)
+    if dtype.kind == "signed":
+        rest = lo.op("Sub", a, lo.op("Mul", quotient, divisor))
+        zero = lo.scalar(0, dtype)
+        crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", divisor, zero))
+        lower = lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
+        quotient = lo.op("Sub", quotient, lo.cast(lower, dtype))
+    if harmful is None:
+        return quotient
+    # By -1 it's the negated number; by 0 it's 0.
+    return lo.kernel("Where", dtype, (lo.op("Mul", a, b), quotient), first=(harmful,))
+
+
+def _mod(lo: L, node: Node, a: str, b: str) -> Any:
+    if not node.dtype.is_float:
+        return lo.op("Mod", a, _safe(lo, node, b)[0])
+    zero = lo.scalar(0, node.dtype)
+    rest = lo.op("Mod", a, b, fmod=1)
+    crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", b, zero))
+    moved = lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
+    return lo.op("Where", moved, lo.op("Add", rest, b), rest)
+
+
+def _shift_left(lo: L, node: Node, a: str, b: str) -> str:
+    return _shift(lo, node.dtype, a, b, "LEFT")
+
+
+def _shift_right(lo: L, node: Node, a: str, b: str) -> Any:
+    """Of a negative number the flipped bits are shifted, and flipped back."""
+    dtype = node.dtype
+    if dtype.kind == "unsigned":
+        return _shift(lo, dtype, a, b, "RIGHT")
+    negative = lo.op("Less", a, lo.scalar(0, dtype))
+    flip = lo.op("Neg", lo.cast(negative, dtype))
+    shifted = _shift(lo, dtype, lo.op("BitwiseXor", a, flip), b, "RIGHT")
+    return lo.op("BitwiseXor", shifted, flip)
+
+
+def _shift(lo: L, dtype: Any, a: str, b: str, direction: str) -> str:
+    unsigned = f"uint{8 * dtype.itemsize}"
+    if unsigned != dtype:
+        a, b = lo.cast(a, unsigned), lo.cast(b, unsigned)
+    result: str = lo.kernel("BitShift", unsigned, (a, b), direction=direction)
+    return result if unsigned == dtype else lo.cast(result, dtype)
+
+
+def _pow(lo: L, node: Node, a: str, b: str) -> Any:
+    if node.dtype.is_float:
+        return lo.op("Pow", a, b)
+    known = known_array(node.operands[1])
+    if known is not None and known.size and (known == known.flat[0]).all() and known.flat[0] >= 0:
+        return _power(lo, node.dtype, a, int(known.flat[0]), b)
+    return _powers(lo, node, a, b)
+
+
+def _power(lo: L, dtype: str, a: str, exponent: int, b: str) -> Any:
+    """Repeated squaring; the product with 1 gives it the full shape."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = a if result is None else lo.op("Mul", result, a)
+        exponent >>= 1
+        a = lo.op("Mul", a, a) if exponent else a
+    one = lo.op("Expand", lo.scalar(1, dtype), lo.op("Shape", b))
+    return one if result is None else lo.op("Mul", result, one)
+
+
+def _powers(lo: L, node: Node, a: str, b: str) -> Any:
+    """Repeated squaring in step with the exponents' bits, for as many as the dtype has."""
+    dtype = node.dtype
+    one, two = lo.scalar(1, dtype), lo.scalar(2, dtype)
+    result = lo.op("Expand", one, lo.op("Shape", lo.op("Add", a, b)))
+    for _ in range(8 * dtype.itemsize):
+        odd = lo.op("Equal", lo.op("BitwiseAnd", b, one), one)
+        factor = lo.kernel("Where", dtype, (a, one), first=(odd,))
+        result = lo.op("Mul", result, factor)
+        a, b = lo.op("Mul", a, a), lo.op("Div", b, two)
+    return result
+
+
+RULES: dict[str, Rule] = {
+    **{name: _operator(kind) for name, kind in OPERATORS.items()},
+    **{name: _operator(kind, same=False) for name, kind in TESTS.items()},
+    **{name: _with_bools(*kinds) for name, kinds in WITH_BOOLS.items()},
+    "square": lambda lo, node, x: lo.op("Mul", x, x),
+    "expm1": _expm1,
+    "log1p": _log1p,
+    "sign": _sign,
+    "maximum": _extremum("Max", "Greater"),
+    "minimum": _extremum("Min", "Less"),
+    "ne": _ne,
+    "select": _select,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "floor_div": _floor_div,
+    "mod": _mod,
+    "shift_left": _shift_left,
+    "shift_right": _shift_right,
+    "pow": _pow,
+}

@@ -1,0 +1,261 @@
+"""The ONNX Runtime engine: graphs become ONNX models, run by inference sessions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from ...errors import EngineError, EvaluationError
+from ...ir.node import Node
+from ...ir.program import Graph
+from ...ir.sizes import Sizes
+from ...ir.types import DTYPES, TensorType
+from ...prims.sizes import size_origin
+from .._base import Engine, Executable
+from .._flags import Flag, flagged
+from .._lowering import Rule
+from .lowering import OnnxLowering
+from .model import ONNX_TYPES, Writer, typed
+from .rules import ONLY, RULES
+
+# Planning how values share memory takes time that grows with the square of the number of
+# operators where sizes are unknown: graphs with more of them do without.
+MANY = 500
+_FATAL = 4  # the severity of what is logged: errors are raised, too
+_DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
+# What ONNX Runtime calls the types of its own values.
+_NAMES = {"float32": "float", "float64": "double"}
+_TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_TYPES}
+
+
+class _Lowering(OnnxLowering):
+    rules: Mapping[str, Rule] = RULES
+
+
+def providers() -> list[str]:
+    """What runs the operators: a GPU where there is one, and the CPU."""
+    there = onnxruntime.get_available_providers()
+    return [p for p in ("CUDAExecutionProvider", "CPUExecutionProvider") if p in there]
+
+
+def _options(operators: int, static: bool) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdigit():
+        options.intra_op_num_threads = int(threads)
+    options.enable_mem_reuse = static or operators <= MANY
+    return options
+
+
+class _Executable(Executable):
+    """A session, and the names of what goes in and comes out."""
+
+    def __init__(self, session: Any, inputs: list[str], outputs: list[str], model: Any):
+        self._session, self._inputs, self._outputs = session, inputs, outputs
+        self._model = model
+        # The session's own `run` looks at each input again, in Python.
+        self._run = getattr(session, "_sess", session).run
+        self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
+        self._options.log_severity_level = _FATAL
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        results: Sequence[Any] = self._run(
+            self._outputs, dict(zip(self._inputs, arguments, strict=True)), self._options
+        )
+        return results
+
+    @property
+    def source(self) -> str:
+        """The model in ONNX's own notation."""
+        from onnx import printer
+
+        text: str = printer.to_text(self._model)
+        return text
+
+
+class _Nothing(Executable):
+    """A graph without outputs, which ONNX Runtime doesn't take."""
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        return []
+
+
+class _WithLarge(_Executable):
+    """Large constants are given to each call; they're never copied."""
+
+    def __init__(self, large: Sequence[Any], *rest: Any):
+        super().__init__(*rest)
+        self._large = list(large)
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        return super().__call__([*arguments, *self._large])
+
+
+class _Compared(Executable):
+    """Sizes of the arguments that must be equal are compared before anything runs."""
+
+    def __init__(self, inner: Executable, pairs: Sequence[Pair]):
+        self._inner, self._pairs = inner, pairs
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        arguments = [x if isinstance(x, np.ndarray) else x.numpy() for x in arguments]
+        for i, axis, j, other in self._pairs:
+            if arguments[i].shape[axis] != (other if j < 0 else arguments[j].shape[other]):
+                raise EvaluationError("sizes that were taken as equal differ at run time")
+        return self._inner(arguments)
+
+    @property
+    def source(self) -> str:
+        """The model in ONNX's own notation."""
+        return self._inner.source
+
+
+class _Checked(Executable):
+    """The last output says which checks failed."""
+
+    def __init__(self, inner: Executable, flags: Sequence[Flag]):
+        self._inner, self._flags = inner, flags
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        *results, failed = self._inner(arguments)
+        if failed.any():
+            raise EvaluationError(self._flags[int(failed.argmax())].message)
+        return results
+
+    @property
+    def source(self) -> str:
+        """The model in ONNX's own notation."""
+        return self._inner.source
+
+
+class OnnxRuntimeEngine(Engine):
+    """Builds ONNX models; sizes that are unknown stay so, and need no other model."""
+
+    name = "onnxruntime"
+    title = "ONNX Runtime"
+    rules: Mapping[str, Rule] = RULES
+    lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
+    declined: Mapping[str, str] = dict.fromkeys(
+        ("ctc_greedy", "ctc_beam_search"),
+        "there is no such operator, and a session can't call back into Python",
+    )
+
+    def native(self, node: Node) -> bool:
+        """See `Engine.native`."""
+        name = node.primitive.name
+        return name in RULES and (name not in ONLY or node.dtype in ONLY[name])
+
+    def compile(self, graph: Graph) -> Executable:
+        """See `Engine.compile`."""
+        if not graph.outputs:
+            return _Nothing()
+        sizes = Sizes(size_origin)
+        pairs = _pairs(graph, sizes)
+        graph, flags = flagged(graph, (), sizes)
+        writer = Writer()
+        names = [writer.shared.name() for _ in graph.inputs]
+        outputs = writer.owned(_Lowering(graph, names, writer).run())
+        model = writer.model(_declared(graph, names, sizes), outputs)
+        large = writer.shared.large
+        static = all(x.type.is_static for x in graph.inputs)
+        parts = _session(model, writer.shared.lines, static), [*names, *large], outputs, model
+        made: Executable
+        made = _WithLarge([*large.values()], *parts) if large else _Executable(*parts)
+        made = _Checked(made, flags) if flags else made
+        return _Compared(made, pairs) if pairs else made
+
+    def from_numpy(self, array: Any) -> Any:
+        """A private copy: arrays on this engine are NumPy's; users may also bring OrtValues."""
+        return np.array(array)
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """The array itself, or a private copy."""
+        found = np.array(array) if copy else array
+        # ONNX Runtime says uint64 by another C type, as long, that some libraries don't take.
+        return found.view(np.uint64) if found.dtype.char == "Q" else found
+
+    def type_of(self, value: Any) -> TensorType | None:
+        """See `Engine.type_of`."""
+        if isinstance(value, np.ndarray):
+            dtype = _DTYPES.get(value.dtype)
+            return TensorType(value.shape, dtype) if dtype else None
+        if not isinstance(value, onnxruntime.OrtValue) or value.data_type() not in _TENSORS:
+            return None
+        return TensorType(tuple(value.shape()), _TENSORS[value.data_type()])
+
+    def adopt(self, array: Any) -> Any:
+        """See `Engine.adopt`."""
+        if isinstance(array, np.ndarray):
+            return array
+        try:
+            return np.from_dlpack(array)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+            return None
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        version: str = onnxruntime.__version__
+        return version
+
+    def devices(self) -> Sequence[str]:
+        """See `Engine.devices`."""
+        return ["gpu" if "CUDA" in p else "cpu" for p in providers()]
+
+
+# An input's number and axis; another's, or -1 and the size itself.
+Pair = tuple[int, int, int, int]
+
+
+def _pairs(graph: Graph, sizes: Sizes) -> list[Pair]:
+    """Sizes of inputs that elementwise operations take as equal; from here on they're known."""
+    number = {x: i for i, x in enumerate(graph.inputs)}
+    pairs = []
+    for node in graph.nodes[len(number) :]:
+        if not node.primitive.elementwise:
+            continue
+        for axis in range(len(node.shape)):
+            roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
+            given: list[Any] = [r for r in roots if isinstance(r, tuple) and r[0] in number]
+            fixed = [r for r in roots if isinstance(r, int)]
+            same = [*fixed, *given]
+            for root in given[not fixed :]:
+                other = (-1, same[0]) if fixed else (number[same[0][0]], same[0][1])
+                pairs.append((number[root[0]], root[1], *other))
+                sizes.state(root, same[0])
+    return pairs
+
+
+def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
+    """The inputs' declarations; unknown sizes have names, so that memory can be planned."""
+    labels: dict[Any, str] = {}
+    declared = []
+    for node, name in zip(graph.inputs, names, strict=True):
+        dims: list[Any] = []
+        for axis, dim in enumerate(node.shape):
+            root = dim if dim is not None else sizes.of(node, axis)
+            known = isinstance(root, int)
+            dims.append(root if known else labels.setdefault(root, f"d{len(labels)}"))
+        declared.append(typed(name, node.dtype, dims))
+    return declared
+
+
+def _session(model: Any, operators: int, static: bool) -> Any:
+    try:
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), _options(operators, static), providers=providers()
+        )
+    except Exception as error:
+        raise EngineError(f"ONNX Runtime doesn't take this graph: {error}") from error
+
+
+engine = OnnxRuntimeEngine()

@@ -1,0 +1,145 @@
+"""Rules of primitives that pick or place elements by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from .._lowering import Rule
+from .dtypes import carrier
+from .lowering import OnnxLowering, known_array
+from .movement import sliced
+
+L = OnnxLowering
+# Of an index: what follows from sizes and ranks is never negative.
+NEVER_NEGATIVE = {"iota", "argsort", "argmax", "argmin", "size"}
+SAME_ELEMENTS = {"reshape", "broadcast_to", "slice", "cast", "transpose", "reverse"}
+
+
+# Indices -----------------------------------------------------------------------------------
+
+
+def _index(lo: L, index: Node) -> str:
+    """Indices as ONNX takes them, where negative ones would count from the end: no index."""
+    x: str = lo.value(index)
+    if index.dtype not in ("int32", "int64"):
+        x = lo.cast(x, "int64")
+    if _is_plain(index):
+        return x
+    dtype = "int32" if index.dtype == "int32" else "int64"
+    none = lo.scalar(np.iinfo(dtype).max, dtype)
+    result: str = lo.op("Where", lo.op("Less", x, lo.scalar(0, dtype)), none, x)
+    return result
+
+
+def _is_plain(index: Node) -> bool:
+    """Whether no index is negative for sure."""
+    known = known_array(index)
+    if known is not None:
+        return bool((known >= 0).all())
+    while index.primitive.name in SAME_ELEMENTS and index.dtype in ("int32", "int64"):
+        index = index.operands[0]
+    unsigned = index.dtype.kind == "unsigned" and index.dtype.itemsize < 8
+    return unsigned or index.primitive.name in NEVER_NEGATIVE
+
+
+def _gather(lo: L, node: Node, x: str, index: str) -> Any:
+    return lo.op("Gather", x, _index(lo, node.operands[1]), axis=node.attrs["axis"])
+
+
+def _in_step(lo: L, index: str, a: Node, b: Node, axes: Sequence[int]) -> Any:
+    """The index; an error at run time unless sizes that must be equal are."""
+    for i in axes:
+        if not lo.same_size(a, i, b, i):
+            index = lo.op("Add", index, lo.zero_if_equal(lo.dim(a, i), lo.dim(b, i)))
+    return index
+
+
+def _take_along(lo: L, node: Node, x: str, index: str) -> Any:
+    axis, (a, b) = node.attrs["axis"], node.operands
+    others = [i for i in range(len(a.shape)) if i != axis]
+    where = _as_int64(lo, _index(lo, b), b)
+    return lo.op("GatherElements", x, _in_step(lo, where, a, b, others), axis=axis)
+
+
+def _as_int64(lo: L, x: str, index: Node) -> str:
+    return lo.cast(x, "int64") if index.dtype == "int32" else x
+
+
+def _zeros(lo: L, node: Node, dims: Sequence[Any]) -> tuple[str, str]:
+    """Zeros to add to, and the dtype in which that can be done."""
+    wide = carrier("ScatterND", node.dtype)
+    return lo.filled(0, wide, dims), wide
+
+
+def _sized(lo: L, node: Node) -> Any:
+    size = node.attrs["size"]
+    return lo.extent(node.operands[2]) if size is None else size
+
+
+def _scatter_add(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
+    axis, operand, at = node.attrs["axis"], node.operands[0], node.operands[1]
+    rank, count = len(operand.shape), len(at.shape)
+    middle = range(axis, axis + count)
+    others = [i for i in range(rank) if i not in middle]
+    where = lo.op("Unsqueeze", _as_int64(lo, _index(lo, at), at), lo.ints(-1))
+    dims = [_sized(lo, node), *lo.dims_of(operand, others)]
+    zeros, wide = _zeros(lo, node, dims)
+    g = lo.transpose(g, [*middle, *others])
+    g = g if wide == node.dtype else lo.cast(g, wide)
+    total = lo.op("ScatterND", zeros, where, g, reduction="add")
+    total = total if wide == node.dtype else lo.cast(total, node.dtype)
+    return lo.transpose(total, [*range(1, axis + 1), 0, *range(axis + 1, len(dims))])
+
+
+def _put_along(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
+    axis, (a, b) = node.attrs["axis"], node.operands[:2]
+    dims = lo.dims_of(a, range(len(a.shape)))
+    dims[axis] = _sized(lo, node)
+    zeros, wide = _zeros(lo, node, dims)
+    where = _as_int64(lo, _index(lo, b), b)
+    where = _in_step(lo, where, a, b, range(len(a.shape)))
+    g = g if wide == node.dtype else lo.cast(g, wide)
+    total = lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
+    return total if wide == node.dtype else lo.cast(total, node.dtype)
+
+
+def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
+    axis, (a, b) = node.attrs["axis"], node.operands
+    where = _as_int64(lo, _index(lo, b), b)
+    for i in range(len(b.shape)):
+        j = i + (i >= axis)
+        if not lo.same_size(a, j, b, i):
+            where = lo.op("Add", where, lo.zero_if_equal(lo.dim(a, j), lo.dim(b, i)))
+    where = lo.op("Unsqueeze", where, lo.ints(axis))
+    wide = carrier("ScatterElements", node.dtype)
+    less = lo.op("Expand", lo.scalar(-1, wide), lo.op("Shape", where))
+    p = p if wide == node.dtype else lo.cast(p, wide)
+    result = lo.op("ScatterElements", p, where, less, axis=axis, reduction="add")
+    return result if wide == node.dtype else lo.cast(result, node.dtype)
+
+
+def _nonzero(lo: L, node: Node, x: str) -> Any:
+    operand = node.operands[0]
+    if operand.dtype == "float64":
+        x = lo.cast(x, "bool")
+        dtype = "bool"
+    else:
+        dtype = operand.dtype
+    if operand.shape:
+        return lo.op("Transpose", lo.kernel("NonZero", dtype, (x,), same=False), perm=[1, 0])
+    found = lo.kernel("NonZero", dtype, (lo.op("Reshape", x, lo.ints(1)),), same=False)
+    return sliced(lo, lo.op("Transpose", found, perm=[1, 0]), [1], [0], [0], [1])
+
+
+RULES: dict[str, Rule] = {
+    "gather": _gather,
+    "take_along": _take_along,
+    "scatter_add": _scatter_add,
+    "put_along": _put_along,
+    "minus_one_hot": _minus_one_hot,
+    "nonzero": _nonzero,
+}

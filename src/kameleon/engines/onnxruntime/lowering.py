@@ -1,0 +1,250 @@
+"""From a graph to an ONNX graph: values are names, and what rules ask for besides operators."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import Graph
+from ...ir.types import Dim, Shape
+from .._lowering import Lowering, Rule
+from .dtypes import carrier, is_ordered
+from .model import ONNX_TYPES, Body, Writer, typed
+
+_TOP_BIT = 1 << 63
+
+
+class OnnxLowering(Lowering):
+    """Writes one graph; see `Lowering`. Sizes are int64 vectors, as ONNX wants them."""
+
+    title = "ONNX Runtime"
+    rules: Mapping[str, Rule] = {}
+
+    def __init__(self, graph: Graph, arguments: Sequence[str], writer: Writer):
+        super().__init__(graph, arguments)
+        self.writer = writer
+        self.op = writer.op
+        self._uses: Counter[Node] | None = None
+
+    # What the walk asks for --------------------------------------------------------------------
+
+    def constant(self, array: Any) -> str:
+        """See `Lowering.constant`."""
+        return self.writer.constant(array)
+
+    def size(self, value: str, axis: int) -> str:
+        """See `Lowering.size`."""
+        return value
+
+    def agree(self, node: Node, sizes: list[Any]) -> None:
+        """Nothing: the graph's flags say it (`flagged`)."""
+
+    def used_once(self, node: Node) -> bool:
+        """Whether one node alone needs the value of this one."""
+        if self._uses is None:
+            self._uses = Counter(self.graph.outputs)
+            for user in self.graph.nodes:
+                self._uses.update(user.operands)
+        return self._uses[node] == 1
+
+    # Bodies ------------------------------------------------------------------------------------
+
+    def body(self, graph: Graph, arguments: Sequence[str | None], lead: Sequence[Any] = ()) -> Body:
+        """A graph as a body.
+
+        Args:
+            graph: the closed graph.
+            arguments: for each of its inputs a value from outside, or None: a parameter.
+            lead: declarations of parameters that the operator gives before these.
+        """
+        inner, _, params = self.opened(graph, arguments)
+        return inner.writer.body([*lead, *params], inner.run())
+
+    def opened(
+        self, graph: Graph, arguments: Sequence[str | None]
+    ) -> tuple[OnnxLowering, list[str], list[Any]]:
+        """A body to be written: its lowering, the names of its inputs, its parameters."""
+        writer = Writer(self.writer)
+        names, params = [], []
+        for node, outer in zip(graph.inputs, arguments, strict=True):
+            name = outer or writer.shared.name()
+            names.append(name)
+            if outer is None:
+                params.append(typed(name, node.dtype, None))
+        return type(self)(graph, names, writer), names, params
+
+    def beside(self, writer: Writer) -> OnnxLowering:
+        """The same graph, to be gone on with in a branch; its values aren't seen from here."""
+        inner = copy.copy(self)
+        inner.values, inner.writer, inner.op = dict(self.values), writer, writer.op
+        return inner
+
+    # Operators that lack kernels -----------------------------------------------------------------
+
+    def kernel(
+        self,
+        kind: str,
+        dtype: str,
+        data: Sequence[str],
+        more: Sequence[str] = (),
+        first: Sequence[str] = (),
+        same: bool = True,
+        **attrs: Any,
+    ) -> Any:
+        """An operator over values of `dtype`, in the carrier dtype where it has no kernel.
+
+        Args:
+            kind: the operator.
+            dtype: of the `data`.
+            data: the operands that are cast.
+            more: operands behind them.
+            first: operands before them.
+            same: whether the result has the dtype of the data.
+            attrs: the operator's attributes.
+        """
+        wide = carrier(kind, dtype)
+        if wide != dtype:
+            data = [self._carried(x, dtype, wide, kind) for x in data]
+        result = self.op(kind, *first, *data, *more, **attrs)
+        if wide == dtype or not same:
+            return result
+        result = self.cast(result, dtype)
+        return self._flipped(result) if dtype == "uint64" and is_ordered(kind) else result
+
+    def _carried(self, x: str, dtype: str, wide: str, kind: str) -> str:
+        if dtype == "uint64" and is_ordered(kind):
+            x = self._flipped(x)
+        return self.cast(x, wide)
+
+    def _flipped(self, x: str) -> str:
+        result: str = self.op("BitwiseXor", x, self.scalar(_TOP_BIT, "uint64"))
+        return result
+
+    def cast(self, x: str, dtype: str) -> str:
+        """x as `dtype`."""
+        result: str = self.op("Cast", x, to=ONNX_TYPES[dtype])
+        return result
+
+    def scalar(self, value: Any, dtype: str) -> str:
+        """A constant number."""
+        return self.writer.scalar(value, dtype)
+
+    def ints(self, *values: int) -> str:
+        """A constant int64 vector."""
+        return self.writer.ints(*values)
+
+    # Sizes ---------------------------------------------------------------------------------------
+
+    def extent(self, size: Node) -> str:
+        """A size operand as an int64 vector of one element."""
+        node = size
+        while node.primitive.name == "cast" and node.operands[0].dtype.is_integer:
+            node = node.operands[0]
+        if node.primitive is CONSTANT:
+            return self.ints(int(node.attrs["value"].array))
+        if node.primitive.name == "size":
+            return self.axis(self.value(node.operands[0]), node.attrs["axis"])
+        result: str = self.op("Reshape", self.cast(self.value(size), "int64"), self.ints(1))
+        return result
+
+    def axis(self, value: str, axis: int) -> str:
+        """The size of an axis of a value, as an int64 vector of one element."""
+        result: str = self.op("Shape", value, start=axis, end=axis + 1)
+        return result
+
+    def extents(self, shape: Shape, sizes: Sequence[Node]) -> str:
+        """A shape attribute, with size operands in place of each None, as an int64 vector."""
+        rest = iter(sizes)
+        return self.joined([next(rest) if d is None else d for d in shape])
+
+    def joined(self, parts: Sequence[Any]) -> str:
+        """An int64 vector of ints, size operands, and vectors (names)."""
+        pieces: list[str] = []
+        known: list[int] = []
+        for part in parts:
+            if isinstance(part, int):
+                known.append(part)
+                continue
+            if known:
+                pieces.append(self.ints(*known))
+                known = []
+            pieces.append(self.extent(part) if isinstance(part, Node) else part)
+        if known or not pieces:
+            pieces.append(self.ints(*known))
+        if len(pieces) == 1:
+            return pieces[0]
+        result: str = self.op("Concat", *pieces, axis=0)
+        return result
+
+    def dim(self, node: Node, axis: int) -> int | str:
+        """The size of an axis: an int, or else an int64 vector of one element."""
+        size = node.shape[axis]
+        return self.axis(self.value(node), axis % len(node.shape)) if size is None else size
+
+    def dims_of(self, node: Node, axes: Sequence[int]) -> list[int | str]:
+        """The sizes of some axes, each as `dim` gives it."""
+        return [self.dim(node, a) for a in axes]
+
+    def product(self, dims: Sequence[int | str]) -> int | str:
+        """The product of sizes."""
+        known = int(np.prod([d for d in dims if isinstance(d, int)], dtype=np.int64))
+        total: str | None = None
+        for d in dims:
+            if isinstance(d, str):
+                total = d if total is None else self.op("Mul", total, d)
+        if total is None or known == 0:
+            return known
+        return total if known == 1 else self.op("Mul", total, self.ints(known))
+
+    def same_size(self, a: Node, i: int, b: Node, j: int) -> bool:
+        """Whether two axes are known to have the same size."""
+        return bool(self.sizes.of(a, i) == self.sizes.of(b, j))
+
+    def zero_if_equal(self, a: int | str, b: int | str) -> str:
+        """An int64 vector [0]; an error at run time where two sizes differ.
+
+        Nothing but an index out of range makes ONNX Runtime fail, and only where the result is
+        needed.
+        """
+        a, b = (self.ints(x) if isinstance(x, int) else x for x in (a, b))
+        off = self.op("Sub", a, b)
+        result: str = self.op("Gather", self.ints(0), self.op("Mul", off, off))
+        return result
+
+    def reshape(self, x: str, dims: Sequence[Any]) -> str:
+        """x in the shape of ints, size operands, and vectors."""
+        result: str = self.op("Reshape", x, self.joined(dims), allowzero=1)
+        return result
+
+    def transpose(self, x: str, perm: Sequence[int]) -> str:
+        """x with its axes in another order."""
+        perm = list(perm)
+        if perm == sorted(perm):
+            return x
+        result: str = self.op("Transpose", x, perm=perm)
+        return result
+
+    def filled(self, value: Any, dtype: str, dims: Sequence[Any]) -> str:
+        """A number in each element of a new value."""
+        result: str = self.op("Expand", self.scalar(value, dtype), self.joined(dims))
+        return result
+
+
+def known_array(node: Node) -> np.ndarray[Any, Any] | None:
+    """The value of a node that is a constant, also behind broadcasts."""
+    while node.primitive.name in ("broadcast_to", "reshape"):
+        node = node.operands[0]
+    return node.attrs["value"].array if node.primitive is CONSTANT else None
+
+
+def known_product(shape: Shape) -> Dim:
+    """The number of elements, where it's known."""
+    if None in shape:
+        return None
+    return int(np.prod(np.array(shape, np.int64), dtype=np.int64))

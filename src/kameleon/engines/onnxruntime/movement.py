@@ -1,0 +1,345 @@
+"""Rules of primitives that move elements, reduce them, or order them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from .._lowering import Rule
+from .dtypes import carrier, has_kernel
+from .lowering import OnnxLowering, known_product
+
+L = OnnxLowering
+END = 2**63 - 1
+# Small ranges are written into the model.
+SMALL = 4096
+
+
+# Shape of the result given -----------------------------------------------------------------
+
+
+def _size(lo: L, node: Node, x: str) -> str:
+    vector = lo.axis(x, node.attrs["axis"])
+    return lo.cast(lo.op("Reshape", vector, lo.ints()), "int32")
+
+
+def _reshape(lo: L, node: Node, x: str, *sizes: str) -> Any:
+    shape, operands = node.attrs["shape"], node.operands[1:]
+    inferred = _inferred(lo, node)
+    if inferred is not None:
+        shape = tuple(-1 if i == inferred else d for i, d in enumerate(shape))
+        operands = ()
+    return lo.op("Reshape", x, lo.extents(shape, operands), allowzero=1)
+
+
+def _inferred(lo: L, node: Node) -> int | None:
+    """The one axis of unknown size, if it's that of the operand and needn't be computed."""
+    shape, (x, *sizes) = node.attrs["shape"], node.operands
+    unknown = [i for i, d in enumerate(x.shape) if d is None]
+    if len(sizes) != 1 or len(unknown) != 1 or -1 in shape:
+        return None
+    rest = [[d for d in s if d is not None] for s in (shape, x.shape)]
+    if known_product(tuple(rest[0])) != known_product(tuple(rest[1])) or 0 in rest[0]:
+        return None
+    return shape.index(None) if _root(lo, sizes[0]) == lo.sizes.of(x, unknown[0]) else None
+
+
+def _root(lo: L, size: Node) -> Any:
+    """What stands for a size operand among equal sizes."""
+    if size.primitive.name == "size":
+        return lo.sizes.of(size.operands[0], size.attrs["axis"])
+    return lo.sizes.representative(size)
+
+
+def _broadcast(lo: L, node: Node, x: str, *sizes: str) -> Any:
+    return lo.op("Expand", x, lo.extents(node.attrs["shape"], node.operands[1:]))
+
+
+def _iota(lo: L, node: Node, *sizes: str) -> Any:
+    shape, axis, dtype = (node.attrs[k] for k in ("shape", "axis", "dtype"))
+    count = known_product(shape)
+    place = [-1 if i == axis else 1 for i in range(len(shape))]
+    if count is not None and count <= SMALL:
+        line = np.arange(shape[axis]).astype(dtype).reshape(place)
+        return lo.constant(np.broadcast_to(line, shape))
+    wide = carrier("Range", dtype)
+    parts = [lo.scalar(v, wide) for v in (0, 1)]
+    rest = iter(node.operands)
+    dims = [next(rest) if d is None else d for d in shape]
+    stop: Any = lo.joined([dims[axis]])
+    stop = lo.cast(lo.op("Reshape", stop, lo.ints()), wide)
+    indices: Any = lo.op("Range", parts[0], stop, parts[1])
+    if wide != dtype:
+        indices = lo.cast(indices, dtype)
+    if len(shape) == 1:
+        return indices
+    return lo.op("Expand", lo.op("Reshape", indices, lo.ints(*place)), lo.joined(dims))
+
+
+# Permutations and parts --------------------------------------------------------------------
+
+
+def _transpose(lo: L, node: Node, x: str) -> Any:
+    return lo.op("Transpose", x, perm=list(node.attrs["perm"]))
+
+
+def _slice(lo: L, node: Node, x: str) -> Any:
+    windows = [(i, *w) for i, w in enumerate(node.attrs["windows"]) if w != (None, None, 1)]
+    if not windows:
+        return x
+    axes, starts, stops, steps = zip(*windows, strict=True)
+    return sliced(
+        lo, x, axes, [s or 0 for s in starts], [END if s is None else s for s in stops], steps
+    )
+
+
+def sliced(
+    lo: L,
+    x: str,
+    axes: Sequence[int],
+    starts: Sequence[Any],
+    stops: Sequence[Any],
+    steps: Sequence[int],
+) -> Any:
+    """x[start:stop:step] along some axes; starts and stops are ints or vectors."""
+    ends = lo.joined(list(stops))
+    return lo.op("Slice", x, lo.joined(list(starts)), ends, lo.ints(*axes), lo.ints(*steps))
+
+
+def _reverse(lo: L, node: Node, x: str) -> Any:
+    axes = node.attrs["axes"]
+    if not axes:
+        return x
+    count = len(axes)
+    return sliced(lo, x, axes, [-1] * count, [-END] * count, [-1] * count)
+
+
+def _pad(lo: L, node: Node, x: str) -> Any:
+    lows, highs = zip(*node.attrs["margins"], strict=True)
+    return padded(lo, x, node.dtype, [*lows, *highs], node.attrs["value"])
+
+
+def padded(lo: L, x: str, dtype: str, margins: Sequence[Any], value: Any = 0) -> Any:
+    """x with margins: all before, then all behind; negative ones cut off."""
+    wide = carrier("Pad", dtype)
+    data = x if wide == dtype else lo.cast(x, wide)
+    fill = lo.scalar(np.array(value).astype(dtype).astype(wide), wide)
+    result: Any = lo.op("Pad", data, lo.joined(list(margins)), fill)
+    return result if wide == dtype else lo.cast(result, dtype)
+
+
+def _unslice(lo: L, node: Node, g: str, *sizes: str) -> Any:
+    """Each element with step - 1 zeros behind it, then zeros around."""
+    operand, windows = node.operands[0], node.attrs["windows"]
+    rest = iter(node.operands[1:])
+    dims = [d if d is not None else lo.extent(next(rest)) for d in node.attrs["shape"]]
+    counts = lo.dims_of(operand, range(len(dims)))
+    steps = [w[2] for w in windows]
+    x = spread(lo, g, node.dtype, range(len(dims)), counts, steps)
+    starts = [_start(lo, w[0], d) for w, d in zip(windows, dims, strict=True)]
+    stops = [_minus(lo, d, s) for d, s in zip(dims, starts, strict=True)]
+    stops = [_minus(lo, s, times(lo, n, k)) for s, n, k in zip(stops, counts, steps, strict=True)]
+    return padded(lo, x, node.dtype, [*starts, *stops])
+
+
+def spread(
+    lo: L, x: str, dtype: str, axes: Sequence[int], dims: Sequence[Any], steps: Sequence[int]
+) -> Any:
+    """x with step - 1 zeros behind each element along `axes`; `dims` are all sizes of x."""
+    wide = [i for i, s in zip(axes, steps, strict=True) if s > 1]
+    if not wide:
+        return x
+    step = dict(zip(axes, steps, strict=True))
+    split, full, margins = [], [], []
+    for i, d in enumerate(dims):
+        split += [d, 1] if i in wide else [d]
+        margins += [0, step[i] - 1] if i in wide else [0]
+        full.append(times(lo, d, step[i]) if i in wide else d)
+    x = padded(lo, lo.reshape(x, split), dtype, [0] * len(margins) + margins)
+    return lo.reshape(x, full)
+
+
+def _start(lo: L, start: int | None, dim: Any) -> Any:
+    """Where a slice starts, as Python counts: at most `dim`, from the end if negative."""
+    start = start or 0
+    if isinstance(dim, int):
+        return slice(start, None).indices(dim)[0]
+    if start < 0:
+        return lo.op("Max", lo.op("Add", dim, lo.ints(start)), lo.ints(0))
+    return lo.op("Min", dim, lo.ints(start)) if start else 0
+
+
+def _minus(lo: L, a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if b == 0:
+        return a
+    return lo.op("Sub", *(lo.ints(v) if isinstance(v, int) else v for v in (a, b)))
+
+
+def times(lo: L, a: Any, factor: int) -> Any:
+    """A size times a number."""
+    if isinstance(a, int):
+        return a * factor
+    return a if factor == 1 else lo.op("Mul", a, lo.ints(factor))
+
+
+def _concatenate(lo: L, node: Node, *xs: str) -> Any:
+    return lo.op("Concat", *xs, axis=node.attrs["axis"])
+
+
+# Reductions --------------------------------------------------------------------------------
+
+
+def _lined_up(lo: L, node: Node, x: str) -> str:
+    """The operand of a reduction with all reduced axes as one, the last."""
+    axes, operand = node.attrs["axes"], node.operands[0]
+    kept = [i for i in range(len(operand.shape)) if i not in axes]
+    x = lo.transpose(x, [*kept, *axes])
+    if len(axes) == 1:
+        return x
+    return lo.reshape(x, [*lo.dims_of(operand, kept), lo.product(lo.dims_of(operand, axes))])
+
+
+def _reduce(kind: str, integers: Rule) -> Rule:
+    """Of integers that the operator can't do, by another rule over one axis, in a wide dtype."""
+
+    def rule(lo: L, node: Node, x: str) -> Any:
+        dtype = node.dtype
+        if has_kernel(kind, dtype):
+            return lo.op(kind, x, lo.ints(*node.attrs["axes"]), keepdims=0)
+        return integers(lo, node, _lined_up(lo, node, x))
+
+    return rule
+
+
+def _last_size(lo: L, x: str) -> Any:
+    return lo.op("Shape", x, start=-1)
+
+
+def _integer_sum(lo: L, node: Node, x: str) -> Any:
+    wide = carrier("MatMul", node.dtype)
+    ones = lo.op("Expand", lo.scalar(1, wide), _last_size(lo, x))
+    return _narrowed(lo, lo.op("MatMul", _widened(lo, x, node.dtype, wide), ones), node, wide)
+
+
+def _integer_product(lo: L, node: Node, x: str) -> Any:
+    """The last of the running products, from 1 on."""
+    wide, rank = carrier("CumProd", node.dtype), len(node.shape) + 1
+    x = padded(lo, _widened(lo, x, node.dtype, wide), wide, [0] * (rank - 1) + [1] + [0] * rank, 1)
+    running = lo.op("CumProd", x, lo.scalar(rank - 1, "int64"))
+    last = lo.op("Gather", running, lo.scalar(-1, "int64"), axis=rank - 1)
+    return _narrowed(lo, last, node, wide)
+
+
+def _widened(lo: L, x: str, dtype: str, wide: str) -> str:
+    return x if dtype == wide else lo.cast(x, wide)
+
+
+def _narrowed(lo: L, x: str, node: Node, wide: str) -> str:
+    return x if node.dtype == wide else lo.cast(x, node.dtype)
+
+
+def _extremum(kind: str, arg: str) -> Rule:
+    def chosen(lo: L, node: Node, x: str) -> Any:
+        """What ArgMax or ArgMin finds."""
+        axis = len(node.shape)
+        where = lo.kernel(arg, node.dtype, (x,), same=False, axis=axis, keepdims=1)
+        found = lo.op("GatherElements", x, where, axis=axis)
+        return lo.op("Squeeze", found, lo.ints(axis))
+
+    plain = _reduce(kind, chosen)
+
+    def rule(lo: L, node: Node, x: str) -> Any:
+        """ONNX Runtime's own loses NaNs that aren't first."""
+        found = plain(lo, node, x)
+        if not node.dtype.is_float:
+            return found
+        spoilt = lo.op("ReduceMax", lo.op("IsNaN", x), lo.ints(*node.attrs["axes"]), keepdims=0)
+        return lo.op("Where", spoilt, lo.scalar(np.nan, node.dtype), found)
+
+    return rule
+
+
+def _logic(kind: str) -> Rule:
+    """Of bools the maximum or minimum; that of no bools is known for numbers only."""
+
+    def rule(lo: L, node: Node, x: str) -> Any:
+        axes, shape = node.attrs["axes"], node.operands[0].shape
+        some = all(shape[i] for i in axes)
+        x = x if some else lo.cast(x, "uint8")
+        found = lo.op(kind, x, lo.ints(*axes), keepdims=0)
+        return found if some else lo.cast(found, "bool")
+
+    return rule
+
+
+def _arg(kind: str) -> Rule:
+    """ONNX Runtime's own may miss a NaN."""
+
+    def rule(lo: L, node: Node, x: str) -> Any:
+        dtype, along = node.operands[0].dtype, {"axis": node.attrs["axis"], "keepdims": 0}
+        found = lo.kernel(kind, dtype, (x,), same=False, **along)
+        if not dtype.is_float:
+            return found
+        spoilt = lo.op("IsNaN", x)
+        some = lo.op("ReduceMax", spoilt, lo.ints(node.attrs["axis"]), keepdims=0)
+        first = lo.op("ArgMax", lo.cast(spoilt, "uint8"), **along)
+        return lo.op("Where", some, first, found)
+
+    return rule
+
+
+def _argsort(lo: L, node: Node, x: str) -> Any:
+    axis, operand = node.attrs["axis"], node.operands[0]
+    count = lo.joined([lo.dim(operand, axis)])
+    if not operand.dtype.is_float:
+        return _order(lo, x, operand.dtype, count, axis)
+    # NaNs come last; all are taken for infinity, then the two kinds are told apart.
+    spoilt = lo.op("IsNaN", x)
+    plain = lo.op("Where", spoilt, lo.scalar(np.inf, operand.dtype), x)
+    first = _order(lo, plain, operand.dtype, count, axis)
+    moved = lo.op("GatherElements", lo.cast(spoilt, "uint8"), first, axis=axis)
+    second = _order(lo, moved, "uint8", count, axis)
+    return lo.op("GatherElements", first, second, axis=axis)
+
+
+def _order(lo: L, x: str, dtype: str, count: str, axis: int) -> Any:
+    return lo.kernel(
+        "TopK", dtype, (x,), (count,), same=False, outputs=2, axis=axis, largest=0, sorted=1
+    )[1]
+
+
+def _cumulative(kind: str) -> Rule:
+    def rule(lo: L, node: Node, x: str) -> Any:
+        return lo.kernel(kind, node.dtype, (x,), (lo.scalar(node.attrs["axis"], "int64"),))
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "size": _size,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "iota": _iota,
+    "transpose": _transpose,
+    "slice": _slice,
+    "unslice": _unslice,
+    "reverse": _reverse,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "reduce_sum": _reduce("ReduceSum", _integer_sum),
+    "reduce_prod": _reduce("ReduceProd", _integer_product),
+    "reduce_max": _extremum("ReduceMax", "ArgMax"),
+    "reduce_min": _extremum("ReduceMin", "ArgMin"),
+    "reduce_any": _logic("ReduceMax"),
+    "reduce_all": _logic("ReduceMin"),
+    "argmax": _arg("ArgMax"),
+    "argmin": _arg("ArgMin"),
+    "argsort": _argsort,
+    "cumsum": _cumulative("CumSum"),
+    "cumprod": _cumulative("CumProd"),
+}

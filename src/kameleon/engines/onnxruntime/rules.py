@@ -1,0 +1,36 @@
+"""ONNX Runtime's table: how each primitive is written in ONNX operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.node import Node
+from .._lowering import Rule
+from . import control, elementwise, indexing, movement, products, windows
+from .dtypes import FLOATS, SINGLE
+from .lowering import OnnxLowering
+
+
+def _along(kind: str) -> Rule:
+    def rule(lo: OnnxLowering, node: Node, x: str) -> Any:
+        return lo.op(kind, x, axis=node.attrs["axis"])
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    **elementwise.RULES,
+    **movement.RULES,
+    **indexing.RULES,
+    **products.RULES,
+    **control.RULES,
+    **windows.RULES,
+    "softmax": _along("Softmax"),
+    "log_softmax": _along("LogSoftmax"),
+}
+
+# Composites whose kernels there are for some dtypes only; for others they're expanded.
+ONLY = {
+    **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), SINGLE),
+    "conv_kernel": FLOATS,
+}

@@ -1,0 +1,224 @@
+"""Rules of conditions, loops and scans, of checks, and of what is done by callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...ir.node import Node
+from ..numpy.ctc import beam_search, greedy_decode
+from .._lowering import Rule
+from .kernels import Tensor, cast, constant, kernel, raw, required, shape_of, vector
+
+if TYPE_CHECKING:
+    from .lowering import Tracing
+
+
+def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
+    axes = list(range(len(holds.shape)))
+    required(raw.All(input=holds, axis=axes) if axes else holds, node.attrs["message"])
+    return x
+
+
+def cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[Tensor, ...]:
+    branches = [node.attrs[name] for name in ("then", "otherwise")]
+    then, otherwise = (lambda b=b: e.inner(b, operands) for b in branches)
+    results = tf.cond(condition, then, otherwise)
+    return tuple(_typed(results, node.type))
+
+
+def _typed(values: Any, types: Any) -> list[Tensor]:
+    """Results of control flow, with the shapes that the graph knows."""
+    values = values if isinstance(values, list | tuple) else [values]
+    for value, type in zip(values, types, strict=True):
+        value.set_shape(type.shape)
+    return list(values)
+
+
+def _specs(nodes: Sequence[Node]) -> list[Any]:
+    return [tf.TensorSpec(n.shape, n.dtype) for n in nodes]
+
+
+def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    count, graphs = node.attrs["consts"], node.attrs
+    consts, carry = operands[:count], operands[count:]
+    results = tf.while_loop(
+        lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
+        lambda *state: e.inner(graphs["body"], [*consts, *state]),
+        list(carry),
+        shape_invariants=[tf.TensorSpec(t.shape, t.dtype) for t in node.type],
+        parallel_iterations=1,
+    )
+    return tuple(_typed(results, node.type))
+
+
+# Scans -----------------------------------------------------------------------------------------
+
+
+def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    """A loop over the index; sequences and outputs are lists of tensors."""
+    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
+    consts, carry, sequences = operands[:c], operands[c : c + k], operands[c + k :]
+    first = node.operands[c + k]
+    e.agree_on_each(node, [((first, 0), (x, 0)) for x in node.operands[c + k + 1 :]])
+    length = e.size(sequences[0], 0)
+    lists = [_unstacked(x) for x in sequences]
+    made = body.outputs[k:]
+    stacks = [
+        raw.TensorListReserve(
+            element_shape=vector(_open(y.shape)), num_elements=length, element_dtype=y.dtype
+        )
+        for y in made
+    ]
+
+    def step(i: Tensor, *state: Tensor) -> list[Tensor]:
+        at = raw.Sub(x=length - 1, y=i) if node.attrs["backwards"] else i
+        slices = [
+            raw.TensorListGetItem(
+                input_handle=x, index=at, element_shape=vector(_open(p.shape)),
+                element_dtype=p.dtype,
+            )
+            for x, p in zip(lists, body.inputs[c + k :], strict=True)
+        ]  # fmt: skip
+        for value, p in zip(slices, body.inputs[c + k :], strict=True):
+            value.set_shape(p.shape)
+        results = e.inner(body, [*consts, *state[:k], *slices])
+        new = [
+            raw.TensorListSetItem(input_handle=stack, index=at, item=y)
+            for stack, y in zip(state[k:], results[k:], strict=True)
+        ]
+        return [raw.AddV2(x=i, y=1), *results[:k], *new]
+
+    state = [constant(0, tf.int32), *carry, *stacks]
+    invariants = [tf.TensorSpec([], tf.int32), *_specs([p for p in body.inputs[c : c + k]])]
+    invariants += [tf.TensorSpec([], tf.variant) for _ in stacks]
+    _, *results = tf.while_loop(
+        lambda i, *rest: raw.Less(x=i, y=length),
+        step,
+        state,
+        shape_invariants=invariants,
+        parallel_iterations=1,
+    )
+    blanks = lambda: _blank_shapes(e, node, operands)  # noqa: E731
+    shapes = _shapes(e, node, length, blanks)
+    stacked = [
+        raw.TensorListStack(input_handle=x, element_shape=shape, element_dtype=y.dtype)
+        for x, shape, y in zip(results[k:], shapes, made, strict=True)
+    ]
+    return tuple(_typed([*results[:k], *stacked], node.type))
+
+
+def _unstacked(x: Tensor) -> Tensor:
+    """The slices of `x` along axis 0 as a list of tensors."""
+    return raw.TensorListFromTensor(tensor=x, element_shape=vector(_open(x.shape.as_list()[1:])))
+
+
+def _open(shape: Sequence[int | None]) -> list[int]:
+    return [-1 if d is None else d for d in shape]
+
+
+def _shapes(e: Tracing, node: Node, length: Any, blanks: Callable[[], Any]) -> list[Tensor]:
+    """The shape of each output of a step, told without a step: there may be none.
+
+    Where it doesn't follow from other sizes and there is no step, one is tried on zeros.
+    """
+    dims = []
+    for item in node.results[node.attrs["carry"] :]:
+        sizes = enumerate(item.shape[1:], 1)
+        dims.append([e.known_size(item, i) if d is None else d for i, d in sizes])
+    if not any(None in d for d in dims):
+        return [vector(d) for d in dims]
+    if isinstance(length, int):
+        return blanks() if length == 0 else [vector(_open(d)) for d in dims]
+    is_empty = raw.Equal(x=length, y=0)
+    found = tf.cond(is_empty, blanks, lambda: [vector(_open(d)) for d in dims])
+    return list(found)
+
+
+def _blank_shapes(e: Tracing, node: Node, operands: Sequence[Tensor]) -> list[Tensor]:
+    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
+    blanks = []
+    for x in operands[c + k :]:
+        shape = raw.StridedSlice(
+            input=raw.Shape(input=x), begin=[1], end=[0], strides=[1], end_mask=1
+        )
+        blanks.append(raw.Fill(dims=shape, value=tf.zeros([], x.dtype)))
+    results = e.inner(body, [*operands[: c + k], *blanks])
+    return [raw.Shape(input=y) for y in results[k:]]
+
+
+_mul, _add = kernel("Mul", "x", "y"), kernel("AddV2", "x", "y")
+
+
+def linear_scan(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """Along the first axis, step by step."""
+    axis = node.attrs["axis"]
+    perm = [axis, *(i for i in range(len(node.shape)) if i != axis)]
+    e.agree_on_each(node, [((node.operands[0], i), (node.operands[1], i)) for i in perm])
+    factors, terms = raw.Transpose(x=a, perm=perm), raw.Transpose(x=b, perm=perm)
+    dims = shape_of(terms)
+    length, rest = dims[0], vector(dims[1:])
+    stack = raw.TensorListReserve(element_shape=rest, num_elements=length, element_dtype=b.dtype)
+    start = raw.Fill(dims=rest, value=constant(0, b.dtype))
+
+    def step(i: Tensor, y: Tensor, stack: Tensor) -> list[Tensor]:
+        factor, term = (raw.GatherV2(params=x, indices=i, axis=0) for x in (factors, terms))
+        y = _add(_mul(factor, y), term)
+        return [
+            raw.AddV2(x=i, y=1), y, raw.TensorListSetItem(input_handle=stack, index=i, item=y)
+        ]  # fmt: skip
+
+    shape = tf.TensorShape(node.shape)
+    invariants = [tf.TensorSpec([], tf.int32), tf.TensorSpec(None, b.dtype)]
+    invariants.append(tf.TensorSpec([], tf.variant))
+    _, _, stack = tf.while_loop(
+        lambda i, *_: raw.Less(x=i, y=length), step, [constant(0, tf.int32), start, stack],
+        shape_invariants=invariants, parallel_iterations=1,
+    )  # fmt: skip
+    out = raw.TensorListStack(input_handle=stack, element_shape=rest, element_dtype=b.dtype)
+    out = raw.Transpose(x=out, perm=[perm.index(i) for i in range(len(perm))])
+    out.set_shape(shape)
+    return out
+
+
+# Callbacks -------------------------------------------------------------------------------------
+
+
+def ctc_greedy(e: Tracing, node: Node, log_probs: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+    def decode(scores: Any, count: Any) -> Any:
+        path, cost = greedy_decode(scores, count)
+        return path.astype(np.int64), cost.astype(scores.dtype)
+
+    return _called(decode, node, [log_probs, lengths])
+
+
+def ctc_beam_search(e: Tracing, node: Node, scores: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
+
+    def decode(scores: Any, count: Any) -> Any:
+        found, log_p = beam_search(scores, count, width, paths)
+        return (*(p.astype(np.int64) for p in found), log_p.astype(scores.dtype))
+
+    return _called(decode, node, [scores, lengths])
+
+
+def _called(function: Any, node: Node, operands: list[Tensor]) -> tuple[Tensor, ...]:
+    """Results of a Python function of arrays, which the runtime calls."""
+    types: Any = node.type
+    results = tf.numpy_function(function, operands, [t.dtype for t in types], stateful=False)
+    return tuple(_typed(results, types))
+
+
+RULES: dict[str, Rule] = {
+    "check": check,
+    "cond": cond,
+    "while": while_,
+    "scan": scan,
+    "linear_scan": linear_scan,
+    "ctc_greedy": ctc_greedy,
+    "ctc_beam_search": ctc_beam_search,
+}
+__all__ = ["RULES", "cast"]

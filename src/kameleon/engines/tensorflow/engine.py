@@ -1,0 +1,116 @@
+"""The TensorFlow engine: each graph becomes one concrete function, called without ceremony."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...ir.node import Node
+from ...ir.program import Graph
+from ...ir.types import DTYPES, TensorType
+from .._base import Engine, Executable
+from .._lowering import Rule
+from . import rules
+from .arrays import EAGER, as_tensor, eager, private
+from .call import lean_call
+from .lowering import Tracing
+from .ownership import shared_outputs
+
+
+class TensorflowEngine(Engine):
+    """Graphs are traced once, with unknown sizes left open; state goes in and out as tensors."""
+
+    name = "tensorflow"
+    title = "TensorFlow"
+    rules: Mapping[str, Rule] = rules.RULES
+
+    def compile(self, graph: Graph) -> _Executable:
+        """See `Engine.compile`."""
+        return _Executable(graph)
+
+    def native(self, node: Node) -> bool:
+        """See `Engine.native`."""
+        holds = rules.WHERE.get(node.primitive.name)
+        return node.primitive.name in self.rules and (holds is None or holds(node))
+
+    def from_numpy(self, array: Any) -> Any:
+        """See `Engine.from_numpy`."""
+        return eager(private(array))
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """A copy: tensors can't be written to, and may share their memory with others."""
+        return np.asarray(array.numpy())
+
+    def type_of(self, value: Any) -> TensorType | None:
+        """See `Engine.type_of`; variables count, too."""
+        if not isinstance(value, EAGER | tf.Variable):
+            return None
+        dtype = DTYPES.get(value.dtype.name)
+        return None if dtype is None else TensorType(tuple(value.shape), dtype)
+
+    def adopt(self, array: Any) -> Any:
+        """See `Engine.adopt`; the memory must be aligned as TensorFlow wants it."""
+        if isinstance(array, EAGER):
+            return array
+        try:
+            view = array if isinstance(array, np.ndarray) else np.from_dlpack(array)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+            return None
+        return eager(view) if view.flags.c_contiguous and view.dtype.name in DTYPES else None
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        found: str = tf.__version__
+        return found
+
+    def devices(self) -> Sequence[str]:
+        """See `Engine.devices`."""
+        names = [d.name.removeprefix("/device:").lower() for d in tf.config.list_logical_devices()]
+        return (*(n for n in names if n.startswith("gpu")), "cpu")
+
+
+class _Executable(Executable):
+    """A concrete function."""
+
+    def __init__(self, graph: Graph):
+        shared = shared_outputs(graph)
+
+        def traced(*arguments: Any) -> list[Any]:
+            values = Tracing(graph, arguments).run()
+            return [
+                tf.raw_ops.DeepCopy(x=v) if i in shared else tf.convert_to_tensor(v)
+                for i, v in enumerate(values)
+            ]
+
+        specs = [tf.TensorSpec(x.shape, x.dtype) for x in graph.inputs]
+        with tf.init_scope():
+            function = tf.function(traced, input_signature=specs, autograph=False)
+            self._function = function.get_concrete_function()
+        self._captured = list(self._function.captured_inputs)
+        self._call = lean_call(self._function) or self._public_call
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        tensors = [x if isinstance(x, EAGER) else as_tensor(x) for x in arguments]
+        tensors += self._captured
+        return self._call(tensors)
+
+    def _public_call(self, tensors: list[Any]) -> Sequence[Any]:
+        count = len(tensors) - len(self._captured)
+        results: Sequence[Any] = self._function(*tensors[:count])
+        return results
+
+    @property
+    def source(self) -> str:
+        """The operations of the graph, a line each."""
+        lines = (
+            f"{op.name} = {op.type}({', '.join(x.name for x in op.inputs)})"
+            for op in self._function.graph.get_operations()
+        )
+        return "\n".join(lines)
+
+
+engine = TensorflowEngine()

@@ -1,0 +1,168 @@
+"""TensorFlow's operations as rules call them: what has no kernel for a dtype is computed wider."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+raw = tf.raw_ops
+Tensor = Any
+
+# What stands in for a dtype that a kernel lacks. Sums and products of integers are the same
+# modulo 2**bits, and all but those of uint64 keep their order.
+WIDER = {
+    "bool": "int32",
+    "int8": "int32",
+    "int16": "int32",
+    "uint8": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
+    "float16": "float32",
+    "bfloat16": "float32",
+}
+
+
+@functools.cache
+def _dtypes(op: str) -> frozenset[str] | None:
+    """The dtypes for which a CPU has a kernel; None where they aren't known, or it's all."""
+    try:
+        from tensorflow.python.framework.kernels import get_registered_kernels_for_op
+
+        registered = get_registered_kernels_for_op(op).kernel
+    except (ImportError, AttributeError):
+        return None
+    found: set[str] = set()
+    for kernel in registered:
+        if kernel.device_type != "CPU" or kernel.label:
+            continue
+        of_t = [c for c in kernel.constraint if c.name == "T"]
+        if not of_t:
+            return None
+        found.update(tf.as_dtype(t).name for c in of_t for t in c.allowed_values.list.type)
+    return frozenset(found)
+
+
+@functools.cache
+def wider(op: str, dtype: str) -> Any:
+    """The dtype through which `op` is computed where it lacks `dtype`; else None."""
+    known = _dtypes(op)
+    if known is None or dtype in known:
+        return None
+    wide = WIDER.get(dtype)
+    while wide is not None and wide not in known:
+        wide = {"int32": "int64", "int64": "float64", "float32": "float64"}.get(wide)
+    return None if wide is None else tf.as_dtype(wide)
+
+
+def cast(x: Tensor, dtype: Any) -> Tensor:
+    """`x` as `dtype`."""
+    dtype = tf.as_dtype(dtype)
+    return x if x.dtype == dtype else raw.Cast(x=x, DstT=dtype)
+
+
+def kernel(op: str, *names: str, **attrs: Any) -> Callable[..., Tensor]:
+    """The operation `op` over operands of one dtype, given in the order of `names`.
+
+    Operands and result are cast where there's no kernel for the dtype.
+    """
+    function = getattr(raw, op)
+
+    def call(*operands: Tensor, **more: Any) -> Tensor:
+        dtype = operands[0].dtype
+        wide = wider(op, dtype.name)
+        if wide is None:
+            return function(**dict(zip(names, operands, strict=True)), **attrs, **more)
+        given = {n: cast(x, wide) for n, x in zip(names, operands, strict=True)}
+        result = function(**given, **attrs, **more)
+        return cast(result, dtype) if result.dtype == wide else result
+
+    return call
+
+
+def constant(value: Any, dtype: Any) -> Tensor:
+    """A number or array as a constant in the graph."""
+    return tf.constant(value, dtype=dtype)
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    """Zeros of the type of `x`."""
+    return raw.ZerosLike(x=x)
+
+
+def index_dtype(index: Tensor) -> Tensor:
+    """Indices as int32 or int64, the dtypes that kernels take."""
+    wide = {"uint32": "int64", "uint64": "int64", "int64": "int64"}
+    return cast(index, wide.get(index.dtype.name, "int32"))
+
+
+def shape_of(x: Tensor) -> list[Any]:
+    """The sizes of all axes: ints where the tensor's own type knows them, else int32 scalars."""
+    known = x.shape.as_list()
+    if None not in known:
+        return list(known)
+    sizes = raw.Shape(input=x)
+    return [element(sizes, i) if d is None else d for i, d in enumerate(known)]
+
+
+def element(vector: Tensor, i: int) -> Tensor:
+    """One element of a vector."""
+    return raw.StridedSlice(input=vector, begin=[i], end=[i + 1], strides=[1], shrink_axis_mask=1)
+
+
+def vector(dims: Any) -> Tensor:
+    """Sizes (ints and integer scalars) as the vector that kernels take for a shape."""
+    known = [d for d in dims if isinstance(d, int)]
+    large = any(abs(d) >= 2**31 for d in known)
+    dtype = "int64" if large else "int32"
+    if len(known) == len(dims):
+        return tf.constant(list(dims), dtype=dtype, shape=[len(dims)])
+    values = [tf.constant(d, dtype) if isinstance(d, int) else cast(d, dtype) for d in dims]
+    return raw.Pack(values=values)
+
+
+def transposed(x: Tensor, perm: Any) -> Tensor:
+    """`x` with its axes in another order."""
+    perm = list(perm)
+    return x if perm == list(range(len(perm))) else raw.Transpose(x=x, perm=perm)
+
+
+def reshaped(x: Tensor, dims: Any) -> Tensor:
+    """`x` in the shape `dims` (ints, one of them perhaps -1, and integer scalars)."""
+    dims = list(dims)
+    unknown = [i for i, d in enumerate(dims) if not isinstance(d, int)]
+    if len(unknown) == 1 and all(d > 0 for d in dims if isinstance(d, int)):
+        dims[unknown[0]] = -1  # a constant shape costs nothing at run time
+    return raw.Reshape(tensor=x, shape=vector(dims))
+
+
+def required(holds: Tensor, message: str) -> None:
+    """Let the call fail where `holds` (a bool scalar) is false.
+
+    An Assert has an effect, so it's run although nothing needs it.
+    """
+    raw.Assert(condition=holds, data=[tf.constant(message)])
+
+
+def on_gpu() -> bool:
+    """Whether a GPU runs what it has kernels for: they don't report indices out of range."""
+    return bool(tf.config.list_logical_devices("GPU"))
+
+
+def check_index(index: Tensor, size: Any) -> None:
+    """Let the call fail where an index lies outside of [0, size), if kernels wouldn't tell."""
+    if on_gpu():
+        require_index(index, size)
+
+
+def require_index(index: Tensor, size: Any) -> None:
+    """Let the call fail where an index lies outside of [0, size)."""
+    limit = cast(size, index.dtype) if tf.is_tensor(size) else tf.constant(size, index.dtype)
+    inside = raw.LogicalAnd(
+        x=raw.GreaterEqual(x=index, y=tf.constant(0, index.dtype)), y=raw.Less(x=index, y=limit)
+    )
+    axes = list(range(len(index.shape)))
+    required(raw.All(input=inside, axis=axes), "an index is out of range")

@@ -1,0 +1,102 @@
+"""From a graph to tensors in a tf.function that is being traced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from ...ir.node import Node
+from ...ir.program import Graph
+from .._lowering import Lowering, Rule, Value
+from . import kernels
+from .kernels import raw
+from .rules import RULES
+
+Axis = tuple[Node, int]
+# Arrays with more bytes aren't written into the graph, but handed to it at each call.
+LARGEST_CONSTANT = 1 << 16
+
+
+class Tracing(Lowering):
+    """Values are symbolic tensors; sizes are ints or int32 scalars.
+
+    Attributes:
+        pools: for a `max_pool` node what its gradient needs of it.
+        losses: for (p, labels, axis) of a crossentropy p with 1 taken off at the labels.
+    """
+
+    title = "TensorFlow"
+    rules: Mapping[str, Rule] = RULES
+
+    def __init__(self, graph: Graph, arguments: Sequence[Value]):
+        super().__init__(graph, arguments)
+        self.pools: dict[Node, Any] = {}
+        self.losses: dict[tuple[Node, Node, int], Value] = {}
+        self._shapes: dict[Any, Value] = {}
+        self._pairs: list[tuple[Value, Value]] = []
+
+    def run(self) -> list[Value]:
+        """See `Lowering.run`; the sizes that must agree are compared all at once."""
+        values = super().run()
+        if self._pairs:
+            left, right = (kernels.vector(list(side)) for side in zip(*self._pairs, strict=True))
+            same = raw.All(input=raw.Equal(x=left, y=right), axis=[0])
+            kernels.required(same, "sizes that were taken as equal differ")
+        return values
+
+    def constant(self, array: Any) -> Value:
+        """See `Lowering.constant`."""
+        if array.nbytes <= LARGEST_CONSTANT:
+            return tf.constant(array, dtype=array.dtype)
+        with tf.init_scope():  # an array outside of the graph, which it takes as an argument
+            return tf.constant(array, dtype=array.dtype)
+
+    def size(self, value: Value, axis: int) -> Value:
+        """See `Lowering.size`."""
+        axis %= len(value.shape)
+        known = value.shape[axis]
+        if known is not None:
+            return int(known)
+        key = value.ref()
+        if key not in self._shapes:
+            self._shapes[key] = raw.Shape(input=value)
+        return kernels.element(self._shapes[key], axis)
+
+    def agree(self, node: Node, sizes: list[Value]) -> None:
+        """See `Lowering.agree`."""
+        first, *others = sizes
+        self._pairs += [(first, other) for other in others]
+
+    def agree_on_each(self, node: Node, pairs: Sequence[tuple[Axis, Axis]]) -> None:
+        """Let it be an error if two axes' sizes differ, unless they provably don't."""
+        for a, b in pairs:
+            roots = self.sizes.of(*a), self.sizes.of(*b)
+            if roots[0] != roots[1]:
+                self.agree(node, [self._size_of(*a), self._size_of(*b)])
+                self.sizes.state(*roots)
+
+    def _size_of(self, x: Node, axis: int) -> Value:
+        """A size without the need for the tensor itself, which may not be computed yet."""
+        known = x.shape[axis]
+        if known is not None:
+            return known
+        root = self.sizes.of(x, axis)
+        if isinstance(root, Node):
+            return self.value(root)
+        return self.size(self.value(root[0]), root[1]) if isinstance(root, tuple) else root
+
+    def known_size(self, x: Node, axis: int) -> Value:
+        """A size that follows from tensors which are there already, else None."""
+        root = self.sizes.of(x, axis)
+        node = root[0] if isinstance(root, tuple) else root
+        return self._size_of(x, axis) if isinstance(root, int) or node in self.values else None
+
+    def size_operands(
+        self, node: Node, values: Sequence[Value], name: str = "shape"
+    ) -> list[Value]:
+        """The dims of the attribute `name`, whose Nones the last operands are."""
+        shape = node.attrs[name]
+        unknown = sum(d is None for d in shape)
+        return self.dims(shape, values[len(values) - unknown :])

@@ -1,0 +1,258 @@
+"""Rules of primitives that move, reduce, pick and order elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from ...ir.node import Node
+from ...prims.movement import inverse
+from .._lowering import Rule
+from .kernels import (
+    Tensor,
+    cast,
+    check_index,
+    constant,
+    index_dtype,
+    kernel,
+    raw,
+    reshaped,
+    shape_of,
+    transposed,
+    vector,
+)
+
+if TYPE_CHECKING:
+    from .lowering import Tracing
+
+# Shapes --------------------------------------------------------------------------------------
+
+
+def size(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    found = e.size(x, node.attrs["axis"])
+    return constant(found, tf.int32) if isinstance(found, int) else found
+
+
+def reshape(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
+    return raw.Reshape(tensor=x, shape=vector(e.size_operands(node, sizes)))
+
+
+def broadcast_to(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
+    (source, *_), dims = node.operands, e.size_operands(node, sizes)
+    offset = len(node.shape) - len(source.shape)
+    unknown = [i for i, d in enumerate(source.shape) if d is None]
+    e.agree_on_each(node, [((source, i), (node, i + offset)) for i in unknown])
+    return raw.BroadcastTo(input=x, shape=vector(dims))
+
+
+def iota(e: Tracing, node: Node, *sizes: Tensor) -> Tensor:
+    dims, axis = e.size_operands(node, sizes), node.attrs["axis"]
+    wide = tf.int64 if node.dtype.itemsize == 8 else tf.int32
+    limit = cast(tf.convert_to_tensor(dims[axis]), wide)
+    line = raw.Range(start=constant(0, wide), limit=limit, delta=constant(1, wide))
+    line = cast(line, node.dtype)
+    if len(dims) == 1:
+        return line
+    line = reshaped(line, [-1 if i == axis else 1 for i in range(len(dims))])
+    return raw.BroadcastTo(input=line, shape=vector(dims))
+
+
+def transpose(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    return transposed(x, node.attrs["perm"])
+
+
+def reverse(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    return raw.ReverseV2(tensor=x, axis=constant(list(node.attrs["axes"]), tf.int32))
+
+
+def pad(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    return raw.PadV2(
+        input=x,
+        paddings=[list(m) for m in node.attrs["margins"]],
+        constant_values=constant(node.attrs["value"], x.dtype),
+    )
+
+
+def concatenate(e: Tracing, node: Node, *operands: Tensor) -> Tensor:
+    return raw.ConcatV2(values=list(operands), axis=node.attrs["axis"])
+
+
+def strided(windows: Any) -> dict[str, Any]:
+    """Python slices as the arguments of StridedSlice and its adjoint."""
+    return {
+        "begin": [0 if a is None else a for a, _, _ in windows],
+        "end": [0 if b is None else b for _, b, _ in windows],
+        "strides": [s for _, _, s in windows],
+        "begin_mask": sum(1 << i for i, (a, _, _) in enumerate(windows) if a is None),
+        "end_mask": sum(1 << i for i, (_, b, _) in enumerate(windows) if b is None),
+    }
+
+
+def slice_(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    return raw.StridedSlice(input=x, **strided(node.attrs["windows"]))
+
+
+def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
+    dims = e.size_operands(node, sizes)
+    return raw.StridedSliceGrad(shape=vector(dims), dy=g, **strided(node.attrs["windows"]))
+
+
+# Reductions ------------------------------------------------------------------------------------
+
+
+def reduction(op: str) -> Rule:
+    """A kernel over the attribute `axes`."""
+    function = kernel(op, "input")
+
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        return function(x, axis=constant(list(node.attrs["axes"]), tf.int32))
+
+    return rule
+
+
+_sum, _columns = kernel("Sum", "input"), kernel("BiasAddGrad", "out_backprop")
+
+
+def reduce_sum(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    """Sums of a matrix's columns have a kernel of their own."""
+    axes = node.attrs["axes"]
+    if axes == (0,) and len(x.shape) == 2 and node.dtype.is_float and node.shape[0] != 0:
+        return _columns(x)
+    return _sum(x, axis=constant(list(axes), tf.int32))
+
+
+def extremum_index(op: str) -> Rule:
+    """The kernels skip a NaN; the first one counts as the extremum."""
+
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        axis = node.attrs["axis"]
+        if x.dtype == tf.bool:
+            x = cast(x, tf.uint8)
+        found = getattr(raw, op)(input=x, dimension=axis)
+        if not node.operands[0].dtype.is_float:
+            return found
+        missing = raw.IsNan(x=x)
+        first = raw.ArgMax(input=cast(missing, tf.uint8), dimension=axis)
+        return raw.SelectV2(condition=raw.Any(input=missing, axis=axis), t=first, e=found)
+
+    return rule
+
+
+def cumulative(op: str) -> Rule:
+    """A kernel along the attribute `axis`."""
+    function = kernel(op, "x")
+    return lambda e, node, x: function(x, axis=constant(node.attrs["axis"], tf.int32))
+
+
+# Indices ---------------------------------------------------------------------------------------
+
+
+def gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
+    axis, index = node.attrs["axis"], index_dtype(index)
+    check_index(index, e.size(x, axis))
+    return raw.GatherV2(params=x, indices=index, axis=axis)
+
+
+def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
+    (source, at), axis, rank = node.operands, node.attrs["axis"], len(node.shape)
+    e.agree_on_each(node, [((source, i), (at, i)) for i in range(rank) if i != axis])
+    index = index_dtype(index)
+    check_index(index, e.size(x, axis))
+    perm = [*(i for i in range(rank) if i != axis), axis]
+    x, index = transposed(x, perm), transposed(index, perm)
+    found = raw.GatherV2(params=x, indices=index, axis=rank - 1, batch_dims=rank - 1)
+    return transposed(found, inverse(perm))
+
+
+def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
+    """Slices are added in order. The kernel fails on an index out of range."""
+    axis, (_, at) = node.attrs["axis"], node.operands[:2]
+    length = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
+    e.agree_on_each(node, [((node.operands[0], axis + i), (at, i)) for i in range(len(at.shape))])
+    rank, depth = len(g.shape), len(at.shape)
+    places = list(range(axis, axis + depth))
+    rest = [i for i in range(rank) if i not in places]
+    moved, index = transposed(g, [*places, *rest]), index_dtype(index)
+    check_index(index, length)
+    dims = shape_of(g)
+    if not depth:
+        index, moved = (raw.ExpandDims(input=y, axis=0) for y in (index, moved))
+    last = raw.ExpandDims(input=index, axis=-1)
+    shape = cast(vector([length, *(dims[i] for i in rest)]), index.dtype)
+    out = raw.ScatterNd(indices=last, updates=moved, shape=shape)
+    return transposed(out, [*range(1, axis + 1), 0, *range(axis + 1, rank - depth + 1)])
+
+
+def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    found = raw.Where(condition=x if x.shape.rank else reshaped(x, [1]))
+    return (
+        found
+        if x.shape.rank
+        else raw.StridedSlice(
+            input=found, begin=[0, 0], end=[0, 0], strides=[1, 1], begin_mask=3, end_mask=1
+        )
+    )
+
+
+# Order -----------------------------------------------------------------------------------------
+
+
+def argsort(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    """TopK of keys in reversed order: equal keys stay in order."""
+    axis, rank = node.attrs["axis"], len(node.shape)
+    perm = [*(i for i in range(rank) if i != axis), axis]
+    keys = transposed(raw.Invert(x=_keys(x)), perm)
+    k = e.size(keys, rank - 1)
+    found = raw.TopKV2(input=keys, k=k).indices
+    return cast(transposed(found, inverse(perm)), tf.int64)
+
+
+_INTEGERS = {tf.float32: tf.int32, tf.float64: tf.int64}
+
+
+def _keys(x: Tensor) -> Tensor:
+    """Integers in the order of `x`, NaN last."""
+    if x.dtype == tf.bool:
+        return cast(x, tf.int32)
+    if x.dtype.is_integer:
+        return x
+    if x.dtype not in _INTEGERS:
+        x = cast(x, tf.float32)
+    integer = _INTEGERS[x.dtype]
+    zero, nan = constant(0, x.dtype), constant(float("nan"), x.dtype)
+    x = raw.SelectV2(condition=raw.IsNan(x=x), t=raw.Abs(x=nan), e=x)
+    x = raw.SelectV2(condition=raw.Equal(x=x, y=zero), t=zero, e=x)  # -0.0 is 0.0, too
+    bits = raw.Bitcast(input=x, type=integer)
+    # Negative floats are in reversed order: all bits but the sign are flipped.
+    flipped = raw.BitwiseXor(x=bits, y=constant(integer.max, integer))
+    return raw.SelectV2(condition=raw.Less(x=bits, y=constant(0, integer)), t=flipped, e=bits)
+
+
+RULES: dict[str, Rule] = {
+    "size": size,
+    "reshape": reshape,
+    "broadcast_to": broadcast_to,
+    "iota": iota,
+    "transpose": transpose,
+    "reverse": reverse,
+    "pad": pad,
+    "concatenate": concatenate,
+    "slice": slice_,
+    "unslice": unslice,
+    "reduce_sum": reduce_sum,
+    "reduce_prod": reduction("Prod"),
+    "reduce_max": reduction("Max"),
+    "reduce_min": reduction("Min"),
+    "reduce_any": reduction("Any"),
+    "reduce_all": reduction("All"),
+    "argmax": extremum_index("ArgMax"),
+    "argmin": extremum_index("ArgMin"),
+    "cumsum": cumulative("Cumsum"),
+    "cumprod": cumulative("Cumprod"),
+    "gather": gather,
+    "take_along": take_along,
+    "scatter_add": scatter_add,
+    "nonzero": nonzero,
+    "argsort": argsort,
+}

@@ -1,0 +1,104 @@
+"""Rules of softmax and of the crossentropies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...ir.node import Node
+from ...prims.movement import inverse
+from .._lowering import Rule
+from .kernels import Tensor, check_index, constant, index_dtype, kernel, raw, transposed, cast
+from .kernels import reshaped, shape_of
+
+if TYPE_CHECKING:
+    from .lowering import Tracing
+
+
+def rowwise(op: str) -> Rule:
+    """A kernel that works along the last axis."""
+    function = kernel(op, "logits")
+
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        perm = _last(node.attrs["axis"], len(node.shape))
+        return transposed(function(transposed(x, perm)), inverse(perm))
+
+    return rule
+
+
+def _last(axis: int, rank: int) -> list[int]:
+    """The order of axes with `axis` at the end."""
+    return [*(i for i in range(rank) if i != axis), axis]
+
+
+def _rows(x: Tensor, axis: int) -> Tensor:
+    """`x` as a matrix whose rows are its lines along `axis`."""
+    x = transposed(x, _last(axis, len(x.shape)))
+    if len(x.shape) == 2:
+        return x
+    classes = shape_of(x)[-1]
+    return reshaped(x, [-1, classes])
+
+
+def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
+    """Losses of rows in the shape of `like` without `axis`."""
+    dims = shape_of(like)
+    return loss if len(dims) == 2 else reshaped(loss, [d for i, d in enumerate(dims) if i != axis])
+
+
+_cross = kernel("SoftmaxCrossEntropyWithLogits", "features", "labels")
+
+
+def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor) -> Tensor:
+    """The kernel takes x, and softmax once more: where only the loss is wanted p isn't computed."""
+    axis = node.attrs["axis"]
+    source, _, targets = node.operands
+    e.agree_on_each(node, [((source, i), (targets, i)) for i in range(len(source.shape))])
+    loss = raw.SoftmaxCrossEntropyWithLogits(features=_rows(x, axis), labels=_rows(t, axis)).loss
+    return _losses(loss, x, axis)
+
+
+def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Tensor) -> Tensor:
+    """The kernel's second result is p with 1 taken off at the labels."""
+    axis, rank = node.attrs["axis"], len(x.shape)
+    source, given, where = node.operands
+    kept = [i for i in range(rank) if i != axis]
+    e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
+    index = index_dtype(labels)
+    check_index(index, e.size(x, axis))
+    flat = index if rank == 2 else reshaped(index, [-1])
+    both = raw.SparseSoftmaxCrossEntropyWithLogits(features=_rows(x, axis), labels=flat)
+    if rank == 2 and axis == 1:
+        e.losses[given, where, axis] = both.backprop
+    return _losses(both.loss, x, axis)
+
+
+def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
+    axis = node.attrs["axis"]
+    source, where = node.operands
+    if (source, where, axis) in e.losses:
+        return e.losses[source, where, axis]
+    kept = [i for i in range(len(p.shape)) if i != axis]
+    e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
+    index = index_dtype(labels)
+    size = e.size(p, axis)
+    from .kernels import require_index
+
+    require_index(index, size)
+    one, zero = constant(1, p.dtype), constant(0, p.dtype)
+    hot = raw.OneHot(indices=index, depth=size, on_value=one, off_value=zero, axis=axis)
+    return raw.Sub(x=p, y=hot)
+
+
+def of_floats(node: Node) -> bool:
+    return bool(node.operands[0].dtype.is_float)
+
+
+RULES: dict[str, Rule] = {
+    "softmax": rowwise("Softmax"),
+    "log_softmax": rowwise("LogSoftmax"),
+    "softmax_crossentropy": softmax_crossentropy,
+    "sparse_softmax_crossentropy": sparse_crossentropy,
+    "minus_one_hot": minus_one_hot,
+}
+WHERE: dict[str, Any] = {name: of_floats for name in RULES}
+__all__ = ["RULES", "WHERE", "cast"]

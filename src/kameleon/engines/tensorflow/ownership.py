@@ -1,0 +1,47 @@
+"""Which outputs may share memory with what was given: these must be copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT, INPUT, ITEM
+from ...ir.program import Graph
+from .._stretch import bare
+
+# Results that may be an operand as it is, or a part of it.
+VIEWS = {
+    "identity", "stop_gradient", "with_gradient", "check", "reshape", "transpose", "slice",
+    "unslice", "broadcast_to", "reverse", "pad", "concatenate", "cond", "scan", "while", "cast",
+    "bitcast", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "cumsum", "cumprod",
+    "gather", "scatter_add", "patches", "fold", "sum_pool", "sum_unpool", "max_pool",
+}  # fmt: skip
+# x with one of these is x again, and TensorFlow's optimiser knows that.
+NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "floor_div": 1}
+NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
+
+
+def shared_outputs(graph: Graph) -> set[int]:
+    """The numbers of those outputs whose tensor may hold memory of an input.
+
+    TensorFlow takes aligned NumPy arrays as they are, and passes on tensors that an operation
+    leaves as they were: an output that is an input must not change with the caller's array.
+    """
+    passed: dict[Node, bool] = {}
+    for node in graph.nodes:
+        passed[node] = node.primitive is INPUT or any(passed[x] for x in _sources(node))
+    return {i for i, node in enumerate(graph.outputs) if passed[node]}
+
+
+def _sources(node: Node) -> list[Node]:
+    """The operands whose memory the result of a node may hold."""
+    if node.primitive is ITEM or node.primitive.name in VIEWS:
+        return list(node.operands)
+    neutral = NEUTRAL.get(node.primitive.name)
+    if neutral is not None and any(_is(bare(x), neutral) for x in node.operands):
+        return list(node.operands)
+    return []
+
+
+def _is(x: Node, value: float) -> bool:
+    return x.primitive is CONSTANT and bool(np.all(x.attrs["value"].array == value))

@@ -1,0 +1,1 @@
+"""The Theano engine, on PyTensor, its living continuation."""

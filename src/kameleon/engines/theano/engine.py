@@ -1,0 +1,104 @@
+"""The engine on PyTensor: graphs become its functions, first interpreted, then compiled to C."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytensor
+
+from ...ir.program import Graph
+from .._base import Executable
+from .._lowering import Rule
+from ..numpy.engine import NumpyEngine
+from .machine import Machine, has_compiler
+from .rules import RULES
+
+
+class TheanoExecutable(Executable):
+    """Runs in Python until C code will pay for itself, then compiles it, once."""
+
+    def __init__(self, graph: Graph, engine: TheanoEngine):
+        self.graph, self.engine = graph, engine
+        self.lock = threading.Lock()
+        self.spent = 0.0
+        self.settled = False  # for C, or for Python where there's no compiler
+        self.machine = Machine(graph, in_c=False)
+        self._compile_if_due()
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        try:
+            with self.lock:
+                return self.machine.run(arguments) if self.settled else self._timed(arguments)
+        except Exception:
+            plain = [_plain(x) for x in arguments]
+            if all(a is b for a, b in zip(plain, arguments, strict=True)):
+                raise
+        with self.lock:  # C code has refused an argument that is no plain array
+            return self.machine.run(plain)
+
+    def _timed(self, arguments: Sequence[Any]) -> list[Any]:
+        """A call of Python code, which brings compiling nearer."""
+        start = time.perf_counter()
+        results = self.machine.run(arguments)
+        self.spent += time.perf_counter() - start
+        self._compile_if_due()
+        return results
+
+    def _compile_if_due(self) -> None:
+        seconds = self.engine.compile_after
+        if seconds is None or self.spent < seconds * (1 + len(self.graph.nodes) / 100):
+            return
+        self.settled = True
+        if not has_compiler():
+            return
+        try:
+            self.machine = Machine(self.graph, in_c=True)
+        except Exception as error:  # the results are there, in Python, too
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            warnings.warn(
+                f"Theano goes on in Python, for C code can't be compiled: {reason}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def source(self) -> str:
+        """The graph as PyTensor prints it."""
+        return self.machine.source
+
+
+def _plain(x: Any) -> Any:
+    """An array as C code takes it: aligned, of no derived class."""
+    plain = np.asarray(x)
+    return plain if plain.flags.aligned else plain.copy()
+
+
+class TheanoEngine(NumpyEngine):
+    """Its arrays are NumPy's, so all but compiling is as on the embedded engine.
+
+    Attributes:
+        compile_after: a graph is compiled to C when its calls have taken so many seconds, and as
+            many again for each hundred nodes: about what compiling takes. None: it never is.
+    """
+
+    name = "theano"
+    title = "Theano (PyTensor)"
+    rules: Mapping[str, Rule] = RULES
+    compile_after: float | None = 5.0
+
+    def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]
+        """See `Engine.compile`."""
+        return TheanoExecutable(graph, self)
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        return str(pytensor.__version__)
+
+
+engine = TheanoEngine()

@@ -1,0 +1,129 @@
+"""From a graph to PyTensor's: arithmetic becomes its own, the rest Ops over embedded code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pytensor.compile.aliasing import alias_root
+from pytensor.tensor.type import TensorType as ArrayType
+
+from ...errors import ShapeError
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import KEYED_CONSTANT, Graph
+from ...ir.rewrite import closed
+from ...ir.types import TensorType
+from .._lowering import Lowering, Rule
+from ..numpy.engine import NumpyEmitter
+from .ops import Function, Kernel
+from .rules import RULES, VIEWS, constant
+
+# As many functions of embedded code are kept for reuse; all are forgotten when there are more.
+KEPT = 2048
+_functions: dict[Any, Function] = {}
+
+
+class AxisOf(NamedTuple):
+    """The size of an axis of a variable."""
+
+    value: Any
+    axis: int
+
+
+class TheanoLowering(Lowering):
+    """Gives nodes PyTensor variables.
+
+    Attributes:
+        guards: variables without meaning, whose computation fails where sizes differ.
+    """
+
+    title = "Theano (PyTensor)"
+    rules: Mapping[str, Rule] = RULES
+
+    def __init__(self, graph: Graph, arguments: Sequence[Any]):
+        super().__init__(graph, arguments)
+        self.guards: list[Any] = []
+
+    def constant(self, array: Any) -> Any:
+        """See `Lowering.constant`."""
+        return constant(array)
+
+    def size(self, value: Any, axis: int) -> Any:
+        """See `Lowering.size`."""
+        return AxisOf(value, axis)
+
+    def agree(self, node: Node, sizes: list[Any]) -> None:
+        """PyTensor checks its own operands; what is stretched to a size is checked here."""
+        known = {s for s in sizes if isinstance(s, int)}
+        axes = [s for s in sizes if isinstance(s, AxisOf)]
+        scalars = [s for s in sizes if not isinstance(s, int | AxisOf)]
+        if not scalars:
+            return
+
+        def same(*values: Any) -> tuple[Any]:
+            found = {int(v) for v in values[len(axes) :]} | known
+            found |= {v.shape[s.axis] for v, s in zip(values, axes, strict=False)}
+            if len(found) > 1:
+                raise ShapeError(f"sizes that were taken as equal differ at run time: {found}")
+            return (True,)
+
+        kernel = Kernel("agree", same, [ArrayType("bool", ())], view=False)
+        self.guards.append(kernel(*(s.value for s in axes), *scalars))
+
+    def fresh(self) -> list[Any]:
+        """The outputs' variables; none shares memory with another, an input or a constant."""
+        taken: set[Any] = set()
+        found = []
+        for y in self.run():
+            root = alias_root(y)
+            if root in taken or root.owner is None:
+                y = Kernel("copy", _copied, [y.type], view=False)(y)
+            taken.add(root)
+            found.append(y)
+        return found
+
+    def embedded(self, node: Node) -> Any:
+        """The value of a node that the embedded engine's code computes.
+
+        Broadcasts of its operands are part of that code, and so are constant scalars.
+        """
+        leaves: dict[Node, None] = {}
+        pending = list(reversed(node.operands))
+        while pending:
+            x = pending.pop()
+            if x.primitive.name == "broadcast_to" and x not in self.values:
+                pending += reversed(x.operands)
+            elif x.primitive is not CONSTANT or x.attrs["value"].array.size > KEYED_CONSTANT:
+                leaves[x] = None
+        view = node.primitive.name in VIEWS and node.operands[0] in leaves
+        single = isinstance(node.type, TensorType)
+        results = [r for r in node.results if single or r in self.used]
+        function = _function(closed(list(leaves), results), own=not view)
+        types = [array_type(r.type) for r in results]
+        values = Kernel(node.primitive.name, function, types, view)(
+            *map(self.value, leaves), return_list=True
+        )
+        if single:
+            return values[0]
+        found = dict(zip(results, values, strict=True))
+        return tuple(found.get(r) for r in node.results)
+
+
+def _copied(x: Any) -> tuple[Any]:
+    return (x.copy(),)
+
+
+def array_type(type: TensorType) -> ArrayType:
+    """PyTensor's type for one of ours."""
+    return ArrayType(str(type.dtype), type.shape)
+
+
+def _function(graph: Graph, own: bool) -> Function:
+    key = (graph.key, own)
+    found = _functions.get(key)
+    if found is None:
+        if len(_functions) >= KEPT:
+            _functions.clear()
+        found = _functions[key] = NumpyEmitter(graph).run(own_outputs=own).join()
+    return found

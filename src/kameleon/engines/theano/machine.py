@@ -1,0 +1,166 @@
+"""PyTensor's thunks, run one by one; large buffers are handed on to where they fit again."""
+
+from __future__ import annotations
+
+import math
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytensor
+from pytensor.compile.io import In, Out
+from pytensor.compile.maker import FunctionMaker
+from pytensor.compile.mode import Mode
+from pytensor.graph.rewriting.basic import SequentialGraphRewriter
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.link.vm import VMLinker
+from pytensor.printing import debugprint
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.elemwise import Elemwise
+
+from ...ir.program import Graph
+from .._code.buffers import SMALLEST
+from ..numpy import pool
+from ..numpy.pool import give
+from .lowering import TheanoLowering, array_type
+from .ops import Loop, Vectorised
+
+# PyTensor's own tables of modules and rewrites aren't made for several threads at a time.
+_building = threading.Lock()
+
+Cell = list[Any]  # of one element
+
+
+class Machine:
+    """A graph as PyTensor runs it.
+
+    Its cells serve one call at a time: the caller takes care of that.
+    """
+
+    def __init__(self, graph: Graph, in_c: bool):
+        """
+        Args:
+            graph: a closed graph.
+            in_c: fuse arithmetic to loops in C; else PyTensor's Python code is run.
+        """
+        inputs = [array_type(x.type)() for x in graph.inputs]
+        low = TheanoLowering(graph, inputs)
+        outputs = [*low.fresh(), *low.guards]
+        with _building:
+            function = FunctionMaker(
+                [In(x) for x in inputs],
+                [Out(y) for y in outputs],
+                mode=_mode(in_c),
+                on_unused_input="ignore",
+                trust_input=True,
+            ).create()
+        vm = function.vm
+        self.fgraph = function.maker.fgraph
+        self.given: list[Cell] = [c.storage for c in function.input_storage]
+        self.made: list[Cell] = [c.storage for c in function.output_storage][: len(graph.outputs)]
+        self.filled: list[Cell] = [
+            cell for x, cell in vm.storage_map.items() if x.owner or x in self.fgraph.inputs
+        ]
+        large = {id(cell) for x, cell in vm.storage_map.items() if _may_be_large(x.type)}
+        steps = zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True)
+        self.steps = [
+            (_prepared(node, thunk), [cell for cell in dying if id(cell) in large])
+            for node, thunk, dying in steps
+        ]
+        # NumPy's floating-point warnings are to be turned off around a call.
+        if any(not isinstance(node.op, Loop) for node in vm.nodes):
+            self.run = np.errstate(all="ignore")(self.run)  # type: ignore[method-assign]
+
+    def run(self, arguments: Sequence[Any]) -> list[Any]:
+        """The outputs' values."""
+        for cell, value in zip(self.given, arguments, strict=True):
+            cell[0] = value
+        try:
+            for thunk, dying in self.steps:
+                thunk()
+                for cell in dying:
+                    value, cell[0] = cell[0], None
+                    give(value)
+            return [cell[0] for cell in self.made]
+        finally:
+            for cell in self.filled:
+                cell[0] = None
+
+    @property
+    def source(self) -> str:
+        """The graph that is run, in PyTensor's own print."""
+        return str(debugprint(self.fgraph, file="str"))
+
+
+def has_compiler() -> bool:
+    """Whether PyTensor has found a compiler for C."""
+    return bool(pytensor.config.cxx)
+
+
+def _mode(in_c: bool) -> Mode:
+    linker = VMLinker(allow_gc=True, use_cloop=False, c_thunks=in_c)
+    if not in_c:
+        return Mode(linker, SequentialGraphRewriter())
+    # Numbers written into C code would be doubles there.
+    query = RewriteDatabaseQuery(
+        include=["fusion", "inplace_elemwise"], exclude=["local_inline_composite_constants"]
+    )
+    return Mode(linker, SequentialGraphRewriter(Mode(linker, query).optimizer, Vectorised()))
+
+
+def _prepared(node: Any, thunk: Callable[[], None]) -> Callable[[], None]:
+    """The thunk, or a quicker one that does the same."""
+    if isinstance(node.op, Loop):
+        return _with_buffers(node, thunk)
+    if type(node.op) is Elemwise:
+        return _by_numpy(node, thunk)
+    return thunk
+
+
+def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
+    """A loop in C whose new large arrays are made from buffers of the pool."""
+    fresh = [y for i, y in enumerate(node.outputs) if i not in node.op.inplace_pattern]
+    like = next((x for x in node.inputs if x.type.shape == node.outputs[0].type.shape), None)
+    if not fresh or like is None or not _may_be_large(like.type):
+        return thunk.thunk  # type: ignore[no-any-return]
+    cells: dict[Any, Cell] = dict(zip(node.inputs, thunk.inputs, strict=True))
+    cells.update(zip(node.outputs, thunk.outputs, strict=True))
+    source, targets = cells[like], [(cells[y], y.type.dtype) for y in fresh]
+    bare = thunk.thunk
+
+    def run() -> None:
+        shape = source[0].shape
+        for cell, dtype in targets:
+            cell[0] = pool.empty(shape, dtype)
+        bare()
+
+    return run
+
+
+def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
+    """PyTensor's Python code for an elementwise operation, without what it asks at each call."""
+    op, inputs, (output,) = node.op, thunk.inputs, thunk.outputs
+    function, check = op.nfunc, op._check_runtime_broadcast
+    if isinstance(op.scalar_op, Cast):
+        function = operator.methodcaller("astype", op.scalar_op.o_type.dtype)
+    elif function is None or op.nfunc_spec[1:] != (len(inputs), 1):
+        return thunk  # type: ignore[no-any-return]
+    numbers = [all(x.type.broadcastable) for x in node.inputs]
+    arrays = [i for i, number in enumerate(numbers) if not number]
+
+    def run() -> None:
+        values = [cell[0] for cell in inputs]
+        if len({values[i].shape for i in arrays}) > 1:
+            check(node, values)
+        value = function(*values)
+        output[0] = value if type(value) is np.ndarray else np.asarray(value)
+
+    return run
+
+
+def _may_be_large(type: Any) -> bool:
+    """Whether a buffer from the pool is worth the trouble; unknown sizes count 32."""
+    count = math.prod(32 if d is None else d for d in type.shape)
+    return bool(count * np.dtype(type.dtype).itemsize >= SMALLEST)

@@ -1,0 +1,137 @@
+"""PyTensor Ops that run embedded code, and how elementwise loops are compiled to C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.graph.rewriting.basic import GraphRewriter
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.type import TensorType as ArrayType
+
+Function = Callable[..., Sequence[Any]]
+
+# Of the C code made here: PyTensor keeps compiled code on disk.
+VERSION = 1
+
+
+class Kernel(Op):  # type: ignore[misc]
+    """An Op whose work a Python function does: arrays in, a tuple of arrays out.
+
+    Two of them are never taken for the same. With `view` the one result may share the memory of
+    the first operand; else results are fresh.
+    """
+
+    def __init__(self, name: str, function: Function, types: Sequence[ArrayType], view: bool):
+        self.name, self.function, self.types = name, function, tuple(types)
+        self.view_map = {0: [0]} if view else {}
+
+    def __str__(self) -> str:
+        return self.name
+
+    def make_node(self, *operands: Any) -> Apply[Any]:
+        """Apply it to PyTensor variables."""
+        return Apply(self, list(operands), [t() for t in self.types])
+
+    def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
+        """Run the function on the operands' values."""
+        for cell, value in zip(output_storage, self.function(*inputs), strict=True):
+            cell[0] = value if type(value) is np.ndarray else np.asarray(value)
+
+    def make_thunk(
+        self,
+        node: Any,
+        storage_map: Any,
+        compute_map: Any,
+        no_recycling: Any,
+        impl: str | None = None,
+    ) -> Callable[[], None]:
+        """The call of the function in a graph's code, without the detour over `perform`."""
+        function = self.function
+        inputs = [storage_map[x] for x in node.inputs]
+        outputs = [storage_map[y] for y in node.outputs]
+        done = [compute_map[y] for y in node.outputs]
+
+        def thunk() -> None:
+            values = function(*[cell[0] for cell in inputs])
+            for cell, value, mark in zip(outputs, values, done, strict=True):
+                cell[0] = value if type(value) is np.ndarray else np.asarray(value)
+                mark[0] = True
+
+        thunk.inputs, thunk.outputs, thunk.lazy = inputs, outputs, False  # type: ignore[attr-defined]
+        return thunk
+
+
+class Loop(Elemwise):  # type: ignore[misc]
+    """An elementwise loop that compilers can vectorise, where all arrays are without gaps."""
+
+    def c_compile_args(self, **options: Any) -> list[str]:
+        """Arguments for the compiler: nobody asks for errno or traps."""
+        return [*super().c_compile_args(**options), "-fno-math-errno", "-fno-trapping-math"]
+
+    def c_code_cache_version_apply(self, node: Any) -> tuple[Any, ...]:
+        """What tells this code from PyTensor's own, in its store of compiled code."""
+        return (*super().c_code_cache_version_apply(node), "kameleon", VERSION)
+
+    def _c_all(
+        self, node: Any, name: str, inames: list[str], onames: list[str], sub: Any
+    ) -> tuple[str, ...]:
+        """PyTensor's code, with a plain loop before its nest of loops over strides."""
+        before, checks, making, nest, behind = super()._c_all(node, name, inames, onames, sub)
+        named = {
+            **dict(zip(inames, node.inputs, strict=True)),
+            **dict(zip(onames, node.outputs, strict=True)),
+        }
+        plain = self._plain_loop(node, name, inames, onames, named, sub)
+        if plain is not None:
+            gapless = " && ".join(f"PyArray_IS_C_CONTIGUOUS({label})" for label in named)
+            nest = f"if ({gapless}) {{\n{plain}\n}} else {{\n{nest}\n}}"
+        return before, checks, making, nest, behind
+
+    def _plain_loop(
+        self,
+        node: Any,
+        name: str,
+        inames: list[str],
+        onames: list[str],
+        named: dict[str, Any],
+        sub: Any,
+    ) -> str | None:
+        """One loop over all elements; None where an operand but a number is stretched."""
+        full = node.outputs[0].type.shape
+        if all(d == 1 for d in full):
+            return None
+        before, inside, behind = [], [], []
+        for label, x in named.items():
+            data = f"((dtype_{label}*) PyArray_DATA({label}))"
+            if all(d == 1 for d in x.type.shape):
+                before.append(f"const dtype_{label} {label}_i = {data}[0];")
+            elif any(d == 1 != want for d, want in zip(x.type.shape, full, strict=True)):
+                return None
+            else:
+                before.append(f"dtype_{label}* {label}_at = {data};")
+                if label in onames:
+                    inside.append(f"dtype_{label} {label}_i;")
+                    behind.append(f"{label}_at[i] = {label}_i;")
+                else:  # read at once: a read inside of a condition isn't vectorised
+                    inside.append(f"const dtype_{label} {label}_i = {label}_at[i];")
+        each, results = ([f"{label}_i" for label in labels] for labels in (inames, onames))
+        task = self.scalar_op.c_code(node.tag.fake_node, f"{name}_plain_", each, results, sub)
+        count = f"const npy_intp n = PyArray_SIZE({onames[0]});"
+        head = "#pragma GCC ivdep\nfor (npy_intp i = 0; i < n; i++) {"
+        return "\n".join([*before, count, head, *inside, task, *behind, "}"])
+
+
+class Vectorised(GraphRewriter):  # type: ignore[misc]
+    """Makes every elementwise operation of a graph a `Loop`."""
+
+    def apply(self, fgraph: Any) -> None:
+        """Replace them, in place where they were."""
+        for node in fgraph.toposort():
+            if type(node.op) is Elemwise:
+                loop = Loop(node.op.scalar_op, dict(node.op.inplace_pattern), node.op.name)
+                pairs = zip(node.outputs, loop(*node.inputs, return_list=True), strict=True)
+                fgraph.replace_all_validate(list(pairs), reason="vectorised")

@@ -1,0 +1,128 @@
+"""The table: what is PyTensor's own arithmetic, and what runs as an Op over embedded code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.tensor.type import TensorType as ArrayType
+from pytensor.tensor.variable import TensorConstant
+
+from ...ir.node import Node
+from .._lowering import Rule
+from ..numpy.rules import RULES as EMBEDDED
+from .ops import Kernel
+
+if TYPE_CHECKING:
+    from .lowering import TheanoLowering
+
+Value = Any
+
+# What C code is quick at: PyTensor fuses chains of these to one loop. Where a compiler can't
+# vectorise (tanh, exp, reductions along rows …) NumPy's loops are 4 to 40 times as fast.
+ARITHMETIC: dict[str, Callable[..., Value]] = {
+    "neg": pt.neg,
+    "abs": pt.abs,
+    "sqrt": pt.sqrt,
+    "square": pt.square,
+    "floor": pt.floor,
+    "ceil": pt.ceil,
+    "is_nan": pt.isnan,
+    "logical_not": pt.invert,
+    "bit_not": pt.invert,
+    "add": pt.add,
+    "sub": pt.sub,
+    "mul": pt.mul,
+    "div": pt.true_div,
+    "maximum": pt.maximum,
+    "minimum": pt.minimum,
+    "eq": pt.eq,
+    "ne": pt.neq,
+    "lt": pt.lt,
+    "le": pt.le,
+    "gt": pt.gt,
+    "ge": pt.ge,
+    "logical_and": pt.and_,
+    "logical_or": pt.or_,
+    "bit_and": pt.and_,
+    "bit_or": pt.or_,
+    "bit_xor": pt.xor,
+    "select": pt.switch,
+}
+# On bools.
+LOGIC: dict[str, Callable[..., Value]] = {"add": pt.or_, "mul": pt.and_}
+
+# In C it takes them for doubles, which hold no large integers.
+ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
+
+# Their embedded code gives a view of the first operand.
+VIEWS = frozenset({"reshape", "transpose", "slice", "reverse", "bitcast", "check"})
+# They only say something about their first operand.
+SAME = ("identity", "stop_gradient", "with_gradient")
+
+
+def constant(array: Any) -> Value:
+    """An array as a constant of PyTensor."""
+    return TensorConstant(ArrayType(array.dtype.name, array.shape), array)
+
+
+def embedded(low: TheanoLowering, node: Node, *operands: Value) -> Value:
+    """By the embedded engine's code."""
+    return low.embedded(node)
+
+
+def _own(low: TheanoLowering, node: Node) -> bool:
+    """Whether PyTensor's arithmetic does a node: it has no half floats, and no tiny integers."""
+    if node.primitive.name in ONLY_FLOATS and not node.dtype.is_float:
+        return False
+    return all(x.dtype.itemsize >= 4 or x.dtype.is_bool for x in (node, *node.operands))
+
+
+def _arithmetic(name: str) -> Rule:
+    def rule(low: TheanoLowering, node: Node, *operands: Value) -> Value:
+        if not _own(low, node):
+            return low.embedded(node)
+        function = ARITHMETIC[name]
+        if node.operands[0].dtype.is_bool:
+            function = LOGIC.get(name, function)
+        rank = len(node.shape)
+        return function(*(_raised(x, rank) for x in operands))
+
+    return rule
+
+
+def _raised(x: Value, rank: int) -> Value:
+    """A value with as many axes as the result has, the new ones in front."""
+    more = (1,) * (rank - x.type.ndim)
+    if not more:
+        return x
+    if isinstance(x, TensorConstant):
+        return constant(x.data.reshape((*more, *x.data.shape)))
+    type = ArrayType(x.type.dtype, (*more, *x.type.shape))
+    return Kernel("raise", lambda a: (a.reshape((*more, *a.shape)),), [type], view=True)(x)
+
+
+def _cast(low: TheanoLowering, node: Node, x: Value) -> Value:
+    own = node.dtype.is_float and _own(low, node)  # between integers it refuses to wrap
+    return pt.cast(x, str(node.dtype)) if own else low.embedded(node)
+
+
+def _relu(low: TheanoLowering, node: Node, x: Value) -> Value:
+    if not _own(low, node):
+        return low.embedded(node)
+    return pt.maximum(x, constant(np.zeros((1,) * len(node.shape), str(node.dtype))))
+
+
+def _same(low: TheanoLowering, node: Node, x: Value, *others: Value) -> Value:
+    return x
+
+
+OWN: dict[str, Rule] = {
+    **{name: _arithmetic(name) for name in ARITHMETIC},
+    "cast": _cast,
+    "relu": _relu,
+    **dict.fromkeys(SAME, _same),
+}
+RULES: dict[str, Rule] = {**dict.fromkeys(EMBEDDED, embedded), **OWN}

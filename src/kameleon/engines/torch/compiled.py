@@ -1,0 +1,81 @@
+"""PyTorch with `torch.compile`: the same code, compiled by it when a function is first called.
+
+Worth it for functions that are called thousands of times: compiling takes seconds to minutes,
+and needs a C++ compiler. Loops stay in Python; what they do in each step is compiled. Sizes are
+compiled in; those that turn out to vary are left open by one further compilation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ...ir.program import Graph
+from .._base import Executable
+from .._code.code import Code, Language
+from . import kernels, random
+from .engine import TorchEmitter, TorchEngine, TorchExecutable
+from .namespace import NAMESPACE
+
+
+def _choose_zero(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return torch.where(condition, x, 0)
+
+
+def _choose_zero_where(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return torch.where(condition, 0, x)
+
+
+_disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
+
+# What isn't for the compiler: loops, and what looks at values.
+_OPAQUE = {
+    **{name: getattr(kernels, name) for name in "beam_search check greedy_decode scan".split()},
+    "while_loop": kernels.while_loop,
+    "random_bits": random.random_bits,
+    "fold_in": random.fold_in,
+}
+
+
+class CompiledEmitter(TorchEmitter):
+    """Emits lines that write into nothing: memory is the compiler's business."""
+
+    language = Language(
+        "torch.compile",
+        {
+            **NAMESPACE,
+            **{name: _disabled(function) for name, function in _OPAQUE.items()},
+            "keep_where": _choose_zero,
+            "keep_unless": _choose_zero_where,
+            "choose": torch.where,
+        },
+        large=2**40,
+    )
+
+    def emit(self, node: Any, text: str, operands: Any, *more: Any, **options: Any) -> None:
+        """See `Emitter.emit`."""
+        super().emit(node, text.replace("{out}", ""), operands, *more, **options)
+
+    def function(self, code: Code) -> Callable[..., Any]:
+        """See `Emitter.function`."""
+        return torch.compile(code.join())
+
+
+class CompiledEngine(TorchEngine):
+    """PyTorch's compiler runs the graphs."""
+
+    name = "torch.compile"
+    title = "PyTorch (torch.compile)"
+    quick = False
+
+    def compile(self, graph: Graph) -> Executable:
+        """See `Engine.compile`."""
+        emitter = CompiledEmitter(graph, self.device)
+        code = emitter.run(own_outputs=True)
+        function = emitter.function(code)
+        return TorchExecutable(code, graph, self.device, lambda given: function(*given))
+
+
+engine = CompiledEngine()

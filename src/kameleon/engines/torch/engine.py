@@ -1,0 +1,265 @@
+"""The PyTorch engine: graphs become straight-line code over PyTorch's functions, no autograd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import Graph
+from ...ir.types import TensorType
+from .._base import Engine, Executable
+from .._code.code import Arg, Code, Language
+from .._code.emitter import Emitter, Rule
+from .._stretch import bare_operands
+from . import pool, tensors
+from .fusion import fusions
+from .namespace import NAMESPACE
+from .rules import FLOATS_ONLY, RULES, is_cell
+from .tensors import KEPT, as_numpy, as_tensor, kept, shared
+
+Run = Callable[[Sequence[Any]], Sequence[Any]]
+
+# Integer scalars that follow from sizes are Python numbers, computed by these.
+WHOLE = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "floor_div": "{0} // {1}",
+    "mod": "{0} % {1}",
+    "neg": "-{0}",
+    "maximum": "int_max({0}, {1})",
+    "minimum": "int_min({0}, {1})",
+    "cast": "{0}",
+}
+
+
+class TorchEmitter(Emitter):
+    """Emits lines of PyTorch.
+
+    A size is a Python number where it's used as one, and made a tensor where it's computed with.
+    """
+
+    # A line of the pool costs some microseconds, so it's for larger arrays than NumPy's.
+    language = Language("torch", NAMESPACE, large=4)
+    rules = RULES
+    transpose = "permute"
+
+    def __init__(self, graph: Graph, device: torch.device, more: int = 0):
+        super().__init__(graph, more)
+        self.device = device
+        self._whole = _whole_numbers(graph)
+        self._fusions = fusions(graph)
+        self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
+        self._numbers: dict[Node, Arg] = {}
+        self._scalars: dict[Node, int] = {}
+
+    def inner(self, graph: Graph, more: int = 0) -> Emitter:
+        """See `Emitter.inner`."""
+        return type(self)(graph, self.device, more)
+
+    def value(self, array: Any) -> Any:
+        """See `Emitter.value`."""
+        tensor = shared(array.copy())
+        name = KEPT.get(tensors.NAMES[tensor.dtype])
+        return (tensor if name is None else tensor.view(tensors.TORCH[name])).to(self.device)
+
+    def arg(self, node: Node) -> Arg:
+        """Scalar constants stay on the processor: PyTorch takes them from there."""
+        if node.primitive is not CONSTANT or node.shape or self.device.type == "cpu":
+            return self.slot(node)
+        if node not in self._scalars:
+            self._scalars[node] = self.constant(self.value(node.attrs["value"].array).cpu())
+        return self._scalars[node]
+
+    def private(self, node: Node, slot: int) -> int:
+        """See `Emitter.private`."""
+        return self.code.emit(node, "{0}.clone()", [slot])
+
+    def is_late(self, node: Node) -> bool:
+        """See `Emitter.is_late`."""
+        return super().is_late(node) or node in self._late or is_cell(node)
+
+    def slot(self, node: Node) -> int:
+        """See `Emitter.slot`."""
+        if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
+            self.emit(node, f"scalar({{0}}, {kept(node.dtype)})", [self.size(node)])
+        return super().slot(node)
+
+    # What rules ask for ----------------------------------------------------------------------
+
+    def fused(self, node: Node) -> bool:
+        """Emit a node that ends a pattern (see `fusion`); whether it does."""
+        fusion = self._fusions.get(node)
+        if fusion is None:
+            return False
+        bases = bare_operands(node, fusion.operands)
+        args = [self.arg(x) for x in bases]
+        full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
+        dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
+        self.emit(node, fusion.text, args, reusable=full, dims=dims)
+        return True
+
+    def size(self, node: Node) -> Arg:
+        """The value of an integer scalar as a Python number."""
+        found = self._numbers.get(node)
+        if found is None:
+            found = self._numbers[node] = self._number(node)
+        return found
+
+    def _number(self, node: Node) -> Arg:
+        if node.primitive is CONSTANT:
+            return str(int(node.attrs["value"].array))
+        if node.primitive.name == "size":
+            text = f"{{0}}.shape[{node.attrs['axis']}]"
+            return self.code.emit(node, text, [self.slot(node.operands[0])])
+        if node in self._whole:
+            given = [self.size(x) for x in node.operands]
+            return self.code.emit(node, WHOLE[node.primitive.name], given)
+        return self.code.emit(node, "as_int({0})", [self.slot(node)])
+
+    def number(self, node: Node) -> int | None:
+        """The number that a constant holds in all places; None if that's something else."""
+        while node.primitive.name == "broadcast_to":
+            node = node.operands[0]
+        if node.primitive is not CONSTANT or node.shape or node.dtype.is_float:
+            return None
+        return int(node.attrs["value"].array)
+
+    def turned(self, node: Node, arg: Arg, low: int) -> Arg:
+        """Unsigned numbers with their sign bit turned: as signed ones they have the same order."""
+        number = self.number(node)
+        if number is not None:
+            turned = torch.tensor(number + low, dtype=tensors.KINDS[node.dtype], device="cpu")
+            return self.constant(turned)
+        return self.code.emit(node, f"bitwise_xor({{0}}, {low})", [arg])
+
+
+def _whole_numbers(graph: Graph) -> set[Node]:
+    """Sizes, and the integer scalars that follow from them and from constants."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        if not isinstance(node.type, TensorType) or node.shape or not node.dtype.is_integer:
+            continue
+        name = node.primitive.name
+        follows = name in WHOLE and found.issuperset(node.operands)
+        if node.primitive is CONSTANT or name == "size" or follows:
+            found.add(node)
+    return found
+
+
+class TorchEngine(Engine):
+    """Graphs run by PyTorch, on an accelerator where it has one.
+
+    Args:
+        device: where tensors live; the accelerator, if None and if there's one.
+    """
+
+    name = "torch"
+    title = "PyTorch"
+    rules: Mapping[str, Rule] = RULES
+
+    def __init__(self, device: str | None = None):
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.empty(0, device=device).device
+
+    def native(self, node: Node) -> bool:
+        """See `Engine.native`."""
+        name = node.primitive.name
+        return name in RULES and (name not in FLOATS_ONLY or node.dtype.is_float)
+
+    def compile(self, graph: Graph) -> Executable:
+        """See `Engine.compile`."""
+        code = TorchEmitter(graph, self.device).run(own_outputs=True)
+        return TorchExecutable(code, graph, self.device)
+
+    def from_numpy(self, array: Any) -> Any:
+        """A private copy."""
+        return shared(array.copy()).to(self.device)
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """See `Engine.to_numpy`."""
+        found = as_numpy(array)
+        return found.copy() if copy and array.is_cpu else found
+
+    def type_of(self, value: Any) -> TensorType | None:
+        """See `Engine.type_of`."""
+        return tensors.type_of(value)
+
+    def adopt(self, array: Any) -> Any:
+        """See `Engine.adopt`."""
+        try:
+            own = shared(array) if isinstance(array, tensors.ARRAY) else tensors.from_dlpack(array)
+        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+            return None
+        return own if own.device == self.device else None
+
+    def discard(self, arrays: list[Any]) -> None:
+        """See `Engine.discard`."""
+        pool.give_all(arrays)
+
+    def release(self) -> None:
+        """See `Engine.release`."""
+        pool.clear()
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        return str(torch.__version__)
+
+    def devices(self) -> Sequence[str]:
+        """See `Engine.devices`."""
+        return (str(self.device),) if self.device.type == "cpu" else (str(self.device), "cpu")
+
+
+class TorchExecutable(Executable):
+    """Code that runs without autograd: what goes in may ask for gradients, what comes out not."""
+
+    def __init__(self, code: Code, graph: Graph, device: torch.device, run: Run | None = None):
+        self.code, self.device, self.run = code, device, run or code
+        self.on_processor = device.type == "cpu"
+        # Which arguments and results are kept in another dtype, and in which.
+        self.unsigned_in = [
+            (i, tensors.TORCH[KEPT[x.dtype]]) for i, x in enumerate(graph.inputs) if x.dtype in KEPT
+        ]
+        self.unsigned_out = [
+            (i, tensors.TORCH[x.dtype]) for i, x in enumerate(graph.outputs) if x.dtype in KEPT
+        ]
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        autograd = torch.is_grad_enabled()
+        if autograd:
+            torch._C._set_grad_enabled(False)
+        try:
+            plain, on_processor, device = tensors.TYPE, self.on_processor, self.device
+            given = [
+                x if type(x) is plain and on_processor and x.is_cpu else as_tensor(x, device)
+                for x in arguments
+            ]
+            for i, dtype in self.unsigned_in:
+                given[i] = given[i].view(dtype)
+            results = self.run(given)
+            if self.unsigned_out:
+                results = list(results)
+                for i, dtype in self.unsigned_out:
+                    results[i] = results[i].view(dtype)
+            return results
+        finally:
+            if autograd:
+                torch._C._set_grad_enabled(True)
+
+    def culprit(self, error: BaseException) -> Node | None:
+        """See `Executable.culprit`."""
+        return self.code.culprit(error)
+
+    @property
+    def source(self) -> str:
+        """The program as Python source."""
+        return self.code.source()
+
+
+engine = TorchEngine()

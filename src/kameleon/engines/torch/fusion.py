@@ -1,0 +1,137 @@
+"""Several elementwise nodes in one of PyTorch's functions: fewer passes over memory.
+
+A pattern ends in a node, and says which function of which operands has its value. What lies
+between them makes no line of its own, as nothing else needs it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import isfinite
+from typing import NamedTuple
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import Graph
+from ...ir.sizes import Sizes
+from ...prims.sizes import size_origin
+from .._stretch import bare
+
+
+class Fusion(NamedTuple):
+    """How a node is computed: the text over these operands, without the nodes `between`."""
+
+    text: str
+    operands: tuple[Node, ...]
+    between: tuple[Node, ...]
+    # The operands whose buffer may take the result.
+    reusable: tuple[int, ...] = ()
+
+
+Pattern = Callable[[Node], Iterator[Fusion]]
+
+
+def number(node: Node) -> float | None:
+    """The number that a float constant holds in all places."""
+    node = bare(node)
+    if node.primitive is not CONSTANT or node.shape or not node.dtype.is_float:
+        return None
+    value = float(node.attrs["value"].array)
+    return value if isfinite(value) else None
+
+
+def _pairs(node: Node) -> Iterator[tuple[Node, Node]]:
+    """The operands in either order."""
+    a, b = node.operands
+    yield a, b
+    yield b, a
+
+
+def _is(node: Node, name: str) -> bool:
+    return node.primitive.name == name
+
+
+def _one_minus(node: Node) -> Node | None:
+    """x, if the node is 1 - x."""
+    if _is(node, "sub") and number(node.operands[0]) == 1:
+        return node.operands[1]
+    return None
+
+
+def _slopes(node: Node) -> Iterator[Fusion]:
+    """g * (1 - y * y) and g * (y * (1 - y)): gradients of tanh and of sigmoid."""
+    for g, factor in _pairs(node):
+        square = _one_minus(factor)
+        if square is not None and _is(square, "mul") and square.operands[0] is square.operands[1]:
+            text = "tanh_backward({0}, {1}{out})"
+            yield Fusion(text, (g, square.operands[0]), (factor, square), (0, 1))
+        if _is(factor, "mul"):
+            for y, rest in _pairs(factor):
+                if _one_minus(rest) is y:
+                    yield Fusion("sigmoid_backward({0}, {1}{out})", (g, y), (factor, rest), (0, 1))
+
+
+def _sums(node: Node) -> Iterator[Fusion]:
+    """x + c * y, and x + a * b; with a minus, too."""
+    sign = -1 if _is(node, "sub") else 1
+    for x, product in _pairs(node) if sign == 1 else [node.operands]:
+        if not _is(product, "mul"):
+            continue
+        for a, b in _pairs(product):
+            c = number(a)
+            if c is not None:
+                text = f"add({{0}}, {{1}}, alpha={sign * c!r}{{out}})"
+                yield Fusion(text, (x, b), (product,), (0, 1))
+        if sign == 1:
+            yield Fusion("addcmul({0}, {1}, {2}{out})", (x, *product.operands), (product,), (0,))
+        else:
+            text = "addcmul({0}, {1}, {2}, value=-1{out})"
+            yield Fusion(text, (x, *product.operands), (product,), (0,))
+
+
+def _relu_slope(node: Node) -> Iterator[Fusion]:
+    """select(y > 0, g, 0) with y = relu(x)."""
+    condition, g, zero = node.operands
+    if number(zero) == 0 and _is(condition, "gt") and number(condition.operands[1]) == 0:
+        y = condition.operands[0]
+        if _is(y, "relu"):
+            yield Fusion("threshold_backward({0}, {1}{out})", (g, y), (condition,), (0, 1))
+
+
+# Those that save most come first: what they take isn't there for the others.
+PATTERNS: tuple[dict[str, Pattern], ...] = (
+    {"mul": _slopes, "select": _relu_slope},
+    {"add": _sums, "sub": _sums},
+)
+
+
+def fusions(graph: Graph) -> dict[Node, Fusion]:
+    """Which nodes of a graph end a pattern, and how they are computed."""
+    uses = Counter(x for n in graph.nodes for x in n.operands)
+    uses.update(graph.outputs)
+    sizes = Sizes(size_origin)
+    found: dict[Node, Fusion] = {}
+    taken: set[Node] = set()
+    for patterns in PATTERNS:
+        for node in reversed(graph.nodes):
+            pattern = patterns.get(node.primitive.name)
+            if pattern is None or node in taken or not node.shape or not node.dtype.is_float:
+                continue
+            for fusion in pattern(node):
+                free = all(uses[n] == 1 and n not in found for n in fusion.between)
+                if free and taken.isdisjoint(fusion.between) and _fits(node, fusion, sizes):
+                    found[node] = fusion
+                    taken.update(fusion.between)
+                    break
+    return found
+
+
+def _fits(node: Node, fusion: Fusion, sizes: Sizes) -> bool:
+    """Whether every operand provably has the sizes of the result: there's nothing to check."""
+    want = [sizes.of(node, axis) for axis in range(len(node.shape))]
+    return all(
+        len(x.shape) == len(want) and [sizes.of(x, axis) for axis in range(len(want))] == want
+        for n in (node, *fusion.between)
+        for x in n.operands
+    )

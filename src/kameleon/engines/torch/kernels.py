@@ -1,0 +1,423 @@
+"""Functions that the PyTorch engine's lines call beside PyTorch's own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ...errors import EvaluationError, ShapeError
+from ..numpy.namespace import NAMESPACE as NUMPY
+from .pool import empty
+from .tensors import KINDS, as_numpy, lowest, shared
+
+Tensor = torch.Tensor
+
+broadcast_shapes: Callable[..., Sequence[int]] = torch.broadcast_shapes
+broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
+
+INDEX_DTYPES = (torch.int32, torch.int64)
+
+
+def mismatch(*sizes: Any) -> None:
+    """Report sizes that were taken as equal and are not."""
+    raise ShapeError(f"sizes that were taken as equal differ at run time: {sizes}")
+
+
+def scalar(value: Any, dtype: torch.dtype) -> Tensor:
+    """A number as a tensor, on the processor: operations take it on any device."""
+    return torch.scalar_tensor(value, dtype=dtype, device="cpu")
+
+
+# Elementwise -------------------------------------------------------------------------------
+
+
+def sign(x: Tensor) -> Tensor:
+    """-1, 0 or 1; NaN for NaN."""
+    return torch.where(torch.isnan(x), x, torch.sign(x))
+
+
+# Where a condition is random `torch.where` takes twenty times as long as arithmetic on bits.
+_SMALL = 4096
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def keep_where(condition: Tensor, x: Tensor) -> Tensor:
+    """x where the condition holds, else 0 (also where x is infinite or NaN)."""
+    if x.numel() < _SMALL or not x.is_cpu:
+        return torch.where(condition, x, 0)
+    bits = x.view(_BITS[x.itemsize])
+    shape = broadcast_shapes(condition.shape, x.shape)
+    out = empty(shape, str(bits.dtype)[6:])
+    return torch.mul(bits, condition, out=out).view(x.dtype)
+
+
+def keep_unless(condition: Tensor, x: Tensor) -> Tensor:
+    """0 where the condition holds, else x."""
+    return keep_where(torch.logical_not(condition), x)
+
+
+def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """a where the condition holds, else b: the bits of b, exclusive or those that differ."""
+    if condition.numel() < _SMALL or not condition.is_cpu:
+        return torch.where(condition, a, b)
+    kind = _BITS[a.itemsize]
+    other = b.view(kind)
+    shape = broadcast_shapes(condition.shape, a.shape, b.shape)
+    bits = empty(shape, str(kind)[6:])
+    torch.mul(torch.bitwise_xor(a.view(kind), other), condition, out=bits)
+    return bits.bitwise_xor_(other).view(a.dtype)
+
+
+def _guarded(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
+    """A quotient of integers; 0 where the divisor is."""
+    try:
+        if a.is_cpu:
+            return f(a, b)
+    except (ZeroDivisionError, RuntimeError):
+        pass
+    zero = b == 0
+    return f(a, torch.where(zero, 1, b)).masked_fill_(zero, 0)
+
+
+def int_floor_divide(a: Tensor, b: Tensor) -> Tensor:
+    """floor(a / b) of integers."""
+    return _guarded(torch.floor_divide, a, b)
+
+
+def int_remainder(a: Tensor, b: Tensor) -> Tensor:
+    """a - b * floor(a / b) of integers."""
+    return _guarded(torch.remainder, a, b)
+
+
+def widened(name: str, a: Tensor, b: Tensor, dtype: torch.dtype) -> Tensor:
+    """A function of unsigned numbers below 2**32 that are kept as signed ones: in int64."""
+    wide = (x.view(dtype).to(torch.int64) for x in (a, b))
+    return WIDE[name](*wide).to(a.dtype if a.dim() or not b.dim() else b.dtype)
+
+
+def _below(a: Tensor, b: Tensor) -> Tensor:
+    """a < b of unsigned numbers of 64 bits."""
+    low = lowest("uint64")
+    return (a ^ low) < (b ^ low)
+
+
+def _shift_right_64(a: Tensor, b: Tensor) -> Tensor:
+    rest = ((a >> 1) & (2**63 - 1)) >> (b - 1).clamp_min(0)
+    return torch.where(b == 0, a, rest)
+
+
+def _quotient_64(a: Tensor, b: Tensor) -> Tensor:
+    """Unsigned a // b by signed operations: half of a is divided, then the rest corrected."""
+    q = torch.div((a >> 1) & (2**63 - 1), torch.where(b > 0, b, 1), rounding_mode="floor") << 1
+    q = q + torch.logical_not(_below(a - q * b, b)).to(torch.int64)
+    large = torch.logical_not(_below(a, b)).to(torch.int64)  # b is above every half
+    return torch.where(b > 0, q, torch.where(b == 0, 0, large))
+
+
+def unsigned_64(name: str, a: Tensor, b: Tensor) -> Tensor:
+    """A function of unsigned numbers of 64 bits that are kept as signed ones."""
+    if name == "shift_right":
+        return _shift_right_64(a, b)
+    if name == "pow":
+        return _power_64(a, b)
+    q = _quotient_64(a, b)
+    return q if name == "floor_div" else torch.where(b == 0, 0, a - q * b)
+
+
+def _power_64(a: Tensor, b: Tensor) -> Tensor:
+    """By squaring, modulo 2**64."""
+    a, b = broadcast_tensors(a, b)
+    y = torch.ones_like(a)
+    for _ in range(64):
+        y = torch.where((b & 1).bool(), y * a, y)
+        a, b = a * a, (b >> 1) & (2**63 - 1)
+    return y
+
+
+WIDE: dict[str, Callable[..., Tensor]] = {
+    "floor_div": int_floor_divide,
+    "mod": int_remainder,
+    "pow": torch.pow,
+    "shift_right": operator.rshift,
+}
+
+
+# Shapes ------------------------------------------------------------------------------------
+
+
+def iota(shape: Sequence[int], axis: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The index along `axis`: a view where there are other axes."""
+    line = torch.arange(shape[axis], dtype=dtype, device=device)
+    if len(shape) == 1:
+        return line
+    return line.view([-1 if i == axis else 1 for i in range(len(shape))]).expand(shape)
+
+
+def unslice(g: Tensor, shape: Sequence[int], index: tuple[slice, ...]) -> Tensor:
+    """Zeros with g at `index`."""
+    out = g.new_zeros(shape)
+    part = out[index]
+    if part.shape != g.shape:
+        mismatch(tuple(part.shape), tuple(g.shape))
+    part.copy_(g)
+    return out
+
+
+# Reductions --------------------------------------------------------------------------------
+
+
+def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """The product over axes, in ascending order."""
+    for axis in reversed(axes):
+        x = torch.prod(x, axis, dtype=dtype)
+    return x
+
+
+def linear_scan(a: Tensor, b: Tensor, axis: int) -> Tensor:
+    """y[i] = a[i] * y[i-1] + b[i]."""
+    steps = zip(torch.unbind(a, axis), torch.unbind(b, axis), strict=True)
+    ys: list[Tensor] = []
+    for factor, term in steps:
+        ys.append(torch.addcmul(term, factor, ys[-1]) if ys else term)
+    return torch.stack(ys, axis) if ys else b.clone()
+
+
+# Indices -----------------------------------------------------------------------------------
+
+
+def as_index(index: Tensor) -> Tensor:
+    """Indices as PyTorch takes them."""
+    return index if index.dtype is torch.int64 else index.to(torch.int64)
+
+
+def check_index(index: Tensor, size: int) -> None:
+    """Indices must lie in [0, size). The processor's functions look for themselves."""
+    if index.is_cpu or not index.numel():
+        return
+    low, high = (int(x) for x in torch.aminmax(index))
+    if low < 0 or high >= size:
+        bad = low if low < 0 else high
+        raise EvaluationError(f"index {bad} is out of range for an axis of size {size}")
+
+
+def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """Slices of x at `index`."""
+    check_index(index, x.shape[axis])
+    if index.dtype not in INDEX_DTYPES:
+        index = index.to(torch.int64)
+    if index.dim() == 1:
+        return torch.index_select(x, axis, index)
+    found = torch.index_select(x, axis, index.reshape(-1))
+    return found.view((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
+
+
+def scatter_add(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
+    """Zeros to which the slices of g are added at `index`."""
+    check_index(index, size)
+    rank = index.dim()
+    if g.shape[axis : axis + rank] != index.shape:
+        mismatch(tuple(g.shape), tuple(index.shape))
+    before, after = g.shape[:axis], g.shape[axis + rank :]
+    out = g.new_zeros((*before, size, *after))
+    lines = g.reshape((*before, index.numel(), *after))
+    return out.index_add_(axis, as_index(index).reshape(-1), lines)
+
+
+def _check_lines(x: Sequence[int], index: Tensor, axis: int) -> None:
+    lines = (*x[:axis], index.shape[axis], *x[axis + 1 :])
+    if lines != tuple(index.shape):
+        mismatch(lines, tuple(index.shape))
+
+
+def take_along(x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """One index for each line."""
+    _check_lines(x.shape, index, axis)
+    check_index(index, x.shape[axis])
+    return torch.gather(x, axis, as_index(index))
+
+
+def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
+    """The adjoint of `take_along`."""
+    _check_lines(g.shape, index, axis)
+    check_index(index, size)
+    shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
+    return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
+
+
+# Crossentropies ----------------------------------------------------------------------------
+
+
+def _at_labels(shape: Sequence[int], labels: Tensor, axis: int) -> Tensor:
+    """One index for each line along `axis`."""
+    if tuple(labels.shape) != (*shape[:axis], *shape[axis + 1 :]):
+        mismatch(tuple(labels.shape), (*shape[:axis], *shape[axis + 1 :]))
+    check_index(labels, shape[axis])
+    return as_index(labels).unsqueeze(axis)
+
+
+def minus_one_hot(p: Tensor, labels: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
+    """p with 1 taken off at each label; written over p, where it's given as `out`."""
+    index = _at_labels(p.shape, labels, axis)
+    minus = p.new_full((), -1).expand(index.shape)
+    return (p.clone() if out is None else out).scatter_add_(axis, index, minus)
+
+
+def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tensor:
+    """-log(p[label]), taken from x where that p underflows."""
+    index = _at_labels(p.shape, labels, axis)
+    picked = torch.gather(p, axis, index)
+    loss = torch.log(picked).neg_()
+    lost = picked < torch.finfo(p.dtype).tiny
+    if lost.any():
+        exact = torch.amax(x, axis, keepdim=True) - torch.gather(x, axis, index)
+        exact = exact - torch.log(torch.amax(p, axis, keepdim=True))
+        loss = torch.where(lost, exact, loss)
+    return loss.squeeze(axis)
+
+
+def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
+    """-sum(t * log(p)), taken from x where some p underflow."""
+    if p.shape != t.shape:
+        mismatch(tuple(p.shape), tuple(t.shape))
+    if p.numel() and bool(p.min() >= torch.finfo(p.dtype).tiny):
+        return torch.sum(torch.log(p).mul_(t), axis).neg_()
+    below = torch.amax(x, axis, keepdim=True) - x if p.numel() else x.clone()
+    total = torch.sum(below.mul_(t), axis)
+    top = torch.amax(p, axis) if p.shape[axis] else torch.ones_like(total)
+    return total - torch.log(top) * torch.sum(t, axis)
+
+
+# Control -----------------------------------------------------------------------------------
+
+Step = Callable[..., Sequence[Tensor]]
+
+
+def check(x: Tensor, holds: Tensor, message: str) -> Tensor:
+    """x, if everything holds."""
+    if not torch.all(holds):
+        raise EvaluationError(message)
+    return x
+
+
+def scan(
+    step: Step,
+    consts: Sequence[Tensor],
+    carry: Sequence[Tensor],
+    sequences: Sequence[Tensor],
+    backwards: bool,
+    outputs: int,
+    made: Sequence[tuple[tuple[int, ...], str]] | None,
+) -> tuple[Tensor, ...]:
+    """Run `step(*consts, *carry, *slices, *places)` along axis 0.
+
+    Args:
+        step: gives the new carry, then as many outputs as `outputs` says, which it may write
+            into the places; a place may be None.
+        consts, carry, sequences: what it's given.
+        backwards: from the last slice to the first.
+        outputs: how many it gives beside the carry.
+        made: shape and dtype of each output, where they are known.
+
+    Returns:
+        The last carry, then the stacked outputs.
+    """
+    length, count = len(sequences[0]), len(carry)
+    if any(len(x) != length for x in sequences):
+        mismatch(*(len(x) for x in sequences))
+    nowhere = [None] * outputs
+    if not length:
+        return (*carry, *_nothing(step, consts, carry, sequences, nowhere, made))
+    order = range(length - 1, -1, -1) if backwards else range(length)
+    slices = list(zip(*(torch.unbind(x) for x in sequences), strict=True))
+    # The first step says which shapes there are. The last carry may be an output, too, and must
+    # not share memory with the stack.
+    results = step(*consts, *carry, *slices[order[0]], *nowhere)
+    if [x.shape for x in carry] != [x.shape for x in results[:count]]:
+        mismatch(*(tuple(x.shape) for x in (*carry, *results[:count])))
+    stacks = [_stack(length, y) for y in results[count:]]
+    if not stacks:
+        for t in order[1:]:
+            results = step(*consts, *results, *slices[t])
+        return tuple(results)
+    rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
+    last = order[-1]
+    for t in order:
+        places = rows[t]
+        if t != order[0]:
+            into = places if t != last else nowhere
+            results = step(*consts, *carry, *slices[t], *into)
+        carry = results[:count]
+        for y, place in zip(results[count:], places, strict=True):
+            if y is not place:
+                place.copy_(y)
+    return (*carry, *stacks)
+
+
+def _stack(length: int, y: Tensor) -> Tensor:
+    """Room for so many of `y`."""
+    shape = (length, *y.shape)
+    return empty(shape, str(y.dtype)[6:]) if y.is_cpu else y.new_empty(shape)
+
+
+def _nothing(
+    step: Step,
+    consts: Sequence[Tensor],
+    carry: Sequence[Tensor],
+    sequences: Sequence[Tensor],
+    nowhere: Sequence[None],
+    made: Sequence[tuple[tuple[int, ...], str]] | None,
+) -> list[Tensor]:
+    """The stacked outputs of no steps. Where shapes aren't known, a step is tried."""
+    like = sequences[0]
+    if made is not None:
+        return [like.new_empty((0, *shape), dtype=KINDS[dtype]) for shape, dtype in made]
+    results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[len(carry) :]
+    return [y.clone().unsqueeze(0)[:0] for y in results]
+
+
+def _blank(x: Tensor) -> Tensor:
+    """A slice to try a step with that won't happen: what another such try gave, else zeros.
+
+    A trial may have given a size, for which zeros wouldn't do; it's still in memory.
+    """
+    shape, needed = x.shape[1:], x[:0].numel() + x.shape[1:].numel()
+    if needed and x.untyped_storage().nbytes() == needed * x.itemsize:
+        return x.as_strided(shape, x.stride()[1:])
+    return x.new_zeros(shape)
+
+
+def while_loop(
+    condition: Step, body: Step, consts: Sequence[Tensor], carry: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
+    """Run `body` as long as `condition` holds."""
+    carry = tuple(carry)
+    while condition(*consts, *carry)[0]:
+        carry = tuple(body(*consts, *carry))
+    return carry
+
+
+# On the embedded engine ----------------------------------------------------------------------
+
+
+def on_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of the embedded engine over tensors, which share their memory with it."""
+
+    def run(*arguments: Any) -> Any:
+        device = next(x.device for x in arguments if isinstance(x, Tensor))
+        given = [as_numpy(x) if isinstance(x, Tensor) else x for x in arguments]
+        return _tensors(function(*given), device)
+
+    return run
+
+
+def _tensors(value: Any, device: torch.device) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(_tensors(v, device) for v in value)
+    return None if value is None else shared(value).to(device)
+
+
+greedy_decode = on_numpy(NUMPY["greedy_decode"])
+beam_search = on_numpy(NUMPY["beam_search"])

@@ -1,0 +1,74 @@
+"""Everything that the text of a line may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import kernels, pool, random, windows
+from .tensors import TORCH
+
+_aten = torch.ops.aten
+
+
+def _slope(plain: Any, over: Any, *more: Any) -> Any:
+    """A gradient of PyTorch's as a function of its cotangent and another tensor."""
+
+    def function(g: Any, y: Any, out: Any = None) -> Any:
+        return plain(g, y, *more) if out is None else over(g, y, *more, grad_input=out)
+
+    return function
+
+
+sigmoid_backward = _slope(_aten.sigmoid_backward.default, _aten.sigmoid_backward.grad_input)
+tanh_backward = _slope(_aten.tanh_backward.default, _aten.tanh_backward.grad_input)
+threshold_backward = _slope(
+    _aten.threshold_backward.default, _aten.threshold_backward.grad_input, 0
+)
+
+NAMESPACE: dict[str, Any] = {
+    **{
+        name: getattr(torch, name)
+        for name in (
+            "abs add addcmul all amax amin any argmax argmin argsort bitwise_and "
+            "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cat ceil "
+            "clamp_min constant_pad_nd cos cumprod cumsum div eq exp expm1 flip floor "
+            "floor_divide ge gt isnan le log log1p log_softmax logical_and logical_not "
+            "logical_or lt maximum minimum mul ne neg nonzero pow remainder round sigmoid sin "
+            "softmax sqrt sub sum tanh where"
+        ).split()
+    },
+    **{
+        name: getattr(kernels, name)
+        for name in (
+            "beam_search check choose gather greedy_decode int_floor_divide int_remainder iota "
+            "keep_unless keep_where linear_scan minus_one_hot mismatch prod put_along scalar "
+            "scan scatter_add sign softmax_crossentropy sparse_softmax_crossentropy take_along "
+            "unsigned_64 unslice while_loop widened"
+        ).split()
+    },
+    **{
+        name: getattr(windows, name)
+        for name in (
+            "cells_of conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel "
+            "embedded_max_pool embedded_sum_pool embedded_sum_unpool fold max_pool patches "
+            "pick_flat pool_pick sum_pool sum_unpool unpool unpool_flat"
+        ).split()
+    },
+    **TORCH,
+    "sigmoid_backward": sigmoid_backward,
+    "tanh_backward": tanh_backward,
+    "threshold_backward": threshold_backward,
+    "dot": torch.mm,
+    "matmul": torch.bmm,
+    "softplus": torch.nn.functional.softplus,
+    "argwhere": torch.nonzero,
+    "random_bits": random.random_bits,
+    "fold_in": random.fold_in,
+    "empty": pool.empty,
+    "give": pool.give,
+    "int_min": min,
+    "int_max": max,
+    "as_int": int,
+}

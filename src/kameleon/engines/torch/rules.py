@@ -1,0 +1,425 @@
+"""The PyTorch engine's table: how each primitive is written as a line of PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...ir.node import Node
+from ...ir.primitive import ITEM
+from .._code import rules as shared
+from .._code.code import LOOSE, VIEW, Arg
+from .._code.contraction import contract
+from .._code.emitter import Rule
+from .._code.rules import along, dims_text, windowed
+from .fusion import number
+from .tensors import KEPT, kept, lowest
+from .windows import is_regular
+
+if TYPE_CHECKING:
+    from .engine import TorchEmitter as Emitter
+else:
+    Emitter = Any
+
+# Elementwise -------------------------------------------------------------------------------
+
+# With a text behind the name, where the function has no `out`.
+FUNCTIONS = {
+    "neg": "neg",
+    "abs": "abs",
+    "exp": "exp",
+    "expm1": "expm1",
+    "log": "log",
+    "log1p": "log1p",
+    "sqrt": "sqrt",
+    "sin": "sin",
+    "cos": "cos",
+    "tanh": "tanh",
+    "floor": "floor",
+    "ceil": "ceil",
+    "round": "round",
+    "sigmoid": "sigmoid",
+    "logical_not": "logical_not",
+    "bit_not": "bitwise_not",
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "div": "div",
+    "floor_div": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "eq": "eq",
+    "ne": "ne",
+    "lt": "lt",
+    "le": "le",
+    "gt": "gt",
+    "ge": "ge",
+    "logical_and": "logical_and",
+    "logical_or": "logical_or",
+    "bit_and": "bitwise_and",
+    "bit_or": "bitwise_or",
+    "bit_xor": "bitwise_xor",
+    "shift_left": "bitwise_left_shift",
+    "shift_right": "bitwise_right_shift",
+}
+INTEGER_FUNCTIONS = {"floor_div": "int_floor_divide", "mod": "int_remainder"}
+# For which unsigned numbers aren't what their bits say as signed ones.
+ORDERED = {"maximum", "minimum", "lt", "le", "gt", "ge"}
+WIDENED = {"floor_div", "mod", "pow", "shift_right"}
+
+
+def _elementwise(e: Emitter, node: Node) -> None:
+    if e.fused(node):
+        return
+    name, dtype = node.primitive.name, node.operands[0].dtype
+    args, full = e.stretched(node)
+    if dtype in KEPT and name in UNSIGNED:
+        UNSIGNED[name](e, node, args)
+        return
+    holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
+    if dtype.is_integer and name in INTEGER_FUNCTIONS:
+        e.emit(node, f"{INTEGER_FUNCTIONS[name]}({holes})", args)
+        return
+    same = dtype == node.dtype
+    dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
+    text = f"{FUNCTIONS[name]}({holes}{{out}})"
+    e.emit(node, text, args, reusable=full if same else (), dims=dims)
+
+
+def _ordered(e: Emitter, node: Node, args: list[Arg]) -> None:
+    """A comparison: of numbers whose sign bits are turned, so that it tells what's larger."""
+    low = lowest(node.operands[0].dtype)
+    turned = [e.turned(x, a, low) for x, a in zip(node.operands, args, strict=True)]
+    text = f"{FUNCTIONS[node.primitive.name]}({{0}}, {{1}})"
+    if node.dtype.is_bool:
+        e.emit(node, text, turned)
+    else:
+        e.emit(node, f"{text}.bitwise_xor_({low})", turned)
+
+
+def _widened(e: Emitter, node: Node, args: list[Arg]) -> None:
+    name, dtype = node.primitive.name, node.dtype
+    amount = e.number(node.operands[1])
+    if name == "shift_right" and amount is not None and 0 < amount < 8 * dtype.itemsize:
+        mask = 2 ** (8 * dtype.itemsize - amount) - 1
+        e.emit(node, f"bitwise_right_shift({{0}}, {amount}).bitwise_and_({mask})", args[:1])
+    elif dtype == "uint64":
+        e.emit(node, f"unsigned_64('{name}', {{0}}, {{1}})", args)
+    else:
+        e.emit(node, f"widened('{name}', {{0}}, {{1}}, {dtype})", args)
+
+
+def _keep(e: Emitter, node: Node, args: list[Arg]) -> None:
+    e.emit(node, "{0}", args, VIEW)
+
+
+def _unsigned_sign(e: Emitter, node: Node, args: list[Arg]) -> None:
+    e.emit(node, f"ne({{0}}, 0).to({kept(node.dtype)})", args)
+
+
+UNSIGNED: dict[str, Any] = {
+    **dict.fromkeys(ORDERED, _ordered),
+    **dict.fromkeys(WIDENED, _widened),
+    "abs": _keep,
+}
+
+
+def _sign(e: Emitter, node: Node) -> None:
+    if node.dtype in KEPT:
+        _unsigned_sign(e, node, [e.slot(node.operands[0])])
+    else:
+        method = "sign({0})" if node.dtype.is_float else "{0}.sign()"
+        e.emit(node, method, node.operands)
+
+
+def _unary(text: str) -> Rule:
+    """A function of one operand that may take its buffer for the result."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
+
+    return rule
+
+
+def _softplus(e: Emitter, node: Node) -> None:
+    """PyTorch gives x itself above a threshold: here one at which log(1 + exp(x)) is x."""
+    threshold = 700.0 if node.dtype == "float64" else 80.0
+    e.emit(node, f"softplus({{0}}, 1.0, {threshold})", node.operands)
+
+
+def _minus_one_hot(e: Emitter, node: Node) -> None:
+    text = f"minus_one_hot({{0}}, {{1}}, {node.attrs['axis']}{{out}})"
+    e.emit(node, text, node.operands, reusable=(0,))
+
+
+def _select(e: Emitter, node: Node) -> None:
+    if e.fused(node):
+        return
+    args, full = e.stretched(node)
+    if not node.dtype.is_bool and node.shape:
+        zero = [number(x) == 0 or e.number(x) == 0 for x in node.operands]
+        if zero[2] or zero[1]:
+            name, x = ("keep_where", args[1]) if zero[2] else ("keep_unless", args[2])
+            e.emit(node, f"{name}({{0}}, {{1}})", [args[0], x])
+        else:
+            e.emit(node, "choose({0}, {1}, {2})", args)
+        return
+    text = "where({0}, {1}, {2}{out})"
+    dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
+    e.emit(node, text, args, reusable=[i for i in full if i], dims=dims)
+
+
+def _cast(e: Emitter, node: Node) -> None:
+    (x,), target = node.operands, node.dtype
+    text = "{0}"
+    if x.dtype in KEPT and not _is_small(e, x):
+        text += f".view({x.dtype})"
+    if target in KEPT and x.dtype.is_float:
+        text += f".to({target}).view({KEPT[target]})"
+    else:
+        text += f".to({kept(target)})"
+    aliases = kept(x.dtype) == kept(target)
+    e.emit(node, text, [x], VIEW if aliases else "fresh")
+
+
+def _is_small(e: Emitter, x: Node) -> bool:
+    """Whether an unsigned number is surely below the sign bit."""
+    if x.primitive.name != "shift_right":
+        return False
+    amount = e.number(x.operands[1])
+    return amount is not None and amount > 0
+
+
+def _bitcast(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}.view({kept(node.dtype)})", node.operands, VIEW)
+
+
+# Sizes and movement ------------------------------------------------------------------------
+
+
+def _broadcast(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}.expand({dims_text(node, 1)})", e.operands(node), LOOSE)
+
+
+def _iota(e: Emitter, node: Node) -> None:
+    axis, dtype, hole = node.attrs["axis"], kept(node.dtype), len(node.operands)
+    text = f"iota({dims_text(node, 0)}, {axis}, {dtype}, {{{hole}}})"
+    e.emit(node, text, [*e.operands(node), e.constant(e.device)], LOOSE)
+
+
+def _reverse(e: Emitter, node: Node) -> None:
+    e.emit(node, f"flip({{0}}, {node.attrs['axes']})", node.operands)
+
+
+def _pad(e: Emitter, node: Node) -> None:
+    margins = [m for pair in reversed(node.attrs["margins"]) for m in pair]
+    value = node.attrs["value"]
+    if node.dtype in KEPT and value >= -lowest(node.dtype):
+        value = int(value) + 2 * lowest(node.dtype)
+    e.emit(node, f"constant_pad_nd({{0}}, {margins}, {{1}})", [*node.operands, e.constant(value)])
+
+
+def _concatenate(e: Emitter, node: Node) -> None:
+    given = shared.holes(0, len(node.operands))
+    e.emit(node, f"cat(({given}), {node.attrs['axis']}{{out}})", node.operands)
+
+
+# Reductions --------------------------------------------------------------------------------
+
+
+def _axes_text(node: Node) -> str:
+    axes = node.attrs["axes"]
+    return "" if len(axes) == len(node.operands[0].shape) else f", {axes}"
+
+
+def _sum(e: Emitter, node: Node) -> None:
+    dtype = "" if node.dtype.is_float else f", dtype={kept(node.dtype)}"
+    e.emit(node, f"sum({{0}}{_axes_text(node)}{dtype})", node.operands)
+
+
+def _prod(e: Emitter, node: Node) -> None:
+    e.emit(node, f"prod({{0}}, {node.attrs['axes']}, {kept(node.dtype)})", node.operands)
+
+
+def _reduce(function: str) -> Rule:
+    def rule(e: Emitter, node: Node) -> None:
+        (x,) = node.operands
+        text = f"{function}({{0}}{_axes_text(node)})"
+        if x.dtype in KEPT:
+            low = lowest(x.dtype)
+            e.emit(node, f"{text}.bitwise_xor_({low})", [e.turned(x, e.slot(x), low)])
+        else:
+            e.emit(node, text, [x])
+
+    return rule
+
+
+def _position(function: str, more: str = "") -> Rule:
+    """The place of what is largest or smallest; or of all, in order."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        (x,) = node.operands
+        arg: Arg = e.slot(x)
+        operand = "{0}.view(uint8)" if x.dtype.is_bool else "{0}"
+        if x.dtype in KEPT:
+            arg = e.turned(x, arg, lowest(x.dtype))
+        e.emit(node, f"{function}({operand}, dim={node.attrs['axis']}{more})", [arg])
+
+    return rule
+
+
+def _cumulative(function: str) -> Rule:
+    def rule(e: Emitter, node: Node) -> None:
+        text = f"{function}({{0}}, {node.attrs['axis']}, dtype={kept(node.dtype)})"
+        e.emit(node, text, node.operands)
+
+    return rule
+
+
+def _contract(e: Emitter, node: Node) -> None:
+    contract(e, node)
+
+
+# Pooling -----------------------------------------------------------------------------------
+
+# What PyTorch's maximum over windows takes.
+POOLED = ("float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64")
+
+
+def is_flat_pool(node: Node) -> bool:
+    """Whether a maximum is PyTorch's own, which says where it was in space, not in the window."""
+    w = node.attrs["window"]
+    return node.operands[0].dtype in POOLED and is_regular(w.sizes, w.strides, w.padding)
+
+
+def _window_text(node: Node) -> str:
+    w = node.attrs["window"]
+    return f"{w.sizes}, {w.strides}, {w.padding}"
+
+
+def _max_pool(e: Emitter, node: Node) -> None:
+    need = e.is_used(node.results[1])
+    function = "max_pool" if is_flat_pool(node) else "embedded_max_pool"
+    (x,) = node.operands
+    view = f".view({x.dtype})" if x.dtype in KEPT else ""
+    e.emit(node, f"{function}({{0}}{view}, {_window_text(node)}, {need})", node.operands)
+
+
+def is_cell(node: Node) -> bool:
+    """Whether a node is the cell that PyTorch's own maximum chose: it's made when needed."""
+    return (
+        node.primitive is ITEM
+        and node.attrs["index"] == 1
+        and node.operands[0].primitive.name == "max_pool"
+        and is_flat_pool(node.operands[0])
+    )
+
+
+def _item(e: Emitter, node: Node) -> None:
+    (pool,) = node.operands
+    if is_cell(node):
+        x = pool.operands[0]
+        text = f"cells_of({{0}}[1], {node.dtype}, {{1}}.shape[1:-1], {_window_text(pool)})"
+        e.emit(node, text, [pool, x])
+    elif pool.primitive.name == "max_pool" and node.dtype in KEPT:
+        e.emit(node, f"{{0}}[0].view({KEPT[node.dtype]})", node.operands, VIEW)
+    else:
+        shared.item(e, node)
+
+
+def _picks_own(node: Node) -> bool:
+    """Whether the index of a node comes from a maximum over the same windows."""
+    index = node.operands[1]
+    return is_cell(index) and index.operands[0].attrs["window"] == node.attrs["window"]
+
+
+def _are_of_one_space(e: Emitter, a: Node, b: Node) -> bool:
+    """Whether the spatial sizes of two nodes are provably equal."""
+    return all(e.sizes.of(a, i) == e.sizes.of(b, i) for i in range(1, len(a.shape) - 1))
+
+
+def _unpool(e: Emitter, node: Node) -> None:
+    if _picks_own(node) and _are_of_one_space(e, node, node.operands[1].operands[0].operands[0]):
+        g, index, *sizes = node.operands
+        text = f"unpool_flat({{0}}, {{1}}[1], {dims_text(node, 2, 'space')})"
+        e.emit(node, text, [g, index.operands[0], *map(e.size, sizes)])
+    else:
+        windowed("unpool({0}, {1}, SPACE, WINDOW)")(e, node)
+
+
+def _pool_pick(e: Emitter, node: Node) -> None:
+    x, index = node.operands
+    if _picks_own(node) and _are_of_one_space(e, x, index.operands[0].operands[0]):
+        e.emit(node, "pick_flat({0}, {1}[1])", [x, index.operands[0]])
+    else:
+        windowed("pool_pick({0}, {1}, WINDOW)")(e, node)
+
+
+def _by_kind(floats: str, others: str) -> Rule:
+    """PyTorch averages floats alone."""
+    rules = windowed(floats), windowed(others)
+    return lambda e, node: rules[not node.dtype.is_float](e, node)
+
+
+# Random numbers ----------------------------------------------------------------------------
+
+
+def _random_bits(e: Emitter, node: Node) -> None:
+    e.emit(node, f"random_bits({{0}}, {dims_text(node, 1)})", e.operands(node))
+
+
+RULES: dict[str, Rule] = {
+    **shared.RULES,
+    **dict.fromkeys(FUNCTIONS, _elementwise),
+    "sign": _sign,
+    "square": lambda e, node: _unary("mul({0}, {0}{out})")(e, node),
+    "is_nan": _unary("isnan({0})"),
+    "relu": _unary("clamp_min({0}, 0{out})"),
+    "softplus": _softplus,
+    "softmax": along("softmax({0}, AXIS{out})"),
+    "log_softmax": along("log_softmax({0}, AXIS{out})"),
+    "minus_one_hot": _minus_one_hot,
+    "select": _select,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "size": lambda e, node: e.slot(node),
+    "broadcast_to": _broadcast,
+    "iota": _iota,
+    "reverse": _reverse,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "reduce_sum": _sum,
+    "reduce_prod": _prod,
+    "reduce_max": _reduce("amax"),
+    "reduce_min": _reduce("amin"),
+    "reduce_any": lambda e, node: e.emit(node, f"any({{0}}{_axes_text(node)})", node.operands),
+    "reduce_all": lambda e, node: e.emit(node, f"all({{0}}{_axes_text(node)})", node.operands),
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "argsort": _position("argsort", ", stable=True"),
+    "cumsum": _cumulative("cumsum"),
+    "cumprod": _cumulative("cumprod"),
+    "contract": _contract,
+    "item": _item,
+    "patches": windowed("patches({0}, WINDOW, DILATION)"),
+    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "conv": windowed("conv({0}, {1}, MOVES)"),
+    "conv_input": windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
+    "conv_kernel": windowed("conv_kernel({0}, {1}, SIZES, MOVES)"),
+    "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
+    "depthwise_input": windowed("depthwise_input({0}, {1}, SPACE, MOVES)"),
+    "depthwise_kernel": windowed("depthwise_kernel({0}, {1}, SIZES, MOVES)"),
+    "max_pool": _max_pool,
+    "unpool": _unpool,
+    "pool_pick": _pool_pick,
+    "sum_pool": _by_kind("sum_pool({0}, WINDOW)", "embedded_sum_pool({0}, WINDOW)"),
+    "sum_unpool": _by_kind(
+        "sum_unpool({0}, SPACE, WINDOW)", "embedded_sum_unpool({0}, SPACE, WINDOW)"
+    ),
+    "random_bits": _random_bits,
+}
+# Composites whose rule holds for floats alone.
+FLOATS_ONLY = frozenset(
+    "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
+)

@@ -1,0 +1,96 @@
+"""Between NumPy and PyTorch; and which dtype stands for which in code.
+
+PyTorch can store unsigned integers of 16, 32 and 64 bits, and computes little with them. So code
+keeps them in signed tensors of the same size: what adds, multiplies, moves or picks is right as
+it is, and the few rules for which the sign matters turn its bit. Only arguments and results are
+of the unsigned dtypes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...ir.types import DTYPES, DType, TensorType, as_dtype
+
+Tensor = torch.Tensor
+
+TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
+NAMES: dict[torch.dtype, DType] = {TORCH[name]: dtype for name, dtype in DTYPES.items()}
+# Dtypes that code keeps as others, and as which.
+KEPT = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
+
+TYPE: Any = torch.Tensor
+ARRAY = np.ndarray
+from_buffer = torch.from_numpy
+from_dlpack: Callable[[Any], Tensor] = torch.utils.dlpack.from_dlpack
+
+
+def kept(dtype: str) -> str:
+    """The name of the dtype that stands for `dtype` in code."""
+    return KEPT.get(dtype, str(dtype))
+
+
+KINDS: dict[str, torch.dtype] = {name: TORCH[kept(name)] for name in DTYPES}
+
+
+def lowest(dtype: str) -> int:
+    """The number whose bit is the sign, in a kept dtype: exclusive or with it keeps the order."""
+    return -(1 << (8 * DTYPES[dtype].itemsize - 1))
+
+
+def shared(array: Any) -> Tensor:
+    """A tensor over the memory of a NumPy array; over a copy, where that can't be shared."""
+    array = np.asarray(array)
+    bits = array.dtype.name == "bfloat16"  # of a package: PyTorch takes NumPy's own dtypes alone
+    if bits:
+        array = array.view(np.int16)
+    plain = np.dtype(array.dtype.name)  # the machine's order, and not another C type as long
+    array = array.view(plain) if array.dtype.isnative else array.astype(plain)
+    if not array.flags.writeable or (array.size and any(s < 0 for s in array.strides)):
+        array = array.copy()
+    tensor = from_buffer(array)
+    return tensor.view(torch.bfloat16) if bits else tensor
+
+
+def as_tensor(value: Any, device: torch.device) -> Tensor:
+    """An argument on the device; a NumPy array shares its memory, where that's possible."""
+    if type(value) is ARRAY and value.flags.writeable and device.type == "cpu":
+        try:
+            return from_buffer(value)
+        except (TypeError, ValueError):  # its dtype, or how its elements lie
+            pass
+    tensor: Tensor = value.detach() if isinstance(value, TYPE) else shared(value)
+    return tensor if tensor.device == device else tensor.to(device)
+
+
+def as_numpy(tensor: Any) -> Any:
+    """A NumPy array over the memory of a tensor, where that is the processor's."""
+    try:
+        return tensor.numpy()
+    except (TypeError, RuntimeError):  # it's elsewhere, asks for a gradient, or is of bfloat16
+        pass
+    tensor = tensor.detach().cpu()
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(np.dtype(as_numpy_bfloat16()))
+    return tensor.resolve_neg().numpy()
+
+
+def as_numpy_bfloat16() -> Any:
+    """NumPy's dtype for bfloat16, of the package that has it."""
+    import ml_dtypes
+
+    return ml_dtypes.bfloat16
+
+
+def type_of(value: Any) -> TensorType | None:
+    """The type of a dense tensor; None for anything else."""
+    if not isinstance(value, TYPE) or value.layout is not torch.strided:
+        return None
+    dtype = NAMES.get(value.dtype)
+    if dtype is None:
+        return None
+    return TensorType(tuple(value.shape), as_dtype(dtype))

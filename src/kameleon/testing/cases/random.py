@@ -1,0 +1,71 @@
+"""Cases of random words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...ir.primitive import REGISTRY
+from ...prims.random import random_bits
+from ...prims.sizes import dims_of
+from .case import Array, Case, array_of
+
+MASK = 2**32 - 1
+
+
+def threefry(key: tuple[int, int], x0: int, x1: int) -> tuple[int, int]:
+    """Threefry-2x32 with 20 rounds, as the paper states it."""
+    words = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
+    x0, x1 = (x0 + words[0]) & MASK, (x1 + words[1]) & MASK
+    for number, turn in enumerate(
+        [13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6, 17, 29, 16, 24, 13, 15, 26, 6], 1
+    ):
+        x0 = (x0 + x1) & MASK
+        x1 = ((x1 << turn | x1 >> (32 - turn)) & MASK) ^ x0
+        if number % 4 == 0:
+            step = number // 4
+            x0, x1 = (x0 + words[step % 3]) & MASK, (x1 + words[(step + 1) % 3] + step) & MASK
+    return x0, x1
+
+
+def stream(key: Array, count: int) -> list[int]:
+    """`count` words: the first words of all blocks, then the second ones."""
+    blocks = [threefry((int(key[0]), int(key[1])), i, 0) for i in range((count + 1) // 2)]
+    return [word for half in zip(*blocks, strict=True) for word in half][:count]
+
+
+KEY = np.array([7, 2**31 + 5], "uint32")
+CASES: list[Case] = [
+    *(
+        Case(
+            primitive="random_bits",
+            label=f"{shape}",
+            build=lambda key, shape=shape: random_bits(key, shape),
+            operands=(KEY,),
+            oracle=lambda key, shape=shape: array_of(
+                stream(key, math.prod(shape)), shape, "uint32"
+            ),
+        )
+        for shape in [(), (1,), (5,), (3, 4), (0, 2)]
+    ),
+    Case(
+        primitive="random_bits",
+        label="sizes-from-another",
+        build=lambda key, like: random_bits(key, dims_of(like)),
+        operands=(KEY, np.zeros((3, 5))),
+        oracle=lambda key, like: array_of(stream(key, 15), (3, 5), "uint32"),
+    ),
+    *(
+        Case(
+            primitive="random_fold",
+            label=f"{t}",
+            build=REGISTRY["random_fold"],
+            operands=(KEY, np.array(t, "int32")),
+            oracle=lambda key, t: np.array(
+                threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"
+            ),
+        )
+        for t in (0, 1, 12345)
+    ),
+]

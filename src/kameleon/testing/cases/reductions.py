@@ -1,0 +1,195 @@
+"""Cases of reductions, cumulative ones, and of where the largest element is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir.primitive import REGISTRY
+from ...prims import reduce
+from .case import (
+    CUBE,
+    FLOATS,
+    INTEGERS,
+    SPECIAL,
+    TIES,
+    Array,
+    Case,
+    flags,
+    lined,
+    normal,
+    pool,
+    reduced,
+    spaced,
+)
+
+AXES: list[tuple[int, ...]] = [(0,), (2,), (0, 2), (0, 1, 2)]
+
+
+def highest(better: Callable[[Any, Any], bool]) -> Callable[[list[Any]], int]:
+    """Where the first extremum is; a NaN counts as one."""
+
+    def where(items: list[Any]) -> int:
+        best = 0
+        for i, x in enumerate(items):
+            if items[best] == items[best] and (x != x or better(x, items[best])):
+                best = i
+        return best
+
+    return where
+
+
+def value_at(where: Callable[[list[Any]], int]) -> Callable[[list[Any]], Any]:
+    return lambda items: items[where(items)]
+
+
+def total(items: list[Any]) -> Any:
+    """The exact sum, of integers as of floats."""
+    floats = any(isinstance(i, float) for i in items) and all(map(math.isfinite, items))
+    return math.fsum(items) if floats else sum(items)
+
+
+LARGEST = highest(lambda a, b: a > b)
+SMALLEST = highest(lambda a, b: a < b)
+# The meaning for a list of Python numbers, where it is smooth, and whether nothing will do.
+REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, bool]] = {
+    "reduce_sum": (total, CUBE, True),
+    "reduce_prod": (math.prod, CUBE, True),
+    "reduce_max": (value_at(LARGEST), spaced(2, 3, 4), False),
+    "reduce_min": (value_at(SMALLEST), spaced(2, 3, 4), False),
+}
+
+
+def reduction_cases(name: str) -> list[Case]:
+    f, smooth, over_nothing = REDUCTIONS[name]
+    apply = getattr(reduce, name)
+
+    def case(label: str, x: Array, axes: tuple[int, ...], wrt: tuple[int, ...] = ()) -> Case:
+        return Case(
+            primitive=name,
+            label=label,
+            build=lambda x: apply(x, axes),
+            operands=(x,),
+            oracle=reduced(f, axes),
+            wrt=wrt,
+            units=32,
+        )
+
+    return [
+        *(case(f"smooth{axes}", smooth, axes, (0,)) for axes in AXES),
+        *(
+            case(dtype, np.array([pool(dtype)[-4:], pool(dtype)[:4]], dtype), (1,))
+            for dtype in INTEGERS
+        ),
+        *(case(dtype, normal(5, 4, dtype=dtype), (0,)) for dtype in FLOATS),
+        case("special", SPECIAL, (1,)),
+        case("nothing-left", np.zeros((0, 3)), (1,), (0,)),
+        *(
+            [
+                case("nothing", np.zeros((2, 0)), (1,), (0,)),
+                case("none", np.zeros((0, 0)), (0, 1), (0,)),
+            ]
+            if over_nothing
+            else []
+        ),
+    ]
+
+
+def logic_case(name: str, f: Callable[[list[Any]], bool], x: Array, axes: tuple[int, ...]) -> Case:
+    return Case(
+        primitive=name,
+        label=f"{x.shape}{axes}",
+        build=lambda x: getattr(reduce, name)(x, axes),
+        operands=(x,),
+        oracle=reduced(f, axes),
+    )
+
+
+def argument_case(name: str, label: str, x: Array, axis: int) -> Case:
+    where = {"argmax": LARGEST, "argmin": SMALLEST}[name]
+    return Case(
+        primitive=name,
+        label=label,
+        build=lambda x: REGISTRY[name](x, axis=axis),
+        operands=(x,),
+        oracle=reduced(where, (axis,), "int64"),
+    )
+
+
+def cumulative_case(name: str, label: str, x: Array, axis: int) -> Case:
+    step = {"cumsum": lambda a, b: a + b, "cumprod": lambda a, b: a * b}[name]
+    return Case(
+        primitive=name,
+        label=label,
+        build=lambda x: REGISTRY[name](x, axis=axis),
+        operands=(x,),
+        oracle=lined(lambda line: list(itertools.accumulate(line, step)), axis),
+        wrt=(0,) if x.dtype == "float64" else (),
+        units=32,
+    )
+
+
+def linear_scan_case(label: str, a: Array, b: Array, axis: int) -> Case:
+    def line(a: list[float], b: list[float]) -> list[float]:
+        return list(
+            itertools.accumulate(
+                zip(a, b, strict=True), lambda y, ab: ab[0] * y + ab[1], initial=0.0
+            )
+        )[1:]
+
+    return Case(
+        primitive="linear_scan",
+        label=label,
+        build=lambda a, b: REGISTRY["linear_scan"](a, b, axis=axis),
+        operands=(a, b),
+        oracle=lined(line, axis),
+        wrt=(0, 1),
+        units=32,
+    )
+
+
+CASES: list[Case] = [
+    *(case for name in REDUCTIONS for case in reduction_cases(name)),
+    *(
+        logic_case(name, f, x, axes)
+        for name, f in (("reduce_any", any), ("reduce_all", all))
+        for x, axes in (
+            (flags(3, 4), (1,)),
+            (flags(3, 4), (0, 1)),
+            (np.ones((2, 2), bool), (0,)),
+            (np.zeros((2, 0), bool), (1,)),
+        )
+    ),
+    *(
+        argument_case(name, label, x, axis)
+        for name in ("argmax", "argmin")
+        for label, x, axis in (
+            ("ties", TIES, 1),
+            ("rows", TIES, 0),
+            ("special", SPECIAL, 1),
+            ("cube", CUBE, 1),
+            ("bools", flags(2, 5), 1),
+            ("nothing-left", np.zeros((0, 3)), 1),
+        )
+    ),
+    *(
+        cumulative_case(name, label, x, axis)
+        for name in ("cumsum", "cumprod")
+        for label, x, axis in (
+            ("first", CUBE, 0),
+            ("last", CUBE, 2),
+            ("empty", np.zeros((2, 0)), 1),
+            ("wraps", np.full((9,), 100, "int8"), 0),
+            ("unsigned", np.full((9,), 3, "uint8"), 0),
+            ("half", normal(6, dtype="float16"), 0),
+        )
+    ),
+    linear_scan_case("first", normal(5, 2), normal(5, 2, seed=1), 0),
+    linear_scan_case("last", normal(2, 4), normal(2, 4, seed=1), 1),
+    linear_scan_case("one", normal(2, 1), normal(2, 1, seed=1), 1),
+    linear_scan_case("empty", normal(0, 2), normal(0, 2), 0),
+]

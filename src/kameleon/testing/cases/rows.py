@@ -1,0 +1,203 @@
+"""Cases of softmax and its kin, and of CTC decoding."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...ir.primitive import REGISTRY
+from .case import Array, Case, lined, normal, whole
+
+# Rows --------------------------------------------------------------------------------------
+
+
+def softmax(row: list[float]) -> list[float]:
+    top = max(row)
+    parts = [math.exp(x - top) for x in row]
+    return [p / math.fsum(parts) for p in parts]
+
+
+def log_softmax(row: list[float]) -> list[float]:
+    top = max(row)
+    total = math.log(math.fsum(math.exp(x - top) for x in row))
+    return [x - top - total for x in row]
+
+
+def row_case(name: str, label: str, x: Array, axis: int) -> Case:
+    f = {"softmax": softmax, "log_softmax": log_softmax}[name]
+    return Case(
+        primitive=name,
+        label=label,
+        build=lambda x: REGISTRY[name](x, axis=axis),
+        operands=(x,),
+        oracle=lined(f, axis),
+        wrt=(0,) if x.dtype == "float64" else (),
+        units=16,
+    )
+
+
+def crossentropy(x: Any, t: Any, axis: int) -> Any:
+    return REGISTRY["softmax_crossentropy"](x, REGISTRY["softmax"](x, axis=axis), t, axis=axis)
+
+
+def sparse_crossentropy(x: Any, labels: Any, axis: int) -> Any:
+    p = REGISTRY["softmax"](x, axis=axis)
+    return REGISTRY["sparse_softmax_crossentropy"](x, p, labels, axis=axis)
+
+
+def entropy_case(label: str, x: Array, t: Array, axis: int) -> Case:
+    def oracle(x: Array, t: Array) -> Array:
+        return -(t * lined(log_softmax, axis)(x)).sum(axis=axis)  # type: ignore[no-any-return]
+
+    return Case(
+        primitive="softmax_crossentropy",
+        label=label,
+        build=lambda x, t: crossentropy(x, t, axis),
+        operands=(x, t),
+        oracle=oracle,
+        wrt=(0, 1) if x.dtype == "float64" else (),
+        units=64,
+    )
+
+
+def labelled(values: Array, labels: Array, axis: int) -> Iterator[tuple[Any, Any]]:
+    """(where in the labels, where in the values), for each label."""
+    for at in np.ndindex(*labels.shape):
+        yield at, (*at[:axis], labels[at], *at[axis:])
+
+
+def sparse_entropy_case(label: str, x: Array, labels: Array, axis: int) -> Case:
+    def oracle(x: Array, labels: Array) -> Array:
+        log_p = lined(log_softmax, axis)(x)
+        out = np.zeros(labels.shape, x.dtype)
+        for at, there in labelled(x, labels, axis):
+            out[at] = -log_p[there]
+        return out
+
+    return Case(
+        primitive="sparse_softmax_crossentropy",
+        label=label,
+        build=lambda x, labels: sparse_crossentropy(x, labels, axis),
+        operands=(x, labels),
+        oracle=oracle,
+        wrt=(0,) if x.dtype == "float64" else (),
+        units=64,
+    )
+
+
+def minus_case(label: str, p: Array, labels: Array, axis: int) -> Case:
+    def oracle(p: Array, labels: Array) -> Array:
+        out = p.copy()
+        for _, there in labelled(p, labels, axis):
+            out[there] -= 1
+        return out
+
+    return Case(
+        primitive="minus_one_hot",
+        label=label,
+        build=lambda p, labels: REGISTRY["minus_one_hot"](p, labels, axis=axis),
+        operands=(p, labels),
+        oracle=oracle,
+        wrt=(0,),
+    )
+
+
+FAR = np.array([[1000.0, -1000.0, 0.0], [-2000.0, -2000.0, -2000.0]])
+ROWS: list[Case] = [
+    *(
+        row_case(name, label, x, axis)
+        for name in ("softmax", "log_softmax")
+        for label, x, axis in (
+            ("last", normal(4, 3), 1),
+            ("first", normal(4, 3), 0),
+            ("middle", normal(2, 3, 4), 1),
+            ("far", FAR.astype("float32"), 1),
+            ("one", normal(3, 1), 1),
+            ("no-rows", normal(0, 3), 1),
+        )
+    ),
+    entropy_case("last", normal(4, 3), normal(4, 3, seed=1), 1),
+    entropy_case("first", normal(4, 3), normal(4, 3, seed=1), 0),
+    entropy_case("far", FAR.astype("float32"), np.eye(3, dtype="float32")[:2], 1),
+    sparse_entropy_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
+    sparse_entropy_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
+    sparse_entropy_case("far", FAR.astype("float32"), np.array([1, 0]), 1),
+    minus_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
+    minus_case("first", normal(3, 4), whole(4, below=3, dtype="uint8"), 0),
+    minus_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
+]
+
+# Decoding ----------------------------------------------------------------------------------
+
+
+def spelled(alignment: tuple[int, ...], blank: int) -> tuple[int, ...]:
+    """Repeats merged, blanks dropped."""
+    return tuple(k for k, _ in itertools.groupby(alignment) if k != blank)
+
+
+def filled(rows: list[tuple[int, ...]]) -> Array:
+    """Sequences as a matrix, filled up with -1."""
+    width = max(map(len, rows), default=0)
+    return np.array([[*row, *[-1] * (width - len(row))] for row in rows], "int64").reshape(
+        len(rows), width
+    )
+
+
+def greedy(scores: Array, lengths: Array) -> tuple[Array, Array]:
+    rows, costs = [], []
+    for frame, length in zip(scores.tolist(), lengths.tolist(), strict=True):
+        steps = frame[:length]
+        rows.append(spelled(tuple(step.index(max(step)) for step in steps), scores.shape[2] - 1))
+        costs.append([-math.fsum(map(max, steps))])
+    return filled(rows), np.array(costs, scores.dtype)
+
+
+def best_of_all(top: int) -> Callable[[Array, Array], tuple[Array, ...]]:
+    """The most probable sequences, each summed over all its alignments."""
+
+    def oracle(scores: Array, lengths: Array) -> tuple[Array, ...]:
+        classes = scores.shape[2]
+        ranked = []
+        for frame, length in zip(scores.tolist(), lengths.tolist(), strict=True):
+            log_p = [log_softmax(step) for step in frame[:length]]
+            total: defaultdict[tuple[int, ...], float] = defaultdict(float)
+            for path in itertools.product(range(classes), repeat=length):
+                total[spelled(path, classes - 1)] += math.exp(
+                    sum(p[k] for p, k in zip(log_p, path, strict=True))
+                )
+            ranked.append(sorted(total.items(), key=lambda item: -item[1])[:top])
+        paths = [filled([row[k][0] for row in ranked]) for k in range(top)]
+        return (*paths, np.array([[math.log(p) for _, p in row] for row in ranked], scores.dtype))
+
+    return oracle
+
+
+SCORES, LENGTHS = normal(3, 5, 3), np.array([5, 3, 4])
+DECODING: list[Case] = [
+    Case(
+        primitive="ctc_greedy",
+        label="lengths",
+        build=lambda x, lengths: REGISTRY["ctc_greedy"](x, lengths).results,
+        operands=(SCORES, LENGTHS),
+        oracle=greedy,
+        data_dependent=True,
+    ),
+    Case(
+        primitive="ctc_beam_search",
+        label="wide",
+        build=lambda x, lengths: (
+            REGISTRY["ctc_beam_search"](x, lengths, beam_width=100, top_paths=3).results
+        ),
+        operands=(SCORES, LENGTHS),
+        oracle=best_of_all(3),
+        units=64,
+        data_dependent=True,
+    ),
+]
+
+CASES: list[Case] = [*ROWS, *DECODING]

@@ -1,0 +1,416 @@
+"""Cases of scans. Oracles are Python loops over NumPy arrays."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.node import Node
+from ...ir.primitive import REGISTRY
+from ...ir.types import TensorType
+from ...prims import elementwise as ew
+from ...prims.control import cond, run_scan
+from ...prims.indexing import gather
+from ...prims.linalg import contract, matmul
+from ...prims.movement import broadcast_to, reshape, slice_axis, transpose
+from ...prims.reduce import reduce_sum
+from ...prims.sizes import dims_of, size_of
+from .case import Array, Case, Oracle, body, flags, normal, whole
+
+Nodes = Sequence[Node]
+Step = Callable[..., tuple[Nodes, Nodes]]  # constants, carry, slices -> new carry, outputs
+# Building ----------------------------------------------------------------------------------
+
+
+def scanned(
+    step: Step, consts: Nodes, carry: Nodes, sequences: Nodes, backwards: bool = False
+) -> tuple[list[Node], list[Node]]:
+    """A scan of `step(constants, carry, slices)`."""
+    c, k = len(consts), len(carry)
+    slices = [TensorType(x.shape[1:], x.dtype) for x in sequences]
+
+    def outputs(*params: Node) -> Nodes:
+        new, ys = step(params[:c], params[c : c + k], params[c + k :])
+        return [*new, *ys]
+
+    graph = body([*(x.type for x in (*consts, *carry)), *slices], outputs)
+    return run_scan(graph, consts, carry, sequences, backwards)
+
+
+def chosen(
+    condition: Node, operands: Nodes, then: Callable[..., Nodes], otherwise: Callable[..., Nodes]
+) -> Nodes:
+    """The results of a condition over branches that are given the operands."""
+    types = [x.type for x in operands]
+    node = cond(condition, *operands, then=body(types, then), otherwise=body(types, otherwise))
+    return node.results
+
+
+def like(x: Node, value: Node) -> Node:
+    """`value` stretched to the shape of `x`."""
+    return broadcast_to(value, dims_of(x))
+
+
+def looped(
+    step: Callable[..., tuple[Sequence[Any], Sequence[Any]]],
+    consts: int,
+    carry: int,
+    backwards: bool = False,
+    used: Sequence[int] | None = None,
+) -> Oracle:
+    """The oracle of a scan: a Python loop; `used` picks among last carry and outputs."""
+
+    def oracle(*operands: Array) -> tuple[Array, ...]:
+        fixed, rows = operands[:consts], operands[consts + carry :]
+        state: Sequence[Any] = operands[consts : consts + carry]
+        order = list(range(len(rows[0])))
+        collected = []
+        for t in reversed(order) if backwards else order:
+            state, ys = step(fixed, state, [x[t] for x in rows])
+            collected.append(ys)
+        if backwards:
+            collected.reverse()
+        results = (*state, *(np.array(column) for column in zip(*collected, strict=True)))
+        return results if used is None else tuple(results[i] for i in used)
+
+    return oracle
+
+
+def scan_case(
+    label: str,
+    step: Step,
+    meaning: Callable[..., Any],
+    consts: Sequence[Array],
+    carry: Sequence[Array],
+    sequences: Sequence[Array],
+    *,
+    backwards: bool = False,
+    used: Sequence[int] | None = None,
+    fixed: Sequence[int] = (),
+    order: int = 2,
+) -> Case:
+    """A scan; `used` picks results, `fixed` operands that aren't differentiated by."""
+    c, k = len(consts), len(carry)
+    operands = (*consts, *carry, *sequences)
+
+    def build(*xs: Node) -> Nodes:
+        last, ys = scanned(step, xs[:c], xs[c : c + k], xs[c + k :], backwards)
+        results = [*last, *ys]
+        return results if used is None else [results[i] for i in used]
+
+    floats = [i for i, x in enumerate(operands) if x.dtype == "float64" and i not in fixed]
+    return Case(
+        primitive="scan",
+        label=label,
+        build=build,
+        operands=operands,
+        oracle=looped(meaning, c, k, backwards, used),
+        wrt=tuple(floats),
+        order=order,
+        units=64,
+    )
+
+
+# Bodies: as graph and as NumPy -------------------------------------------------------------
+
+
+def rnn(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """h = mask ? tanh(x W + h U + b) : h"""
+    (w, u, b), (h,), (x, mask) = consts, carry, slices
+    z = ew.add(matmul(x, w), matmul(h, u))
+    new = ew.tanh(ew.add(z, like(z, b)))
+    held = broadcast_to(reshape(mask, [*dims_of(mask), 1]), dims_of(new))
+    h = ew.select(held, new, h)
+    return [h], [new]
+
+
+def rnn_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (w, u, b), (h,), (x, mask) = consts, carry, slices
+    new = np.tanh(x @ w + h @ u + b)
+    h = np.where(mask[:, None], new, h)
+    return [h], [new]
+
+
+def gated(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """Two states, each gating the other; one constant is used as it is, one element for element."""
+    (k, scale), (h, c), (x,) = consts, carry, slices
+    gate = REGISTRY["sigmoid"](ew.add(x, matmul(h, k)))
+    c = ew.add(ew.mul(gate, c), ew.mul(x, like(x, scale)))
+    return [ew.mul(gate, ew.tanh(c)), c], [ew.square(c), gate]
+
+
+def gated_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (k, scale), (h, c), (x,) = consts, carry, slices
+    gate = 1 / (1 + np.exp(-(x + h @ k)))
+    c = gate * c + x * scale
+    return [gate * np.tanh(c), c], [c**2, gate]
+
+
+def counter(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """An integer state picks the rows of a table."""
+    (table,), (i, total), (x,) = consts, carry, slices
+    row = gather(table, i, 0)
+    return [ew.add(i, ew.full_like(i, 1)), ew.add(total, ew.mul(row, x))], [row]
+
+
+def counter_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (table,), (i, total), (x,) = consts, carry, slices
+    return [i + 1, total + table[i] * x], [table[i]]
+
+
+def embedded(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """Rows of a constant, by indices of the sequence."""
+    (table,), (h,), (index,) = consts, carry, slices
+    h = ew.mul(ew.sin(h), gather(table, index, 0))
+    return [h], []
+
+
+def embedded_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (table,), (h,), (index,) = consts, carry, slices
+    return [np.sin(h) * table[index]], []
+
+
+def nested(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """At each step a scan over a constant sequence, that starts from the outer state."""
+    (inner,), (h,), (x,) = consts, carry, slices
+    last, ys = scanned(
+        lambda c, s, z: ([ew.sin(ew.add(ew.mul(s[0], z[0]), c[0]))], [ew.square(s[0])]),
+        [x],
+        [h],
+        [inner],
+        True,
+    )
+    return [last[0]], [reduce_sum(ys[0], (0,))]
+
+
+def nested_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (inner,), (h,), (x,) = consts, carry, slices
+    total = 0
+    for z in inner[::-1]:
+        total = total + h**2
+        h = np.sin(h * z + x)
+    return [h], [total]
+
+
+def branching(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """At each step one of two branches."""
+    (k,), (h,), (x, flag) = consts, carry, slices
+    (h,) = chosen(
+        flag,
+        [h, x, k],
+        lambda h, x, k: [ew.tanh(ew.add(h, ew.mul(x, like(x, k))))],
+        lambda h, x, k: [ew.mul(h, h)],
+    )
+    return [h], [ew.mul(h, x)]
+
+
+def branching_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (k,), (h,), (x, flag) = consts, carry, slices
+    h = np.tanh(h + x * k) if flag else h * h
+    return [h], [h * x]
+
+
+def shaped(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """Constants used through reshape, transpose, broadcast, slice and a batch of products."""
+    (k, b), (h,), (x,) = consts, carry, slices
+    turned = transpose(reshape(k, [size_of(h, -1), size_of(h, -1)]), (1, 0))
+    z = ew.add(matmul(h, turned), like(h, ew.neg(b)))
+    pairs = contract(z, x, ((1,), (1,)), ((0,), (0,)))
+    first = slice_axis(k, 0, 0, 1)
+    wide = broadcast_to(reshape(pairs, [*dims_of(pairs), 1]), dims_of(z))
+    return [ew.sin(ew.add(z, wide))], [
+        ew.mul(pairs, broadcast_to(reshape(first, []), dims_of(pairs)))
+    ]
+
+
+def shaped_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    (k, b), (h,), (x,) = consts, carry, slices
+    n = h.shape[-1]
+    z = h @ k.reshape(n, n).T - b
+    pairs = (z * x).sum(axis=1)
+    return [np.sin(z + pairs[:, None])], [pairs * k[0]]
+
+
+def passing(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """The state and constants go out as they came in."""
+    return [carry[0]], [carry[0], consts[0], slices[0]]
+
+
+def passing_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    return [carry[0]], [carry[0], consts[0], slices[0]]
+
+
+def swapped(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """States change places; the sequence only counts the steps."""
+    return [carry[1], ew.mul(carry[0], like(carry[0], consts[0]))], []
+
+
+def swapped_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    return [carry[1], carry[0] * consts[0]], []
+
+
+def shifted(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """A constant and the slice have one cotangent: summed for the one, stacked for the other."""
+    z = ew.add(slices[0], consts[0])
+    return [ew.tanh(ew.mul(carry[0], z))], [z]
+
+
+def shifted_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    z = slices[0] + consts[0]
+    return [np.tanh(carry[0] * z)], [z]
+
+
+def cumulative(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """No constants, no sizes: scalars."""
+    h = ew.mul(ew.cos(carry[0]), slices[0])
+    return [h], [ew.exp(h)]
+
+
+def cumulative_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    h = np.cos(carry[0]) * slices[0]
+    return [h], [np.exp(h)]
+
+
+def stepwise(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+    """No state: a map over the sequence."""
+    return [], [ew.tanh(matmul(slices[0], consts[0]))]
+
+
+def stepwise_meaning(consts: Any, carry: Any, slices: Any) -> Any:
+    return [], [np.tanh(slices[0] @ consts[0])]
+
+
+T, N, X, H = 4, 2, 3, 2
+WEIGHTS = [normal(X, H), normal(H, H), normal(H)]
+STATE = normal(N, H, seed=1)
+INPUT, MASK = normal(T, N, X), flags(T, N)
+GATED = ([normal(H, H), normal(H)], [STATE, normal(N, H, seed=2)], [normal(T, N, H)])
+SCALARS: tuple[Any, ...] = ([], [normal()], [normal(T)])
+
+
+def empty(sequences: Sequence[Array]) -> list[Array]:
+    return [x[:0] for x in sequences]
+
+
+SCANS: list[Case] = [
+    scan_case("rnn", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK]),
+    scan_case("rnn-backwards", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], backwards=True),
+    scan_case("rnn-last", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[0]),
+    scan_case("rnn-outputs", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[1]),
+    scan_case("rnn-one-step", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT[:1], MASK[:1]]),
+    scan_case(
+        "rnn-by-sequence", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], fixed=[0, 1, 2, 3]
+    ),
+    scan_case(
+        "rnn-by-state",
+        rnn,
+        rnn_meaning,
+        WEIGHTS,
+        [STATE],
+        [INPUT, MASK],
+        fixed=[0, 1, 2, 4],
+        used=[0],
+    ),
+    scan_case("gated", gated, gated_meaning, *GATED),
+    scan_case("gated-backwards", gated, gated_meaning, *GATED, backwards=True, used=[1, 3]),
+    scan_case(
+        "counter",
+        counter,
+        counter_meaning,
+        [normal(5, 2)],
+        [np.array(1), normal(2)],
+        [normal(3, 2)],
+    ),
+    scan_case(
+        "embedded",
+        embedded,
+        embedded_meaning,
+        [normal(4, 3)],
+        [normal(3)],
+        [np.array([3, 0, 3, 1])],
+    ),
+    scan_case("nested", nested, nested_meaning, [normal(3, 2)], [normal(2)], [normal(T, 2)]),
+    scan_case(
+        "branching", branching, branching_meaning, [normal()], [normal(3)], [normal(T, 3), flags(T)]
+    ),
+    scan_case("shaped", shaped, shaped_meaning, [normal(4), normal(2)], [STATE], [normal(T, N, H)]),
+    scan_case("passing", passing, passing_meaning, [normal(2)], [normal(3)], [normal(T)]),
+    scan_case(
+        "swapped", swapped, swapped_meaning, [normal()], [normal(3), normal(3, seed=1)], [whole(5)]
+    ),
+    scan_case(
+        "shifted", shifted, shifted_meaning, [normal(2, 3)], [normal(2, 3)], [normal(T, 2, 3)]
+    ),
+    scan_case(
+        "shifted-outputs",
+        shifted,
+        shifted_meaning,
+        [normal(2)],
+        [normal(2, seed=1)],
+        [normal(T, 2)],
+        used=[1],
+    ),
+    scan_case("scalars", cumulative, cumulative_meaning, *SCALARS),
+    scan_case("scalars-backwards", cumulative, cumulative_meaning, *SCALARS, backwards=True),
+    scan_case("map", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT]),
+    scan_case(
+        "map-backwards", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT], backwards=True
+    ),
+]
+
+
+def no_steps(
+    label: str, step: Step, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]
+) -> Case:
+    """Over nothing the state stays as it is, outputs are empty and constants have no influence."""
+    consts, carry, sequences = operands
+    made = scan_case(f"{label}-no-steps", step, lambda *_: None, consts, carry, empty(sequences))
+
+    def oracle(*xs: Array) -> tuple[Array, ...]:
+        return (*xs[len(consts) : len(consts) + len(carry)], *(np.zeros((0, *s)) for s in shapes))
+
+    return Case(**{**vars(made), "oracle": oracle})
+
+
+NO_STEPS: list[Case] = [
+    no_steps("rnn", rnn, (WEIGHTS, [STATE], [INPUT, MASK]), [(N, H)]),
+    no_steps("gated", gated, GATED, [(N, H), (N, H)]),
+    no_steps("scalars", cumulative, SCALARS, [()]),
+    no_steps("nested", nested, ([normal(3, 2)], [normal(2)], [normal(T, 2)]), [(2,)]),
+]
+
+# One operand in several places -------------------------------------------------------------
+
+
+def reused(x: Node, w: Node) -> Nodes:
+    """The sequence is a constant, too, and its first row the initial state."""
+    start = reshape(slice_axis(x, 0, 0, 1), dims_of(x)[1:])
+
+    def step(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
+        mixed = contract(consts[0], consts[1], ((0,), (0,)))
+        return [ew.sin(ew.add(contract(mixed, carry[0], ((1,), (0,))), slices[0]))], [slices[1]]
+
+    last, ys = scanned(step, [x, w], [start], [x, x])
+    return [last[0], ys[0]]
+
+
+def reused_meaning(x: Array, w: Array) -> tuple[Array, Array]:
+    h = x[0]
+    for row in x:
+        h = np.sin(x.T @ w @ h + row)
+    return h, x
+
+
+CASES: list[Case] = [
+    *SCANS,
+    *NO_STEPS,
+    Case(
+        primitive="scan",
+        label="reused",
+        build=reused,
+        operands=(normal(3, 2), normal(3, 2, seed=1)),
+        oracle=reused_meaning,
+        wrt=(0, 1),
+        units=64,
+    ),
+]

@@ -1,0 +1,372 @@
+"""What is special to the JAX engine: shapes, donated state, 64 bits, calls that run ahead."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax", reason="the JAX engine needs JAX")
+
+import jax
+
+from kameleon import backend as K
+from kameleon.engines.jax import executable as executable_module
+from kameleon.engines.jax.engine import engine
+from kameleon.errors import EngineError, EvaluationError, RecompilationWarning
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims import elementwise as ew
+from kameleon.prims.control import run_scan
+from kameleon.prims.movement import iota
+from kameleon.prims.windows import Window
+from kameleon.runtime import engines
+from kameleon.runtime.compiler import compiled
+from kameleon.transform.simplify import simplify
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(autouse=True)
+def _on_jax() -> Iterator[None]:
+    with engines.using("jax"):
+        yield
+
+
+def ones(*shape: int) -> Array:
+    return np.ones(shape, "float32")
+
+
+def value_of(variable: Any) -> Any:
+    """The array that a variable holds now."""
+    return variable.cell.value
+
+
+# --- one compilation for each combination of sizes ----------------------------------------------
+
+
+def test_each_shape_is_compiled_once() -> None:
+    x = K.placeholder((None, 3))
+    f = K.function([x], [K.sum(x, axis=0)])
+    for rows, compilations in ((2, 1), (2, 1), (5, 2), (2, 2), (5, 2)):
+        assert f([ones(rows, 3)])[0].tolist() == [rows] * 3
+        assert f.compilations == compilations
+
+
+def test_numbers_that_decide_shapes_are_part_of_the_key() -> None:
+    n = K.placeholder((), dtype="int32")
+    f = K.function([n], [K.arange(n)])
+    assert [f([k])[0].tolist() for k in (2, 3, 2)] == [[0, 1], [0, 1, 2], [0, 1]]
+    assert f.compilations == 2
+
+
+def test_numbers_that_decide_no_shape_are_not() -> None:
+    n, x = K.placeholder((), dtype="int32"), K.placeholder((None,))
+    f = K.function([n, x], [x * K.cast(n, "float32")])
+    assert [f([k, ones(2)])[0].tolist() for k in (2, 3)] == [[2, 2], [3, 3]]
+    assert f.compilations == 1
+
+
+def test_arrays_of_numpy_and_of_jax_share_code() -> None:
+    """Also such that share the memory of another library."""
+    found: list[str] = []
+
+    def note(name: str, seconds: float, **more: Any) -> None:
+        if "backend_compile" in name:
+            found.append(name)
+
+    x = K.placeholder((None,))
+    f = K.function([x], [K.exp(x)])
+    values = [ones(4), engine.from_numpy(ones(4)), engine.adopt(ones(4)), f([ones(4)])[0]]
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        for value in values:
+            f([value])
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    assert (f.compilations, found) == (1, [])
+
+
+def test_many_compilations_are_warned_of_at_the_line_of_the_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(executable_module, "OFTEN", 3)
+    x, n = K.placeholder((None, 2), name="rows"), K.placeholder((), dtype="int32", name="many")
+    f = K.function([x, n], [K.sum(x), K.arange(n)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for size in range(1, 8):
+            f([ones(size, 2), min(size, 2)])
+    assert [w.category for w in caught] == [RecompilationWarning] * 2  # at 3 and at 6
+    first, second = map(str, (w.message for w in caught))
+    assert caught[0].filename == __file__
+    assert "3 combinations of sizes" in first
+    assert "'rows:0' float32[?, 2] had 6 shapes, last (4, 2), (5, 2), (6, 2)" in second
+    assert "'many:0' int32[] had 2 values" in second
+    assert "pad inputs" in first
+
+
+def test_a_warning_that_is_an_error_changes_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executable_module, "OFTEN", 1)
+    x, total = K.placeholder((None,)), K.variable(0.0)
+    f = K.function([x], [], [K.update_add(total, K.sum(x))])
+    with pytest.raises(RecompilationWarning):
+        f([ones(2)])
+    assert K.get_value(total) == 0
+    f([ones(2)])
+    assert K.get_value(total) == 2
+
+
+def test_source_is_what_jax_has_traced() -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [K.tanh(x)])
+    f([ones(3)])
+    source = compiled(f.compiled.graph(None), engine).source
+    assert "tanh" in source
+    assert "f32[3]" in source
+
+
+# --- sizes from data ----------------------------------------------------------------------------
+
+
+def test_sizes_that_follow_from_data() -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [K.arange(K.cast(K.max(x), "int32")) * 2])
+    for top in (3, 1):
+        assert f([np.array([top], "float32")])[0].tolist() == list(range(0, 2 * top, 2))
+
+
+def test_sizes_that_change_from_step_to_step_are_refused_when_built() -> None:
+    def scalar() -> Node:
+        return input_node(TensorType((), as_dtype("int32")))
+
+    n, step = scalar(), scalar()
+    grown = ew.add(K.sum(iota([n])), step)
+    xs = input_node(TensorType((None,), as_dtype("int32")))
+    (last,), _ = run_scan(Graph([n, step], [grown]), [], [ew.constant(1, "int32")], [xs])
+    with pytest.raises(EngineError, match="JAX can't do iota inside of scan: its shape depends"):
+        compiled(Graph([xs], [last]), engine)
+
+
+# --- state --------------------------------------------------------------------------------------
+
+
+def test_new_state_takes_the_memory_of_the_old_one() -> None:
+    w = K.variable(ones(64, 64))
+    f = K.function([], [K.sum(w)], [K.update(w, w * 0.5)])
+    f([])
+    for expected in (0.25, 0.125):
+        place = value_of(w).unsafe_buffer_pointer()
+        f([])
+        assert value_of(w).unsafe_buffer_pointer() == place
+        assert K.get_value(w)[0, 0] == expected
+    assert f.compilations == 1
+
+
+def test_state_that_somebody_holds_is_left_alone() -> None:
+    w = K.variable(ones(8))
+    f = K.function([], [], [K.update_add(w, w)])
+    f([])
+    held = value_of(w)
+    f([])
+    assert (np.asarray(held).tolist(), K.get_value(w).tolist()) == ([2] * 8, [4] * 8)
+    assert f.compilations == 1
+
+
+def test_variables_exchange_their_values() -> None:
+    a, b = K.variable(ones(4)), K.variable(2 * ones(4))
+    swap = K.function([], [], [K.update(a, b), K.update(b, a)])
+    for _ in range(3):
+        swap([])
+    assert (K.get_value(a)[0], K.get_value(b)[0]) == (2, 1)
+
+
+def test_one_value_for_two_variables() -> None:
+    """They don't share a buffer that a later call could take."""
+    a, b, c = K.variable(ones(4)), K.variable(ones(4)), K.variable(3 * ones(4))
+    both = K.function([], [], [K.update(a, c), K.update(b, c)])
+    grow = K.function([], [], [K.update(a, a * 2)])
+    for f in (both, grow, grow):
+        f([])
+    assert [K.get_value(v)[0] for v in (a, b, c)] == [12, 3, 3]
+
+
+def test_a_failing_call_leaves_state_alive() -> None:
+    x, y, w = K.placeholder((None,)), K.placeholder((None,)), K.variable(ones(4))
+    f = K.function([x, y], [], [K.update_add(w, 0 * w + K.sum(x * y))])
+    f([ones(2), ones(2)])
+    with pytest.raises(EvaluationError, match=r"taken as equal differ(.|\n)*test_jax\.py"):
+        f([ones(2), ones(3)])
+    assert K.get_value(w)[0] == 3
+    f([ones(2), ones(2)])
+    assert K.get_value(w)[0] == 5
+
+
+def test_a_failing_check_changes_no_variable() -> None:
+    table, index = K.variable(ones(3, 2)), K.placeholder((None,), dtype="int32")
+    f = K.function([index], [K.gather(table, index)], [K.update(table, table * 2)])
+    f([[0, 2]])
+    with pytest.raises(EvaluationError, match=r"index 3 is out of range(.|\n)*test_jax\.py"):
+        f([[0, 3]])
+    assert K.get_value(table)[0, 0] == 2
+
+
+def test_threads_take_turns_with_state() -> None:
+    w, x = K.variable(np.zeros(16)), K.placeholder((16,))
+    add = K.function([x], [K.sum(w)], [K.update_add(w, x)])
+    read = K.function([], [w])
+    with ThreadPoolExecutor(4) as threads:
+        added = [threads.submit(add, [ones(16)]) for _ in range(40)]
+        seen = [threads.submit(read, []) for _ in range(40)]
+    assert sorted(f.result()[0] for f in added) == [16 * i for i in range(40)]
+    assert all(len(set(f.result()[0].tolist())) == 1 for f in seen)
+    assert K.get_value(w).tolist() == [40] * 16
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def aligned(count: int) -> Array:
+    """Memory that JAX could use as it is."""
+    room = np.zeros(count + 16, "float32")
+    first = -room.ctypes.data % 64 // 4
+    return room[first : first + count]
+
+
+def test_a_call_has_read_its_arguments_when_it_ends() -> None:
+    """JAX runs ahead of its caller, who may write to the array that was fed."""
+    x, total = K.placeholder((None,)), K.variable(0.0)
+    body: Any = x
+    for _ in range(30):
+        body = K.sin(body) + x
+    f = K.function([x], [], [K.update(total, K.sum(body))])
+    given = aligned(300_000)
+    given[:] = 1
+    f([given])
+    expected = K.get_value(total)
+    for _ in range(3):
+        given[:] = 1
+        f([given])
+        given[:] = 7
+        assert K.get_value(total) == expected
+
+
+def test_what_is_handed_through_is_a_copy() -> None:
+    x, w = K.placeholder((None,)), K.variable(np.zeros(64))
+    f = K.function([x], [x], [K.update(w, x)])
+    given = aligned(64)
+    (got,) = f([given])
+    given[:] = 7
+    assert (got.max(), K.get_value(w).max()) == (0, 0)
+    assert got.flags.writeable
+
+
+def test_nothing_is_handed_through() -> None:
+    x = input_node(TensorType((None,), as_dtype("float32")))
+    own = engine.from_numpy(ones(4))
+    (got,) = engine.compile(Graph([x], [x]))([own])
+    assert got.unsafe_buffer_pointer() != own.unsafe_buffer_pointer()
+
+
+def test_large_results_are_not_copied() -> None:
+    """They belong to the caller alone: two outputs of one value have memory of their own."""
+    x, w = K.placeholder((None,)), K.variable(np.zeros(50_000))
+    y = x + 1
+    f = K.function([x], [y, y], [K.update(w, y)])
+    a, b = f([np.zeros(50_000, "float32")])
+    assert not a.flags.owndata
+    a[:], b[:] = 7, 8
+    assert (a.min(), b.min(), K.get_value(w).max()) == (7, 8, 1)
+    f([a])
+    assert (a.max(), K.get_value(w).max()) == (7, 8)
+
+
+def test_adopted_memory_is_shared() -> None:
+    given = aligned(64)
+    adopted = engine.adopt(given)
+    assert adopted.unsafe_buffer_pointer() == given.ctypes.data
+    assert engine.adopt(object()) is None
+
+
+def test_state_from_another_engine_is_not_written_to() -> None:
+    w = K.variable(aligned(64))
+    given = value_of(w)
+    f = K.function([], [], [K.update_add(w, 1 + 0 * w)])
+    f([])
+    f([])
+    assert (given.max(), K.get_value(w).max()) == (0, 2)
+
+
+# --- 64 bits ------------------------------------------------------------------------------------
+
+
+def test_64_bits_are_kept_and_the_users_setting_too() -> None:
+    x, n = K.placeholder((None,), dtype="float64"), K.placeholder((None,), dtype="int64")
+    f = K.function([x, n], [x + 1e-12, n + 2**40, K.argmax(x), K.sum(n)])
+    before = jax.config.jax_enable_x64
+    a, b, c, d = f([np.ones(2), np.array([1, 2])])
+    assert (a[0], b[0]) == (1 + 1e-12, 1 + 2**40)
+    assert [v.dtype.name for v in (a, b, c, d)] == ["float64", "int64", "int64", "int64"]
+    assert jax.config.jax_enable_x64 is before
+    assert jax.numpy.arange(3).dtype == ("int64" if before else "int32")
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def test_large_constants_are_arguments() -> None:
+    """Inside of the code they would be folded, and copied into its text."""
+    table = np.random.default_rng(0).normal(size=(64, 64)).astype("float32")
+    x = K.placeholder((None, 64))
+    f = K.function([x], [K.dot(x, K.constant(table))])
+    np.testing.assert_allclose(f([ones(2, 64)])[0][0], table.sum(0), rtol=1e-4, atol=1e-5)
+    code = compiled(f.compiled.graph(None), engine)
+    assert "f32[64,64]" in code.source.splitlines()[0]
+
+
+def test_large_constants_of_bodies_too() -> None:
+    table = np.arange(64 * 64, dtype="float32").reshape(64, 64)
+    x = K.placeholder((None, 3, 64))
+    _, outputs, _ = K.rnn(
+        lambda now, states: (now * K.constant(table)[0], []), x, [], input_length=3
+    )
+    f = K.function([x], [outputs])
+    assert f([ones(2, 3, 64)])[0][1, 2].tolist() == table[0].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_convolutions_are_xlas_own(dtype: str) -> None:
+    """But the transposed one in float64, for which XLA has no fast code."""
+    kind = as_dtype(dtype)
+    x = input_node(TensorType((None, 8, 8, 3), kind))
+    k = input_node(TensorType((3, 3, 3, 4), kind))
+    y = K.conv2d(x, k)
+    graph = Graph([x, k], [y, *K.gradients(K.sum(K.square(y)), [x, k])])
+    code = engine.compile(simplify(graph, engine.native))
+    code([np.ones((2, 8, 8, 3), dtype), np.ones((3, 3, 3, 4), dtype)])
+    assert code.source.count("conv_general_dilated[") == {"float32": 3, "float64": 2}[dtype]
+
+
+def test_padding_is_never_the_largest() -> None:
+    """Nor its place, where all that a window sees is -inf."""
+    from kameleon.prims.pool import max_pool
+
+    x = input_node(TensorType((1, 2, 1), as_dtype("float32")))
+    window = Window((2,), (1,), ((1, 1),), (1,))
+    top, place = max_pool(x, window=window).results
+    code = engine.compile(Graph([x], [top, place]))
+    for value, places in (([-np.inf, -np.inf], [1, 0, 0]), ([np.nan, 1], [1, 0, 0])):
+        _, got = code([np.array(value, "float32").reshape(1, 2, 1)])
+        assert np.asarray(got).ravel().tolist() == places
+
+
+def test_devices() -> None:
+    found = engine.devices()
+    assert found[0].partition(":")[0] == jax.devices()[0].platform
+    assert "cpu:0" in found

@@ -1,0 +1,262 @@
+"""What is special to ONNX Runtime: sizes and indices it doesn't look at, kernels that it lacks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support import SOURCE, engines_under_test
+
+if "onnxruntime" not in engines_under_test():
+    pytest.skip("needs the package onnxruntime", allow_module_level=True)
+
+import onnxruntime
+
+from kameleon import backend as K
+from kameleon.engines import Engine
+from kameleon.engines.onnxruntime.dtypes import CARRIERS, KERNELS, carrier
+from kameleon.engines.onnxruntime.engine import providers
+from kameleon.engines.onnxruntime.model import LARGE
+from kameleon.errors import EvaluationError, KameleonError
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims.elementwise import add, cast, constant
+from kameleon.prims.indexing import gather, put_along, scatter_add, take_along
+from kameleon.prims.linalg import contract
+from kameleon.prims.reduce import reduce_max, reduce_min, reduce_prod, reduce_sum
+from kameleon.runtime import engines
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture
+def ort() -> Iterator[Engine]:
+    with engines.using("onnxruntime") as found:
+        yield found
+
+
+def unknown(dtype: str, rank: int) -> Node:
+    """An input with sizes that are known only at run time."""
+    return input_node(TensorType((None,) * rank, as_dtype(dtype)))
+
+
+def computed(engine: Engine, build: Callable[..., Node], *arrays: Array) -> Array:
+    """What the engine makes of arrays whose sizes it doesn't know beforehand."""
+    inputs = [unknown(a.dtype.name, a.ndim) for a in arrays]
+    return engine.compile(Graph(inputs, [build(*inputs)]))(arrays)[0]
+
+
+# Sizes and indices -----------------------------------------------------------------------------
+
+X = np.arange(6.0).reshape(2, 3)
+FAULTS: dict[str, tuple[Callable[..., Node], tuple[Array, ...]]] = {
+    "negative index": (lambda x, i: gather(x, i, 0), (X, np.array([-1]))),
+    "negative int8 index": (lambda x, i: gather(x, i, 0), (X, np.array([-1], "int8"))),
+    "huge uint64 index": (lambda x, i: gather(x, i, 0), (X, np.array([2**64 - 1], "uint64"))),
+    "negative along": (lambda x, i: take_along(x, i, 1), (X, np.array([[0], [-1]]))),
+    "lines": (lambda x, i: take_along(x, i, 1), (X, np.array([[0]]))),
+    "negative place": (lambda g, i: scatter_add(g, i, 4, 0), (X, np.array([0, -2], "int32"))),
+    "place out of range": (lambda g, i: scatter_add(g, i, 4, 0), (X, np.array([0, 4]))),
+    "negative place along": (lambda g, i: put_along(g, i, 3, 1), (X, np.array([[0, 1, -1]] * 2))),
+    "a size of 1": (add, (X, X[:1])),
+    "a size of 1 inside": (
+        lambda x, y: add(REGISTRY["exp"](gather(x, constant([0]), 0)), y),
+        (X, X),
+    ),
+    "batches": (lambda x, y: contract(x, y, ((1,), (1,)), ((0,), (0,))), (X, X[:1])),
+    "two sums at once": (lambda x, y: contract(x, y, ((0, 1), (0, 1))), (X, X.reshape(3, 2))),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_onnx_takes_silently_is_an_error(ort: Engine, name: str) -> None:
+    build, arrays = FAULTS[name]
+    with pytest.raises(Exception, match=r"out of|differ|range|indic"):
+        computed(ort, build, *arrays)
+
+
+def test_a_failed_call_changes_nothing_and_names_the_line(ort: Engine, capfd: Any) -> None:
+    v = K.variable([1.0, 2.0])
+    index = K.placeholder((None,), dtype="int32")
+    f = K.function([index], [K.gather(v, index)], [K.update_add(v, K.ones((2,)))])
+    with pytest.raises(EvaluationError, match=r"index -1 is out of range(.|\n)*test_onnxruntime"):
+        f([np.array([-1], "int32")])
+    np.testing.assert_array_equal(K.get_value(v), [1, 2])
+    np.testing.assert_array_equal(f([np.array([1], "int32")])[0], [2])
+    np.testing.assert_array_equal(K.get_value(v), [2, 3])
+    assert "onnxruntime" not in capfd.readouterr().err, "nothing is logged"
+
+
+def test_other_sizes_need_no_other_code(ort: Engine) -> None:
+    x = K.placeholder((None, None, 3))
+    y = K.sum(K.relu(K.conv1d(x, K.ones((2, 3, 4)), padding="same")), axis=1)
+    f = K.function([x], [y, K.gradients(y, x)[0]])
+    for shape in ((1, 5, 3), (4, 2, 3), (2, 9, 3)):
+        values, slopes = f([np.ones(shape, "float32")])
+        assert (values.shape, slopes.shape) == ((shape[0], 4), shape)
+    assert f.compiled.compilations == 1
+
+
+# Kernels ---------------------------------------------------------------------------------------
+
+
+def test_every_operator_that_lacks_kernels_has_carriers() -> None:
+    for kind, carriers in CARRIERS.items():
+        missing = [d for d in carriers if d not in KERNELS.get(kind, {d})]
+        assert all(carrier(kind, d) in KERNELS[kind] or kind in ("Max", "Min") for d in missing)
+
+
+BIG = np.array([[2**62, 2**62 + 1, 2**62], [-(2**62), 7, 2**32 - 2]])
+EXACT: dict[str, tuple[Callable[[Node], Node], Callable[[Array], Any]]] = {
+    "sum": (lambda x: reduce_sum(x, (1,)), lambda x: x.sum(1)),
+    "sum of all": (lambda x: reduce_sum(x, (0, 1)), lambda x: x.sum()),
+    "product": (lambda x: reduce_prod(x, (0,)), lambda x: x.prod(0)),
+    "maximum": (lambda x: reduce_max(x, (1,)), lambda x: x.max(1)),
+    "minimum": (lambda x: reduce_min(x, (0, 1)), lambda x: x.min()),
+    "sign": (lambda x: REGISTRY["sign"](x), np.sign),
+    "larger one": (
+        lambda x: REGISTRY["maximum"](x, REGISTRY["neg"](x)),
+        lambda x: np.maximum(x, -x),
+    ),
+    "unsigned": (
+        lambda x: reduce_max(cast(x, "uint64"), (1,)),
+        lambda x: x.astype("uint64").max(1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_large_integers_are_exact(ort: Engine, name: str) -> None:
+    build, expected = EXACT[name]
+    with np.errstate(all="ignore"):
+        want = expected(BIG)
+    np.testing.assert_array_equal(computed(ort, build, BIG), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_nan_wins_wherever_it_is(ort: Engine, dtype: str) -> None:
+    count = 37
+    for place in (0, 1, count // 2, count - 1):
+        x = np.arange(count).astype(dtype)
+        x[place] = np.nan
+        assert np.isnan(computed(ort, lambda x: reduce_max(x, (0,)), x))
+        assert np.isnan(computed(ort, lambda x: reduce_min(x, (0,)), x))
+        assert computed(ort, lambda x: REGISTRY["argmax"](x, axis=0), x) == place
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint16", "uint64"])
+def test_divisions_that_end_a_process_elsewhere(ort: Engine, dtype: str) -> None:
+    least = np.iinfo(dtype).min
+    minus = np.array(-1).astype(dtype)
+    a, b = np.array([least, 7, least], dtype), np.array([minus, 0, 3], dtype)
+    with np.errstate(all="ignore"):
+        quotient, rest = a // b, a % b
+    np.testing.assert_array_equal(computed(ort, REGISTRY["floor_div"], a, b), quotient)
+    np.testing.assert_array_equal(computed(ort, REGISTRY["mod"], a, b), rest)
+
+
+def test_declined_primitives_are_done_in_between(ort: Engine) -> None:
+    y = K.placeholder((None, None, 3))
+    lengths = K.placeholder((None,), dtype="int32")
+    scores = K.softmax(y)
+    decoded, _ = K.ctc_decode(scores, lengths)
+    f = K.function([y, lengths], [decoded[0] + 1, scores])
+    given = np.array([[[5, 0, 0], [0, 0, 5], [0, 5, 0]]], "float32")
+    labels, _ = f([given, np.array([3], "int32")])
+    np.testing.assert_array_equal(labels, [[1, 2]])
+
+
+# Arrays ----------------------------------------------------------------------------------------
+
+
+def test_arrays_are_taken_without_a_copy(ort: Engine) -> None:
+    x = np.ones(3, "float32")
+    assert ort.adopt(x) is x
+    assert ort.type_of(x) == TensorType((3,), as_dtype("float32"))
+    assert ort.type_of(np.ones(3, "complex64")) is None
+    assert ort.to_numpy(x, copy=False) is x
+    assert not np.shares_memory(ort.to_numpy(x), x)
+
+
+def test_ort_values_may_be_fed(ort: Engine) -> None:
+    x, y = K.placeholder((None,)), K.placeholder((None,))
+    f = K.function([x, y], [x + y])
+    value = onnxruntime.OrtValue.ortvalue_from_numpy(np.ones(3, "float32"))
+    assert ort.type_of(value) == TensorType((3,), as_dtype("float32"))
+    np.testing.assert_array_equal(f([value, value])[0], [2, 2, 2])
+    with pytest.raises(KameleonError):
+        f([value, np.ones(1, "float32")])
+
+
+def test_outputs_are_fresh(ort: Engine) -> None:
+    x, one = unknown("float32", 1), constant(np.ones(3, "float32"))
+    run = ort.compile(Graph([x], [x, x, one, one]))
+    given = np.zeros(3, "float32")
+    for _ in range(2):
+        results = run([given])
+        for number, result in enumerate(results):
+            np.testing.assert_array_equal(result, 0 if number < 2 else 1)
+            result[:] = 5
+    np.testing.assert_array_equal(given, 0)
+
+
+def test_large_constants_are_not_in_the_model(ort: Engine) -> None:
+    large = np.arange(LARGE // 8 + 1, dtype="float64")
+    x = unknown("float64", 0)
+    run = ort.compile(Graph([x], [reduce_sum(add(constant(large), constant(large)), (0,)), x]))
+    assert len(run._model.SerializeToString()) < 2000  # type: ignore[attr-defined]
+    assert run([np.array(1.0)])[0] == 2 * large.sum()
+
+
+def test_threads_share_a_function(ort: Engine) -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [K.sum(x * x)])
+    found: dict[int, float] = {}
+
+    def work(number: int) -> None:
+        with engines.using("onnxruntime"):
+            values = [f([np.full(50, number, "float32")])[0] for _ in range(50)]
+        found[number] = max(values) if max(values) == min(values) else -1
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == {n: 50.0 * n * n for n in range(6)}
+
+
+# Devices and settings --------------------------------------------------------------------------
+
+
+def test_devices_follow_the_providers(ort: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = ["CUDAExecutionProvider", "CPUExecutionProvider", "AzureExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    assert providers() == there[:2]
+    assert list(ort.devices()) == ["gpu", "cpu"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there[1:])
+    assert list(ort.devices()) == ["cpu"]
+
+
+THREADS = """
+import onnxruntime
+from kameleon.engines.onnxruntime.engine import _options
+print(_options(1, True).intra_op_num_threads, onnxruntime.SessionOptions().intra_op_num_threads)
+"""
+
+
+@pytest.mark.parametrize(("setting", "shown"), [("1", "1 0"), ("", "0 0")])
+def test_the_environment_says_how_many_threads(setting: str, shown: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": setting}
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == shown

@@ -1,0 +1,338 @@
+"""The conformance kit finds what is wrong with an engine, by the check that is there for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from example_engine.plain_engine import RULES, Interpreted, Plain, PlainEngine, Walk
+
+from kameleon.engines.numpy.engine import NumpyEngine
+from kameleon.engines.numpy.engine import engine as numpy_engine
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType
+from kameleon.testing import check_engine, conformance, conformance_cases, conformance_checks
+from kameleon.testing.contract import CONTRACT
+
+# --- engines, each with one thing wrong ----------------------------------------------------------
+
+
+class Keeps(PlainEngine):
+    """Own arrays share memory with what they were made from."""
+
+    def from_numpy(self, array: Any) -> Plain:
+        return Plain(array)
+
+
+class ReadOnly(PlainEngine):
+    """What it hands out can't be written to."""
+
+    def to_numpy(self, array: Plain, copy: bool = True) -> Any:
+        result = np.array(array.array)
+        result.flags.writeable = False
+        return result
+
+
+class Hands(PlainEngine):
+    """It hands out its own memory, also where a copy was asked for."""
+
+    def to_numpy(self, array: Plain, copy: bool = True) -> Any:
+        return array.array
+
+
+class Narrows(PlainEngine):
+    """64 bits become 32."""
+
+    def from_numpy(self, array: Any) -> Plain:
+        narrow = {"float64": "float32", "int64": "int32"}.get(array.dtype.name, array.dtype)
+        with np.errstate(all="ignore"):
+            return Plain(array.astype(narrow))
+
+
+class Claims(PlainEngine):
+    """It takes numbers for arrays of its own."""
+
+    def type_of(self, value: Any) -> TensorType | None:
+        return TensorType((), "float64") if isinstance(value, float) else super().type_of(value)
+
+
+class Trips(PlainEngine):
+    """It trips over what isn't its own."""
+
+    def type_of(self, value: Any) -> TensorType | None:
+        return TensorType(value.array.shape, value.array.dtype.name)
+
+
+class Adopts(PlainEngine):
+    """What it adopts isn't what it was given."""
+
+    def adopt(self, array: Any) -> Any:
+        return Plain(array * 2) if isinstance(array, np.ndarray) else None
+
+
+class Lingers(PlainEngine):
+    """It doesn't empty the list of what is discarded."""
+
+    def discard(self, arrays: list[Any]) -> None:
+        pass
+
+
+class Reuses(PlainEngine):
+    """It writes to discarded memory, whoever holds it."""
+
+    def discard(self, arrays: list[Any]) -> None:
+        for x in arrays:
+            x.array[...] = 0
+        arrays.clear()
+
+
+class Silent(PlainEngine):
+    """It has nothing to run on."""
+
+    def devices(self) -> Sequence[str]:
+        return ()
+
+
+class Counts(PlainEngine):
+    """It compiles again at each call."""
+
+    def compile(self, graph: Graph) -> Interpreted:
+        class Again(Interpreted):
+            def __call__(self, arguments: Sequence[Any]) -> list[Plain]:
+                self.compilations += 1
+                return super().__call__(arguments)
+
+        return Again(graph, self.rules)
+
+
+class Static(Counts):
+    """It says that shapes are static, and compiles again also for those it knows."""
+
+    static_shapes = True
+
+
+def calling(call: Callable[[Graph, list[Any]], list[Any]]) -> PlainEngine:
+    """The example engine, with another way to call: graph and NumPy arrays -> arrays."""
+
+    class Calls(Interpreted):
+        def __call__(self, arguments: Sequence[Any]) -> list[Plain]:
+            values = [x.array if isinstance(x, Plain) else x for x in arguments]
+            with np.errstate(all="ignore"):
+                return [Plain(x) for x in call(self.graph, values)]
+
+    class Engine(PlainEngine):
+        def compile(self, graph: Graph) -> Interpreted:
+            return Calls(graph, RULES)
+
+    return Engine()
+
+
+def walked(graph: Graph, values: list[Any]) -> list[Any]:
+    return Walk(graph, [np.asarray(x) for x in values], RULES).run()
+
+
+def shares(graph: Graph, values: list[Any]) -> list[Any]:
+    """Results may be arguments, or views of them."""
+    return walked(graph, values)
+
+
+def overwrites(graph: Graph, values: list[Any]) -> list[Any]:
+    """The first argument is used as a buffer."""
+    results = [np.array(x) for x in walked(graph, values)]
+    if values and values[0].flags.writeable:
+        values[0][...] = 0
+    return results
+
+
+def copies_once(graph: Graph, values: list[Any]) -> list[Any]:
+    """Equal results are one array."""
+    copies: dict[int, Any] = {}
+    return [copies.setdefault(id(n), np.array(x)) for n, x in
+            zip(graph.outputs, walked(graph, values), strict=True)]  # fmt: skip
+
+
+def assumes_order(graph: Graph, values: list[Any]) -> list[Any]:
+    """Memory is read as if it were contiguous."""
+    plain = [x if x.base is None else x.base.ravel()[: x.size].reshape(x.shape) for x in values]
+    return [np.array(x) for x in walked(graph, plain)]
+
+
+_buffer: dict[int, list[Any]] = {}
+
+
+def shares_a_buffer(graph: Graph, values: list[Any]) -> list[Any]:
+    """Calls keep their arguments where others' calls find them."""
+    _buffer[id(graph)] = values
+    if threading.active_count() > 1:
+        time.sleep(0.001)
+    return [np.array(x) for x in walked(graph, _buffer[id(graph)])]
+
+
+def insists(graph: Graph, values: list[Any]) -> list[Any]:
+    """A graph without outputs is none."""
+    return list(np.stack(walked(graph, values)))
+
+
+def with_rules(**rules: Any) -> PlainEngine:
+    """The example engine with other rules, or without some."""
+    engine = PlainEngine()
+    engine.name = f"plain with {', '.join(rules)}"  # compiled code is kept by name
+    engine.rules = {name: rule for name, rule in {**RULES, **rules}.items() if rule is not None}
+    return engine
+
+
+class Stretching(PlainEngine):
+    """Sizes that differ are stretched, as NumPy does."""
+
+    def compile(self, graph: Graph) -> Interpreted:
+        class Loose(Walk):
+            def agree(self, node: Any, sizes: list[Any]) -> None:
+                pass
+
+        return calling(
+            lambda graph, values: [
+                np.array(x) for x in Loose(graph, list(map(np.asarray, values)), RULES).run()
+            ]
+        ).compile(graph)
+
+
+class Consuming(NumpyEngine):
+    """What it writes over old values isn't what it would have given."""
+
+    def compile(self, graph: Graph) -> Any:
+        executable = super().compile(graph)
+        executable.consuming = lambda arguments, places: executable([x * 2 for x in arguments])
+        return executable
+
+
+def negative(walk: Any, node: Any, x: Any, index: Any) -> Any:
+    """Indices below zero count from the end."""
+    return np.take(x, index, node.attrs["axis"])
+
+
+def declining(**reasons: str) -> PlainEngine:
+    engine = PlainEngine()
+    engine.declined = reasons
+    return engine
+
+
+# Engines, and the check that must find what is wrong.
+WRONG: list[tuple[str, PlainEngine | NumpyEngine, str]] = [
+    ("keeps", Keeps(), "arrays-are-private"),
+    ("read-only", ReadOnly(), "arrays-make-the-round-trip"),
+    ("hands", Hands(), "arrays-are-private"),
+    ("narrows", Narrows(), "arrays-make-the-round-trip"),
+    ("claims", Claims(), "other-values-are-no-arrays"),
+    ("trips", Trips(), "other-values-are-no-arrays"),
+    ("adopts", Adopts(), "adopted-arrays-have-the-values"),
+    ("lingers", Lingers(), "discarded-values-may-be-held"),
+    ("reuses", Reuses(), "discarded-values-may-be-held"),
+    ("assumes-order", calling(assumes_order), "arguments-of-any-layout"),
+    ("overwrites", calling(overwrites), "arguments-are-left-alone"),
+    ("shares", calling(shares), "results-are-fresh"),
+    ("copies-once", calling(copies_once), "results-are-fresh"),
+    ("insists", calling(insists), "graphs-at-the-edge"),
+    ("counts", Counts(), "one-code-for-all-sizes"),
+    ("static", Static(), "one-code-for-all-sizes"),
+    ("shares-a-buffer", calling(shares_a_buffer), "calls-from-several-threads"),
+    ("consuming", Consuming(), "consumed-arguments"),
+    ("negative", with_rules(gather=negative), "wrong-indices-are-errors"),
+    ("stretching", Stretching(), "sizes-that-differ-are-errors"),
+    ("unchecked", with_rules(check=lambda walk, node, x, holds: x), "checks-are-errors"),
+    ("lacks-a-rule", with_rules(cumsum=None), "the-table-is-complete"),
+    ("misspells", with_rules(cumsun=RULES["cumsum"]), "the-table-is-complete"),
+    ("no-reason", declining(ctc_greedy="", ctc_beam_search="why"), "the-table-is-complete"),
+    ("declines-composites", declining(softmax="why"), "the-table-is-complete"),
+    ("silent", Silent(), "it-says-what-it-is"),
+]
+
+
+@pytest.mark.parametrize(("engine", "check"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_each_breach_of_the_contract_is_found(engine: Any, check: str) -> None:
+    with pytest.raises(Exception) as caught:
+        CONTRACT[check](engine)
+    assert str(caught.value)
+
+
+def test_every_check_finds_something() -> None:
+    assert {check for _, _, check in WRONG} == set(CONTRACT)
+
+
+# --- the rest of the kit -------------------------------------------------------------------------
+
+
+def half(name: str) -> Callable[..., Any]:
+    """The rule of a primitive, where half of what it gives is wrong."""
+    return lambda walk, node, *xs: RULES[name](walk, node, *xs) * 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "match", "finds"),
+    [
+        ("tanh", "tanh", {"values-tanh-smooth-static", "values-tanh-smooth-unknown"}),
+        ("mul", "gradient-tanh", {"gradient-tanh-smooth-static"}),
+        ("linear_scan", "linear_scan", {"values-linear_scan-first-static"}),
+        # Composites are expanded: whoever needs the wrong rule fails, too.
+        ("exp", "softplus", {"values-softplus-smooth-static"}),
+    ],
+)
+def test_wrong_rules_are_found(rule: str, match: str, finds: set[str]) -> None:
+    right = check_engine(PlainEngine(), match=match)
+    assert right.ok and finds <= set(right.passed), right
+    report = check_engine(with_rules(**{rule: half(rule)}), match=match)
+    assert finds <= set(report.failures), report
+    assert not report.ok
+
+
+def test_a_wrong_expansion_is_found() -> None:
+    report = check_engine(with_rules(exp=half("exp")), match="expansion-softplus")
+    assert report.failures
+    assert all("0" in name for name in report.passed), "only empty arrays are right"
+
+
+def test_an_engine_may_lack_dtypes_if_it_says_so() -> None:
+    engine = PlainEngine()
+    engine.lacks = {"float16": "it's too small", "float64": "it's too large"}
+    report = check_engine(engine, match="-add-")
+    assert report.ok and len(report.passed) > 20, report
+    report = check_engine(engine, match="contract-")
+    assert report.ok, report
+
+
+def test_what_it_says_to_lack_it_must_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kameleon.runtime import stages
+
+    engine = PlainEngine()
+    engine.lacks = {"float16": "it's too small"}
+    monkeypatch.setattr(stages, "_check_dtypes", lambda graph, engine: None)
+    report = check_engine(engine, match="values-add-float16")
+    assert not report.passed
+    assert all("lacks {'float16'}" in str(e) for e in report.failures.values())
+
+
+def test_report_and_progress() -> None:
+    seen: list[tuple[int, int, str]] = []
+    report = check_engine(
+        with_rules(tanh=half("tanh")), lambda *args: seen.append(args), match="-tanh-"
+    )
+    assert [done for done, _, _ in seen] == list(range(seen[0][1]))
+    assert [name for _, _, name in seen] == [c.name for c in conformance_checks("-tanh-")]
+    assert len(report.passed) + len(report.failures) == len(seen)
+    lines = str(report).splitlines()
+    assert lines[0] == f"plain with tanh: {len(report.passed)} of {len(seen)} checks passed"
+    assert lines[1].strip().startswith(next(iter(report.failures)))
+    assert str(check_engine(numpy_engine, match="values-tanh-smooth")) == (
+        "numpy: 2 of 2 checks passed"
+    )
+
+
+def test_lists() -> None:
+    assert {case.primitive for case in conformance_cases("scan")} == {"scan"}
+    assert conformance_cases("no such") == []
+    name, checks = conformance("contract-results-are-fresh")
+    assert (name, [c.__name__ for c in checks]) == ("check", ["contract-results-are-fresh"])
+    assert "run" not in repr(checks[0])

@@ -1,0 +1,134 @@
+"""Random graphs with their gradients, on every engine that is installed.
+
+What they must give is what the nodes give one by one, each by a program of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, thrown
+
+from kameleon.comparison.bisect import Search, evaluate
+from kameleon.comparison.problem import Problem
+from kameleon.comparison.result import difference
+from kameleon.engines import Engine
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import CONSTANT, ITEM, input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import FLOAT32, FLOAT64, TensorType
+from kameleon.prims.elementwise import constant
+from kameleon.prims.reduce import reduce_sum
+from kameleon.runtime.engines import embedded
+from kameleon.transform.grad import gradients
+
+Array = np.ndarray[Any, Any]
+# Larger numbers on the way make last bits count.
+LARGEST = 1e3
+# The last ones have no elements in tensors where libraries didn't expect it.
+WILD = [thrown(list(STEPS), 8, seed) for seed in (*range(16), 5012)]
+LOOPS = [around_a_loop(seed) for seed in (*range(8), 5020, 5030)]
+CALM = [thrown(list(SMOOTH), 8, seed) for seed in range(100, 110)]
+
+
+def prepared(recipe: Recipe) -> tuple[Graph, list[Array], list[Array]] | None:
+    """The last tensor, one on the way, and gradients; feeds, and the values they must have.
+
+    None where a graph proves nothing: it's empty, or leaves the range where digits count.
+    """
+    trial = Trial(recipe)
+    if not trial.made:
+        return None
+    last = trial.made[-1]
+    parts = gradients(reduce_sum(last, range(last.ndim)), trial.inputs)
+    outputs = [
+        last,
+        trial.made[recipe.seed % len(trial.made)],
+        *(g for g in parts if g is not None),
+    ]
+    expected = [trial.value(x) for x in outputs]
+    sizes = [np.abs(v).max() for v in map(np.asarray, trial.values.values()) if v.size]
+    if not np.isfinite(sizes).all() or max(sizes, default=0) > LARGEST:
+        return None
+    return Graph(trial.inputs, outputs), trial.feeds, expected
+
+
+def narrowed(graph: Graph) -> Graph:
+    """The same graph in float32."""
+    new: dict[Node, Node] = {}
+    for x in graph.inputs:
+        new[x] = input_node(TensorType(x.shape, FLOAT32 if x.dtype == FLOAT64 else x.dtype))
+    for node in graph.nodes[len(graph.inputs) :]:
+        if node.primitive is ITEM:
+            new[node] = new[node.operands[0]].results[node.attrs["index"]]
+        elif node.primitive is CONSTANT:
+            array = node.attrs["value"].array
+            new[node] = constant(array, FLOAT32 if node.dtype == FLOAT64 else node.dtype)
+        else:
+            attrs = {k: narrow_attribute(v) for k, v in node.attrs.items()}
+            new[node] = node.primitive(*(new[x] for x in node.operands), **attrs)
+    return Graph([new[x] for x in graph.inputs], [new[x] for x in graph.outputs])
+
+
+def narrow_attribute(value: Any) -> Any:
+    if isinstance(value, Graph):
+        return narrowed(value)
+    return FLOAT32 if isinstance(value, str) and value == FLOAT64 else value
+
+
+def agrees(engine: Engine, graph: Graph, feeds: Sequence[Array], expected: list[Array]) -> bool:
+    """Whether it gives what is expected; fails if it doesn't, and one node is to blame.
+
+    Where a number lies at a step (of `floor`, say), last bits decide: nobody is to blame then.
+    """
+    got = evaluate(engine, graph, feeds)
+    found = [
+        difference(f"output {i}", *pair) for i, pair in enumerate(zip(got, expected, strict=True))
+    ]
+    if all(d.within() for d in found):
+        return True
+    problem = Problem(graph, list(feeds), frozenset(), [d.name for d in found])
+    first = Search(problem, embedded(), engine).first()
+    assert first is None or not first.alone, f"{found}\n{first}"
+    return False
+
+
+def hold(engine: Engine, recipes: Sequence[Recipe], dtype: str = "float64") -> tuple[int, int]:
+    """How many graphs were tried, and how many agreed."""
+    tried = agreed = 0
+    for recipe in recipes:
+        found = prepared(recipe)
+        if found is None:
+            continue
+        graph, feeds, expected = found
+        if dtype == "float32":
+            graph = narrowed(graph)
+            feeds = [x.astype(dtype) for x in feeds]
+            expected = evaluate(embedded(), graph, feeds)
+        try:
+            tried, agreed = tried + 1, agreed + agrees(engine, graph, feeds, expected)
+        except BaseException as error:
+            error.add_note(f"with {recipe!r}")
+            raise
+    assert tried > len(recipes) // 3, "hardly any graph was suited"
+    return tried, agreed
+
+
+def test_smooth_graphs(engine: Engine) -> None:
+    tried, agreed = hold(engine, CALM)
+    assert agreed == tried
+
+
+@pytest.mark.parametrize("recipes", [WILD, LOOPS], ids=["steps", "loops"])
+def test_graphs_with_steps(engine: Engine, recipes: list[Recipe]) -> None:
+    tried, agreed = hold(engine, recipes)
+    assert agreed > 0.8 * tried
+
+
+@pytest.mark.parametrize("recipes", [CALM, LOOPS], ids=["smooth", "loops"])
+def test_single_precision(engine: Engine, recipes: list[Recipe]) -> None:
+    tried, agreed = hold(engine, recipes, "float32")
+    assert agreed > 0.8 * tried

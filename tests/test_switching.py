@@ -1,0 +1,662 @@
+"""Graphs, variables and functions belong to no engine: all of them go along when it's changed."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from own_arrays import FILLERS, MAKERS
+from support import engines_under_test
+
+from kameleon import backend as K
+from kameleon import load, set_engine
+from kameleon.config import ENGINES, settings
+from kameleon.engines import Engine
+from kameleon.errors import DTypeError, EngineNotFoundError, EvaluationError, FeedError
+from kameleon.runtime import engines
+from kameleon.runtime.state import snapshot
+
+NAMES = engines_under_test()
+PAIRS = list(itertools.product(NAMES, NAMES))
+FLOATS = ("float16", "float32", "float64")
+OTHERS = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64")
+
+Array = np.ndarray[Any, Any]
+
+each_pair = pytest.mark.parametrize(("first", "second"), PAIRS)
+
+
+@pytest.fixture(autouse=True)
+def _numpy_again() -> Iterator[None]:
+    """Whatever a test sets, the next one starts on NumPy."""
+    before = settings.backend
+    yield
+    engines.use("numpy")
+    settings.backend = before
+
+
+def values_of(dtype: str, count: int = 60) -> Array:
+    """Random values; of floats all kinds, but subnormals."""
+    rng = np.random.default_rng(len(dtype))
+    if dtype == "bool":
+        return rng.random(count) < 0.5
+    if dtype.startswith(("int", "uint")):
+        limits = np.iinfo(dtype)
+        found = rng.integers(limits.min, limits.max, count, dtype, endpoint=True)
+        found[:2] = limits.min, limits.max
+        return found
+    found = (rng.normal(size=count) * 10.0 ** rng.integers(-3, 4, count)).astype(dtype)
+    info = np.finfo(dtype)
+    found[:6] = np.nan, np.inf, -np.inf, -0.0, info.max, info.tiny
+    return found
+
+
+def assert_same(found: Any, expected: Array) -> None:
+    """Equal in dtype, shape and every value, the sign of zeros as well."""
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    if expected.dtype.kind == "f":
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(found[known]), np.signbit(expected[known]))
+
+
+def lacks(dtype: str, *names: str) -> bool:
+    """Whether one of the engines doesn't compute with a dtype."""
+    return any(dtype in engines.load(name).lacks for name in names)
+
+
+def belongs_to(value: Any) -> set[str]:
+    """The engines that take a value for an array of their own."""
+    return {name for name in NAMES if engines.load(name).type_of(value) is not None}
+
+
+# Choosing -------------------------------------------------------------------------------------
+
+
+def test_a_function_runs_on_the_engine_in_force_at_the_call(engine_name: str) -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [x * 2.0], as_numpy=False)
+    f([[1.0]])
+    K.set_engine(engine_name)
+    assert K.backend() == engine_name
+    (found,) = f([[1.0, 2.0]])
+    assert engine_name in belongs_to(found)
+    K.set_engine("numpy")
+    assert isinstance(f([[1.0]])[0], np.ndarray)
+
+
+def test_a_block_ends_with_the_engine_from_before(engine_name: str) -> None:
+    K.set_engine(NAMES[-1])
+    with K.using_engine(engine_name):
+        assert K.backend() == engine_name
+        for inner in NAMES:
+            with K.using_engine(inner):
+                assert K.backend() == inner
+            assert K.backend() == engine_name
+    with pytest.raises(RuntimeError, match="on purpose"), K.using_engine(engine_name):
+        raise RuntimeError("on purpose")
+    assert K.backend() == NAMES[-1]
+
+
+@each_pair
+def test_functions_made_for_an_engine_stay_there(first: str, second: str) -> None:
+    x, v = K.placeholder((2,)), K.variable([1.0, 2.0])
+    f = K.function([x], [x + v], [K.update_add(v, 1.0)], engine=first, as_numpy=False)
+    with K.using_engine(second):
+        (found,) = f([[1.0, 1.0]])
+        assert first in belongs_to(found)
+        assert_same(K.get_value(v), np.array([2.0, 3.0], "float32"))
+
+
+def test_a_choice_made_in_a_block_counts_after_it() -> None:
+    with K.using_engine("numpy"):
+        K.set_engine(NAMES[-1])
+        assert K.backend() == "numpy"
+    assert K.backend() == NAMES[-1]
+
+
+def test_a_choice_is_for_all_threads() -> None:
+    seen: list[str] = []
+    in_threads([lambda: K.set_engine(NAMES[-1])])
+    in_threads([lambda: seen.append(K.backend())])
+    assert [*seen, K.backend()] == [NAMES[-1]] * 2
+
+
+@pytest.mark.parametrize(
+    "alias", [*NAMES, *(a for a, name in engines.ALIASES.items() if name in NAMES)]
+)
+def test_other_names_choose_the_same_engine(alias: str) -> None:
+    name = engines.canonical(alias)
+    with K.using_engine(alias):
+        assert K.backend() == name
+    set_engine(alias)
+    assert K.backend() == name
+    assert engines.load(alias) is engines.load(name)
+
+
+@pytest.mark.parametrize(
+    "choose", [K.set_engine, set_engine, lambda n: K.function([], [], engine=n)]
+)
+def test_an_unknown_engine_is_an_error_and_changes_nothing(choose: Callable[[str], Any]) -> None:
+    with pytest.raises(EngineNotFoundError, match=r"no engine 'tortch'.*numpy, .*torch"):
+        choose("tortch")
+    assert K.backend() == "numpy"
+    with pytest.raises(EngineNotFoundError, match="'tortch'"), K.using_engine("tortch"):
+        pytest.fail("the block was entered")
+
+
+@pytest.mark.parametrize("name", [name for name in engines.MODULES if name != "numpy"])
+def test_an_engine_without_its_library_names_the_line_that_installs_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "installed", lambda name: False)
+    monkeypatch.delitem(engines._loaded, name, raising=False)
+    for choose in (K.set_engine, lambda n: K.function([], [], engine=n)):
+        with pytest.raises(EngineNotFoundError) as caught:
+            choose(name)
+        assert str(caught.value).endswith(f"pip install {ENGINES[name].requirement}")
+    assert K.backend() == "numpy"
+
+
+def test_tasks_have_an_engine_of_their_own() -> None:
+    async def work(name: str) -> list[str]:
+        seen = []
+        with K.using_engine(name):
+            for _ in range(3):
+                await asyncio.sleep(0)
+                seen.append(K.backend())
+        return seen
+
+    async def all_of_them() -> list[list[str]]:
+        return await asyncio.gather(*map(work, NAMES))
+
+    assert asyncio.run(all_of_them()) == [[name] * 3 for name in NAMES]
+
+
+# Values ---------------------------------------------------------------------------------------
+
+
+@each_pair
+@pytest.mark.parametrize("dtype", [*FLOATS, *OTHERS])
+def test_values_survive_moves(first: str, second: str, dtype: str) -> None:
+    if lacks(dtype, first, second):
+        name = first if lacks(dtype, first) else second
+        v = K.variable(values_of(dtype), dtype=dtype)
+        with K.using_engine(name), pytest.raises(DTypeError, match=dtype):
+            K.function([], [K.identity(v)])([])
+        return
+    start = values_of(dtype)
+    v, w = K.variable(start, dtype=dtype), K.variable(np.zeros_like(start), dtype=dtype)
+    copy = K.function([], [], [K.update(w, K.identity(v))])
+    swap = K.function([], [K.identity(w)], [K.update(v, w), K.update(w, v)])
+    with K.using_engine(first):
+        copy([])
+        assert_same(K.get_value(w), start)
+    with K.using_engine(second):
+        assert_same(swap([])[0], start)
+        K.set_value(v, start[::-1].copy())
+    with K.using_engine(first):
+        assert_same(swap([])[0], start)
+    with K.using_engine(second):
+        assert_same(K.get_value(w), start[::-1])
+        for found in K.batch_get_value([v, v]):
+            assert_same(found, start)
+
+
+@each_pair
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_updates_on_one_engine_are_seen_on_another(first: str, second: str, dtype: str) -> None:
+    if lacks(dtype, first, second):
+        return
+    v = K.variable([1.0, -2.0, 0.5], dtype=dtype)
+    expected = np.array([1.0, -2.0, 0.5], dtype)
+    f = K.function([], [v * 2.0], [K.update(v, v * 2.0 + 1.0)])
+    for name in (first, second, second, first, first, second):
+        with K.using_engine(name):
+            assert_same(f([])[0], expected * 2)
+            expected = expected * 2 + 1
+            assert_same(K.get_value(v), expected)
+            assert_same(K.eval(v), expected)
+            assert_same(K.eval(v + 1.0), expected + 1)
+
+
+@each_pair
+def test_what_one_engine_gave_is_not_written_to_by_another(first: str, second: str) -> None:
+    """Memory may be shared between engines; new values never go where somebody still looks."""
+    v = K.variable(np.zeros(5000))
+    read = K.function([], [K.identity(v), v], as_numpy=False, engine=first)
+    add = K.function([], [], [K.update_add(v, 1.0)], engine=second)
+    back = K.function([], [], [K.update_add(v, 1.0)], engine=first)
+    held = []
+    for _ in range(3):
+        add([])
+        held.append(read([]))
+        add([])
+        back([])
+        held.append([K.get_value(v)])
+    convert = K.function([x := K.placeholder((5000,))], [x + 0.0])
+    found = [[convert([x])[0][[0, -1]].tolist() for x in pair] for pair in held]
+    assert found == [[[n, n]] * k for n, k in zip((1, 3, 4, 6, 7, 9), (2, 1) * 3, strict=True)]
+
+
+@each_pair
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_running_call_keeps_its_arguments(first: str, second: str, dtype: str) -> None:
+    """Updates on `second` while a call on `first` still works on the values it has read."""
+    if lacks(dtype, first, second):
+        return
+    v = K.variable(np.full(50_000, 0.0), dtype=dtype)
+    engine = engines.load(first)
+    add = K.function([], [], [K.update_add(v, 1.0)], engine=second)
+    read = []
+    for _ in range(4):
+        add([])
+        read.append(snapshot([v], engine)[0])
+        add([])
+    for number, value in enumerate(read):
+        found = engine.to_numpy(value)
+        assert found.dtype == dtype
+        assert set(found) == {2.0 * number + 1}
+
+
+@each_pair
+def test_a_saved_function_goes_on_elsewhere(first: str, second: str, tmp_path: Path) -> None:
+    pytest.importorskip("safetensors", reason="functions are saved with safetensors")
+    x, v = K.placeholder((None,)), K.variable([1.0, 2.0])
+    y = K.dropout(x, 0.5, seed=3) + K.sum(v)
+    f = K.function([x], [y], [K.update_add(v, 0.5)])
+    given = [np.ones(30, "float32")]
+    with K.using_engine(first):
+        f(given)
+        f.save(tmp_path / "f.safetensors")
+        want = [f(given)[0], f(given)[0]]
+    with K.using_engine(second):
+        g = load(tmp_path / "f.safetensors")
+        for expected in want:
+            assert_same(g(given)[0], expected)
+
+
+def test_random_numbers_go_on_where_another_engine_stopped() -> None:
+    def drawn(names: list[str]) -> list[list[float]]:
+        f = K.function([], [K.random_uniform((5,), seed=4)])
+        found = []
+        for name in names:
+            with K.using_engine(name):
+                found.append(f([])[0].tolist())
+        return found
+
+    assert drawn([*NAMES, *NAMES]) == drawn(["numpy"] * (2 * len(NAMES)))
+
+
+def test_a_training_goes_from_engine_to_engine() -> None:
+    def losses(names: list[str]) -> list[float]:
+        rng = np.random.default_rng(0)
+        x, y = K.placeholder((None, 4), dtype="float64"), K.placeholder((None, 1), dtype="float64")
+        w = K.variable(rng.normal(size=(4, 8)), dtype="float64")
+        u = K.variable(rng.normal(size=(8, 1)), dtype="float64")
+        loss = K.mean(K.square(K.dot(K.tanh(K.dot(x, w)), u) - y))
+        steps = zip([w, u], K.gradients(loss, [w, u]), strict=True)
+        train = K.function([x, y], [loss], [K.update_sub(v, 0.1 * g) for v, g in steps])
+        found = []
+        for name in names:
+            given = rng.normal(size=(16, 4))
+            with K.using_engine(name):
+                found.append(float(train([given, given[:, :1]])[0]))
+        return found
+
+    names = NAMES * 3
+    np.testing.assert_allclose(losses(names), losses(["numpy"] * len(names)), rtol=1e-12)
+
+
+def test_the_session_can_be_cleared_in_between(engine_name: str) -> None:
+    v = K.variable([1.0, 2.0])
+    f = K.function([], [v * 3.0], [K.update_add(v, 1.0)])
+    with K.using_engine(engine_name):
+        f([])
+        K.clear_session()
+        assert_same(f([])[0], np.array([6.0, 9.0], "float32"))
+        K.clear_session()
+        assert_same(K.get_value(v), np.array([3.0, 4.0], "float32"))
+        assert_same(K.eval(v * 2.0), np.array([6.0, 8.0], "float32"))
+
+
+# Arrays of engines ----------------------------------------------------------------------------
+
+
+@each_pair
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
+def test_arrays_of_any_library_may_be_fed(first: str, second: str, dtype: str) -> None:
+    """`first` runs the function, the value comes from the library of `second`."""
+    if lacks(dtype, first, second):
+        return
+    given = values_of(dtype).reshape(12, 5)
+    x = K.placeholder((None, 5), dtype=dtype)
+    f = K.function([x], [K.identity(x), K.shape(x)], engine=first)
+    for make in (MAKERS.get(second, np.array), engines.load(second).from_numpy):
+        value, size = f([make(given)])
+        assert_same(value, given)
+        assert size.tolist() == [12, 5]
+    with pytest.raises(FeedError, match="has shape"):
+        f([MAKERS.get(second, np.array)(given.T)])
+
+
+LAYOUTS: dict[str, Callable[[Array], Array]] = {
+    "reversed": lambda a: a[::-1],
+    "every other": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "columns first": np.asfortranarray,
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+    "stretched": lambda a: np.broadcast_to(a[:1], a.shape),
+    "bytes swapped": lambda a: a.astype(a.dtype.newbyteorder()),
+    "not aligned": lambda a: np.frombuffer(b"x" + a.tobytes(), a.dtype, offset=1).reshape(a.shape),
+    "empty": lambda a: a[:0],
+    "a subclass": lambda a: a.view(np.recarray),
+    "masked": lambda a: np.ma.masked_array(a),
+    "in lists": lambda a: a.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("writable", [True, False])
+def test_arrays_of_any_layout_may_be_fed(engine_name: str, layout: str, writable: bool) -> None:
+    x, v = K.placeholder((None, 4)), K.variable(np.zeros((6, 4)))
+    f = K.function([x], [x, K.identity(x), x * 2.0, K.sum(x)], engine=engine_name)
+    put = K.function([x], [], [K.update(v, x)], engine=engine_name)
+    given: Any = LAYOUTS[layout](np.arange(24, dtype="float32").reshape(6, 4))
+    if isinstance(given, np.ndarray):
+        given.flags.writeable = given.flags.writeable and writable
+    expected = np.array(given, "float32")
+    same, copy, twice, total = f([given])
+    for found, want in ((same, expected), (copy, expected), (twice, 2 * expected)):
+        assert_same(found, want)
+    assert total == expected.sum()
+    same[...] = 99.0
+    assert_same(np.array(given, "float32"), expected)
+    if len(expected) == 6:
+        put([given])
+        K.function([], [], [K.update_add(v, 1.0)], engine=engine_name)([])
+        assert_same(K.get_value(v), expected + 1)
+        assert_same(np.array(given, "float32"), expected)
+
+
+@pytest.mark.parametrize("name", ["longlong", "ulonglong", "long", "ulong", "intc", "uintc"])
+def test_integers_by_other_names_of_c_may_be_fed(engine_name: str, name: str) -> None:
+    given = np.arange(6).astype(name)
+    x, v = (K.placeholder((None,), dtype=given.dtype), K.variable(np.zeros(6), dtype=given.dtype))
+    if given.dtype in engines.load(engine_name).lacks:
+        return
+    f = K.function([x], [K.identity(x), x + x], [K.update(v, x)], engine=engine_name)
+    expected = given.astype(given.dtype.name)
+    for found, want in zip(f([given]), (expected, 2 * expected), strict=True):
+        assert_same(found, want)
+    assert_same(K.get_value(v), expected)
+
+
+def test_parameters_of_a_torch_module_may_be_fed() -> None:
+    torch = pytest.importorskip("torch", reason="they are PyTorch's")
+    given = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    x = K.placeholder((2,))
+    for name in NAMES:
+        f = K.function([x], [x * 2.0], engine=name)
+        try:
+            found = f([given])
+        except FeedError as error:  # its own engine, which knows what to do, isn't loaded
+            assert "detach" in str(error) and "torch" not in NAMES
+        else:
+            assert_same(found[0], np.array([2.0, 4.0], "float32"))
+            K.function([x], [x * 2.0], engine=name, as_numpy=False)([given])
+    assert given.requires_grad and given.grad is None
+
+
+@each_pair
+def test_what_an_engine_gives_may_be_fed_again(first: str, second: str) -> None:
+    x = K.placeholder((None,))
+    once = K.function([x], [x * 2.0, K.sum(x)], as_numpy=False, engine=first)
+    again = K.function([x, y := K.placeholder(())], [x + y], as_numpy=False, engine=second)
+    doubled, total = once([[1.0, 2.0, 3.0]])
+    assert first in belongs_to(doubled) and first in belongs_to(total)
+    (found,) = again([doubled, total])
+    (found,) = again([found, total])
+    assert second in belongs_to(found)
+    assert_same(K.function([x], [x])([found])[0], np.array([14.0, 16.0, 18.0], "float32"))
+    v = K.variable([0.0, 0.0, 0.0])
+    K.function([x], [], [K.update(v, x)], engine=first)([found])
+    assert_same(K.get_value(v), np.array([14.0, 16.0, 18.0], "float32"))
+
+
+@each_pair
+def test_variables_share_no_memory_with_what_was_fed(first: str, second: str) -> None:
+    fill = FILLERS.get(second)
+    given = MAKERS.get(second, np.array)(np.full(500, 3.0, "float32"))
+    x, v = K.placeholder((500,)), K.variable(np.zeros(500))
+    f = K.function([x], [x, K.identity(x)], [K.update(v, x)], engine=first, as_numpy=False)
+    held = f([given])
+    if fill is not None:
+        fill(given, 7.0)
+    assert set(K.get_value(v)) == {3.0}
+    for found in held:
+        assert set(K.function([x], [x + 0.0])([found])[0]) == {3.0}
+    # Nor does an update of the variable write to what was fed.
+    for _ in range(3):
+        K.function([], [], [K.update_add(v, 1.0)], engine=first)([])
+    seen = K.function([x], [x + 0.0])([given])[0]
+    assert set(seen) == {3.0 if fill is None else 7.0}
+    assert set(K.get_value(v)) == {6.0}
+
+
+@each_pair
+def test_values_may_be_set_to_arrays_of_any_library(first: str, second: str) -> None:
+    given = values_of("float32")
+    make = MAKERS.get(second, np.array)
+    v = K.variable(np.zeros(60))
+    with K.using_engine(first):
+        K.function([], [], [K.update_add(v, 1.0)])([])
+        array = make(given)
+        K.set_value(v, array)
+        assert_same(K.get_value(v), given)
+        if second in FILLERS:
+            FILLERS[second](array, 1.0)
+        assert_same(K.get_value(v), given)
+        w = K.variable(make(given))
+        assert_same(K.eval(w), given)
+
+
+# Outputs --------------------------------------------------------------------------------------
+
+
+def test_outputs_belong_to_the_caller(engine_name: str) -> None:
+    x, v = K.placeholder((3, 4)), K.variable(np.full((3, 4), 2.0))
+    constant = K.constant(np.full((3, 4), 5.0))
+    y = x * 2.0
+    outputs = [x, x, K.identity(x), y, y, v, K.identity(v), constant, constant]
+    outputs += [K.reshape(x, (4, 3)), K.transpose(v), x[1:], K.permute_dimensions(y, (1, 0))]
+    f = K.function([x], outputs, [K.update(v, K.identity(v))], engine=engine_name)
+    given = np.ones((3, 4), "float32")
+    expected = [np.array(a) for a in f([given])]
+    for i, found in enumerate(first := f([given])):
+        assert type(found) is np.ndarray
+        assert found.flags.writeable, f"output {i}"
+        found[...] = 100.0 + i
+    for i, found in enumerate(first):
+        assert set(found.ravel()) == {100.0 + i}, f"output {i} shares memory with another one"
+    assert set(given.ravel()) == {1.0}
+    assert set(K.get_value(v).ravel()) == {2.0}
+    for found, want in zip(f([given]), expected, strict=True):
+        assert_same(found, want)
+
+
+def test_scalars_come_as_numpys(engine_name: str) -> None:
+    v = K.variable(2.0)
+    f = K.function([], [v + 1.0, K.constant(3, dtype="int32"), v > 1.0], engine=engine_name)
+    number, integer, truth = f([])
+    assert (type(number), type(integer), type(truth)) == (np.float32, np.int32, np.bool_)
+    assert (number, integer, truth) == (3.0, 3, True)
+
+
+def test_values_that_are_read_belong_to_the_caller(engine_name: str) -> None:
+    v = K.variable([1.0, 2.0])
+    with K.using_engine(engine_name):
+        for _ in range(2):
+            K.function([], [], [K.update(v, v + 0.0)])([])
+            for found in (K.get_value(v), K.batch_get_value([v])[0], K.eval(v), K.eval(v + 0.0)):
+                assert found.flags.writeable
+                found[:] = 9.0
+            assert_same(K.get_value(v), np.array([1.0, 2.0], "float32"))
+            assert_same(K.eval(v + 0.0), np.array([1.0, 2.0], "float32"))
+
+
+def test_printed_values_are_numpys(engine_name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    x = K.placeholder((2,))
+    f = K.function([x], [K.print_tensor(x, "x is ") * 2.0], engine=engine_name)
+    assert_same(f([[1.0, 2.0]])[0], np.array([2.0, 4.0], "float32"))
+    assert "x is [1. 2.]\n" in capfd.readouterr().err
+
+
+# Failures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", ["index", "sizes", "shape fed"])
+def test_a_call_that_fails_changes_nothing(engine_name: str, fault: str) -> None:
+    v, w = K.variable([1.0, 2.0, 3.0]), K.variable(0.0)
+    i, x, y = K.placeholder((None,), dtype="int32"), K.placeholder((None,)), K.placeholder((None,))
+    drawn = K.random_uniform((2,), seed=1)
+    outputs = [K.gather(v, i), x + y, drawn]
+    f = K.function([i, x, y], outputs, [K.update_add(v, 1.0), K.update_add(w, K.sum(drawn))])
+    good = [[0, 2], [1.0], [2.0]]
+    bad = {
+        "index": [[0, 3], [1.0], [2.0]],
+        "sizes": [[0], [1.0, 2.0], [1.0, 2.0, 3.0]],
+        "shape fed": [[0], [[1.0]], [2.0]],
+    }[fault]
+    with K.using_engine(engine_name):
+        expected = f(good)[2]
+        before = [np.array(a) for a in K.batch_get_value([v, w])]
+        for _ in range(2):
+            with pytest.raises(FeedError if fault == "shape fed" else EvaluationError):
+                f(bad)
+            for found, want in zip(K.batch_get_value([v, w]), before, strict=True):
+                np.testing.assert_array_equal(found, want)
+        again = f(good)
+        assert_same(again[0], np.array([2.0, 4.0], "float32"))
+        # What the failing calls would have drawn comes now.
+        g = K.function([], [K.random_uniform((2,), seed=1)], engine="numpy")
+        np.testing.assert_array_equal(g([])[0], expected)
+        np.testing.assert_array_equal(g([])[0], again[2])
+
+
+def test_a_failure_names_the_line_that_made_the_node(engine_name: str) -> None:
+    i = K.placeholder((None,), dtype="int32")
+    table = K.variable(np.zeros((3, 2)))
+    found = K.gather(table, i)
+    f = K.function([i], [found], engine=engine_name)
+    f([[0, 1, 2]])
+    with pytest.raises(EvaluationError, match=r"(?s)while computing .*test_switching.py\", line"):
+        f([[7]])
+
+
+# Threads --------------------------------------------------------------------------------------
+
+
+def in_threads(works: list[Callable[[], None]]) -> None:
+    """Run each of them in a thread of its own, change often; raise what any of them raised."""
+    failures: list[BaseException] = []
+    barrier = threading.Barrier(len(works))
+
+    def guarded(work: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in works]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+    finally:
+        sys.setswitchinterval(interval)
+    assert not any(thread.is_alive() for thread in threads), "a deadlock"
+    if failures:
+        raise failures[0]
+
+
+def on(name: str, work: Callable[[Engine], None]) -> Callable[[], None]:
+    """A thread's work on an engine."""
+
+    def run() -> None:
+        with K.using_engine(name):
+            work(engines.load(name))
+
+    return run
+
+
+@each_pair
+def test_engines_in_threads_share_variables(first: str, second: str) -> None:
+    a, b = K.variable(np.zeros(1000)), K.variable(np.zeros(1000))
+    add = K.function([], [], [K.update_add(a, 1.0), K.update_add(b, 1.0)])
+    read = K.function([], [K.max(K.abs(a - b)), K.max(a) - K.min(a)])
+    for name in (first, second):
+        with K.using_engine(name):
+            add([])
+            read([])
+
+    def write(engine: Engine) -> None:
+        for _ in range(30):
+            add([])
+
+    def look(engine: Engine) -> None:
+        for _ in range(30):
+            assert read([]) == [0.0, 0.0]
+            x, y = K.batch_get_value([a, b])
+            np.testing.assert_array_equal(x, y)
+
+    in_threads([on(first, write), on(second, write), on(first, look), on(second, look)])
+    for found in K.batch_get_value([a, b]):
+        assert set(found) == {62.0}
+
+
+def test_each_thread_has_its_own_engine() -> None:
+    f = K.function([x := K.placeholder((3,))], [K.exp(x)], as_numpy=False)
+    f([np.zeros(3)])
+
+    def work(engine: Engine) -> None:
+        for _ in range(20):
+            assert K.backend() == engine.name
+            (found,) = f([np.zeros(3, "float32")])
+            assert engine.type_of(found) is not None
+            assert engine.to_numpy(found).tolist() == [1.0, 1.0, 1.0]
+
+    in_threads([on(name, work) for name in NAMES * 2])
+    # A block is for the thread that entered it.
+    with K.using_engine(NAMES[-1]):
+        seen: list[str] = []
+        in_threads([lambda: seen.append(K.backend())])
+    assert seen == ["numpy"]
+
+
+def test_failures_in_threads_lose_no_update() -> None:
+    v, i = K.variable([0.0, 0.0]), K.placeholder((), dtype="int32")
+    f = K.function([i], [K.gather(v, i)], [K.update_add(v, 1.0)])
+
+    def work(engine: Engine) -> None:
+        for turn in range(20):
+            if turn % 2:
+                with pytest.raises(EvaluationError):
+                    f([5])
+            else:
+                f([1])
+
+    works = NAMES if len(NAMES) > 1 else NAMES * 3
+    in_threads([on(name, work) for name in works])
+    assert K.get_value(v).tolist() == [10.0 * len(works)] * 2
