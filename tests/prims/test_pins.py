@@ -456,3 +456,12 @@ def test_an_unfed_input_is_named_with_its_line() -> None:
     a, b = of((None,), (2,))
     with pytest.raises(FeedError, match=r"'Placeholder.*float64\[2\].*test_pins\.py"):
         Function([a], [ew.add(a, b)])
+
+
+def test_bits_read_as_another_dtype_are_a_copy(engine: Engine) -> None:
+    (x,) = of((3,), dtype="float32")
+    run = Function([x], [P["bitcast"](x, dtype=as_dtype("int32"))], engine=engine)
+    given = np.ones(3, "float32")
+    (bits,) = run([given])
+    assert not np.shares_memory(bits, given)
+    assert bits.view("float32").tolist() == given.tolist()

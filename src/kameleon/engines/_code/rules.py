@@ -46,12 +46,13 @@ def _tuples(*counts: int) -> str:
 # Makers of rules ---------------------------------------------------------------------------
 
 
-def along(text: str) -> Rule:
+def along(text: str, kind: str = FRESH) -> Rule:
     """A function of the operands and the attribute `axis`."""
 
     def rule(e: Emitter, node: Node) -> None:
         axis, dtype = node.attrs.get("axis"), node.dtype
-        e.emit(node, text.replace("AXIS", str(axis)).replace("DTYPE", dtype), node.operands)
+        line = text.replace("AXIS", str(axis)).replace("DTYPE", dtype)
+        e.emit(node, line, node.operands, kind)
 
     return rule
 

@@ -200,7 +200,7 @@ RULES: dict[str, Rule] = {
     "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
-    "bitcast": along("{0}.view('DTYPE')"),
+    "bitcast": along("{0}.view('DTYPE')", VIEW),
     "size": _size,
     "broadcast_to": _broadcast,
     "iota": _iota,
