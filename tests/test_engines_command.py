@@ -107,7 +107,7 @@ def test_listing_without_devices_loads_no_library(tmp_path: Path) -> None:
 
 def test_engines_tell_their_devices(engine_name: str) -> None:
     (found,) = listing.told([row(engine_name, installed=True)])
-    assert (found.error, engines.load(engine_name).devices()) == ("", found.devices)
+    assert (found.error, found.devices) == ("", tuple(engines.load(engine_name).devices()))
     assert found.version == engines.load(engine_name).version()
 
 

@@ -86,7 +86,7 @@ class Conv(Trained):
         x = pt.maximum(x.reshape((conv.BATCH, -1)) @ k3 + b3, 0)
         loss = crossentropy(x @ k4 + b4, labels)
         updates = self.adam(pytensor.grad(loss, self.variables))
-        self.step = function([images, labels], loss, updates)
+        self.step = function([images, labels], loss, updates, mode="CVM")
 
     def adam(self, slopes: list[Any]) -> list[tuple[Any, Any]]:
         """New weights and moments."""

@@ -235,7 +235,10 @@ def settings():
         tf.config.threading.get_intra_op_parallelism_threads(),
         tf.config.threading.get_inter_op_parallelism_threads(),
         tf.config.optimizer.get_experimental_options(), tf.get_logger().level,
-        [tf.config.experimental.get_memory_growth(d) for d in tf.config.list_physical_devices("GPU")],
+        [
+            tf.config.experimental.get_memory_growth(d)
+            for d in tf.config.list_physical_devices("GPU")
+        ],
         tf.config.get_soft_device_placement(), tf.config.experimental.get_synchronous_execution(),
     )
 before = settings()

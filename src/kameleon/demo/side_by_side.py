@@ -112,9 +112,9 @@ def train(
     reader.step = Watch(step, run)
     try:
         run.version = load(engine).version()
-        # Products of this size are slower on several threads, and differ in their last bits.
-        # Inside of `using_engine`, as the limits hold for libraries that are loaded by now.
-        with K.using_engine(engine), threadpool_limits(1, user_api="blas"):
+        # Work of this size is slower on several threads, and differs in its last bits. The limit
+        # (for BLAS and OpenMP) holds for libraries that are loaded by now, until the block ends.
+        with K.using_engine(engine), threadpool_limits(1):
             for epoch in reader.learn(epochs):
                 run.epochs.append(epoch)
                 show(epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir.node import Node
@@ -66,7 +67,7 @@ def _groups(node: Node) -> tuple[Groups, Groups]:
     free_b = free_axes(ranks[1], over_b, batch_b)
     found = []
     for key in (0, 1):
-        pairs = sorted(zip(over_a, over_b, strict=True), key=lambda p, key=key: p[key])
+        pairs = sorted(zip(over_a, over_b, strict=True), key=itemgetter(key))
         left = Groups(batch_a, free_a, tuple(i for i, _ in pairs))
         right = Groups(batch_b, free_b, tuple(j for _, j in pairs))
         found.append((left.cost() + right.cost(), key, left, right))

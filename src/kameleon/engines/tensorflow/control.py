@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from ...ir.node import Node
-from ..numpy.ctc import beam_search, greedy_decode
 from .._lowering import Rule
-from .kernels import Tensor, cast, constant, kernel, raw, required, shape_of, vector
+from ..numpy.ctc import beam_search, greedy_decode
+from .kernels import Tensor, constant, kernel, raw, required, shape_of, vector
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -49,7 +49,7 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
         lambda *state: e.inner(graphs["body"], [*consts, *state]),
         list(carry),
-        shape_invariants=[tf.TensorSpec(t.shape, t.dtype) for t in node.type],
+        shape_invariants=_specs(node.results),
         parallel_iterations=1,
     )
     return tuple(_typed(results, node.type))
@@ -85,7 +85,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         ]  # fmt: skip
         for value, p in zip(slices, body.inputs[c + k :], strict=True):
             value.set_shape(p.shape)
-        results = e.inner(body, [*consts, *state[:k], *slices])
+        results = e.step(body, [*consts, *state[:k], *slices], slice(c, c + k))
         new = [
             raw.TensorListSetItem(input_handle=stack, index=at, item=y)
             for stack, y in zip(state[k:], results[k:], strict=True)
@@ -93,7 +93,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         return [raw.AddV2(x=i, y=1), *results[:k], *new]
 
     state = [constant(0, tf.int32), *carry, *stacks]
-    invariants = [tf.TensorSpec([], tf.int32), *_specs([p for p in body.inputs[c : c + k]])]
+    invariants = [tf.TensorSpec([], tf.int32), *_specs(body.inputs[c : c + k])]
     invariants += [tf.TensorSpec([], tf.variant) for _ in stacks]
     _, *results = tf.while_loop(
         lambda i, *rest: raw.Less(x=i, y=length),
@@ -221,4 +221,3 @@ RULES: dict[str, Rule] = {
     "ctc_greedy": ctc_greedy,
     "ctc_beam_search": ctc_beam_search,
 }
-__all__ = ["RULES", "cast"]

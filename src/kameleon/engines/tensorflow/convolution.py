@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir.node import Node
 from ...prims.windows import Window
-from .kernels import Tensor, raw, reshaped, shape_of, transposed, vector
-from .movement import strided
 from .._lowering import Rule
+from .kernels import Tensor, constant, raw, shape_of, transposed, vector
+from .movement import strided
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -55,8 +55,6 @@ def padded(x: Tensor, window: Window, value: Any = 0) -> Tensor:
     if not any(map(any, window.padding)):
         return x
     margins = [[0, 0], *map(list, window.padding), [0, 0]]
-    from .kernels import constant
-
     return raw.PadV2(input=x, paddings=margins, constant_values=constant(value, x.dtype))
 
 
@@ -89,7 +87,7 @@ def is_dilated(window: Window) -> bool:
     return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
 
 
-# Kernels with zeros between their cells ---------------------------------------------------------
+# Kernels with zeros between their cells ----------------------------------------------------------
 
 
 def _cells(window: Window) -> tuple[tuple[int | None, int | None, int], ...]:
@@ -210,7 +208,7 @@ def _kernel_3d(x: Tensor, g: Tensor, window: Window) -> Tensor:
     return undilated(found, window)
 
 
-# Depthwise -----------------------------------------------------------------------------------------
+# Depthwise ---------------------------------------------------------------------------------------
 
 
 def _thinned(g: Tensor, space: list[Any], window: Window) -> Tensor:
@@ -265,7 +263,7 @@ def _depthwise_kernel(x: Tensor, g: Tensor, multiplier: int | None, window: Wind
     return undilated(found, window)
 
 
-# Rules -----------------------------------------------------------------------------------------------
+# Rules -------------------------------------------------------------------------------------------
 
 
 def conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
@@ -337,4 +335,3 @@ RULES: dict[str, Rule] = {
     "depthwise_kernel": depthwise_kernel,
 }
 WHERE = {n: has_depthwise if n.startswith("depthwise") else has_kernel for n in RULES}
-__all__ = ["RULES", "WHERE", "reshaped"]

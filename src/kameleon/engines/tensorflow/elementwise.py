@@ -158,29 +158,21 @@ def division(op: str) -> Rule:
 
 def select(e: Lowering, node: Node, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """The kernel without broadcasting is twice as fast: numbers are stretched for it."""
-    shapes = [x.shape for x in bare_operands(node)]
-    full = len(node.shape)
-    if not full or len(shapes[0]) != full or 1 in _differing(shapes[0], node.shape):
+    whole, *sources = bare_operands(node)
+    stretch = [x.shape == () != node.shape for x in sources]
+    fits = all(x.shape == node.shape or s for x, s in zip(sources, stretch, strict=True))
+    if whole.shape != node.shape or not fits:
         return raw.SelectV2(condition=condition, t=a, e=b)
-    wide = [x for x, s in ((a, shapes[1]), (b, shapes[2])) if s == node.shape]
-    for x, shape in ((a, shapes[1]), (b, shapes[2])):
-        if shape != node.shape and shape != ():
-            return raw.SelectV2(condition=condition, t=a, e=b)
-    model = wide[0] if wide else None
+    model = b if stretch[0] else a
     parts = [
-        x if shape == node.shape else _filled(x, operand, model, condition)
-        for x, shape, operand in zip((a, b), shapes[1:], node.operands[1:], strict=True)
+        _filled(value, source, None if all(stretch) else model, condition) if scalar else value
+        for value, source, scalar in zip((a, b), sources, stretch, strict=True)
     ]
     return raw.Select(condition=condition, x=parts[0], y=parts[1])
 
 
-def _differing(shape: Any, other: Any) -> list[Any]:
-    return [d for d, full in zip(shape, other, strict=True) if d != full]
-
-
-def _filled(number: Tensor, operand: Node, model: Tensor, condition: Tensor) -> Tensor:
-    """A number in the shape of another tensor."""
-    source = bare(operand)
+def _filled(number: Tensor, source: Node, model: Tensor, condition: Tensor) -> Tensor:
+    """A number in the shape of the condition, which `model` has, too, unless it's None."""
     is_zero = source.primitive is CONSTANT and not source.attrs["value"].array.any()
     if is_zero and model is not None:
         return zeros_like(model)

@@ -36,10 +36,20 @@ class Tracing(Lowering):
         self.losses: dict[tuple[Node, Node, int], Value] = {}
         self._shapes: dict[Any, Value] = {}
         self._pairs: list[tuple[Value, Value]] = []
+        self._kept: Sequence[tuple[Node, Node]] = ()
+
+    def step(self, graph: Graph, arguments: Sequence[Value], states: slice) -> list[Value]:
+        """`inner`, for the body of a scan: the inputs `states` keep their sizes."""
+        inner = type(self)(graph, arguments)
+        inner._kept = list(zip(graph.inputs[states], graph.outputs, strict=False))
+        return inner.run()
 
     def run(self) -> list[Value]:
         """See `Lowering.run`; the sizes that must agree are compared all at once."""
         values = super().run()
+        for old, new in self._kept:
+            unknown = [i for i, d in enumerate(old.shape) if d is None]
+            self.agree_on_each(new, [((old, i), (new, i)) for i in unknown])
         if self._pairs:
             left, right = (kernels.vector(list(side)) for side in zip(*self._pairs, strict=True))
             same = raw.All(input=raw.Equal(x=left, y=right), axis=[0])
@@ -68,6 +78,13 @@ class Tracing(Lowering):
         """See `Lowering.agree`."""
         first, *others = sizes
         self._pairs += [(first, other) for other in others]
+
+    def need_elements(self, x: Node, axes: Sequence[int]) -> None:
+        """Let it be an error if an axis has size 0."""
+        for axis in axes:
+            if x.shape[axis] is None:
+                size = self._size_of(x, axis)
+                self._pairs.append((raw.Minimum(x=size, y=1), 1))
 
     def agree_on_each(self, node: Node, pairs: Sequence[tuple[Axis, Axis]]) -> None:
         """Let it be an error if two axes' sizes differ, unless they provably don't."""

@@ -111,6 +111,17 @@ def reduction(op: str) -> Rule:
     return rule
 
 
+def extremum(op: str) -> Rule:
+    """There's none over nothing."""
+    reduce = reduction(op)
+
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        e.need_elements(node.operands[0], node.attrs["axes"])
+        return reduce(e, node, x)
+
+    return rule
+
+
 _sum, _columns = kernel("Sum", "input"), kernel("BiasAddGrad", "out_backprop")
 
 
@@ -242,8 +253,8 @@ RULES: dict[str, Rule] = {
     "unslice": unslice,
     "reduce_sum": reduce_sum,
     "reduce_prod": reduction("Prod"),
-    "reduce_max": reduction("Max"),
-    "reduce_min": reduction("Min"),
+    "reduce_max": extremum("Max"),
+    "reduce_min": extremum("Min"),
     "reduce_any": reduction("Any"),
     "reduce_all": reduction("All"),
     "argmax": extremum_index("ArgMax"),

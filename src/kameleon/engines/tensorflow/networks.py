@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 from ...ir.node import Node
 from ...prims.movement import inverse
 from .._lowering import Rule
-from .kernels import Tensor, check_index, constant, index_dtype, kernel, raw, transposed, cast
-from .kernels import reshaped, shape_of
+from .kernels import (
+    Tensor,
+    check_index,
+    constant,
+    index_dtype,
+    kernel,
+    raw,
+    require_index,
+    reshaped,
+    shape_of,
+    transposed,
+)
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -45,9 +55,6 @@ def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
     return loss if len(dims) == 2 else reshaped(loss, [d for i, d in enumerate(dims) if i != axis])
 
 
-_cross = kernel("SoftmaxCrossEntropyWithLogits", "features", "labels")
-
-
 def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor) -> Tensor:
     """The kernel takes x, and softmax once more: where only the loss is wanted p isn't computed."""
     axis = node.attrs["axis"]
@@ -81,8 +88,6 @@ def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
     e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
     index = index_dtype(labels)
     size = e.size(p, axis)
-    from .kernels import require_index
-
     require_index(index, size)
     one, zero = constant(1, p.dtype), constant(0, p.dtype)
     hot = raw.OneHot(indices=index, depth=size, on_value=one, off_value=zero, axis=axis)
@@ -100,5 +105,4 @@ RULES: dict[str, Rule] = {
     "sparse_softmax_crossentropy": sparse_crossentropy,
     "minus_one_hot": minus_one_hot,
 }
-WHERE: dict[str, Any] = {name: of_floats for name in RULES}
-__all__ = ["RULES", "WHERE", "cast"]
+WHERE: dict[str, Any] = dict.fromkeys(RULES, of_floats)

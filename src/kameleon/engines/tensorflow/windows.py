@@ -24,7 +24,7 @@ _add, _mul, _maximum = (
     kernel("Mul", "x", "y"),
     kernel("Maximum", "x", "y"),
 )
-_greater, _equal = kernel("Greater", "x", "y"), kernel("Equal", "x", "y")
+_greater = kernel("Greater", "x", "y")
 
 # What each cell sees -----------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class Pooled(NamedTuple):
     """What the gradient of a max_pool by TensorFlow's kernel needs.
 
     x and y have two spatial axes. `special` is true where the kernels don't do what the
-    primitive says: x holds NaN, or y is the least number. Then `index` is needed; where it's
+    primitive says: x holds NaN, or y is the least number. Then `cell` is needed; where it's
     called, in a branch, it's computed.
     """
 
@@ -171,7 +171,7 @@ class Pooled(NamedTuple):
     y: Tensor
     special: Tensor
     window: Window
-    index: Callable[[], Tensor]
+    cell: Callable[[], Tensor]
 
 
 def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -264,7 +264,7 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
         **_pool(found.window),
     )  # fmt: skip
     back = line(back) if window.rank == 1 else back
-    out = tf.cond(found.special, lambda: exact(found.index()), lambda: raw.Identity(input=back))
+    out = tf.cond(found.special, lambda: exact(found.cell()), lambda: raw.Identity(input=back))
     out.set_shape(node.shape)
     return out
 
@@ -313,6 +313,4 @@ RULES: dict[str, Rule] = {
     "unpool": unpool,
     "pool_pick": pool_pick,
 }
-WHERE = {**convolution.WHERE}
-__all__ = ["RULES", "WHERE", "equal"]
-equal = _equal
+WHERE = convolution.WHERE
