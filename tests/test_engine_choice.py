@@ -132,7 +132,7 @@ def test_engine_that_is_not_there_is_an_error(
     message = str(caught.value)
     assert message.startswith(f"KERAS_BACKEND={name} can't be met: ")
     assert f"no engine {name!r} (it has: numpy)" in message
-    assert f"pip install {config.ENGINES[name].requirement};" in message
+    assert "pip install" not in message
     assert message.endswith("set KERAS_BACKEND=numpy")
     assert isinstance(caught.value, ImportError) and isinstance(caught.value, ValueError)
 
@@ -144,7 +144,6 @@ def test_error_names_only_what_is_missing(
     with pytest.raises(EngineNotFoundError, match="isn't installed: pip install torch") as caught:
         config.choose_backend(has("numpy", "torch"))
     assert "has no engine" not in str(caught.value)
-    monkeypatch.setattr(config, "installed", lambda name: True)
     with pytest.raises(EngineNotFoundError, match="has no engine 'torch'") as caught:
         config.choose_backend(has("numpy"))
     assert "pip install" not in str(caught.value)

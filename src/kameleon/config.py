@@ -409,16 +409,15 @@ def describe_remedy(source: str) -> str:
 
 def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
     """Raise EngineNotFoundError unless the known engine `name` can run."""
-    missing = []
-    if not available(name):
+    missing = ""
+    if not available(name):  # then its library would be of no use
         have = ", ".join(filter(available, ENGINES))
-        missing.append(f"this version of Kameleon has no engine {name!r} (it has: {have})")
-    if not installed(name):
-        missing.append(f"its library isn't installed: pip install {ENGINES[name].requirement}")
+        missing = f"this version of Kameleon has no engine {name!r} (it has: {have})"
+    elif not installed(name):
+        missing = f"its library isn't installed: pip install {ENGINES[name].requirement}"
     if missing:
         raise EngineNotFoundError(
-            f"{describe_source(source, name)} can't be met: {', and '.join(missing)}; "
-            f"{describe_remedy(source)}"
+            f"{describe_source(source, name)} can't be met: {missing}; {describe_remedy(source)}"
         )
 
 

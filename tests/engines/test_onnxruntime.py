@@ -31,6 +31,7 @@ from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims.elementwise import add, cast, constant
 from kameleon.prims.indexing import gather, put_along, scatter_add, take_along
 from kameleon.prims.linalg import contract
+from kameleon.prims.movement import broadcast_to
 from kameleon.prims.reduce import reduce_max, reduce_min, reduce_prod, reduce_sum
 from kameleon.runtime import engines
 
@@ -260,3 +261,12 @@ def test_the_environment_says_how_many_threads(setting: str, shown: str) -> None
         [sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == shown
+
+
+def test_nothing_comes_of_stretching_to_no_elements(ort: Engine) -> None:
+    x = input_node(TensorType((1, 3), as_dtype("float64")))
+    empty = broadcast_to(REGISTRY["exp"](x), [0, 3])
+    run = ort.compile(Graph([x], [empty, reduce_sum(empty, (0,))]))
+    values, total = run([np.ones((1, 3))])
+    assert values.shape == (0, 3)
+    np.testing.assert_array_equal(total, [0, 0, 0])

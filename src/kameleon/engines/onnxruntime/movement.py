@@ -55,7 +55,11 @@ def _root(lo: L, size: Node) -> Any:
 
 
 def _broadcast(lo: L, node: Node, x: str, *sizes: str) -> Any:
-    return lo.op("Expand", x, lo.extents(node.attrs["shape"], node.operands[1:]))
+    shape = node.attrs["shape"]
+    if 0 in node.shape:
+        # To a size that is known to be 0 ONNX Runtime doesn't stretch.
+        x = lo.constant(np.zeros([0 if d == 0 else 1 for d in node.shape], node.dtype))
+    return lo.op("Expand", x, lo.extents(shape, node.operands[1:]))
 
 
 def _iota(lo: L, node: Node, *sizes: str) -> Any:
