@@ -1,25 +1,61 @@
-"""Writes docs/primitives.md from the tables: `python docs/make.py`. A test holds it current."""
+"""Writes the pages that are made from the tables: `python docs/make.py`. A test holds them current.
+
+The page of support needs all engines installed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import kameleon.prims
-from kameleon.engines.numpy.rules import RULES
-from kameleon.ir.primitive import ITEM, LEAVES, REGISTRY, ZERO, Primitive
 
-HEAD = """# The primitives
+from kameleon.engines import Engine
+from kameleon.errors import KameleonError
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import ITEM, LEAVES, REGISTRY, ZERO, Primitive, input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.runtime import engines
+from kameleon.testing.cases import CASES
+from kameleon.testing.cases.case import Case
+
+PRIMITIVES = """# The primitives
 
 Everything that a K function does is composed of these. A *core* primitive is one that every engine
 must do; a *composite* has an expansion into simpler ones, for engines that have no kernel for it.
 Gradient: `rule` (in terms of primitives, to any order), `flat` (zero wherever it is
-differentiable), or the reason why there is none. NumPy: how the embedded engine does it.
+differentiable), or the reason why there is none. How each engine does them: [support](support.md).
 
 This page is generated from the tables by `python docs/make.py`.
 
-| primitive | tier | gradient | NumPy | meaning |
-|---|---|---|---|---|
+| primitive | tier | gradient | meaning |
+|---|---|---|---|
 """
+SUPPORT = """# Which engine does what, and how
+
+Every K function runs on every engine. This table says how an engine does each primitive:
+
+- `native`: by its own rule, with the library's own operations;
+- `native: …`: for these dtypes; `in part`: for some attributes; else by the expansion;
+- `kernel`: by its own rule, which calls the embedded engine's NumPy kernel;
+- `expanded`: by simpler primitives;
+- `declined`: the embedded engine does it between compiled parts; inside of loops and conditions
+  it's an error that names your line. The reasons are below the table.
+
+This page is generated from the tables by `python docs/make.py`.
+
+"""
+FLOATS = ("float16", "float32", "float64")
+
+
+def listed() -> list[Primitive]:
+    """All primitives that compute something, by name."""
+    found = [p for p in REGISTRY.values() if p not in LEAVES and p is not ITEM]
+    return sorted(found, key=lambda p: p.name)
+
+
+def table_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def gradient_of(primitive: Primitive) -> str:
@@ -29,18 +65,76 @@ def gradient_of(primitive: Primitive) -> str:
     return primitive.gradient if isinstance(primitive.gradient, str) else "rule"
 
 
-def page() -> str:
-    """The whole page."""
+def primitives_page() -> str:
+    """The page of primitives."""
     rows = []
-    for primitive in REGISTRY.values():
-        if primitive not in LEAVES and primitive is not ITEM:
-            numpy = "native" if primitive.name in RULES else "expanded"
-            meaning = primitive.doc.replace("|", "\\|")
-            cells = [f"`{primitive.name}`", primitive.tier, gradient_of(primitive), numpy, meaning]
-            rows.append(f"| {' | '.join(cells)} |\n")
-    return HEAD + "".join(sorted(rows))
+    for p in listed():
+        meaning = p.doc.replace("|", "\\|")
+        rows.append(table_row([f"`{p.name}`", p.tier, gradient_of(p), meaning]))
+    return PRIMITIVES + "".join(rows)
 
+
+# Support ---------------------------------------------------------------------------------------
+
+
+def nodes_of(case: Case) -> Iterable[tuple[str, Node]]:
+    """The primitive's nodes in a case, over each float dtype; with the dtype's name."""
+    kinds = {str(x.dtype) for x in case.operands}
+    for dtype in FLOATS if kinds & set(FLOATS) else sorted(kinds)[:1] or ["float32"]:
+        inputs = [
+            input_node(TensorType(x.shape, as_dtype(dtype if x.dtype.kind == "f" else x.dtype)))
+            for x in case.operands
+        ]
+        try:
+            graph = Graph(inputs, case.results(inputs))
+        except KameleonError:  # the case has a constant of one dtype
+            continue
+        for node in graph.nodes:
+            if node.primitive.name == case.primitive:
+                yield dtype, node
+
+
+def support(engine: Engine, primitive: Primitive) -> str:
+    """What the tables say of one engine and one primitive."""
+    name = primitive.name
+    if name in engine.borrowed:
+        return "kernel"
+    found: dict[str, list[bool]] = {}
+    for case in CASES:
+        if case.primitive == name:
+            for dtype, node in nodes_of(case):
+                found.setdefault(dtype, []).append(engine.native(node))
+    kinds = {"all": all, "some": any}
+    holds: Callable[[str], list[str]] = lambda kind: [d for d in found if kinds[kind](found[d])]  # noqa: E731
+    if not holds("some"):
+        return "declined" if name in engine.declined else "expanded"
+    if len(holds("all")) == len(found):
+        return "native"
+    if holds("some") == list(found) and not holds("all"):
+        return "native in part"
+    parts = [d if d in holds("all") else f"{d} in part" for d in holds("some")]
+    return f"native: {', '.join(parts)}"
+
+
+def support_page() -> str:
+    """The page of support; needs all engines."""
+    loaded = [engines.load(name) for name in engines.MODULES]
+    head = table_row(["primitive", *(e.title for e in loaded)])
+    rows = [table_row([f"`{p.name}`", *(support(e, p) for e in loaded)]) for p in listed()]
+    text = SUPPORT + head + "|---" * (len(loaded) + 1) + "|\n" + "".join(rows)
+    reasons = [
+        f"- {e.title}, `{name}`: {reason}.\n" for e in loaded for name, reason in e.declined.items()
+    ]
+    reasons += [
+        f"- {e.title} doesn't compute with {dtype}: {reason}.\n"
+        for e in loaded
+        for dtype, reason in e.lacks.items()
+    ]
+    return text + "\n## What is declined\n\n" + "".join(reasons)
+
+
+PAGES = {"primitives.md": primitives_page, "support.md": support_page}
 
 if __name__ == "__main__":
-    assert kameleon.prims is not None  # importing it declares them all
-    Path(__file__).with_name("primitives.md").write_text(page(), encoding="utf-8")
+    for name, page in PAGES.items():
+        Path(__file__).with_name(name).write_text(page(), encoding="utf-8")

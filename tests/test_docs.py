@@ -1,17 +1,36 @@
-"""The generated page of primitives is what the tables say."""
+"""The generated pages are what the tables say."""
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kameleon.runtime import engines
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
-def test_the_page_of_primitives_is_current() -> None:
+def make() -> ModuleType:
+    """The module that writes the pages."""
     spec = importlib.util.spec_from_file_location("make_docs", DOCS / "make.py")
     assert spec is not None and spec.loader is not None
-    make = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_primitives_is_current() -> None:
     written = (DOCS / "primitives.md").read_text(encoding="utf-8")
-    assert written == make.page(), "run `python docs/make.py`"
+    assert written == make().primitives_page(), "run `python docs/make.py`"
+
+
+@pytest.mark.skipif(
+    not all(engines.runs_here(name) for name in engines.MODULES),
+    reason="the tables of all engines are needed, and not all libraries are installed",
+)
+def test_the_page_of_support_is_current() -> None:
+    written = (DOCS / "support.md").read_text(encoding="utf-8")
+    assert written == make().support_page(), "run `python docs/make.py`"

@@ -199,6 +199,18 @@ def test_patterns_become_one_function(name: str, rows: int | None) -> None:
     assert name in source_of(run)
 
 
+def test_a_product_is_rounded_before_its_sum_is_compared() -> None:
+    """0.2 * 2.5 + 0.5 is 1, where nothing grows any more."""
+    x = K.placeholder((3,))
+    y = K.hard_sigmoid(x)
+    at = np.array([-2.5, 0.0, 2.5], "float32")
+    parts = [
+        K.function([x], [y, *K.gradients(K.sum(y), [x])], engine=e)([at]) for e in (None, "numpy")
+    ]
+    np.testing.assert_array_equal(parts[0][0], parts[1][0])
+    np.testing.assert_array_equal(parts[0][1], parts[1][1])
+
+
 def test_a_value_that_others_need_is_not_fused_away() -> None:
     x = K.placeholder((4,))
     product = K.sin(x) * K.cos(x)

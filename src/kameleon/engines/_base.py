@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..ir.node import Node
@@ -61,6 +61,7 @@ class Engine(ABC):
         no rule is expanded into simpler ones before `compile` sees it.
     declined: by name of a core primitive, why the engine can't do it. The embedded engine does
         these, between compiled parts; inside of loops and conditions they're an error.
+    borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
     static_shapes: sizes must be known when code is made. What decides them is then given as
         NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
@@ -72,6 +73,7 @@ class Engine(ABC):
     title: str
     rules: Mapping[str, Callable[..., Any]]
     declined: Mapping[str, str] = {}
+    borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
     static_shapes: bool = False
     quick: bool = True

@@ -72,6 +72,7 @@ INDICES: dict[str, Callable[[Node], tuple[Node, Size]]] = {
         ("scatter_add", "put_along"),
         lambda n: (n.operands[1], n.operands[2] if n.attrs["size"] is None else n.attrs["size"]),
     ),
+    "minus_one_hot": lambda n: (n.operands[1], size_of(n.operands[0], n.attrs["axis"])),
     "sparse_softmax_crossentropy": lambda n: (
         n.operands[2],
         size_of(n.operands[1], n.attrs["axis"]),

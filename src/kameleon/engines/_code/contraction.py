@@ -79,7 +79,7 @@ def contract(e: Emitter, node: Node) -> None:
     left = _matrix(a, 0, batch_a, free_a, over_a, e.transpose)
     right = _matrix(b, 1, batch_b, over_b, free_b, e.transpose)
     for i, j in zip(batch_a, batch_b, strict=True):
-        _check_batch(e, node, i, j)
+        _check_batch(e, node, (a, i), (b, j))
     text = f"{'matmul' if batch_a else 'dot'}({left}, {right}{{out}})"
     rows, columns = _dims_product(a, free_a, 0), _dims_product(b, free_b, 1)
     lead = f"{_dims_product(a, batch_a, 0)}, " if batch_a else ""
@@ -93,9 +93,9 @@ def contract(e: Emitter, node: Node) -> None:
     e.emit(node, text, [a, b], dims=flat)
 
 
-def _check_batch(e: Emitter, node: Node, i: int, j: int) -> None:
+def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Node, int]) -> None:
     """Batch sizes that aren't provably equal: matmul would stretch a 1."""
-    a, b = node.operands
+    (a, i), (b, j) = one, other
     roots = e.sizes.of(a, i), e.sizes.of(b, j)
     if roots[0] != roots[1]:
         x, y = f"{{0}}.shape[{i}]", f"{{1}}.shape[{j}]"

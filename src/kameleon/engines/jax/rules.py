@@ -12,7 +12,7 @@ RULES: dict[str, Rule] = {
     **control.RULES,
 }
 # Primitives whose indices are taken as they are: flags say where one is out of range.
-UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along"))
+UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along", "minus_one_hot"))
 DECLINED = dict.fromkeys(
     ("nonzero", "ctc_greedy", "ctc_beam_search"),
     "the shape of its result depends on values, and XLA compiles for known shapes",

@@ -61,54 +61,51 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
 def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     """A loop over the index; sequences and outputs are lists of tensors."""
     c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
-    consts, carry, sequences = operands[:c], operands[c : c + k], operands[c + k :]
-    first = node.operands[c + k]
-    e.agree_on_each(node, [((first, 0), (x, 0)) for x in node.operands[c + k + 1 :]])
+    carry, sequences = operands[c : c + k], operands[c + k :]
+    first, *others = node.operands[c + k :]
+    e.agree_on_each(node, [((first, 0), (x, 0)) for x in others])
     length = e.size(sequences[0], 0)
     lists = [_unstacked(x) for x in sequences]
-    made = body.outputs[k:]
-    stacks = [
-        raw.TensorListReserve(
-            element_shape=vector(_open(y.shape)), num_elements=length, element_dtype=y.dtype
-        )
-        for y in made
-    ]
 
     def step(i: Tensor, *state: Tensor) -> list[Tensor]:
         at = raw.Sub(x=length - 1, y=i) if node.attrs["backwards"] else i
-        slices = [
-            raw.TensorListGetItem(
-                input_handle=x, index=at, element_shape=vector(_open(p.shape)),
-                element_dtype=p.dtype,
-            )
-            for x, p in zip(lists, body.inputs[c + k :], strict=True)
-        ]  # fmt: skip
-        for value, p in zip(slices, body.inputs[c + k :], strict=True):
-            value.set_shape(p.shape)
-        results = e.step(body, [*consts, *state[:k], *slices], slice(c, c + k))
-        new = [
-            raw.TensorListSetItem(input_handle=stack, index=at, item=y)
-            for stack, y in zip(state[k:], results[k:], strict=True)
-        ]
+        slices = [_taken(x, at, p) for x, p in zip(lists, body.inputs[c + k :], strict=True)]
+        results = e.step(body, [*operands[:c], *state[:k], *slices], slice(c, c + k))
+        pairs = zip(state[k:], results[k:], strict=True)
+        new = [raw.TensorListSetItem(input_handle=x, index=at, item=y) for x, y in pairs]
         return [raw.AddV2(x=i, y=1), *results[:k], *new]
 
-    state = [constant(0, tf.int32), *carry, *stacks]
+    stacks = [_reserved(y, length) for y in body.outputs[k:]]
     invariants = [tf.TensorSpec([], tf.int32), *_specs(body.inputs[c : c + k])]
-    invariants += [tf.TensorSpec([], tf.variant) for _ in stacks]
     _, *results = tf.while_loop(
         lambda i, *rest: raw.Less(x=i, y=length),
         step,
-        state,
-        shape_invariants=invariants,
+        [constant(0, tf.int32), *carry, *stacks],
+        shape_invariants=[*invariants, *(tf.TensorSpec([], tf.variant) for _ in stacks)],
         parallel_iterations=1,
     )
-    blanks = lambda: _blank_shapes(e, node, operands)  # noqa: E731
-    shapes = _shapes(e, node, length, blanks)
+    shapes = _shapes(e, node, length, lambda: _blank_shapes(e, node, operands))
     stacked = [
         raw.TensorListStack(input_handle=x, element_shape=shape, element_dtype=y.dtype)
-        for x, shape, y in zip(results[k:], shapes, made, strict=True)
+        for x, shape, y in zip(results[k:], shapes, body.outputs[k:], strict=True)
     ]
     return tuple(_typed([*results[:k], *stacked], node.type))
+
+
+def _reserved(y: Node, length: Any) -> Tensor:
+    """A list for the values that `y` will have in the steps."""
+    shape = vector(_open(y.shape))
+    return raw.TensorListReserve(element_shape=shape, num_elements=length, element_dtype=y.dtype)
+
+
+def _taken(sequence: Tensor, at: Tensor, parameter: Node) -> Tensor:
+    """An element of a list, for a parameter of the body."""
+    shape, dtype = vector(_open(parameter.shape)), parameter.dtype
+    value = raw.TensorListGetItem(
+        input_handle=sequence, index=at, element_shape=shape, element_dtype=dtype
+    )
+    value.set_shape(parameter.shape)
+    return value
 
 
 def _unstacked(x: Tensor) -> Tensor:

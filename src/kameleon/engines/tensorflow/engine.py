@@ -26,6 +26,7 @@ class TensorflowEngine(Engine):
     name = "tensorflow"
     title = "TensorFlow"
     rules: Mapping[str, Rule] = rules.RULES
+    borrowed = ("ctc_greedy", "ctc_beam_search")
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""

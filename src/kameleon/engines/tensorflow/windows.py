@@ -122,7 +122,7 @@ def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """The mean, times the number of cells."""
     window = node.attrs["window"]
     x = padded(x, window)
-    if not _has_pool("AvgPool", node):
+    if not _has_pool(node):
         total, *rest = _corners(x, window)
         for part in rest:
             total = _add(total, part)
@@ -136,7 +136,7 @@ def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
 def sum_unpool(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
     batch, *_, channels = shape_of(g)
-    if not _has_pool("AvgPoolGrad", node):
+    if not _has_pool(node):
         return _folded(lambda i: g, batch, space, channels, window)
     flat, wide = window.rank == 1, lifted(bare(window))
     full = _padded_space(space, window)
@@ -151,7 +151,8 @@ def _pool(window: Window) -> dict[str, Any]:
     return {"ksize": [1, *window.sizes, 1], **found}
 
 
-def _has_pool(op: str, node: Node) -> bool:
+def _has_pool(node: Node) -> bool:
+    """Whether the kernels for pooling hold: one axis or two, of common floats."""
     x, window = node.operands[0], node.attrs["window"]
     return x.dtype in ("float32", "float64") and window.rank <= 2 and set(window.dilation) == {1}
 
@@ -178,7 +179,7 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     """The values by a kernel, and the index by cells; what nobody needs is never run."""
     window = node.attrs["window"]
     exact = _max_by_cells(x, window, node.results[1].dtype)
-    if not _has_pool("MaxPool", node):
+    if not _has_pool(node):
         return exact()
     flat, wide = window.rank == 1, lifted(window)
     source = plane(x) if flat else x

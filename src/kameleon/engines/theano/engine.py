@@ -16,7 +16,7 @@ from .._base import Executable
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
 from .machine import Machine, has_compiler
-from .rules import RULES
+from .rules import RULES, embedded
 
 
 class TheanoExecutable(Executable):
@@ -90,6 +90,7 @@ class TheanoEngine(NumpyEngine):
     name = "theano"
     title = "Theano (PyTensor)"
     rules: Mapping[str, Rule] = RULES
+    borrowed = frozenset(name for name, rule in RULES.items() if rule is embedded)
     compile_after: float | None = 5.0
 
     def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]

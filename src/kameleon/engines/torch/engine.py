@@ -48,18 +48,18 @@ class TorchEmitter(Emitter):
     rules = RULES
     transpose = "permute"
 
-    def __init__(self, graph: Graph, device: torch.device, more: int = 0):
+    def __init__(self, graph: Graph, device: torch.device, more: int = 0, of_body: bool = False):
         super().__init__(graph, more)
         self.device = device
         self._whole = _whole_numbers(graph)
-        self._fusions = fusions(graph)
+        self._fusions = fusions(graph, of_body)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
         self._numbers: dict[Node, Arg] = {}
         self._scalars: dict[Node, int] = {}
 
     def inner(self, graph: Graph, more: int = 0) -> Emitter:
         """See `Emitter.inner`."""
-        return type(self)(graph, self.device, more)
+        return type(self)(graph, self.device, more, of_body=True)
 
     def value(self, array: Any) -> Any:
         """See `Emitter.value`."""
@@ -161,6 +161,7 @@ class TorchEngine(Engine):
     name = "torch"
     title = "PyTorch"
     rules: Mapping[str, Rule] = RULES
+    borrowed = ("ctc_greedy", "ctc_beam_search")
 
     def __init__(self, device: str | None = None):
         if device is None:

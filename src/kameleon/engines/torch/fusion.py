@@ -73,21 +73,28 @@ def _slopes(node: Node) -> Iterator[Fusion]:
 
 
 def _sums(node: Node) -> Iterator[Fusion]:
-    """x + c * y, and x + a * b; with a minus, too."""
-    sign = -1 if _is(node, "sub") else 1
-    for x, product in _pairs(node) if sign == 1 else [node.operands]:
-        if not _is(product, "mul"):
-            continue
-        for a, b in _pairs(product):
-            c = number(a)
-            if c is not None:
-                text = f"add({{0}}, {{1}}, alpha={sign * c!r}{{out}})"
-                yield Fusion(text, (x, b), (product,), (0, 1))
-        if sign == 1:
-            yield Fusion("addcmul({0}, {1}, {2}{out})", (x, *product.operands), (product,), (0,))
-        else:
-            text = "addcmul({0}, {1}, {2}, value=-1{out})"
+    """x + a * b, and x - a * b."""
+    minus = _is(node, "sub")
+    for x, product in [node.operands] if minus else _pairs(node):
+        if _is(product, "mul") and all(number(y) is None for y in product.operands):
+            text = f"addcmul({{0}}, {{1}}, {{2}}{', value=-1' if minus else ''}{{out}})"
             yield Fusion(text, (x, *product.operands), (product,), (0,))
+
+
+def _steps(node: Node) -> Iterator[Fusion]:
+    """x + c * y, and x - c * y, with a number c.
+
+    The product isn't rounded by itself then. So this is for results alone, such as new weights:
+    elsewhere `0.2 * x + 0.5` may be compared with a number that it hits exactly.
+    """
+    sign = -1 if _is(node, "sub") else 1
+    for x, product in [node.operands] if sign == -1 else _pairs(node):
+        if _is(product, "mul"):
+            for a, b in _pairs(product):
+                c = number(a)
+                if c is not None:
+                    text = f"add({{0}}, {{1}}, alpha={sign * c!r}{{out}})"
+                    yield Fusion(text, (x, b), (product,), (0, 1))
 
 
 def _relu_slope(node: Node) -> Iterator[Fusion]:
@@ -106,24 +113,36 @@ PATTERNS: tuple[dict[str, Pattern], ...] = (
 )
 
 
-def fusions(graph: Graph) -> dict[Node, Fusion]:
-    """Which nodes of a graph end a pattern, and how they are computed."""
+RESULTS: dict[str, Pattern] = {"add": _steps, "sub": _steps}
+
+
+def fusions(graph: Graph, of_body: bool) -> dict[Node, Fusion]:
+    """Which nodes of a graph end a pattern, and how they are computed.
+
+    Args:
+        graph: the graph.
+        of_body: it's a loop's or a condition's; its outputs are not results.
+    """
     uses = Counter(x for n in graph.nodes for x in n.operands)
     uses.update(graph.outputs)
     sizes = Sizes(size_origin)
     found: dict[Node, Fusion] = {}
     taken: set[Node] = set()
-    for patterns in PATTERNS:
-        for node in reversed(graph.nodes):
-            pattern = patterns.get(node.primitive.name)
-            if pattern is None or node in taken or not node.shape or not node.dtype.is_float:
-                continue
-            for fusion in pattern(node):
-                free = all(uses[n] == 1 and n not in found for n in fusion.between)
-                if free and taken.isdisjoint(fusion.between) and _fits(node, fusion, sizes):
-                    found[node] = fusion
-                    taken.update(fusion.between)
-                    break
+    sought = [(n, patterns) for patterns in PATTERNS for n in reversed(graph.nodes)]
+    if not of_body:
+        sought += [(n, RESULTS) for n in dict.fromkeys(graph.outputs)]
+    for node, patterns in sought:
+        pattern = patterns.get(node.primitive.name)
+        if pattern is None or node in taken or node in found:
+            continue
+        if not node.shape or not node.dtype.is_float:
+            continue
+        for fusion in pattern(node):
+            free = all(uses[n] == 1 and n not in found for n in fusion.between)
+            if free and taken.isdisjoint(fusion.between) and _fits(node, fusion, sizes):
+                found[node] = fusion
+                taken.update(fusion.between)
+                break
     return found
 
 
