@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...ir.node import Node
+from ...ir.primitive import ITEM
 from .._lowering import Rule
 from ..numpy.ctc import beam_search, greedy_decode
 from .kernels import Tensor, constant, kernel, raw, required, shape_of, vector
@@ -64,6 +65,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     carry, sequences = operands[c : c + k], operands[c + k :]
     first, *others = node.operands[c + k :]
     e.agree_on_each(node, [((first, 0), (x, 0)) for x in others])
+    e.scans[node] = operands
     length = e.size(sequences[0], 0)
     lists = [_unstacked(x) for x in sequences]
 
@@ -84,7 +86,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         shape_invariants=[*invariants, *(tf.TensorSpec([], tf.variant) for _ in stacks)],
         parallel_iterations=1,
     )
-    shapes = _shapes(e, node, length, lambda: _blank_shapes(e, node, operands))
+    shapes = _shapes(e, node, length, lambda: _blank_shapes(e, node))
     stacked = [
         raw.TensorListStack(input_handle=x, element_shape=shape, element_dtype=y.dtype)
         for x, shape, y in zip(results[k:], shapes, body.outputs[k:], strict=True)
@@ -135,16 +137,31 @@ def _shapes(e: Tracing, node: Node, length: Any, blanks: Callable[[], Any]) -> l
     return list(found)
 
 
-def _blank_shapes(e: Tracing, node: Node, operands: Sequence[Tensor]) -> list[Tensor]:
+def _blank_shapes(e: Tracing, node: Node) -> list[Tensor]:
+    tried = _trial(e, node)
+    return [raw.Shape(input=y) for y in tried[node.attrs["carry"] :]]
+
+
+def _trial(e: Tracing, node: Node) -> list[Tensor]:
+    """The results of a step that won't happen: on zeros, or on what such a step gave before.
+
+    That may be a size, for which zeros wouldn't do.
+    """
     c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
-    blanks = []
-    for x in operands[c + k :]:
+    operands, blanks = e.scans[node], []
+    tried: dict[Node, list[Tensor]] = {}
+    for source, x in zip(node.operands[c + k :], operands[c + k :], strict=True):
+        maker = source.operands[0] if source.primitive is ITEM else None
+        if maker in e.scans and source.attrs["index"] >= maker.attrs["carry"]:
+            if maker not in tried:
+                tried[maker] = _trial(e, maker)
+            blanks.append(tried[maker][source.attrs["index"]])
+            continue
         shape = raw.StridedSlice(
             input=raw.Shape(input=x), begin=[1], end=[0], strides=[1], end_mask=1
         )
         blanks.append(raw.Fill(dims=shape, value=tf.zeros([], x.dtype)))
-    results = e.inner(body, [*operands[: c + k], *blanks])
-    return [raw.Shape(input=y) for y in results[k:]]
+    return e.inner(body, [*operands[: c + k], *blanks])
 
 
 _mul, _add = kernel("Mul", "x", "y"), kernel("AddV2", "x", "y")

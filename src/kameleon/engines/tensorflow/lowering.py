@@ -24,6 +24,7 @@ class Tracing(Lowering):
 
     Attributes:
         pools: for a `max_pool` node what its gradient needs of it.
+        scans: for a `scan` node the values of its operands.
         losses: for (p, labels, axis) of a crossentropy p with 1 taken off at the labels.
     """
 
@@ -33,6 +34,7 @@ class Tracing(Lowering):
     def __init__(self, graph: Graph, arguments: Sequence[Value]):
         super().__init__(graph, arguments)
         self.pools: dict[Node, Any] = {}
+        self.scans: dict[Node, Sequence[Value]] = {}
         self.losses: dict[tuple[Node, Node, int], Value] = {}
         self._shapes: dict[Any, Value] = {}
         self._pairs: list[tuple[Value, Value]] = []

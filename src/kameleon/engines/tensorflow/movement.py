@@ -17,8 +17,8 @@ from .kernels import (
     index_dtype,
     kernel,
     raw,
+    require_index,
     reshaped,
-    shape_of,
     transposed,
     vector,
 )
@@ -176,22 +176,22 @@ def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
     return transposed(found, inverse(perm))
 
 
+_sum_of_segments = kernel("UnsortedSegmentSum", "data")
+
+
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
-    """Slices are added in order. The kernel fails on an index out of range."""
-    axis, (_, at) = node.attrs["axis"], node.operands[:2]
+    """Slices are added in order. The kernel skips negative indices, so they're checked here."""
+    axis, (source, at) = node.attrs["axis"], node.operands[:2]
     length = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
-    e.agree_on_each(node, [((node.operands[0], axis + i), (at, i)) for i in range(len(at.shape))])
-    rank, depth = len(g.shape), len(at.shape)
+    depth, rank = len(at.shape), len(g.shape)
+    e.agree_on_each(node, [((source, axis + i), (at, i)) for i in range(depth)])
+    index = index_dtype(index)
+    require_index(index, length)
     places = list(range(axis, axis + depth))
-    rest = [i for i in range(rank) if i not in places]
-    moved, index = transposed(g, [*places, *rest]), index_dtype(index)
-    check_index(index, length)
-    dims = shape_of(g)
+    moved = transposed(g, [*places, *(i for i in range(rank) if i not in places)])
     if not depth:
         index, moved = (raw.ExpandDims(input=y, axis=0) for y in (index, moved))
-    last = raw.ExpandDims(input=index, axis=-1)
-    shape = cast(vector([length, *(dims[i] for i in rest)]), index.dtype)
-    out = raw.ScatterNd(indices=last, updates=moved, shape=shape)
+    out = _sum_of_segments(moved, segment_ids=index, num_segments=length)
     return transposed(out, [*range(1, axis + 1), 0, *range(axis + 1, rank - depth + 1)])
 
 

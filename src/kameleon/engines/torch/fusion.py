@@ -78,7 +78,7 @@ def _sums(node: Node) -> Iterator[Fusion]:
     for x, product in [node.operands] if minus else _pairs(node):
         if _is(product, "mul") and all(number(y) is None for y in product.operands):
             text = f"addcmul({{0}}, {{1}}, {{2}}{', value=-1' if minus else ''}{{out}})"
-            yield Fusion(text, (x, *product.operands), (product,), (0,))
+            yield Fusion(text, (x, *product.operands), (product,), (0, 1, 2))
 
 
 def _steps(node: Node) -> Iterator[Fusion]:

@@ -10,7 +10,7 @@ import torch
 
 from ...errors import EvaluationError, ShapeError
 from ..numpy.namespace import NAMESPACE as NUMPY
-from .pool import empty
+from .pool import empty, give
 from .tensors import KINDS, as_numpy, lowest, shared
 
 Tensor = torch.Tensor
@@ -49,9 +49,13 @@ def keep_where(condition: Tensor, x: Tensor) -> Tensor:
     if x.numel() < _SMALL or not x.is_cpu:
         return torch.where(condition, x, 0)
     bits = x.view(_BITS[x.itemsize])
-    shape = broadcast_shapes(condition.shape, x.shape)
-    out = empty(shape, str(bits.dtype)[6:])
-    return torch.mul(bits, condition, out=out).view(x.dtype)
+    mask = _numbers(condition, broadcast_shapes(condition.shape, x.shape), bits.dtype)
+    return mask.mul_(bits).view(x.dtype)
+
+
+def _numbers(condition: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """0 and 1 for False and True, stretched to a shape."""
+    return empty(shape, str(dtype)[6:]).copy_(condition)
 
 
 def keep_unless(condition: Tensor, x: Tensor) -> Tensor:
@@ -63,12 +67,16 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """a where the condition holds, else b: the bits of b, exclusive or those that differ."""
     if condition.numel() < _SMALL or not condition.is_cpu:
         return torch.where(condition, a, b)
-    kind = _BITS[a.itemsize]
-    other = b.view(kind)
+    one, other = a.view(_BITS[a.itemsize]), b.view(_BITS[a.itemsize])
     shape = broadcast_shapes(condition.shape, a.shape, b.shape)
-    bits = empty(shape, str(kind)[6:])
-    torch.mul(torch.bitwise_xor(a.view(kind), other), condition, out=bits)
-    return bits.bitwise_xor_(other).view(a.dtype)
+    mask = _numbers(condition, shape, one.dtype)
+    if shape in (a.shape, b.shape):
+        bits = torch.bitwise_xor(one, other, out=empty(shape, str(one.dtype)[6:]))
+    else:
+        bits = (one ^ other).expand(shape).clone()
+    bits.mul_(mask).bitwise_xor_(other)
+    give(mask)
+    return bits.view(a.dtype)
 
 
 def _guarded(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
