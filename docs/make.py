@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-
 from kameleon.engines import Engine
 from kameleon.errors import KameleonError
 from kameleon.ir.node import Node

@@ -449,9 +449,6 @@ def test_devices_begin_with_the_one_in_use() -> None:
     not any(map(shutil.which, ("g++", "clang++", "cl"))), reason="there is no C++ compiler"
 )
 def test_graphs_through_the_compiler() -> None:
-    from kameleon.engines.torch.compiled import engine as compiling
-
-    engines.register(compiling)
     x = K.placeholder((None, 4))
     w = K.variable(RNG.normal(size=(4, 4)))
     loss = K.mean(K.square(K.relu(K.dot(x, w)) - K.sigmoid(x)))

@@ -22,6 +22,8 @@ MODULES = {
     "torch": "kameleon.engines.torch.engine",
     "onnxruntime": "kameleon.engines.onnxruntime.engine",
 }
+# Engines in another setting: chosen by name, like them, and not listed beside them.
+VARIANTS = {"torch.compile": ("torch", "kameleon.engines.torch.compiled")}
 # Other names of engines.
 ALIASES = {"pytensor": "theano", "pytorch": "torch"}
 # Other packages announce engines by this entry point: a name, and where its `Engine` is.
@@ -50,7 +52,7 @@ def names() -> list[str]:
 
 def available(name: str) -> bool:
     """Whether there is an engine of this name; its library may not be installed."""
-    return canonical(name) in MODULES or name in third_parties()
+    return canonical(name) in MODULES or name in VARIANTS or name in third_parties()
 
 
 def runs_here(name: str) -> bool:
@@ -74,13 +76,14 @@ def load(name: str) -> Engine:
 
 
 def _imported(name: str) -> Engine:
-    if name in MODULES:
-        if not installed(name):
+    library, path = VARIANTS.get(name) or (name, MODULES.get(name, ""))
+    if path:
+        if not installed(library):
             raise EngineNotFoundError(
                 f"the engine {name!r} needs a library that isn't installed:"
-                f" pip install {ENGINES[name].requirement}"
+                f" pip install {ENGINES[library].requirement}"
             )
-        module: Any = importlib.import_module(MODULES[name])
+        module: Any = importlib.import_module(path)
         found: Engine = module.engine
         return found
     others = third_parties()
