@@ -125,8 +125,11 @@ def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
 
 
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
-    """Of a scan: a state has the initial state's sizes; an output is followed through the body."""
+    """Of pooling: the samples. Of a scan: a state has the initial one's sizes; an output is
+    followed through the body."""
     scan, index = x.operands[0], x.attrs["index"]
+    if scan.primitive.name == "max_pool":
+        return (scan.operands[0], 0) if axis == 0 else None
     if scan.primitive.name != "scan":
         return None
     carry = scan.attrs["consts"] + scan.attrs["carry"]
@@ -193,7 +196,10 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
         _dropped_origin,
     ),
     **dict.fromkeys(
-        ("patches", "conv", "depthwise_conv", "sum_pool", "pool_pick"),
+        (
+            *("patches", "fold", "conv", "conv_input", "depthwise_conv", "depthwise_input"),
+            *("sum_pool", "sum_unpool", "pool_pick", "unpool"),
+        ),
         lambda x, axis: (x.operands[0], 0) if axis == 0 else None,
     ),
 }
