@@ -16,6 +16,7 @@ from ...errors import DTypeError
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
 from .._base import Engine
+from .._exchange import numpy_view
 from .._lowering import Rule
 from .executable import JaxExecutable
 from .rules import DECLINED, RULES
@@ -60,12 +61,11 @@ class JaxEngine(Engine):
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`. JAX shares memory that is aligned, and copies other."""
-        try:
-            found = array if isinstance(array, np.ndarray) else np.from_dlpack(array)
-            with jax.enable_x64(True):
-                return jax.device_put(found)
-        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+        found = numpy_view(array)
+        if found is None:
             return None
+        with jax.enable_x64(True):
+            return jax.device_put(found)
 
     def version(self) -> str:
         """See `Engine.version`."""

@@ -13,6 +13,7 @@ from ...ir.types import TensorType, as_dtype
 from .._base import Engine, Executable
 from .._code.code import Arg, Code, Language
 from .._code.emitter import Emitter, Rule
+from .._exchange import numpy_view
 from . import pool
 from .namespace import NAMESPACE
 from .rules import RULES
@@ -80,12 +81,7 @@ class NumpyEngine(Engine):
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
-        if isinstance(array, np.ndarray):
-            return array
-        try:
-            return np.from_dlpack(array)
-        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
-            return None
+        return numpy_view(array)
 
     def version(self) -> str:
         """See `Engine.version`."""

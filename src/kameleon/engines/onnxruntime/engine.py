@@ -16,6 +16,7 @@ from ...ir.sizes import Sizes
 from ...ir.types import DTYPES, TensorType
 from ...prims.sizes import size_origin
 from .._base import Engine, Executable
+from .._exchange import numpy_view
 from .._flags import Flag, flagged
 from .._lowering import Rule
 from .lowering import OnnxLowering
@@ -195,12 +196,7 @@ class OnnxRuntimeEngine(Engine):
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
-        if isinstance(array, np.ndarray):
-            return array
-        try:
-            return np.from_dlpack(array)
-        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
-            return None
+        return numpy_view(array)
 
     def version(self) -> str:
         """See `Engine.version`."""

@@ -12,6 +12,7 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import DTYPES, TensorType
 from .._base import Engine, Executable
+from .._exchange import numpy_view
 from .._lowering import Rule
 from . import rules
 from .arrays import EAGER, as_tensor, eager, private
@@ -56,9 +57,8 @@ class TensorflowEngine(Engine):
         """See `Engine.adopt`; the memory must be aligned as TensorFlow wants it."""
         if isinstance(array, EAGER):
             return array
-        try:
-            view = array if isinstance(array, np.ndarray) else np.from_dlpack(array)
-        except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
+        view = numpy_view(array)
+        if view is None:
             return None
         return eager(view) if view.flags.c_contiguous and view.dtype.name in DTYPES else None
 
