@@ -12,6 +12,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.errors import ArgumentError, EvaluationError, ShapeError
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 Array = np.ndarray[Any, Any]
 INF = float("inf")
 

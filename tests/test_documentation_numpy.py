@@ -15,6 +15,8 @@ import pytest
 
 from kameleon import backend as K
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 Array = np.ndarray[Any, Any]
 Oracle = Callable[..., Any]
 

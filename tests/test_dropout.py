@@ -12,6 +12,8 @@ from threefry import reference_words
 from kameleon import backend as K
 from kameleon.errors import ArgumentError, EvaluationError, ShapeError
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 RARE = 1e-4  # fixed seeds; a right generator fails with less than one in so many
 
 

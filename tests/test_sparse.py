@@ -16,6 +16,8 @@ from kameleon.engines.numpy.sparse import sparse_dot, sparse_to_dense
 from kameleon.errors import EvaluationError, FeedError, MissingLibraryError, ShapeError
 from kameleon.runtime.function import Function
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 Array = np.ndarray[Any, Any]
 
 

@@ -14,6 +14,8 @@ from kameleon.testing import check_gradients
 
 from .numeric_cases import CASES, Array, Case
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 TABLE = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
 DIFFERENTIABLE = [case for case in CASES if case.wrt]
 SIZES = pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])

@@ -12,6 +12,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.errors import ArgumentError, DTypeError, ShapeError
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4)
 Y = np.array([[2.0], [-3.0], [0.5]], dtype="float32")
 WHOLE = np.arange(-6, 6, dtype="int32").reshape(3, 4)

@@ -12,6 +12,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 Array = np.ndarray[Any, Any]
 Build = Callable[..., Any]
 

@@ -14,6 +14,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.testing import check_gradients
 
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
 # Size, cells of the kernel (1, 100, 10000), stride, rate, padding, values.
 LINES = [
     (5, 2, 2, 2, "valid", [301]),

@@ -60,7 +60,7 @@ def _operator(kind: str, same: bool = True) -> Rule:
 
 
 def _with_bools(kind: str, bools: str) -> Rule:
-    return lambda lo, node, *xs: lo.op(bools if node.dtype.is_bool else kind, *xs)
+    return lambda lo, node, *xs: lo.kernel(bools if node.dtype.is_bool else kind, node.dtype, xs)
 
 
 def _single(rule: Rule) -> Rule:
@@ -238,7 +238,7 @@ RULES: dict[str, Rule] = {
     **{name: _operator(kind) for name, kind in OPERATORS.items()},
     **{name: _operator(kind, same=False) for name, kind in TESTS.items()},
     **{name: _with_bools(*kinds) for name, kinds in WITH_BOOLS.items()},
-    "square": lambda lo, node, x: lo.op("Mul", x, x),
+    "square": lambda lo, node, x: lo.kernel("Mul", node.dtype, (x, x)),
     "expm1": _expm1,
     "log1p": _log1p,
     "sign": _sign,

@@ -110,7 +110,7 @@ def _with_product(sign: float) -> Rule:
         found = _scaled_product(lo, node.operands[0]) if kind == "Add" else None
         if found is not None and node.dtype in _GEMM:
             return _onto(lo, *found, sign, y)
-        return lo.op(kind, x, y)
+        return lo.kernel(kind, node.dtype, (x, y))
 
     return rule
 

@@ -10,9 +10,9 @@ from pytensor.tensor.type import TensorType as ArrayType
 
 from ...errors import ShapeError
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
+from ...ir.primitive import CONSTANT, input_node
 from ...ir.program import KEYED_CONSTANT, Graph
-from ...ir.rewrite import closed
+from ...ir.rewrite import substitute
 from ...ir.types import TensorType
 from .._lowering import Lowering, Rule
 from ..numpy.engine import NumpyEmitter
@@ -99,7 +99,10 @@ class TheanoLowering(Lowering):
         view = node.primitive.name in VIEWS and node.operands[0] in leaves
         single = isinstance(node.type, TensorType)
         results = [r for r in node.results if single or r in self.used]
-        function = _function(closed(list(leaves), results), own=not view)
+        # Over inputs of its own: the code is kept, and shall keep nothing of the user's graph.
+        inputs = {x: input_node(x.type) for x in leaves}
+        graph = Graph(inputs.values(), substitute(results, inputs))
+        function = _function(graph, own=not view)
         types = [array_type(r.type) for r in results]
         values = Kernel(node.primitive.name, function, types, view)(
             *map(self.value, leaves), return_list=True

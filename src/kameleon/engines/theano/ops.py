@@ -61,7 +61,8 @@ class Kernel(Op):  # type: ignore[misc]
                 cell[0] = value if type(value) is np.ndarray else np.asarray(value)
                 mark[0] = True
 
-        thunk.inputs, thunk.outputs, thunk.lazy = inputs, outputs, False  # type: ignore[attr-defined]
+        thunk.inputs, thunk.outputs = inputs, outputs  # type: ignore[attr-defined]
+        thunk.lazy = False  # type: ignore[attr-defined]
         return thunk
 
 

@@ -43,7 +43,8 @@ def give(tensor: Any) -> None:
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     # One user is the tensor, the other one `storage`. Memory that NumPy has seen has a fixed size.
-    if size >= SMALLEST and storage.resizable() and _storage_users(storage._cdata) == 2:  # type: ignore[misc]
+    users: int = _storage_users(storage._cdata)  # type: ignore[misc]
+    if size >= SMALLEST and storage.resizable() and users == 2:
         _buffers.keep(size, storage)
 
 
