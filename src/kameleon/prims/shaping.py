@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, INPUT, ITEM
@@ -67,11 +67,17 @@ def _shapes(branch: Graph) -> Iterator[list[Any]]:
         yield [told(sizes.of(y, axis)) for axis in range(len(y.shape))]
 
 
-@functools.lru_cache(maxsize=1024)
+# What `shape_inputs` has found, for as long as the graph lives.
+_found: WeakKeyDictionary[Graph, dict[bool, tuple[int, ...]]] = WeakKeyDictionary()
+
+
 def shape_inputs(graph: Graph, outer: bool = True) -> tuple[int, ...]:
     """The numbers of those inputs whose values decide shapes in the graph."""
-    deciding = shape_nodes(graph, outer)
-    return tuple(i for i, x in enumerate(graph.inputs) if x in deciding)
+    found = _found.setdefault(graph, {})
+    if outer not in found:
+        deciding = shape_nodes(graph, outer)
+        found[outer] = tuple(i for i, x in enumerate(graph.inputs) if x in deciding)
+    return found[outer]
 
 
 def shape_nodes(graph: Graph, outer: bool = True) -> set[Node]:
