@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support import engines_under_test, reset_session
 
+from kameleon.config import ENGINES, installed
+
 if TYPE_CHECKING:
     from kameleon.engines import Engine
 
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
 _HOME = tempfile.mkdtemp(prefix="kameleon-tests-")
 os.environ["KERAS_HOME"] = _HOME
 os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
+
+
+# What can't be imported here: engines whose libraries aren't installed, and their own tests.
+collect_ignore_glob = [
+    pattern
+    for name in ENGINES
+    if not installed(name)
+    for pattern in (f"src/kameleon/engines/{name}/*", f"tests/engines/test_{name}.py")
+]
 
 
 def pytest_unconfigure() -> None:
