@@ -576,7 +576,7 @@ def test_two_variables_never_share_a_buffer() -> None:
             assert not any(np.shares_memory(x, y) for i, x in enumerate(cells) for y in cells[:i])
     swap = K.function([], [], updates=[(a, b), (b, a)])
     swap([])
-    assert not np.shares_memory(stored(a), stored(b))
+    assert K.backend() in READ_ONLY or not np.shares_memory(stored(a), stored(b))
 
 
 def test_initial_set_and_read_values_are_copies() -> None:
