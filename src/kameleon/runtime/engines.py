@@ -6,12 +6,14 @@ import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..config import ENGINES, installed
 from ..engines._base import Engine
 from ..errors import EngineError, EngineNotFoundError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # Engines that come with Kameleon: where each is, loaded when it's first needed.
 MODULES = {
@@ -41,6 +43,8 @@ def canonical(name: str) -> str:
 
 def third_parties() -> dict[str, EntryPoint]:
     """Engines that other packages announce."""
+    from importlib.metadata import entry_points  # late: it takes long to import
+
     found = entry_points(group=GROUP)
     return {e.name: e for e in found if e.name not in MODULES and e.name not in ALIASES}
 
