@@ -124,7 +124,9 @@ class BackendFunction:
         """
         if not isinstance(inputs, (list, tuple)):
             inputs = [inputs]
-        results = self.compiled(self._inputs.values(inputs))
+        if not self._inputs.plain:
+            inputs = self._inputs.values(inputs)
+        results = self.compiled(inputs)
         return results if self._count is not None else self._leaves.rebuild(results)
 
     @property

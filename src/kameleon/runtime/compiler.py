@@ -98,12 +98,19 @@ def run(
     """
     try:
         return (call or executable)(arguments)
-    except Warning:  # a warning that somebody has made an error
-        raise
     except Exception as error:
-        if replay is not None:
-            replay()
-        explain(executable, error)
+        failed(executable, error, replay)
+
+
+def failed(
+    executable: Executable, error: Exception, replay: Callable[[], None] | None = None
+) -> NoReturn:
+    """Raise what can be said about a failure; see `run`."""
+    if isinstance(error, Warning):  # a warning that somebody has made an error
+        raise error
+    if replay is not None:
+        replay()
+    explain(executable, error)
 
 
 def explain(executable: Executable, error: Exception) -> NoReturn:

@@ -16,7 +16,7 @@ from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..prims.elementwise import constant
-from .compiler import compiled, compiled_anew, run
+from .compiler import compiled, compiled_anew, failed, run
 from .engines import current, embedded, loaded
 from .pure import fed, pure_graph
 from .state import borrow, commit, draws, give_back, snapshot
@@ -89,6 +89,8 @@ class Function:
         self._locks = [cell.lock for cell in cells]  # always taken in this order
         first = len(self.inputs) + len(self._constants)
         variables = self.program.variables
+        # Nothing but inputs goes in, nothing but outputs comes out.
+        self._pure = not (variables or self._constants or self.program.prints or cells)
         self._places = [first + variables.index(v) for v, _ in self.program.updates]
 
     def __repr__(self) -> str:
@@ -115,16 +117,20 @@ class Function:
             engine = embedded()
         arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
         executable = self._executable(arguments, engine)
-        if not self._locks:
-            values = [*arguments, *self._constants, *self._state(engine)]
-            results = run(executable, values, lambda: self._replay(values, engine))
-        else:
+        if self._locks:
             results = self._run_and_commit(executable, arguments, engine)
-        if engine.name == "numpy":  # its arrays are what is wanted
-            if self.program.prints:
-                self._print(results)
-            return list(results[: len(self.outputs)])
-        return self._converted(results, engine)
+        else:
+            if not self._pure:
+                arguments += [*self._constants, *self._state(engine)]
+            try:  # what `run` does, without a call of its own
+                results = executable(arguments)
+            except Exception as error:
+                failed(executable, error, lambda: self._replay(arguments, engine))
+        if engine.name != "numpy":
+            return self._converted(results, engine)
+        if self.program.prints:
+            self._print(results)
+        return list(results) if self._pure else list(results[: len(self.outputs)])
 
     def _converted(self, results: Sequence[Any], engine: Engine) -> list[Any]:
         """The outputs as the caller wants them; prints what is to be printed."""
@@ -206,7 +212,7 @@ class Function:
 
     def _executable(self, arguments: Sequence[Any], engine: Engine) -> Executable:
         """The code for the learning phase of this call, with the dead branches removed."""
-        phase = self._phase_of(arguments)
+        phase = None if self._phase is None else bool(arguments[self._phase])
         found = self._executables.get((engine, phase))
         if found is None:
             found = compiled(self.graph(phase), engine)
