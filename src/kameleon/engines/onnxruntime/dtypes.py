@@ -17,12 +17,13 @@ _SMALL = frozenset(("uint8", "int8")) | _WIDE
 _INTEGERS = frozenset("uint8 uint16 uint32 uint64 int8 int16 int32 int64".split())
 
 _EXACT = frozenset(("float32", "float64"))
+_CURVES = ("Exp", "Log", "Sqrt", "Sin", "Cos", "Tanh", "Sigmoid")  # defined for floats alone
 
 KERNELS: dict[str, frozenset[str]] = {
     # Of float16 ONNX Runtime computes these in float32 by itself, but rounds a chain of them at
     # its end alone.
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _INTEGERS | _EXACT),
-    **dict.fromkeys(("Exp", "Log", "Sqrt", "Sin", "Cos", "Tanh", "Sigmoid"), _EXACT),
+    **dict.fromkeys(_CURVES, _EXACT),
     "Equal": frozenset(("bool",)) | _INTEGERS | _EXACT,
     "Neg": frozenset(("int8", "int16")) | _WIDE,
     # Of float16 it gives 0 for NaN; of int64 these three look at the lower half alone.
@@ -72,8 +73,7 @@ CARRIERS: dict[str, Mapping[str, str]] = {
     **dict.fromkeys(("Where", "Pad", "NonZero", "BitCast"), MOVES),
     **dict.fromkeys(
         (
-            *("Add", "Sub", "Mul", "Div", "Exp", "Log", "Sqrt", "Sin", "Cos", "Tanh", "Sigmoid"),
-            *("Neg", "Range", "CumSum", "CumProd", "MatMul"),
+            *("Add", "Sub", "Mul", "Div", "Neg", "Range", "CumSum", "CumProd", "MatMul"),
             *("ScatterElements", "ScatterND"),
         ),
         WRAPS,
@@ -86,6 +86,7 @@ CARRIERS: dict[str, Mapping[str, str]] = {
         ORDERED,
     ),
     "BitShift": BITS,
+    **{key: {"float16": "float32"} for key in _CURVES},
 }
 
 
