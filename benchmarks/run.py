@@ -39,13 +39,10 @@ def environment(engine: str, threads: int) -> dict[str, str]:
 
 def measure(engine: str, name: str) -> list[Any]:
     """The rows of one workload on the engine that this process is for."""
-    from harness import Row
 
     if name in ITSELF:
         return importlib.import_module(ITSELF[name]).run()
     hand = importlib.import_module(f"by_hand.{engine}")
-    if name in hand.LEFT_OUT:
-        return [Row(name, "", note=f"left out: {hand.LEFT_OUT[name]}")]
     rows = importlib.import_module(name).run(hand.SIDES)
     for row in rows:
         row.note = row.note or getattr(hand, "NOTES", {}).get(name, "")

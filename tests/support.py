@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -37,6 +38,33 @@ def reset_session(backend: ModuleType) -> None:
 def native_in(names: Container[str]) -> Callable[[Node], bool]:
     """An engine that has rules for just these primitives, as `simplify` asks for it."""
     return lambda node: node.primitive.name in names
+
+
+def side_by_side(works: list[Callable[[], None]]) -> None:
+    """Run each of them in a thread of its own, change often; raise what any of them raised."""
+    failures: list[BaseException] = []
+    barrier = threading.Barrier(len(works))
+
+    def guarded(work: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in works]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+    finally:
+        sys.setswitchinterval(interval)
+    assert not any(thread.is_alive() for thread in threads), "a deadlock"
+    if failures:
+        raise failures[0]
 
 
 def run_python(

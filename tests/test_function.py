@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import inspect
-import sys
-import threading
 import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from support import side_by_side
 
 from kameleon import backend as K
 from kameleon.engines._base import Engine
@@ -617,30 +617,8 @@ def test_an_old_output_survives_the_calls_that_follow() -> None:
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
-    """Run `work` in so many threads that change often; raise what any of them raised."""
-    failures: list[BaseException] = []
-    barrier = threading.Barrier(count)
-
-    def guarded(number: int) -> None:
-        barrier.wait()
-        try:
-            work(number)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    finally:
-        sys.setswitchinterval(interval)
-    assert not any(thread.is_alive() for thread in threads), "a deadlock"
-    if failures:
-        raise failures[0]
+    """Run `work` in so many threads at once."""
+    side_by_side([partial(work, i) for i in range(count)])
 
 
 def test_concurrent_increments_are_not_lost() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from own_arrays import FILLERS, MAKERS
-from support import engines_under_test
+from support import engines_under_test, side_by_side
 
 from kameleon import backend as K
 from kameleon import load, set_engine
@@ -125,8 +123,8 @@ def test_a_choice_made_in_a_block_counts_after_it() -> None:
 
 def test_a_choice_is_for_all_threads() -> None:
     seen: list[str] = []
-    in_threads([lambda: K.set_engine(NAMES[-1])])
-    in_threads([lambda: seen.append(K.backend())])
+    side_by_side([lambda: K.set_engine(NAMES[-1])])
+    side_by_side([lambda: seen.append(K.backend())])
     assert [*seen, K.backend()] == [NAMES[-1]] * 2
 
 
@@ -564,33 +562,6 @@ def test_a_failure_names_the_line_that_made_the_node(engine_name: str) -> None:
 # Threads --------------------------------------------------------------------------------------
 
 
-def in_threads(works: list[Callable[[], None]]) -> None:
-    """Run each of them in a thread of its own, change often; raise what any of them raised."""
-    failures: list[BaseException] = []
-    barrier = threading.Barrier(len(works))
-
-    def guarded(work: Callable[[], None]) -> None:
-        barrier.wait()
-        try:
-            work()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in works]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(120)
-    finally:
-        sys.setswitchinterval(interval)
-    assert not any(thread.is_alive() for thread in threads), "a deadlock"
-    if failures:
-        raise failures[0]
-
-
 def on(name: str, work: Callable[[Engine], None]) -> Callable[[], None]:
     """A thread's work on an engine."""
 
@@ -621,7 +592,7 @@ def test_engines_in_threads_share_variables(first: str, second: str) -> None:
             x, y = K.batch_get_value([a, b])
             np.testing.assert_array_equal(x, y)
 
-    in_threads([on(first, write), on(second, write), on(first, look), on(second, look)])
+    side_by_side([on(first, write), on(second, write), on(first, look), on(second, look)])
     for found in K.batch_get_value([a, b]):
         assert set(found) == {62.0}
 
@@ -637,11 +608,11 @@ def test_each_thread_has_its_own_engine() -> None:
             assert engine.type_of(found) is not None
             assert engine.to_numpy(found).tolist() == [1.0, 1.0, 1.0]
 
-    in_threads([on(name, work) for name in NAMES * 2])
+    side_by_side([on(name, work) for name in NAMES * 2])
     # A block is for the thread that entered it.
     with K.using_engine(NAMES[-1]):
         seen: list[str] = []
-        in_threads([lambda: seen.append(K.backend())])
+        side_by_side([lambda: seen.append(K.backend())])
     assert seen == ["numpy"]
 
 
@@ -658,5 +629,5 @@ def test_failures_in_threads_lose_no_update() -> None:
                 f([1])
 
     works = NAMES if len(NAMES) > 1 else NAMES * 3
-    in_threads([on(name, work) for name in works])
+    side_by_side([on(name, work) for name in works])
     assert K.get_value(v).tolist() == [10.0 * len(works)] * 2

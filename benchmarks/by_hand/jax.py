@@ -224,4 +224,3 @@ SIDES = {
     "add": Add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}

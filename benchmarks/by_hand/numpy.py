@@ -364,4 +364,3 @@ SIDES = {
     "add": lambda: np.add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}

@@ -174,5 +174,4 @@ SIDES = {
     "add": Add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}
 NOTES = dict.fromkeys(("mlp", "conv", "lstm", "attention"), "by hand: gradients written as ONNX")

@@ -219,4 +219,3 @@ SIDES = {
     "add": Add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}

@@ -205,5 +205,4 @@ SIDES = {
     "add": Add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}
 NOTES = {"conv": "by hand: columns, as PyTensor has no such convolution"}

@@ -182,4 +182,3 @@ SIDES = {
     "add": lambda: add,
     "count": Count,
 }
-LEFT_OUT: dict[str, str] = {}

@@ -90,6 +90,11 @@ class Program(Graph):
         return (*self.outputs, *new, *(p.value for p in self.prints))
 
 
+def bodies(node: Node) -> list[Graph]:
+    """The bodies of a loop or a condition."""
+    return [v for v in node.attrs.values() if isinstance(v, Graph)]
+
+
 def _node_key(node: Node, number: dict[Node, int]) -> Hashable:
     operands = tuple(number[n] for n in node.operands)
     return (node.primitive.name, operands, attrs_key(node), node.type)

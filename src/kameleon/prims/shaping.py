@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, INPUT, ITEM
-from ..ir.program import Graph
+from ..ir.program import Graph, bodies
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType
 from .sizes import size_origin
@@ -37,14 +37,14 @@ def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
     first = FIRST_SIZE.get(node.primitive.name)
     if first is not None:
         return node.operands[first:]
-    bodies = [v for v in node.attrs.values() if isinstance(v, Graph)]
-    if not bodies:
+    graphs = bodies(node)
+    if not graphs:
         return ()
     # A condition's bodies take what follows the condition; others take all operands.
     chooses = node.primitive.name == "cond"
     given = node.operands[1:] if chooses else node.operands
-    needed = {i for body in bodies for i in shape_inputs(body, outer=False)}
-    chosen = node.operands[:1] if chooses and outer and _shapes_may_differ(*bodies) else ()
+    needed = {i for body in graphs for i in shape_inputs(body, outer=False)}
+    chosen = node.operands[:1] if chooses and outer and _shapes_may_differ(*graphs) else ()
     return [*chosen, *(given[i] for i in sorted(needed))]
 
 

@@ -112,9 +112,7 @@ class Function:
         """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
         if len(values) != len(self._feeds):
             self._miscounted(values)
-        engine = self._engine or current()
-        if self._once and not engine.quick:
-            engine = embedded()
+        engine = self.engine
         arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
         executable = self._executable(arguments, engine)
         if self._locks:
@@ -212,7 +210,7 @@ class Function:
 
     def _executable(self, arguments: Sequence[Any], engine: Engine) -> Executable:
         """The code for the learning phase of this call, with the dead branches removed."""
-        phase = None if self._phase is None else bool(arguments[self._phase])
+        phase = self._phase_of(arguments)
         found = self._executables.get((engine, phase))
         if found is None:
             found = compiled(self.graph(phase), engine)

@@ -15,7 +15,7 @@ from ..engines._base import Engine, Executable
 from ..errors import DTypeError, EngineError
 from ..ir.node import Node
 from ..ir.primitive import ITEM
-from ..ir.program import Graph
+from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
@@ -50,11 +50,6 @@ def _check_dtypes(graph: Graph, engine: Engine) -> None:
                 )
         for body in bodies(node):
             _check_dtypes(body, engine)
-
-
-def bodies(node: Node) -> list[Graph]:
-    """The bodies of a loop or a condition."""
-    return [v for v in node.attrs.values() if isinstance(v, Graph)]
 
 
 class _Levels:
@@ -134,6 +129,7 @@ class _Staged(Executable):
     def __init__(self, levels: _Levels):
         self.graph, self.engine = levels.graph, levels.engine
         self.parts = list(_parts(levels))
+        self._fresh = {x for part in self.parts for x in part.outputs}
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
@@ -148,11 +144,10 @@ class _Staged(Executable):
 
     def _own(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> list[Any]:
         """The outputs as fresh arrays of the engine."""
-        fresh = {x for part in self.parts for x in part.outputs}
         results, given = [], set[Node]()
         for node in self.graph.outputs:
             value, source = values[node], sources[node]
-            if source is self.engine and node in fresh and node not in given:
+            if source is self.engine and node in self._fresh and node not in given:
                 results.append(value)
             else:
                 results.append(self.engine.from_numpy(source.to_numpy(value)))

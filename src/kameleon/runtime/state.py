@@ -82,10 +82,16 @@ def snapshot(variables: Iterable[Variable], engine: Engine) -> list[Any]:
     if _misfits:
         _check_fit(variables)
     with _snapshot:
-        cells = [v.cell for v in variables]
-        while any(c.lent for c in cells):
-            _snapshot.wait()
+        cells = _readable(variables)
         return [c.value if c.home is engine else c.on(engine) for c in cells]
+
+
+def _readable(variables: Iterable[Variable]) -> list[Cell]:
+    """The cells of variables, as soon as no call holds their values; `_snapshot` is held."""
+    cells: list[Cell] = [v.cell for v in variables]
+    while any(c.lent for c in cells):
+        _snapshot.wait()
+    return cells
 
 
 def borrow(cells: Sequence[Cell], values: list[Any], places: Sequence[int]) -> bool:
@@ -137,11 +143,8 @@ def numpy_value(variable: Variable, copy: bool = True) -> Any:
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
     """The values of variables at one moment, as NumPy arrays; without `copy` to be read only."""
     with _snapshot:
-        while any(v.cell.lent for v in variables):
-            _snapshot.wait()
-        return [
-            v.cell.home.to_numpy(v.cell.value) if copy else v.cell.on(embedded()) for v in variables
-        ]
+        cells = _readable(variables)
+        return [c.home.to_numpy(c.value) if copy else c.on(embedded()) for c in cells]
 
 
 def set_value(variable: Variable, value: Any) -> None:

@@ -17,13 +17,13 @@ from ..engines._base import Engine
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import REGISTRY
-from ..ir.program import Graph
+from ..ir.program import Graph, bodies
 from ..ir.types import TensorType
 from ..ir.verify import verify
 from ..prims.elementwise import add, constant
 from ..prims.reduce import reduce_sum
 from ..runtime.compiler import run
-from ..runtime.stages import bodies, build
+from ..runtime.stages import build
 from ..transform.grad import gradients
 from ..transform.simplify import simplify
 from .cases import CASES

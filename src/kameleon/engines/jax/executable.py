@@ -14,7 +14,7 @@ from jax import lax
 
 from ...errors import EvaluationError, RecompilationWarning
 from ...ir.node import Node
-from ...ir.program import Graph
+from ...ir.program import Graph, bodies
 from ...ir.text import text_of
 from ...prims.shaping import shape_inputs
 from .._base import Executable
@@ -192,9 +192,8 @@ def _number(value: Any) -> Any:
 def _large_constants(graph: Graph) -> list[Node]:
     found = {n: None for n in graph.nodes if is_large(n)}
     for node in graph.nodes:
-        for value in node.attrs.values():
-            if isinstance(value, Graph):
-                found.update(dict.fromkeys(_large_constants(value)))
+        for body in bodies(node):
+            found.update(dict.fromkeys(_large_constants(body)))
     return list(found)
 
 

@@ -319,19 +319,7 @@ def scan(
     outputs: int,
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Tensor, ...]:
-    """Run `step(*consts, *carry, *slices, *places)` along axis 0.
-
-    Args:
-        step: gives the new carry, then as many outputs as `outputs` says, which it may write
-            into the places; a place may be None.
-        consts, carry, sequences: what it's given.
-        backwards: from the last slice to the first.
-        outputs: how many it gives beside the carry.
-        made: shape and dtype of each output, where they are known.
-
-    Returns:
-        The last carry, then the stacked outputs.
-    """
+    """Run a step along axis 0: see `scan` of the NumPy engine's kernels."""
     length, count = len(sequences[0]), len(carry)
     if any(len(x) != length for x in sequences):
         mismatch(*(len(x) for x in sequences))
