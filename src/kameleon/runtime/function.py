@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .pure import fed, pure_graph
 from .state import borrow, commit, draws, give_back, snapshot
 
 Feed = Callable[[Any, Engine], Any]
+Want = tuple[Any, int, list[tuple[int, int]]]
+_ARRAY = np.ndarray
 
 
 class Function:
@@ -71,9 +73,11 @@ class Function:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
+        self._wanted = [_want(x) for x in self.inputs]
         fixed = [feed_of(x, self.name)(v, embedded()) for x, v in constants.items()]
         self._constants = [np.array(v) for v in fixed]  # the user may change theirs
         self._engine, self._as_numpy = engine, as_numpy
+        self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
         self._once = once and not any(
             isinstance(n.type, TensorType) and n.dtype in lacks for n in self.program.nodes
@@ -113,8 +117,14 @@ class Function:
         if len(values) != len(self._feeds):
             self._miscounted(values)
         engine = self.engine
-        arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
-        executable = self._executable(arguments, engine)
+        if _fit(values, self._wanted):
+            arguments = list(values)
+        else:
+            arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
+        phase = None if self._phase is None else bool(arguments[self._phase])
+        executable = self._executables.get(engine if phase is None else (engine, phase))
+        if executable is None:
+            executable = self._compiled(phase, engine)
         if self._locks:
             results = self._run_and_commit(executable, arguments, engine)
         else:
@@ -123,7 +133,7 @@ class Function:
             try:  # what `run` does, without a call of its own
                 results = executable(arguments)
             except Exception as error:
-                failed(executable, error, lambda: self._replay(arguments, engine))
+                self._failed(executable, error, arguments, engine)
         if engine.name != "numpy":
             return self._converted(results, engine)
         if self.program.prints:
@@ -133,12 +143,12 @@ class Function:
     def _converted(self, results: Sequence[Any], engine: Engine) -> list[Any]:
         """The outputs as the caller wants them; prints what is to be printed."""
         count = len(self.outputs)
-        shown = [engine.to_numpy(x)[()] for x in results[count:]] if self.program.prints else []
-        if shown:
-            self._print(shown)
+        if self.program.prints:
+            self._print([engine.to_numpy(x)[()] for x in results[count:]])
         if not self._as_numpy:
             return list(results[:count])
-        return [engine.to_numpy(x, copy=False)[()] for x in results[:count]]
+        arrays = [engine.to_numpy(x, False) for x in results[:count]]
+        return [x[()] for x in arrays] if self._scalars else arrays
 
     def _state(self, engine: Engine) -> list[Any]:
         variables = self.program.variables
@@ -208,18 +218,20 @@ class Function:
 
     # Variants ------------------------------------------------------------------------------
 
-    def _executable(self, arguments: Sequence[Any], engine: Engine) -> Executable:
-        """The code for the learning phase of this call, with the dead branches removed."""
-        phase = self._phase_of(arguments)
-        found = self._executables.get((engine, phase))
-        if found is None:
-            found = compiled(self.graph(phase), engine)
-            self._executables[engine, phase] = found
+    def _compiled(self, phase: bool | None, engine: Engine) -> Executable:
+        """The code for a learning phase, with the dead branches removed; it's remembered."""
+        found = compiled(self.graph(phase), engine)
+        self._executables[engine if phase is None else (engine, phase)] = found
         return found
 
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text (for learning phase `phase`, if that's an input)."""
         return compiled(self.graph(phase), self.engine).source
+
+    def _failed(
+        self, executable: Executable, error: Exception, arguments: Sequence[Any], engine: Engine
+    ) -> NoReturn:
+        failed(executable, error, lambda: self._replay(arguments, engine))
 
     def _replay(self, values: Sequence[Any], engine: Engine) -> None:
         """Run a call that failed again, on the embedded engine, where every node is known.
@@ -248,23 +260,34 @@ class Function:
         return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
 
 
+def _want(node: Node) -> Want:
+    """The dtype, number of axes and known sizes (axis, size) that an array for `node` has."""
+    known = [(i, d) for i, d in enumerate(node.shape) if d is not None]
+    return np.dtype(node.dtype), node.type.rank, known
+
+
+def _fit(values: Sequence[Any], wanted: Sequence[Want]) -> bool:
+    """Whether all values are NumPy arrays that can be taken as they are: most often they are."""
+    for value, (dtype, rank, known) in zip(values, wanted, strict=False):
+        if type(value) is not _ARRAY or value.dtype is not dtype or value.ndim != rank:
+            return False
+        for axis, size in known:
+            if value.shape[axis] != size:
+                return False
+    return True
+
+
 def feed_of(node: Node, what: str) -> Feed:
     """The function that turns a given value into an array for `node`, or refuses it."""
-    want, numpy_dtype = node.type, np.dtype(node.dtype)
-    rank, known = want.rank, [(i, d) for i, d in enumerate(want.shape) if d is not None]
+    type, wanted = node.type, [_want(node)]
 
     def feed(value: Any, engine: Engine) -> Any:
-        if type(value) is np.ndarray and value.dtype is numpy_dtype and value.ndim == rank:
-            shape = value.shape
-            for axis, size in known:
-                if shape[axis] != size:
-                    break
-            else:
-                return value
-        own = None if isinstance(value, np.ndarray | list | float) else engine.type_of(value)
-        if own == want or (own and own.dtype == want.dtype and want.accepts(own.shape)):
+        if _fit([value], wanted):
             return value
-        return _converted(value, node, want, what)
+        own = None if isinstance(value, np.ndarray | list | float) else engine.type_of(value)
+        if own == type or (own and own.dtype == type.dtype and type.accepts(own.shape)):
+            return value
+        return _converted(value, node, type, what)
 
     return feed
 

@@ -46,8 +46,9 @@ class JaxEngine(Engine):
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """See `Engine.to_numpy`. A large result that was given up isn't copied."""
-        if copy or array.nbytes < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
-            return np.array(array)
+        found = np.asarray(array)  # waits for it; can't be written to
+        if copy or found.nbytes < LARGE or found.dtype.kind == "V" or not _on_cpu(array):
+            return found.copy()
         return np.asarray(_Memory(array))
 
     def type_of(self, value: Any) -> TensorType | None:
@@ -83,7 +84,7 @@ class _Memory:
     __slots__ = ("__array_interface__", "array")
 
     def __init__(self, array: Any):
-        self.array = array.block_until_ready()  # lives as long as what is made of this
+        self.array = array  # lives as long as what is made of this
         self.__array_interface__ = {
             "shape": array.shape,
             "typestr": array.dtype.str,

@@ -201,8 +201,8 @@ def _settle(arguments: Sequence[Any], results: Sequence[Any]) -> None:
     """Wait, where code may still read a NumPy array, which its owner may change any time."""
     for x in arguments:
         if isinstance(x, np.ndarray):
-            for y in results[:1]:
-                y.block_until_ready()
+            if results:
+                results[0].block_until_ready()
             return
 
 

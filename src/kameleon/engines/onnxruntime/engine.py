@@ -26,11 +26,16 @@ from .rules import ONLY, RULES
 # Planning how values share memory takes time that grows with the square of the number of
 # operators where sizes are unknown: graphs with more of them do without.
 MANY = 500
+_ARRAY = np.ndarray
 _FATAL = 4  # the severity of what is logged: errors are raised, too
 _DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
 _NAMES = {"float32": "float", "float64": "double"}
 _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_TYPES}
+
+
+# An input's number and axis; another's, or -1 and the size itself.
+Pair = tuple[int, int, int, int]
 
 
 class _Lowering(OnnxLowering):
@@ -54,21 +59,27 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class _Executable(Executable):
-    """A session, and the names of what goes in and comes out."""
+    """A session, the names of what goes in and comes out, and the sizes that must be equal."""
 
-    def __init__(self, session: Any, inputs: list[str], outputs: list[str], model: Any):
+    def __init__(
+        self, session: Any, inputs: list[str], outputs: list[str], model: Any, pairs: Sequence[Pair]
+    ):
         self._session, self._inputs, self._outputs = session, inputs, outputs
-        self._model = model
+        self._model, self._pairs = model, pairs
         # The session's own `run` looks at each input again, in Python.
         self._run = getattr(session, "_sess", session).run
         self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
         self._options.log_severity_level = _FATAL
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`."""
-        results: Sequence[Any] = self._run(
-            self._outputs, dict(zip(self._inputs, arguments, strict=True)), self._options
-        )
+        """See `Executable`. Sizes are compared before anything runs."""
+        if self._pairs:
+            given = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
+            for i, axis, j, other in self._pairs:
+                if given[i].shape[axis] != (other if j < 0 else given[j].shape[other]):
+                    raise EvaluationError("sizes that were taken as equal differ at run time")
+        feed = dict(zip(self._inputs, arguments, strict=True))
+        results: Sequence[Any] = self._run(self._outputs, feed, self._options)
         return results
 
     @property
@@ -98,26 +109,6 @@ class _WithLarge(_Executable):
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         return super().__call__([*arguments, *self._large])
-
-
-class _Compared(Executable):
-    """Sizes of the arguments that must be equal are compared before anything runs."""
-
-    def __init__(self, inner: Executable, pairs: Sequence[Pair]):
-        self._inner, self._pairs = inner, pairs
-
-    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`."""
-        arguments = [x if isinstance(x, np.ndarray) else x.numpy() for x in arguments]
-        for i, axis, j, other in self._pairs:
-            if arguments[i].shape[axis] != (other if j < 0 else arguments[j].shape[other]):
-                raise EvaluationError("sizes that were taken as equal differ at run time")
-        return self._inner(arguments)
-
-    @property
-    def source(self) -> str:
-        """The model in ONNX's own notation."""
-        return self._inner.source
 
 
 class _Checked(Executable):
@@ -169,11 +160,10 @@ class OnnxRuntimeEngine(Engine):
         model = writer.model(_declared(graph, names, sizes), outputs)
         large = writer.shared.large
         static = all(x.type.is_static for x in graph.inputs)
-        parts = _session(model, writer.shared.lines, static), [*names, *large], outputs, model
-        made: Executable
+        session = _session(model, writer.shared.lines, static)
+        parts = session, [*names, *large], outputs, model, pairs
         made = _WithLarge([*large.values()], *parts) if large else _Executable(*parts)
-        made = _Checked(made, flags) if flags else made
-        return _Compared(made, pairs) if pairs else made
+        return _Checked(made, flags) if flags else made
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy: arrays on this engine are NumPy's; users may also bring OrtValues."""
@@ -206,10 +196,6 @@ class OnnxRuntimeEngine(Engine):
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""
         return ["gpu" if "CUDA" in p else "cpu" for p in providers()]
-
-
-# An input's number and axis; another's, or -1 and the size itself.
-Pair = tuple[int, int, int, int]
 
 
 def _pairs(graph: Graph, sizes: Sizes) -> list[Pair]:

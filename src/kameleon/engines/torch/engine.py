@@ -19,7 +19,7 @@ from . import pool, tensors
 from .fusion import fusions
 from .namespace import NAMESPACE
 from .rules import FLOATS_ONLY, RULES, is_cell
-from .tensors import KEPT, as_numpy, as_tensor, kept, shared
+from .tensors import ARRAY, KEPT, as_numpy, as_tensor, from_buffer, kept, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -217,7 +217,7 @@ class TorchEngine(Engine):
 
 
 class TorchExecutable(Executable):
-    """Code that runs without autograd: what goes in may ask for gradients, what comes out not."""
+    """Code that autograd records nothing of: what asks for gradients is detached from them."""
 
     def __init__(self, code: Code, graph: Graph, device: torch.device, run: Run | None = None):
         self.code, self.device, self.run = code, device, run or code
@@ -232,26 +232,27 @@ class TorchExecutable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
-        autograd = torch.is_grad_enabled()
-        if autograd:
-            torch._C._set_grad_enabled(False)
+        given = self._tensors(arguments)
+        for i, dtype in self.unsigned_in:
+            given[i] = given[i].view(dtype)
+        results = self.run(given)
+        if self.unsigned_out:
+            results = list(results)
+            for i, dtype in self.unsigned_out:
+                results[i] = results[i].view(dtype)
+        return results
+
+    def _tensors(self, arguments: Sequence[Any]) -> list[Any]:
+        """The arguments on the device, none of which asks for a gradient."""
         try:
-            plain, on_processor, device = tensors.TYPE, self.on_processor, self.device
-            given = [
-                x if type(x) is plain and on_processor and x.is_cpu else as_tensor(x, device)
+            return [
+                from_buffer(x)
+                if type(x) is ARRAY and self.on_processor and x.flags.writeable
+                else as_tensor(x, self.device)
                 for x in arguments
             ]
-            for i, dtype in self.unsigned_in:
-                given[i] = given[i].view(dtype)
-            results = self.run(given)
-            if self.unsigned_out:
-                results = list(results)
-                for i, dtype in self.unsigned_out:
-                    results[i] = results[i].view(dtype)
-            return results
-        finally:
-            if autograd:
-                torch._C._set_grad_enabled(True)
+        except (TypeError, ValueError):  # an array's dtype, or how its elements lie
+            return [as_tensor(x, self.device) for x in arguments]
 
     def culprit(self, error: BaseException) -> Node | None:
         """See `Executable.culprit`."""

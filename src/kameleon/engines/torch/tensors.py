@@ -58,12 +58,9 @@ def shared(array: Any) -> Tensor:
 
 def as_tensor(value: Any, device: torch.device) -> Tensor:
     """An argument on the device; a NumPy array shares its memory, where that's possible."""
-    if type(value) is ARRAY and value.flags.writeable and device.type == "cpu":
-        try:
-            return from_buffer(value)
-        except (TypeError, ValueError):  # its dtype, or how its elements lie
-            pass
-    tensor: Tensor = value.detach() if isinstance(value, TYPE) else shared(value)
+    tensor: Tensor = value if isinstance(value, TYPE) else shared(value)
+    if tensor.requires_grad or type(tensor) is not TYPE:
+        tensor = tensor.detach()
     return tensor if tensor.device == device else tensor.to(device)
 
 
