@@ -177,12 +177,18 @@ def test_sizes_are_python_numbers_and_one_code_serves_all() -> None:
     assert run.compilations == 1
 
 
+SQUARE = RNG.normal(size=(5, 5)).astype("float32")
 FUSED = {
     "sigmoid_backward": lambda x: K.gradients(K.sum(K.sigmoid(x) * K.exp(x)), [x])[0],
     "tanh_backward": lambda x: K.gradients(K.sum(K.tanh(x) * K.exp(x)), [x])[0],
     "threshold_backward": lambda x: K.gradients(K.sum(K.relu(x) * K.exp(x)), [x])[0],
     "alpha=": lambda x: K.exp(x) - 0.25 * K.sin(x),
     "addcmul": lambda x: K.exp(x) - K.cos(x) * K.sin(x),
+    "addmm(": lambda x: K.exp(x) + K.dot(K.sin(x), K.constant(SQUARE)),
+    "addmm(c": lambda x: K.bias_add(
+        K.dot(K.expand_dims(K.sin(x), 0), K.constant(SQUARE)), K.constant(SQUARE[0])
+    ),
+    "split_with_sizes": lambda x: K.concatenate([K.tanh(x[:, :2]), K.sin(x[:, 2:])]),
 }
 
 

@@ -252,6 +252,18 @@ def slice_axis(x: Node, axis: int, start: int | None, stop: int | None, step: in
     return slice_(x, windows)
 
 
+def plain_cut(x: Node) -> tuple[Node, int] | None:
+    """For a plain slice along one axis: what is cut, and where."""
+    if x.primitive.name != "slice":
+        return None
+    axes = [i for i, w in enumerate(x.attrs["windows"]) if w != WHOLE]
+    if len(axes) != 1:
+        return None
+    start, stop, step = x.attrs["windows"][axes[0]]
+    plain = step == 1 and start is not None and stop is not None and 0 <= start < stop
+    return (x.operands[0], axes[0]) if plain else None
+
+
 def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Window, ...]) -> TensorType:
     want = tuple(_sliced_dim(d, w) for d, w in zip(shape, windows, strict=True))
     join_shapes(g.shape, want, "unslice")

@@ -11,7 +11,16 @@ from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType
 from ..prims.control import run_scan, scan, scan_parts
 from ..prims.linalg import contract
-from ..prims.movement import WHOLE, broadcast_to, move_axis, reshape, slice_axis, transpose
+from ..prims.movement import (
+    WHOLE,
+    broadcast_to,
+    move_axis,
+    plain_cut,
+    reshape,
+    slice_,
+    slice_axis,
+    transpose,
+)
 from ..prims.sizes import dims_of, size_of
 
 
@@ -79,6 +88,50 @@ def hoisted(node: Node) -> tuple[Node, ...] | None:
         node.attrs["backwards"],
     )
     return (*whole[0], *whole[1])
+
+
+def stacked_whole(node: Node) -> tuple[Node, ...] | None:
+    """The results of an equal scan that stacks a node of its body once, where it stacked slices
+    of it that have as many elements; they are cut from the stack. None, if there are none."""
+    body: Graph = node.attrs["body"]
+    carry = node.attrs["carry"]
+    stacked = dict.fromkeys(body.outputs[carry:])
+    groups: dict[tuple[Node, int], list[Node]] = {}
+    for y in stacked:
+        cut = plain_cut(y)
+        if cut is not None and cut[0] not in body.inputs:
+            groups.setdefault(cut, []).append(y)
+    sources = {
+        y: source
+        for (source, axis), group in groups.items()
+        for y in group
+        if source in stacked or _cover(source, axis, group)
+    }
+    if not sources:
+        return None
+    wholes = dict.fromkeys(sources.get(y, y) for y in stacked)
+    outputs = [*body.outputs[:carry], *wholes]
+    whole = scan(*node.operands, **{**node.attrs, "body": Graph(body.inputs, outputs)})
+    results = dict(zip(wholes, whole.results[carry:], strict=True))
+    return (
+        *whole.results[:carry],
+        *(
+            _slice_of_all(results[sources[y]], y) if y in sources else results[y]
+            for y in body.outputs[carry:]
+        ),
+    )
+
+
+def _cover(source: Node, axis: int, group: Sequence[Node]) -> bool:
+    """Whether some slices have as many elements as what they are cut from."""
+    size = source.shape[axis]
+    sizes = [n.shape[axis] for n in group]
+    return size is not None and sum(n or 0 for n in sizes) >= size
+
+
+def _slice_of_all(stack: Node, node: Node) -> Node:
+    """The slice `node`, of all steps: cut from the stack of its operand."""
+    return slice_(stack, [WHOLE, *node.attrs["windows"]])
 
 
 class _Lifting:
@@ -187,7 +240,7 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
     groups: dict[object, list[Node]] = {}
     for node in walk(outputs, set(inputs)):
         if len(node.operands) == 1 and node.primitive.elementwise:
-            cut = _cut(node.operands[0])
+            cut = plain_cut(node.operands[0])
             if cut is not None:
                 key = (node.primitive, tuple(node.attrs.items()), *cut)
                 groups.setdefault(key, []).append(node)
@@ -197,21 +250,9 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
     return substitute(outputs, replaced) if replaced else list(outputs)
 
 
-def _cut(x: Node) -> tuple[Node, int] | None:
-    """For a plain slice along one axis: what is cut, and where."""
-    if x.primitive.name != "slice":
-        return None
-    axes = [i for i, w in enumerate(x.attrs["windows"]) if w != WHOLE]
-    if len(axes) != 1:
-        return None
-    start, stop, step = x.attrs["windows"][axes[0]]
-    plain = step == 1 and start is not None and stop is not None and 0 <= start < stop
-    return (x.operands[0], axes[0]) if plain else None
-
-
 def _together(group: list[Node]) -> dict[Node, Node]:
     """The members whose slices lie side by side, from one node."""
-    cut = _cut(group[0].operands[0])
+    cut = plain_cut(group[0].operands[0])
     assert cut is not None
     source, axis = cut
     window: Callable[[Node], Any] = lambda n: n.operands[0].attrs["windows"][axis]  # noqa: E731

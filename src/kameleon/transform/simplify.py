@@ -20,7 +20,7 @@ from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, transpose
 from ..prims.sizes import dims_of, size_of
-from .scans import hoisted, merge_scans, merge_siblings
+from .scans import hoisted, merge_scans, merge_siblings, stacked_whole
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]
@@ -262,7 +262,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 # Rules for primitives with several results.
 TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
     "cond": _one_branch,
-    "scan": hoisted,
+    "scan": lambda node: hoisted(node) or stacked_whole(node),
 }
 
 

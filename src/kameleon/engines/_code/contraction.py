@@ -67,30 +67,53 @@ def _matrix(
     return text + (".T" if flip else "")
 
 
+class Factors:
+    """A contraction as a product of two matrices, or of two batches of them.
+
+    Attributes:
+        operands: what the texts are over: they are numbered from `hole` on.
+        free, batch: for each operand its axes of that kind.
+        left, right: the texts of the matrices.
+        dims: the text of the shape of their product.
+    """
+
+    def __init__(self, node: Node, transpose: str, hole: int = 0):
+        (a, at_a), (b, at_b) = map(_laid_out, node.operands)
+        (over_a, over_b), (batch_a, batch_b) = node.attrs["over"], node.attrs["batch"]
+        free_a = tuple(at_a[i] for i in free_axes(len(at_a), over_a, batch_a))
+        free_b = tuple(at_b[j] for j in free_axes(len(at_b), over_b, batch_b))
+        batch_a, batch_b = tuple(at_a[i] for i in batch_a), tuple(at_b[j] for j in batch_b)
+        over = tuple(at_a[i] for i in over_a), tuple(at_b[j] for j in over_b)
+        over_a, over_b = _in_order(a, b, over)
+        self.operands, self.hole = (a, b), hole
+        self.free, self.batch = (free_a, free_b), (batch_a, batch_b)
+        self.left = _matrix(a, hole, batch_a, free_a, over_a, transpose)
+        self.right = _matrix(b, hole + 1, batch_b, over_b, free_b, transpose)
+        rows, columns = _dims_product(a, free_a, hole), _dims_product(b, free_b, hole + 1)
+        lead = f"{_dims_product(a, batch_a, hole)}, " if batch_a else ""
+        self.dims = f"({lead}{rows}, {columns})" if free_a and free_b else None
+
+    def shaped(self, text: str) -> str:
+        """The text of the product, brought into the shape of the contraction."""
+        (a, b), (free_a, free_b), (batch_a, _) = self.operands, self.free, self.batch
+        if self.dims is None:
+            text = text.replace("{out}", "")
+        if len(free_a) == len(free_b) == 1 and len(batch_a) < 2:
+            return text
+        holes = [(a, i, self.hole) for i in (*batch_a, *free_a)]
+        holes += [(b, j, self.hole + 1) for j in free_b]
+        dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
+        return text + (f".reshape({', '.join(dims)})" if dims else "[0, 0]")
+
+
 def contract(e: Emitter, node: Node) -> None:
     """One product of matrices, or of batches of them; the namespace has `dot` and `matmul`."""
-    (a, at_a), (b, at_b) = map(_laid_out, node.operands)
-    (over_a, over_b), (batch_a, batch_b) = node.attrs["over"], node.attrs["batch"]
-    free_a = tuple(at_a[i] for i in free_axes(len(at_a), over_a, batch_a))
-    free_b = tuple(at_b[j] for j in free_axes(len(at_b), over_b, batch_b))
-    batch_a, batch_b = tuple(at_a[i] for i in batch_a), tuple(at_b[j] for j in batch_b)
-    over = tuple(at_a[i] for i in over_a), tuple(at_b[j] for j in over_b)
-    over_a, over_b = _in_order(a, b, over)
-    left = _matrix(a, 0, batch_a, free_a, over_a, e.transpose)
-    right = _matrix(b, 1, batch_b, over_b, free_b, e.transpose)
+    made = Factors(node, e.transpose)
+    (a, b), (batch_a, batch_b) = made.operands, made.batch
     for i, j in zip(batch_a, batch_b, strict=True):
         _check_batch(e, node, (a, i), (b, j))
-    text = f"{'matmul' if batch_a else 'dot'}({left}, {right}{{out}})"
-    rows, columns = _dims_product(a, free_a, 0), _dims_product(b, free_b, 1)
-    lead = f"{_dims_product(a, batch_a, 0)}, " if batch_a else ""
-    flat = f"({lead}{rows}, {columns})" if free_a and free_b else None
-    if len(free_a) != 1 or len(free_b) != 1 or len(batch_a) > 1:
-        holes = [(a, i, 0) for i in (*batch_a, *free_a)] + [(b, j, 1) for j in free_b]
-        dims = [_dims_product(x, (i,), hole) for x, i, hole in holes]
-        text += f".reshape({', '.join(dims)})" if dims else "[0, 0]"
-    if flat is None:
-        text = text.replace("{out}", "")
-    e.emit(node, text, [a, b], dims=flat)
+    text = f"{'matmul' if batch_a else 'dot'}({made.left}, {made.right}{{out}})"
+    e.emit(node, made.shaped(text), [a, b], dims=made.dims)
 
 
 def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Node, int]) -> None:

@@ -142,6 +142,10 @@ class Emitter:
             dims = str(node.shape)
         self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims, shares)
 
+    def is_made(self, node: Node) -> bool:
+        """Whether the value of `node` has its slot already."""
+        return node in self._slots
+
     def constant(self, value: Any) -> int:
         """A slot for any object that the code needs."""
         return self.code.constant(value)

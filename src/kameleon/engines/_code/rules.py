@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ir.node import Node
+from ...ir.program import Graph
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
 
@@ -113,10 +114,15 @@ def unslice(e: Emitter, node: Node) -> None:
 
 
 def item(e: Emitter, node: Node) -> None:
-    """A scan's stacked outputs are its own; other results may share memory with operands."""
+    """A scan's stacked outputs are its own, but for views of one stack; other results may share
+    memory with operands."""
     (producer,), index = node.operands, node.attrs["index"]
     stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
-    e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
+    same = [n for n in stacking(producer).beside(index) if e.is_made(n)] if stacked else []
+    if same:
+        e.emit(node, f"{{1}}[{index}]", [same[0], producer], VIEW)
+    else:
+        e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
 
 
 def same(e: Emitter, node: Node) -> None:
@@ -136,20 +142,67 @@ def cond(e: Emitter, node: Node) -> None:
     e.emit(node, text, [*node.operands, *branches], LOOSE)
 
 
+class Stacking(NamedTuple):
+    """What a scan stacks, and how it's made from what a step gives.
+
+    A state before a step is the one that the step before gave: both are views of one stack,
+    which has a row more, for the initial state.
+
+    Attributes:
+        node: the scan.
+        given: nodes of the body that a step gives beside the carry; each has a stack.
+        initial: for each stack the number of the state that its additional row has, or None.
+        views: for each output the number of its stack, and whether it's the state before.
+    """
+
+    node: Node
+    given: list[Node]
+    initial: list[int | None]
+    views: list[tuple[int, bool]]
+
+    def beside(self, index: int) -> list[Node]:
+        """The results of the scan that share memory with the one of this number."""
+        k = self.node.attrs["carry"]
+        stack = self.views[index - k][0]
+        numbers = [i for i, view in enumerate(self.views, k) if view[0] == stack and i != index]
+        return [self.node.results[i] for i in numbers]
+
+
+def stacking(node: Node) -> Stacking:
+    """See `Stacking`; `node` is a scan."""
+    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
+    before = {x: i for i, x in enumerate(body.inputs[c : c + k])}
+    outputs = body.outputs[k:]
+    initial: list[int | None] = [before[y] for y in dict.fromkeys(outputs) if y in before]
+    given = [body.outputs[i] for i in initial]
+    stack = {y: n for n, y in enumerate(given)}
+    for y in outputs:
+        if y not in before and y not in stack:
+            stack[y] = len(given)
+            given.append(y)
+            initial.append(None)
+    views = [
+        (initial.index(before[y]), True) if y in before else (stack[y], False) for y in outputs
+    ]
+    return Stacking(node, given, initial, views)
+
+
 def scan(e: Emitter, node: Node) -> None:
     """A step may write what is stacked into its place. The last carry may share memory with the
     initial one (after no steps), and with what a step passes on as it is."""
     c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
-    body = node.attrs["body"]
-    code = e.inner(body, len(body.outputs) - k).run(own_outputs=False, into=k)
+    body, stacks = node.attrs["body"], stacking(node)
+    step = Graph(body.inputs, [*body.outputs[:k], *stacks.given])
+    code = e.inner(step, len(stacks.given)).run(own_outputs=False, into=k)
     passed = {code.group(y) for y in code.outputs[:k]}
     shares = [i for i in range(total) if c <= i < c + k or code.group(i) in passed]
     outputs = [y.type for y in body.outputs[k:]]
     made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
     parts = _tuples(c, k, total - c - k)
-    text = f"scan({{{total}}}, {parts}, {node.attrs['backwards']}, {len(outputs)}, {made})"
-    step = e.constant(e.function(code))
-    e.emit(node, text, [*node.operands, step], LOOSE, shares=shares)
+    how = f"{node.attrs['backwards']}, {stacks.initial}, {stacks.views}, {made}"
+    text = f"scan({{{total}}}, {parts}, {how})"
+    function = e.constant(e.function(code))
+    e.emit(node, text, [*node.operands, function], LOOSE, shares=shares)
 
 
 def while_(e: Emitter, node: Node) -> None:

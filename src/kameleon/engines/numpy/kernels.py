@@ -227,32 +227,37 @@ def scan(
     carry: Sequence[Array],
     sequences: Sequence[Array],
     backwards: bool,
-    outputs: int,
+    initial: Sequence[int | None],
+    views: Sequence[tuple[int, bool]],
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Array, ...]:
     """Run `step(*consts, *carry, *slices, *places)` along axis 0.
 
     Args:
-        step: gives the new carry, then as many outputs as `outputs` says, which it may write
-            into the places; a place may be None.
+        step: gives the new carry, then what is stacked, which it may write into the places;
+            a place may be None.
         consts, carry, sequences: what it's given.
         backwards: from the last slice to the first.
-        outputs: how many it gives beside the carry.
+        initial: for each stack the number of the state with whose initial value it begins, in a
+            row more than there are steps, or None.
+        views: for each output the number of its stack, and whether it's that of the values from
+            before each step.
         made: shape and dtype of each output, where they are known.
 
     Returns:
-        The last carry, then the stacked outputs.
+        The last carry, then the outputs.
     """
     length, count = len(sequences[0]), len(carry)
     for x in sequences:
         if len(x) != length:
             mismatch(*(len(x) for x in sequences))
-    nowhere = [None] * outputs
+    nowhere = [None] * len(initial)
     if not length and made is not None:
         return (*carry, *(np.empty((0, *shape), dtype) for shape, dtype in made))
     if not length:
         results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[count:]
-        return (*carry, *(np.array(y)[None][:0] for y in results))
+        return (*carry, *(np.array(results[i])[None][:0] for i, _ in views))
+    wholes: list[Array] = []
     stacks: list[Array] = []
     for number in range(length):
         t = length - 1 - number if backwards else number
@@ -263,11 +268,39 @@ def scan(
         old, carry = carry, results[:count]
         if not number:
             _check_states(old, carry)
-            stacks = [empty((length, *y.shape), y.dtype) for y in map(np.asarray, results[count:])]
+            wholes = _stacks(length, old, results[count:], backwards, initial)
+            stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
         for stack, y, place in zip(stacks, results[count:], places, strict=True):
             if y is not place:
                 stack[t] = y
-    return (*carry, *stacks)
+    return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+
+
+def _stacks(
+    length: int,
+    carry: Sequence[Array],
+    like: Sequence[Array],
+    backwards: bool,
+    initial: Sequence[int | None],
+) -> list[Array]:
+    """Room for what so many steps give; with initial states where these are wanted."""
+    found = []
+    for y, state in zip(map(np.asarray, like), initial, strict=True):
+        stack = empty((length + (state is not None), *y.shape), y.dtype)
+        if state is not None:
+            stack[-1 if backwards else 0] = carry[state]
+        found.append(stack)
+    return found
+
+
+def after(stack: Any, state: int | None, backwards: bool) -> Any:
+    """The rows of a stack that the steps give."""
+    return stack if state is None else stack[:-1] if backwards else stack[1:]
+
+
+def before(stack: Any, backwards: bool) -> Any:
+    """The rows of a stack as they were before each step."""
+    return stack[1:] if backwards else stack[:-1]
 
 
 def _check_states(old: Sequence[Array], new: Sequence[Array]) -> None:

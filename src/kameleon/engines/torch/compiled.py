@@ -17,7 +17,7 @@ from .._base import Executable
 from .._code.code import Code, Language
 from . import kernels, random
 from .engine import TorchEmitter, TorchEngine, TorchExecutable
-from .namespace import NAMESPACE
+from .namespace import NAMESPACE, SLOPES
 
 
 def _choose_zero(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -29,6 +29,13 @@ def _choose_zero_where(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor
 
 
 _disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
+
+
+def _slope(name: str, more: tuple[Any, ...]) -> Callable[..., Any]:
+    """A gradient as a function that the compiler looks into."""
+    overload = getattr(torch.ops.aten, name).default
+    return lambda g, y: overload(g, y, *more)
+
 
 # What isn't for the compiler: loops, and what looks at values.
 _OPAQUE = {
@@ -47,6 +54,7 @@ class CompiledEmitter(TorchEmitter):
         {
             **NAMESPACE,
             **{name: _disabled(function) for name, function in _OPAQUE.items()},
+            **{name: _slope(name, more) for name, more in SLOPES.items()},
             "keep_where": _choose_zero,
             "keep_unless": _choose_zero_where,
             "choose": torch.where,

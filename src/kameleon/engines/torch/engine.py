@@ -12,13 +12,14 @@ from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import TensorType
 from .._base import Engine, Executable
-from .._code.code import Arg, Code, Language
+from .._code.code import VIEW, Arg, Code, Language
+from .._code.contraction import Factors
 from .._code.emitter import Emitter, Rule
-from .._stretch import bare_operands
+from .._stretch import bare, bare_operands
 from . import pool, tensors
-from .fusion import fusions
+from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
-from .rules import FLOATS_ONLY, RULES, is_cell
+from .rules import FLOATS_ONLY, RULES, is_cell, parts
 from .tensors import ARRAY, KEPT, as_numpy, as_tensor, from_buffer, kept, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -54,6 +55,8 @@ class TorchEmitter(Emitter):
         self._whole = _whole_numbers(graph)
         self._fusions = fusions(graph, of_body)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
+        self._parts = parts(graph)
+        self._splits: dict[Node, int] = {}
         self._numbers: dict[Node, Arg] = {}
         self._scalars: dict[Node, int] = {}
 
@@ -96,11 +99,34 @@ class TorchEmitter(Emitter):
         fusion = self._fusions.get(node)
         if fusion is None:
             return False
+        if fusion.text == ADDED_PRODUCT:
+            self._add_product(node, *fusion.operands)
+            return True
         bases = bare_operands(node, fusion.operands)
         args = [self.arg(x) for x in bases]
         full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
         dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
         self.emit(node, fusion.text, args, reusable=full, dims=dims)
+        return True
+
+    def _add_product(self, node: Node, x: Node, product: Node) -> None:
+        """The line of x + a @ b; PyTorch stretches x."""
+        made = Factors(product, self.transpose, hole=1)
+        base = bare(x)
+        text = made.shaped(f"addmm({{0}}, {made.left}, {made.right}{{out}})")
+        in_place = [0] if base is x and len(node.shape) == 2 else []
+        self.emit(node, text, [base, *made.operands], reusable=in_place, dims=made.dims)
+
+    def split(self, node: Node) -> bool:
+        """Emit a slice that is one part of a whole that is cut up; whether it is."""
+        part = self._parts.get(node)
+        if part is None:
+            return False
+        if part.source not in self._splits:
+            text = f"split_with_sizes({{0}}, {part.sizes}, {part.axis})"
+            source = self.slot(part.source)
+            self._splits[part.source] = self.code.emit(node, text, [source], VIEW)
+        self.emit(node, f"{{0}}[{part.number}]", [self._splits[part.source]], VIEW)
         return True
 
     def size(self, node: Node) -> Arg:

@@ -106,9 +106,25 @@ def _relu_slope(node: Node) -> Iterator[Fusion]:
             yield Fusion("threshold_backward({0}, {1}{out})", (g, y), (condition,), (0, 1))
 
 
+def _products(node: Node) -> Iterator[Fusion]:
+    """x + a @ b, where the product is of two matrices, or x is for each of its columns."""
+    for x, product in _pairs(node):
+        if _is(product, "contract") and not product.attrs["batch"][0]:
+            a, b = product.operands
+            (over, _) = product.attrs["over"]
+            free = len(a.shape) - len(over), len(b.shape) - len(over)
+            columns = len(bare(x).shape) < 2 and free[0] > 0
+            if free[1] == 1 and (free[0] == 1 or columns):
+                yield Fusion(ADDED_PRODUCT, (x, product), (product,), (0,))
+
+
+# Stands for the text that is made from how the factors are laid out.
+ADDED_PRODUCT = "addmm"
+
 # Those that save most come first: what they take isn't there for the others.
 PATTERNS: tuple[dict[str, Pattern], ...] = (
     {"mul": _slopes, "select": _relu_slope},
+    {"add": _products},
     {"add": _sums, "sub": _sums},
 )
 
@@ -152,5 +168,6 @@ def _fits(node: Node, fusion: Fusion, sizes: Sizes) -> bool:
     return all(
         len(x.shape) == len(want) and [sizes.of(x, axis) for axis in range(len(want))] == want
         for n in (node, *fusion.between)
+        if n.primitive.elementwise
         for x in n.operands
     )

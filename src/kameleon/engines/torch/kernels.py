@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ...errors import EvaluationError, ShapeError
+from ..numpy.kernels import after, before
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
 from .tensors import KINDS, as_numpy, lowest, shared
@@ -316,16 +317,17 @@ def scan(
     carry: Sequence[Tensor],
     sequences: Sequence[Tensor],
     backwards: bool,
-    outputs: int,
+    initial: Sequence[int | None],
+    views: Sequence[tuple[int, bool]],
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Tensor, ...]:
     """Run a step along axis 0: see `scan` of the NumPy engine's kernels."""
     length, count = len(sequences[0]), len(carry)
     if any(len(x) != length for x in sequences):
         mismatch(*(len(x) for x in sequences))
-    nowhere = [None] * outputs
+    nowhere = [None] * len(initial)
     if not length:
-        return (*carry, *_nothing(step, consts, carry, sequences, nowhere, made))
+        return (*carry, *_nothing(step, consts, carry, sequences, nowhere, views, made))
     order = range(length - 1, -1, -1) if backwards else range(length)
     slices = list(zip(*(torch.unbind(x) for x in sequences), strict=True))
     # The first step says which shapes there are. The last carry may be an output, too, and must
@@ -333,11 +335,17 @@ def scan(
     results = step(*consts, *carry, *slices[order[0]], *nowhere)
     if [x.shape for x in carry] != [x.shape for x in results[:count]]:
         mismatch(*(tuple(x.shape) for x in (*carry, *results[:count])))
-    stacks = [_stack(length, y) for y in results[count:]]
-    if not stacks:
+    if not initial:
         for t in order[1:]:
             results = step(*consts, *results, *slices[t])
         return tuple(results)
+    wholes = [
+        _stack(length + (i is not None), y) for i, y in zip(initial, results[count:], strict=True)
+    ]
+    for whole, state in zip(wholes, initial, strict=True):
+        if state is not None:
+            whole[-1 if backwards else 0].copy_(carry[state])
+    stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
     rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
     last = order[-1]
     for t in order:
@@ -349,7 +357,7 @@ def scan(
         for y, place in zip(results[count:], places, strict=True):
             if y is not place:
                 place.copy_(y)
-    return (*carry, *stacks)
+    return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
 
 
 def _stack(length: int, y: Tensor) -> Tensor:
@@ -364,6 +372,7 @@ def _nothing(
     carry: Sequence[Tensor],
     sequences: Sequence[Tensor],
     nowhere: Sequence[None],
+    views: Sequence[tuple[int, bool]],
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> list[Tensor]:
     """The stacked outputs of no steps. Where shapes aren't known, a step is tried."""
@@ -371,7 +380,7 @@ def _nothing(
     if made is not None:
         return [like.new_empty((0, *shape), dtype=KINDS[dtype]) for shape, dtype in made]
     results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[len(carry) :]
-    return [y.clone().unsqueeze(0)[:0] for y in results]
+    return [results[i].clone().unsqueeze(0)[:0] for i, _ in views]
 
 
 def _blank(x: Tensor) -> Tensor:

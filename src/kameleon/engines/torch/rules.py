@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir.node import Node
 from ...ir.primitive import ITEM
+from ...ir.program import Graph
+from ...prims.movement import plain_cut
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, Arg
 from .._code.contraction import contract
@@ -220,6 +222,40 @@ def _pad(e: Emitter, node: Node) -> None:
     e.emit(node, f"constant_pad_nd({{0}}, {margins}, {{1}})", [*node.operands, e.constant(value)])
 
 
+class Part(NamedTuple):
+    """A slice that is one of those that make up `source` along an axis, of these sizes."""
+
+    source: Node
+    axis: int
+    sizes: tuple[int, ...]
+    number: int
+
+
+def parts(graph: Graph) -> dict[Node, Part]:
+    """Slices that together are all of a node: one call gives them."""
+    groups: dict[tuple[Node, int], dict[int, Node]] = {}
+    for node in graph.nodes:
+        cut = plain_cut(node)
+        if cut is not None:
+            groups.setdefault(cut, {})[node.attrs["windows"][cut[1]][0]] = node
+    found: dict[Node, Part] = {}
+    for (source, axis), starts in groups.items():
+        at, members = 0, []
+        while at in starts:
+            members.append(starts[at])
+            at = starts[at].attrs["windows"][axis][1]
+        if at == source.shape[axis] and len(members) > 1:
+            windows = [n.attrs["windows"][axis] for n in members]
+            sizes = tuple(stop - start for start, stop, _ in windows)
+            found |= {n: Part(source, axis, sizes, i) for i, n in enumerate(members)}
+    return found
+
+
+def _slice(e: Emitter, node: Node) -> None:
+    if not e.split(node):
+        shared.slice_(e, node)
+
+
 def _concatenate(e: Emitter, node: Node) -> None:
     given = shared.holes(0, len(node.operands))
     e.emit(node, f"cat(({given}), {node.attrs['axis']}{{out}})", node.operands)
@@ -388,6 +424,7 @@ RULES: dict[str, Rule] = {
     "iota": _iota,
     "reverse": _reverse,
     "pad": _pad,
+    "slice": _slice,
     "concatenate": _concatenate,
     "reduce_sum": _sum,
     "reduce_prod": _prod,

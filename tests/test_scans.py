@@ -1,0 +1,120 @@
+"""Loops give what the same steps give one after the other: stacks, states, and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support import engines_under_test
+
+from kameleon import backend as K
+from kameleon.engines._code.rules import stacking
+from kameleon.ir.node import Node
+from kameleon.ir.program import Graph
+from kameleon.transform.simplify import simplify
+
+Tensors = list[Any]
+Cell = Callable[[Any, Tensors], tuple[Any, Tensors]]
+UNITS = 3
+RNG = np.random.default_rng(3)
+RECURRENT = RNG.normal(0, 0.5, (UNITS, 4 * UNITS)).astype("float32")
+
+
+def gates(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """A cell whose gates are slices of one product."""
+    hidden, cell = states
+    z = K.dot(hidden, K.constant(RECURRENT)) + K.tile(x, (1, 4))
+    parts = [K.slice(z, (0, k * UNITS), (-1, UNITS)) for k in range(4)]
+    a, b, c = map(K.sigmoid, parts[:3])
+    cell = a * cell + b * K.tanh(parts[3])
+    hidden = c * K.tanh(cell)
+    return hidden, [hidden, cell]
+
+
+def delayed(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """What comes out is the state of before."""
+    return states[0], [K.tanh(x + states[0]), states[1] * states[0]]
+
+
+def swapped(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """Each state is made of the other one."""
+    a, b = states
+    return a * b, [b, K.sin(a) * x]
+
+
+def twins(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """Both states become the same, from different ones."""
+    new = K.sin(states[0]) * K.cos(states[1] + x)
+    return states[1] * x, [new, new]
+
+
+def kept(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """A state that no step changes."""
+    return K.sin(states[0] * states[1]), [K.cos(states[0]) * states[1] + x, states[1]]
+
+
+CELLS: list[Cell] = [gates, delayed, swapped, twins, kept]
+
+
+def results(cell: Cell, x: Any, states: Tensors, backwards: bool, unroll: bool) -> Tensors:
+    """All that a loop gives, and the slopes of a sum over all of it."""
+    last, outputs, ends = K.rnn(cell, x, states, go_backwards=backwards, unroll=unroll)
+    total = K.sum(K.sin(outputs)) + sum(K.sum(K.exp(-K.square(s))) for s in ends)
+    return [last, outputs, *ends, *K.gradients(total, [x, *states])]
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_loop_gives_what_its_steps_give(
+    cell: Cell, backwards: bool, steps: int, engine: str
+) -> None:
+    x = K.placeholder((2, steps, UNITS))
+    states = [K.placeholder((2, UNITS)) for _ in range(2)]
+    inputs = [x, *states]
+    shapes = [(2, steps, UNITS), (2, UNITS), (2, UNITS)]
+    arrays = [RNG.normal(0, 0.5, shape).astype("float32") for shape in shapes]
+    unrolled = K.function(inputs, results(cell, x, states, backwards, unroll=True), engine="numpy")
+    loop = K.function(inputs, results(cell, x, states, backwards, unroll=False), engine=engine)
+    expected = unrolled(arrays)
+    for _ in range(3):
+        for got, want in zip(loop(arrays), expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def loops() -> list[Node]:
+    """The loops of `gates` and of its gradient, simplified."""
+    x = K.placeholder((2, 5, UNITS))
+    states = [K.placeholder((2, UNITS)) for _ in range(2)]
+    outputs = results(gates, x, states, backwards=False, unroll=False)
+    graph = simplify(Graph([x, *states], outputs))
+    return [n for n in graph.nodes if n.primitive.name == "scan"]
+
+
+def test_slices_of_one_node_are_stacked_as_one() -> None:
+    """For its gradient, the loop keeps three gates, which one sigmoid has computed."""
+    forward, _ = loops()
+    stacked = forward.attrs["body"].outputs[forward.attrs["carry"] :]
+    assert not [y for y in stacked if y.primitive.name == "slice"]
+    assert [y.shape for y in stacked if y.primitive.name == "sigmoid"] == [(2, 3 * UNITS)]
+
+
+def test_states_from_before_each_step_have_no_stack_of_their_own() -> None:
+    forward, backward = loops()
+    body, stacks = forward.attrs["body"], stacking(forward)
+    k = forward.attrs["carry"]
+    before = body.inputs[forward.attrs["consts"] :][:k]
+    for y, (number, is_before) in zip(body.outputs[k:], stacks.views, strict=True):
+        assert is_before == (y in before)
+        state = stacks.initial[number]
+        if is_before:
+            assert state is not None
+            assert before[state] is y
+            assert stacks.given[number] is body.outputs[state]
+        else:
+            assert stacks.given[number] is y
+    assert any(is_before for _, is_before in stacks.views)
+    assert stacking(backward).initial.count(None) == len(stacking(backward).given)
