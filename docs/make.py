@@ -5,9 +5,15 @@ The page of support needs all engines installed.
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+from kameleon import backend as K
+from kameleon.backend import leaked
+from kameleon.backend.leaked.parts import Part
 from kameleon.engines import Engine
 from kameleon.errors import KameleonError
 from kameleon.ir.node import Node
@@ -44,7 +50,38 @@ Every K function runs on every engine. This table says how an engine does each p
 This page is generated from the tables by `python docs/make.py`.
 
 """
+NAMES = """# From `K.*` of Keras 2 to Kameleon
+
+What a program of the Keras 2 days may say after `from keras import backend as K`, and what that is
+here. How to run such a program: [keras2.md](keras2.md).
+
+This page is generated from the tables by `python docs/make.py`.
+
+## Documented functions
+
+All of them are there. Where the documents of different versions disagree, the newer call counts;
+an older one, named here, works as well. *Also* are arguments that are Kameleon's own.
+
+| documented | here |
+|---|---|
+"""
+BEYOND = """
+## Beyond the documentation
+
+| name | meaning |
+|---|---|
+"""
+LEAKED = """
+## Names that were never documented
+
+Programs took them from the module all the same. What is in `K.tf` follows TensorFlow 1.15's calls,
+over K functions; what isn't there is an error that says what to use.
+
+| name | here |
+|---|---|
+"""
 FLOATS = ("float16", "float32", "float64")
+SIGNATURES = Path(__file__).parent.parent / "tests" / "signatures.json"
 
 
 def listed() -> list[Primitive]:
@@ -132,7 +169,70 @@ def support_page() -> str:
     return text + "\n## What is declined\n\n" + "".join(reasons)
 
 
-PAGES = {"primitives.md": primitives_page, "support.md": support_page}
+# Names of Keras 2 -------------------------------------------------------------------------------
+
+
+def code(text: str) -> str:
+    escaped = text.replace("|", "\\|")
+    return f"`{escaped}`"
+
+
+def meaning(thing: Any) -> str:
+    """The first sentence of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def own_arguments(name: str, documented: str) -> list[str]:
+    """The parameters of a function that its documented signature doesn't have."""
+    known = {part.split("=")[0].strip(" *()") for part in documented.split(",")}
+    found = inspect.signature(getattr(K, name)).parameters.values()
+    return [str(p.name) for p in found if p.name not in known and p.kind is not p.VAR_KEYWORD]
+
+
+def documented_row(name: str, documented: str, older: Iterable[str]) -> str:
+    """What can be said of one documented function."""
+    notes = (
+        [f"also {', '.join(map(code, more))}"] if (more := own_arguments(name, documented)) else []
+    )
+    notes += [f"older: {code(name + call)}" for call in older]
+    return table_row([code(name + documented), "; ".join(notes) or "the same"])
+
+
+def leaked_rows() -> Iterable[str]:
+    """Aliases, parts of libraries, and names with nothing behind them."""
+    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, Part)}
+    for names, words in ((aliases, "aliases"), (leaked.VALUES, "their values, when asked for")):
+        yield table_row([", ".join(code(f"K.{n}") for n in sorted(names)), words])
+    for name, part in sorted(parts().items()):
+        has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), Part))
+        yield table_row([code(f"K.{name}"), f"has {has}" if has else "says what to use"])
+    for name, use in sorted(leaked.INSTEAD.items()):
+        yield table_row([code(f"K.{name}"), f"use {use}"])
+
+
+def parts() -> dict[str, Part]:
+    """The stand-ins for libraries, each once: what is in `K.tf` under its name there."""
+    found: dict[str, Part] = {}
+    queue = sorted(leaked.ALIASES.items(), key=lambda item: item[0] != "tf")
+    while queue:
+        name, part = queue.pop(0)
+        if isinstance(part, Part) and part not in found.values():
+            found[name] = part
+            queue[:0] = [(f"{name}.{n}", getattr(part, n)) for n in dir(part)]
+    return found
+
+
+def names_page() -> str:
+    """The page of names."""
+    written = json.loads(SIGNATURES.read_text(encoding="utf-8"))
+    documented, older = written["documented"], written["older"]
+    rows = [documented_row(n, documented[n], older.get(n, ())) for n in sorted(documented)]
+    beyond = sorted(set(K.__all__) - set(documented))
+    more = [table_row([code(f"K.{n}"), meaning(getattr(K, n))]) for n in beyond]
+    return NAMES + "".join(rows) + BEYOND + "".join(more) + LEAKED + "".join(leaked_rows())
+
+
+PAGES = {"primitives.md": primitives_page, "support.md": support_page, "names.md": names_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -72,9 +72,10 @@ def run_python(
 ) -> subprocess.CompletedProcess[str]:
     """Run `code` in a fresh interpreter whose keras.json belongs into `home`.
 
-    The environment is the present one without any KERAS_* setting, plus `settings`.
+    The environment is the present one without KERAS_* and KAMELEON_ENGINE, plus `settings`.
     """
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("KERAS_")}
+    others = ("KERAS_", "KAMELEON_ENGINE")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(others)}
     paths = [str(SOURCE), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     environment["KERAS_HOME"] = str(home)

@@ -22,9 +22,10 @@ def make() -> ModuleType:
     return module
 
 
-def test_the_page_of_primitives_is_current() -> None:
-    written = (DOCS / "primitives.md").read_text(encoding="utf-8")
-    assert written == make().primitives_page(), "run `python docs/make.py`"
+@pytest.mark.parametrize("name", ["primitives.md", "names.md"])
+def test_the_page_is_current(name: str) -> None:
+    written = (DOCS / name).read_text(encoding="utf-8")
+    assert written == make().PAGES[name](), "run `python docs/make.py`"
 
 
 @pytest.mark.skipif(

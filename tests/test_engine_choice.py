@@ -87,6 +87,8 @@ def test_order_of_sources(
     assert config.choose_backend(everything) == ("torch", str(path))
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     assert config.choose_backend(everything) == ("jax", "KERAS_BACKEND")
+    monkeypatch.setenv("KAMELEON_ENGINE", "theano")
+    assert config.choose_backend(everything) == ("theano", "KAMELEON_ENGINE")
     config.settings.backend = "onnxruntime"
     assert config.choose_backend(everything) == ("onnxruntime", "call")
 
@@ -120,6 +122,38 @@ def test_hosted_by_keras_is_no_choice_of_engine(
     write(folder, {"backend": "kameleon.backend"})
     monkeypatch.setattr(config, "settings", config.Settings())
     assert config.choose_backend(has("numpy")) == ("numpy", "default")
+
+
+def test_a_hosted_keras_runs_on_the_engine_named_for_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
+    monkeypatch.setenv("KAMELEON_ENGINE", " numpy ")
+    assert config.choose_backend(has("numpy")) == ("numpy", "KAMELEON_ENGINE")
+    monkeypatch.setenv("KAMELEON_ENGINE", "cntk")
+    with pytest.raises(
+        EngineNotFoundError, match=r"^KAMELEON_ENGINE=cntk .*set KAMELEON_ENGINE=numpy$"
+    ):
+        config.choose_backend(has("numpy"))
+
+
+def test_what_a_hosted_keras_has_written_itself_is_no_news(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, numpy_installed: None
+) -> None:
+    write(folder, {"backend": "tensorflow"})
+    monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
+    assert config.choose_backend(has("numpy")) == ("numpy", "default")  # and no warning
+
+
+def test_whether_keras_is_told_to_run_on_us(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    assert not config.is_hosted()
+    monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
+    assert config.is_hosted()
+    write(folder, {"backend": "kameleon.backend"})
+    config.load()
+    monkeypatch.setenv("KERAS_BACKEND", "")
+    assert config.is_hosted()
+    monkeypatch.setenv("KERAS_BACKEND", "numpy")
+    assert not config.is_hosted()
 
 
 @pytest.mark.parametrize("name", [name for name in config.ENGINES if name != "numpy"])

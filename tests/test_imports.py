@@ -24,6 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("keras_json",),
     ("config",),
+    ("hosting",),
     ("external",),
     ("ir",),
     ("prims",),
@@ -32,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("backend",),
     ("layers", "testing", "comparison"),
+    ("as_keras",),
     ("demo",),
     ("cli",),
     ("__main__",),
@@ -40,7 +42,11 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 # Rooms that may ask the package itself, which announces the version.
 ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
-NARROW = {"ir": {"errors"}, "engines": {"errors", "ir", "prims"}}
+NARROW = {
+    "hosting": {"errors", "config", "keras_json"},  # Keras waits for it, half loaded
+    "ir": {"errors"},
+    "engines": {"errors", "ir", "prims"},
+}
 
 
 @dataclass(frozen=True)

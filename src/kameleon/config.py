@@ -17,18 +17,22 @@ from kameleon.errors import ArgumentError, ConfigWarning, EngineNotFoundError
 # Spelled out rather than imported: `typing` alone would double the time this module takes.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
     from typing import Any
 
 CALL, ENVIRONMENT, DEFAULT = "call", "KERAS_BACKEND", "default"  # sources of a choice
+OWN = "KAMELEON_ENGINE"  # a source, too: what's asked of Kameleon alone, not of Keras
 
 WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.json
 
 DIM_ORDERINGS = {"tf": "channels_last", "th": "channels_first"}
 
 # The original Keras, when hosted on Kameleon, is told `KERAS_BACKEND=kameleon.backend`. That
-# names us to Keras; taken as our own engine, the module would be asked to import itself.
+# names us to Keras; taken as our own engine, the module would be asked to import itself. Which
+# engine runs then is said by `KAMELEON_ENGINE`.
 HOSTED = "kameleon.backend"
+
+STAND_IN = "kameleon"  # the origin of modules that we give to programs in the place of others
 
 
 # --- the table of settings -------------------------------------------------------------------
@@ -114,7 +118,7 @@ class Settings:
         floatx: str
         image_data_format: str
         backend: str | None
-        _calls: dict[str, Any]
+        _calls: MutableMapping[str, Any]
         _file: dict[str, Any]
         _path: str | None
 
@@ -140,6 +144,15 @@ class Settings:
         if key in self._calls:
             return CALL
         return self._path if self._path and key in self._file else DEFAULT
+
+    def told(self, key: str) -> Any:
+        """Return what the file says of `key`; None, if nothing."""
+        return self._file.get(key)
+
+    def keep_calls_in(self, place: MutableMapping[str, Any]) -> None:
+        """From now on, what's set by calls is kept in `place`, beside what it holds already."""
+        place.update(self._calls)
+        object.__setattr__(self, "_calls", place)
 
     def take_file(self, path: str, values: dict[str, Any]) -> None:
         """Put the checked `values` of the file `path` under those set by calls."""
@@ -381,7 +394,11 @@ def installed(name: str) -> bool:
     from importlib.util import find_spec  # late, as above
 
     module = ENGINES[name].module
-    return module in sys.modules or find_spec(module) is not None
+    if module in sys.modules:
+        spec = getattr(sys.modules[module], "__spec__", None)
+        return getattr(spec, "origin", None) != STAND_IN
+    spec = find_spec(module)
+    return spec is not None and spec.origin != STAND_IN
 
 
 def describe_source(source: str, name: str) -> str:
@@ -390,8 +407,8 @@ def describe_source(source: str, name: str) -> str:
     >>> describe_source("KERAS_BACKEND", "torch")
     'KERAS_BACKEND=torch'
     """
-    if source == ENVIRONMENT:
-        return f"{ENVIRONMENT}={name}"
+    if source in (OWN, ENVIRONMENT):
+        return f"{source}={name}"
     return f"the call for {name!r}" if source == CALL else f'"backend": "{name}" in {source}'
 
 
@@ -401,10 +418,12 @@ def describe_remedy(source: str) -> str:
     >>> describe_remedy("KERAS_BACKEND")
     'to run on NumPy, which is always there, set KERAS_BACKEND=numpy'
     """
-    remedy = f"to run on NumPy, which is always there, set {ENVIRONMENT}=numpy"
+    variable = OWN if source == OWN or is_hosted() else ENVIRONMENT
+    remedy = f"to run on NumPy, which is always there, set {variable}=numpy"
     if source == CALL:
         return "to run on NumPy, which is always there, ask for 'numpy'"
-    return remedy if source == ENVIRONMENT else f'{remedy} or write "backend": "numpy" in {source}'
+    named = source in (OWN, ENVIRONMENT)
+    return remedy if named else f'{remedy} or write "backend": "numpy" in {source}'
 
 
 def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
@@ -421,25 +440,36 @@ def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
         )
 
 
+def is_hosted() -> bool:
+    """Whether the original Keras is told to run on Kameleon, by the environment or keras.json.
+
+    >>> is_hosted()
+    False
+    """
+    told = os.environ.get(ENVIRONMENT, "").strip()
+    return (told or settings.told("backend")) == HOSTED
+
+
 def _asked() -> tuple[tuple[str, str], ...]:
     """Return (source, name) of the places that may ask for an engine, the strongest first."""
-    environment = (ENVIRONMENT, os.environ.get(ENVIRONMENT, "").strip())
+    environment = [(name, os.environ.get(name, "").strip()) for name in (OWN, ENVIRONMENT)]
     setting = (settings.source("backend"), settings.backend or "")
-    return (setting, environment) if setting[0] == CALL else (environment, setting)
+    return (setting, *environment) if setting[0] == CALL else (*environment, setting)
 
 
 def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
     """Return the engine (or external module) to run on, and where that was said.
 
-    The order: a call (`settings.backend`), `KERAS_BACKEND`, keras.json, TensorFlow if Kameleon
-    has its engine and it is installed, NumPy. Reads keras.json if that wasn't done.
+    The order: a call (`settings.backend`), `KAMELEON_ENGINE`, `KERAS_BACKEND`, keras.json,
+    TensorFlow if Kameleon has its engine and it is installed, NumPy. Reads keras.json if that
+    wasn't done.
 
     Arguments:
         available: tells of a name in `ENGINES` whether Kameleon has that engine.
 
     Returns:
-        (name, source): source is 'call', 'KERAS_BACKEND', the path of keras.json, or
-        'default'. A name not in `ENGINES` is the path of an external module.
+        (name, source): source is 'call', 'KAMELEON_ENGINE', 'KERAS_BACKEND', the path of
+        keras.json, or 'default'. A name not in `ENGINES` is the path of an external module.
 
     Raises:
         EngineNotFoundError: for an engine that was asked for and isn't there. No other one is
@@ -458,9 +488,11 @@ def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
                 _require(name, source, available)
                 return name, source
             except EngineNotFoundError as error:
-                if name != WRITTEN_BY_KERAS or source in (CALL, ENVIRONMENT):
+                if name != WRITTEN_BY_KERAS or source in (CALL, OWN, ENVIRONMENT):
                     raise
-                # Any Keras writes this line by itself: it's nobody's choice.
-                warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
+                # Any Keras writes this line by itself: it's nobody's choice. The one that we
+                # host has been told another one, so there's nothing to tell.
+                if not is_hosted():
+                    warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
     preferred = available("tensorflow") and installed("tensorflow")
     return "tensorflow" if preferred else "numpy", DEFAULT

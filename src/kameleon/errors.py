@@ -73,6 +73,20 @@ class EngineNotFoundError(EngineError, ImportError, ValueError):
     """
 
 
+class HostingError(KameleonError, ImportError):
+    """The process has a Keras already that can't be replaced by the one on Kameleon.
+
+    Remedy: `import kameleon.as_keras` first, or `kameleon run script.py`.
+    """
+
+
+class MissingNameError(KameleonError, AttributeError):
+    """A program asks for a name that the original had and didn't document.
+
+    Remedy: the message says what to use.
+    """
+
+
 class MissingLibraryError(KameleonError, ImportError):
     """A library is needed that is not installed.
 

@@ -8,16 +8,70 @@ Source: documentation, "Switching from one backend to another".
 from __future__ import annotations
 
 import importlib
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kameleon.config import CALL, ENGINES, describe_remedy, describe_source
+from kameleon.config import (
+    CALL,
+    ENGINES,
+    ENVIRONMENT,
+    HOSTED,
+    WRITTEN_BY_KERAS,
+    describe_remedy,
+    describe_source,
+    settings,
+)
 from kameleon.errors import ArgumentError, EngineError, EngineNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
 REQUIRED = ("placeholder", "variable", "function")
+
+# What Keras 3 knows by the names in the same variable, and in the same file.
+KNOWN_TO_KERAS_3 = ("tensorflow", "jax", "torch", "numpy", "openvino")
+
+
+@contextmanager
+def others_can_read() -> Iterator[None]:
+    """While a library loads, `KERAS_BACKEND` names what the Keras in this environment can use.
+
+    The library may load that Keras: TensorFlow does. It reads the same variable and the same
+    file, and stops at a name that it doesn't know.
+
+    >>> os.environ[ENVIRONMENT] = "my_package.my_module"
+    >>> with others_can_read():
+    ...     os.environ[ENVIRONMENT] != "my_package.my_module"
+    True
+    >>> os.environ[ENVIRONMENT]
+    'my_package.my_module'
+    >>> os.environ[ENVIRONMENT] = "numpy"
+    """
+    before = os.environ.get(ENVIRONMENT)
+    if (before or settings.told("backend") or WRITTEN_BY_KERAS) in KNOWN_TO_KERAS_3:
+        yield
+        return
+    meanwhile = os.environ[ENVIRONMENT] = _known_to_keras()
+    try:
+        yield
+    finally:
+        if os.environ.get(ENVIRONMENT) == meanwhile:
+            os.environ.pop(ENVIRONMENT)
+            os.environ.update({} if before is None else {ENVIRONMENT: before})
+
+
+def _known_to_keras() -> str:
+    """A backend that the Keras in this environment knows: us, if it's the original."""
+    from kameleon import hosting
+    from kameleon.hosting import location
+
+    if location.is_importable():
+        hosting.begin()
+        return HOSTED
+    told = settings.told("backend")
+    return str(told) if told in KNOWN_TO_KERAS_3 else WRITTEN_BY_KERAS
 
 
 def load(path: str, source: str = CALL) -> ModuleType:
@@ -40,7 +94,8 @@ must have the functions placeholder, variable, function; it lacks placeholder, v
     """
     asked = describe_source(source, path)
     try:
-        module = importlib.import_module(path)
+        with others_can_read():
+            module = importlib.import_module(path)
     except Exception as error:  # a module of the user's may fail in any way
         message = f"{asked} can't be met: {_failure(path, error)}; {describe_remedy(source)}"
         raise EngineNotFoundError(message) from error

@@ -8,6 +8,7 @@ says which one on standard error.
 
 from __future__ import annotations
 
+from .. import hosting as _hosting
 from . import (
     activations,
     configuration,
@@ -83,4 +84,14 @@ __all__ = [
 ]
 
 operators.install()
+_hosting.begin_if_asked()
 globals().update(choose(__all__))
+
+
+def __getattr__(name: str) -> object:
+    """Names that were never documented and that programs use; see `leaked`."""
+    if name.startswith("__") or name == "leaked":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .leaked import look_up
+
+    return look_up(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import config, external
 from ..runtime import engines
+from . import configuration
 
 
 def title(name: str) -> str:
@@ -23,15 +24,17 @@ def choose(names: Iterable[str]) -> dict[str, Any]:
         What an external backend has in place of our functions; empty for an engine.
     """
     name, source = config.choose_backend(engines.available)
+    config.write_if_missing(name)  # before a library does so whose own Keras writes another
     theirs: dict[str, Any] = {}
     if name in config.ENGINES or engines.available(name):
         name = engines.canonical(name)
         engines.use(name)
     else:
         found = external.overlay(names, external.load(name, source))
-        theirs = {n: f or external.missing(n, name) for n, f in found.items()}
+        # The settings are Keras's own affair: such a module may lack them, and ours serve.
+        lacking = {n: external.missing(n, name) for n in found if n not in configuration.__all__}
+        theirs = lacking | {n: f for n, f in found.items() if f is not None}
         theirs["backend"] = lambda: name
     config.settings.backend = name
-    config.write_if_missing(name)
     print(f"Using {title(name)} backend.", file=sys.stderr)
     return theirs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ArgumentError
@@ -16,9 +16,6 @@ from ._tensors import Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 
 __all__ = ["eval", "function", "gradients", "stop_gradient"]
-
-# As many small functions made by `eval` and `Session.run` are kept for reuse.
-KEPT_EVALUATIONS = 256
 
 
 class _Leaves:
@@ -80,6 +77,10 @@ class _Inputs:
             values += [value] if x is None else feed_parts(value, x)
         return values
 
+    def parts(self, given: Iterable[Any]) -> dict[Node, Any]:
+        """The value of each node."""
+        return dict(zip(self.nodes, self.values(list(given)), strict=True))
+
 
 class BackendFunction:
     """What `K.function` returns; see there."""
@@ -101,13 +102,12 @@ class BackendFunction:
         self._inputs = _Inputs(self.inputs, what)
         self._leaves = _Leaves(outputs, what)
         constants = _Inputs(list(feed_dict), what)
-        values = constants.values(list(feed_dict.values()))
         extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
         self.compiled = Function(
             self._inputs.nodes,
             [*self._leaves.nodes, *extra],
             pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
-            dict(zip(constants.nodes, values, strict=True)),
+            feed_dict if constants.plain else constants.parts(feed_dict.values()),
             name=name,
             engine=None if engine is None else engines.load(engine),
             as_numpy=as_numpy,
@@ -164,9 +164,9 @@ def function(
         outputs: tensors to compute: a list, a single one, or a dict.
         updates: update objects, or pairs (variable, new value). All of them see the values
             from before the call; if a call fails, no variable has changed.
-        **kwargs: `feed_dict` (tensors and the values they have in every call), `fetches`
-            (further tensors and updates to run), `name`. `options` and `run_metadata` are
-            accepted and have no meaning here.
+        **kwargs: `feed_dict` (tensors and the values they have in every call; a value put in
+            the place of another counts from then on), `fetches` (further tensors and updates
+            to run), `name`. `options` and `run_metadata` are accepted and have no meaning here.
 
     Returns:
         A callable that takes a list of values and returns the outputs' values, NumPy arrays in
@@ -210,7 +210,8 @@ def eval(x: Any) -> Any:
         x: a tensor or variable.
 
     Returns:
-        A NumPy array (a scalar, where it has no axes). Evaluating an update performs it.
+        A NumPy array (a scalar, where it has no axes), also where the tensor is sparse.
+        Evaluating an update performs it.
 
     Raises:
         FeedError: it depends on a placeholder; names it.
@@ -220,6 +221,10 @@ def eval(x: Any) -> Any:
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    if isinstance(x, SparseTensor):
+        from .sparse import to_dense
+
+        x = to_dense(x)
     return evaluate(x)
 
 
@@ -234,12 +239,10 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     nodes = tuple(fetches) if several else (fetches,)
     if not all(isinstance(x, Node) for x in nodes):
         return BackendFunction(list(feed_dict), fetches, (), {}, None, ())(list(feed_dict.values()))
-    kept, key = session.functions, (type(fetches) if several else None, nodes, tuple(feed_dict))
-    if key not in kept:
-        while len(kept) >= KEPT_EVALUATIONS:
-            kept.pop(next(iter(kept)), None)
-        kept[key] = BackendFunction(list(feed_dict), fetches, (), {}, None, (), once=True)
-    return kept[key](list(feed_dict.values()))
+    key = (type(fetches) if several else None, nodes, tuple(feed_dict))
+    inputs = list(feed_dict)
+    made = session.kept(key, lambda: BackendFunction(inputs, fetches, (), {}, None, (), once=True))
+    return made(list(feed_dict.values()))
 
 
 def gradients(loss: Tensor, variables: Any) -> list[Any]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ShapeError
-from ..ir.node import Node
+from ..ir.node import Node, walk
 from ..prims.elementwise import cast, select
 from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
 from ..prims.sizes import dims_of
 from ..prims.special import zeros, zeros_like
+from ..runtime import state
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor
 
@@ -156,8 +157,17 @@ def _result(
 ) -> tuple[Node, Node, list[Node]]:
     if last is None:
         last = reshape(slice_axis(stacked, 0, -1, None), dims_of(stacked)[1:])
-    last._uses_learning_phase = step.uses_phase
+    last._uses_learning_phase = step.uses_phase or _needs_phase(last)
     return last, move_axis(stacked, 0, 1), states
+
+
+def _needs_phase(last: Node) -> bool:
+    """Whether the phase is anywhere in it, even before the recurrence.
+
+    The caller may have lost the mark by then: a function of its own has none to hand on.
+    """
+    phase = state.session.learning_phase
+    return isinstance(phase, Node) and any(node is phase for node in walk([last]))
 
 
 def _unrolled(

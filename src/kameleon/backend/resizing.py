@@ -169,7 +169,10 @@ def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     """
     x = as_tensor(x, "repeat_elements")
     (count,) = check_sizes([size_or_node(rep, "repeat_elements")], "repeat_elements")
-    return repeated(x, axis_of(x, axis, "repeat_elements"), count, whole=False)
+    made = repeated(x, axis_of(x, axis, "repeat_elements"), count, whole=False)
+    if hasattr(x, "_keras_shape"):  # layers of old look for it
+        made._keras_shape = made.shape
+    return made
 
 
 def repeat(x: TensorLike, n: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -188,13 +189,21 @@ def set_session(session: Session) -> None:
     """Make another object the session that `get_session` returns.
 
     Args:
-        session: anything with a method `run(fetches, feed_dict)`.
+        session: anything with a method `run(fetches, feed_dict)`. One of TensorFlow's changes
+            nothing, with a warning.
 
     >>> from kameleon import backend as K
     >>> K.set_session(K.get_session())
     """
     if not callable(getattr(session, "run", None)):
         raise ArgumentError(f"set_session needs an object with a method run, got {session!r}")
+    if type(session).__module__.partition(".")[0] == "tensorflow":
+        warnings.warn(
+            "set_session: a session of TensorFlow can't run Kameleon's tensors, so get_session"
+            " goes on to give Kameleon's; options such as allow_growth have no effect",
+            stacklevel=2,
+        )
+        return
     _session[0] = session
 
 

@@ -105,7 +105,7 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
 
     Args:
         x: a tensor.
-        message: what to print before the value (on standard error).
+        message: what to print before the value (on standard output).
 
     Returns:
         The tensor to use instead of `x`; without it nothing is printed.

@@ -1,6 +1,7 @@
 """The command `kameleon`. Its commands are in `app`, which needs Typer and Rich.
 
-This module needs neither, so that it can say what to install where they are missing.
+This module needs neither, so that it can say what to install where they are missing; and
+`kameleon run` needs neither, so that programs run wherever Kameleon is installed.
 """
 
 from __future__ import annotations
@@ -9,15 +10,22 @@ import sys
 
 NEEDED = ("typer", "rich")
 REMEDY = 'pip install "kameleon[demo]"'
+LESS = 'pip install "kameleon[cli]"'  # enough for the other commands
 
 
 def main() -> None:
     """Run the command line; exit with status 1 and one sentence if a library is missing."""
+    if sys.argv[1:2] == ["run"]:
+        from kameleon.cli.run import main as run
+
+        run(sys.argv[2:])  # outside of Typer: how the program ends is the program's affair
+        return
     try:
         from kameleon.cli.app import app
     except ModuleNotFoundError as error:
         library = (error.name or "").split(".")[0]
         if library not in NEEDED:
             raise
-        sys.exit(f"The command kameleon needs {library}, which isn't installed: {REMEDY}")
+        remedy = REMEDY if sys.argv[1:2] == ["demo"] else LESS
+        sys.exit(f"The command kameleon needs {library}, which isn't installed: {remedy}")
     app()

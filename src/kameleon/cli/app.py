@@ -1,4 +1,4 @@
-"""The commands: `kameleon demo`, `kameleon engines`, `kameleon --version`."""
+"""The commands of `kameleon`, but for what they do: that's in the modules around."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 import kameleon
-from kameleon.cli import REMEDY
+from kameleon.cli import REMEDY, keras2
+from kameleon.cli.output import fail
 from kameleon.cli.probe import first_line
 from kameleon.config import ENGINES, settings
 from kameleon.errors import KameleonError
@@ -58,6 +59,26 @@ def _options(
     """The classic Keras backend API, written once, run on any engine."""
 
 
+# Programs that import Keras ----------------------------------------------------------------------
+
+app.add_typer(keras2.app, name="keras2")
+
+UNTOUCHED: dict[str, Any] = {  # for a command that reads its arguments itself
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+    "help_option_names": [],
+}
+
+
+@app.command(context_settings=UNTOUCHED)
+def run(context: typer.Context) -> None:
+    """Run a program that imports Keras, unchanged, on Kameleon."""
+    from kameleon.cli.run import main
+
+    main(context.args)
+
+
 # Engines ---------------------------------------------------------------------------------------
 
 
@@ -90,17 +111,11 @@ EPOCHS = 25  # for one engine
 EPOCHS_EACH = 5  # for several
 
 
-def _fail(message: str) -> typer.Exit:
-    """Say what is wrong on the error stream; returns the exception to raise."""
-    typer.echo(message, err=True)
-    return typer.Exit(1)
-
-
 def _require_libraries() -> None:
     missing = [title for module, title in DEMO_LIBRARIES.items() if find_spec(module) is None]
     if missing:
         names = " and ".join(missing)
-        raise _fail(f"The demo needs {names}, not installed here: {REMEDY}")
+        raise fail(f"The demo needs {names}, not installed here: {REMEDY}")
 
 
 def _chosen_engines(text: str) -> list[str]:
@@ -115,7 +130,7 @@ def _chosen_engines(text: str) -> list[str]:
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         what = f"There is no engine {', '.join(unknown)}" if unknown else "No engine is named"
-        raise _fail(f"{what}; there are: {', '.join(engines.names())}, or {ALL} for all of them")
+        raise fail(f"{what}; there are: {', '.join(engines.names())}, or {ALL} for all of them")
     return list(dict.fromkeys(names))
 
 
@@ -129,9 +144,9 @@ def _load_backend(engine: str) -> None:
 
         load(engine)
     except KameleonError as error:
-        raise _fail(str(error)) from None
+        raise fail(str(error)) from None
     except Exception as error:  # its library is broken
-        raise _fail(f"The engine {engine} can't be loaded: {first_line(error)}") from None
+        raise fail(f"The engine {engine} can't be loaded: {first_line(error)}") from None
 
 
 def _progress() -> Progress:
@@ -173,7 +188,7 @@ def _demo_on_one(engine: str, epochs: int, seed: int, out: Path) -> None:
     with _progress() as progress:
         run = _train(progress, "training", engine, reader, epochs)
     if run.error is not None:
-        raise _fail(f"{engine}: {first_line(run.error)}")
+        raise fail(f"{engine}: {first_line(run.error)}")
     files = report.write(out, reader, run.epochs)
     _show_result(engine, run.epochs[-1].held_out_accuracy, len(reader.held_out.labels), files)
 
@@ -200,7 +215,7 @@ def _demo_on_several(names: Sequence[str], epochs: int, seed: int, out: Path) ->
     if len(failed) < len(runs):
         typer.echo(f"Picture: {report.write_comparison(out, runs)}")
     if failed:
-        raise _fail(f"Failed: {', '.join(run.engine for run in failed)}")
+        raise fail(f"Failed: {', '.join(run.engine for run in failed)}")
 
 
 def _table_of(runs: Sequence[Run]) -> Table:

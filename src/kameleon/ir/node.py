@@ -189,6 +189,7 @@ class Variable(Node):
     __slots__ = ("cell",)
 
     cell: Any
+    trainable = True  # may be set for one: layers ask for it
 
     def __str__(self) -> str:
         return self.name[:-2]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import ENGINES, installed
 from ..engines._base import Engine
 from ..errors import EngineError, EngineNotFoundError
+from ..external import others_can_read
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -87,7 +88,8 @@ def _imported(name: str) -> Engine:
                 f"the engine {name!r} needs a library that isn't installed:"
                 f" pip install {ENGINES[library].requirement}"
             )
-        module: Any = importlib.import_module(path)
+        with others_can_read():  # TensorFlow loads its Keras
+            module: Any = importlib.import_module(path)
         found: Engine = module.engine
         return found
     others = third_parties()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -19,7 +18,7 @@ from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, failed, run
 from .engines import current, embedded, loaded
 from .pure import fed, pure_graph
-from .state import borrow, commit, draws, give_back, snapshot
+from .state import borrow, commit, draws, give_back, session, snapshot
 
 Feed = Callable[[Any, Engine], Any]
 Want = tuple[Any, int, list[tuple[int, int]]]
@@ -54,7 +53,8 @@ class Function:
             inputs: any tensors, in the order in which a call gives their values.
             outputs: the tensors to compute.
             updates: update objects, or pairs of a variable and its new value.
-            constants: tensors and the values that they have in every call.
+            constants: tensors and the values that they have in every call. A value that is
+                exchanged for another one later counts from then on.
             engine: what runs it; the engine in force at the first call, if None.
             name: what errors call it.
             prints: values to show at each call.
@@ -67,15 +67,16 @@ class Function:
         """
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
-        constants = dict(constants or {})
+        constants = {} if constants is None else constants
         for x, count in Counter([*self.inputs, *constants]).items():
             if count > 1:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._wanted = [_want(x) for x in self.inputs]
-        fixed = [feed_of(x, self.name)(v, embedded()) for x, v in constants.items()]
-        self._constants = [np.array(v) for v in fixed]  # the user may change theirs
+        self._given, self._given_feeds = constants, [(x, feed_of(x, self.name)) for x in constants]
+        self._held: tuple[list[Any], list[np.ndarray]] = ([], [])
+        self._constants()
         self._engine, self._as_numpy = engine, as_numpy
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
@@ -91,15 +92,28 @@ class Function:
         self._executables: dict[Any, Executable] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
         self._locks = [cell.lock for cell in cells]  # always taken in this order
-        first = len(self.inputs) + len(self._constants)
+        first = len(self.inputs) + len(self._given_feeds)
         variables = self.program.variables
         # Nothing but inputs goes in, nothing but outputs comes out.
-        self._pure = not (variables or self._constants or self.program.prints or cells)
+        self._pure = not (variables or constants or self.program.prints or cells)
         self._places = [first + variables.index(v) for v, _ in self.program.updates]
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<kameleon.Function with {counts}, {len(self.program.updates)} updates>"
+
+    def _constants(self) -> list[np.ndarray]:
+        """The values of tensors that have the same one in every call."""
+        if not self._given_feeds:
+            return []
+        values = [self._given[x] for x, _ in self._given_feeds]
+        held, arrays = self._held
+        if len(held) != len(values) or any(a is not b for a, b in zip(held, values, strict=True)):
+            # Copies, for the user may change theirs.
+            pairs = zip(self._given_feeds, values, strict=True)
+            arrays = [np.array(feed(v, embedded())) for (_, feed), v in pairs]
+            self._held = (values, arrays)
+        return arrays
 
     @property
     def engine(self) -> Engine:
@@ -129,7 +143,7 @@ class Function:
             results = self._run_and_commit(executable, arguments, engine)
         else:
             if not self._pure:
-                arguments += [*self._constants, *self._state(engine)]
+                arguments += [*self._constants(), *self._state(engine)]
             try:  # what `run` does, without a call of its own
                 results = executable(arguments)
             except Exception as error:
@@ -165,7 +179,7 @@ class Function:
                 np.array((seed, stream.value), np.uint32)
                 for seed, stream in zip(self._seeds, self._streams, strict=True)
             ]
-            values = [*arguments, *self._constants, *self._state(engine), *keys]
+            values = [*arguments, *self._constants(), *self._state(engine), *keys]
             results = self._run_consuming(executable, values, engine)
             if results is None:
                 results = run(executable, values, lambda: self._replay(values, engine))
@@ -208,7 +222,8 @@ class Function:
     def _print(self, results: Sequence[Any]) -> None:
         prints = self.program.prints
         for effect, value in zip(prints, results[-len(prints) :], strict=True):
-            print(f"{effect.message}{value}", file=sys.stderr)
+            gap = "" if effect.message[-1:].isspace() or not effect.message else " "
+            print(f"{effect.message}{gap}{value}")
 
     def _miscounted(self, values: Sequence[Any]) -> None:
         names = ", ".join(f"'{x.name}'" for x in self.inputs) or "none"
@@ -302,10 +317,16 @@ def as_numpy(value: Any) -> Any:
     return np.asarray(value) if hasattr(value, "__array__") else value
 
 
+def _value_of(tensor: Node) -> Any:
+    """What a tensor given for an input is at this moment; the code for it is kept."""
+    made = session.kept(("fed", tensor), lambda: Function([], [tensor], once=True))
+    return made([])[0]
+
+
 def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
     kind = "variable" if isinstance(node, Variable) else "input"
     if isinstance(value, Node):
-        raise FeedError(f"{what}: {kind} '{node.name}' was given {value!r}; it takes numbers")
+        value = _value_of(value)
     try:
         array = np.asarray(as_numpy(value))
         as_dtype(array.dtype)

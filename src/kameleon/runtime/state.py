@@ -10,7 +10,7 @@ import itertools
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from ..engines._base import Engine
 from ..errors import FeedError
 from ..ir.node import Node, Variable, reset_names
 from .engines import embedded
+
+# As many small functions, made to evaluate tensors, are kept for reuse.
+KEPT_FUNCTIONS = 256
 
 _order = itertools.count()
 
@@ -175,6 +178,15 @@ class Session:
         self.compiled: dict[Any, Any] = {}
         self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """The small function kept for `key`; made where there's none, and the oldest given up."""
+        functions = self.functions
+        if key not in functions:
+            while len(functions) >= KEPT_FUNCTIONS:
+                functions.pop(next(iter(functions)), None)
+            functions[key] = make()
+        return functions[key]
 
 
 session = Session()

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ...errors import EvaluationError, ShapeError
@@ -16,7 +17,7 @@ from .tensors import KINDS, as_numpy, lowest, shared
 
 Tensor = torch.Tensor
 
-broadcast_shapes: Callable[..., Sequence[int]] = torch.broadcast_shapes
+broadcast_shapes = np.broadcast_shapes  # PyTorch's takes twelve times as long
 broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
 
 INDEX_DTYPES = (torch.int32, torch.int64)

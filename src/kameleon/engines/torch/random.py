@@ -2,6 +2,9 @@
 
 The cipher and the layout of its stream are those of `prims.random`. Words are kept in int32,
 where additions wrap as they should; what a shift to the right drags in is masked off.
+
+On the processor, the embedded kernels draw: the cipher is a hundred short steps, each of which
+costs PyTorch several times what it costs NumPy.
 """
 
 from __future__ import annotations
@@ -14,15 +17,14 @@ import torch
 
 from ...errors import EvaluationError
 from ...prims.random import PARITY, ROTATIONS
+from ..numpy import random as embedded
+from .tensors import shared
 
 Tensor = torch.Tensor
 
 _MASK: Final = 0xFFFFFFFF
-# Two words and scratch of a chunk stay in a usual second-level cache; an accelerator wants much
-# at once. Both divide 2**31, where signed counters jump.
-_CHUNK: Final = 32_768
-_LARGE_CHUNK: Final = 2**28
-_LONGEST: Final = 2**33
+# An accelerator wants much at once. It divides 2**31, where signed counters jump.
+_CHUNK: Final = 2**28
 
 
 def signed(word: int) -> int:
@@ -31,8 +33,12 @@ def signed(word: int) -> int:
     return word - 2**32 if word >= 2**31 else word
 
 
+def _words(key: Tensor) -> list[int]:
+    return [int(word) & _MASK for word in key.tolist()]
+
+
 def _subkeys(key: Tensor) -> list[int]:
-    k0, k1 = (int(word) & _MASK for word in key.tolist())
+    k0, k1 = _words(key)
     return [k0, k1, PARITY ^ k0 ^ k1]
 
 
@@ -54,26 +60,33 @@ def _encrypt(words: Sequence[int], x0: Tensor, x1: Tensor, t: Tensor) -> None:
 def random_bits(key: Tensor, shape: Sequence[int]) -> Tensor:
     """The words of the stream under `key` in a shape, their bits in int32."""
     count = math.prod(shape)
-    if count > _LONGEST:
+    if count > embedded.MAX_WORDS:
         raise EvaluationError(f"a random draw of {count} words; one key gives 2**33")
+    draw = _embedded_bits if key.is_cpu else bits_on_device
+    return draw(key, count).view(tuple(shape))
+
+
+def _embedded_bits(key: Tensor, count: int) -> Tensor:
+    return shared(embedded.random_bits(_words(key), count).view("int32"))
+
+
+def bits_on_device(key: Tensor, count: int) -> Tensor:
+    """The first words of the stream, computed where the key is."""
     n = (count + 1) // 2
     words = key.new_empty(2 * n)
-    step = _CHUNK if words.is_cpu else _LARGE_CHUNK
-    scratch = key.new_empty(min(n, step))
+    scratch = key.new_empty(min(n, _CHUNK))
     subkeys = _subkeys(key)
-    for start in range(0, n, step):
-        stop = min(start + step, n)
+    for start in range(0, n, _CHUNK):
+        stop = min(start + _CHUNK, n)
         x0, x1 = words[start:stop], words[n + start : n + stop]
         first = signed(start)
         torch.arange(first, first + stop - start, out=x0, device=key.device)
         x1.zero_()
         _encrypt(subkeys, x0, x1, scratch[: stop - start])
-    return words[:count].view(tuple(shape))
+    return words[:count]
 
 
 def fold_in(key: Tensor, t: Tensor) -> Tensor:
     """Another key, for step t of a loop: the block of the counter (t, 2**32 - 1)."""
-    x0 = key.new_full((1,), signed(int(t)))
-    x1 = key.new_full((1,), -1)
-    _encrypt(_subkeys(key), x0, x1, key.new_empty(1))
-    return torch.cat((x0, x1))
+    words = embedded.fold_in(_words(key), int(t) & _MASK)
+    return shared(words.view("int32")).to(key.device)

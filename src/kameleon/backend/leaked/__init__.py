@@ -1,0 +1,197 @@
+"""Names that were never documented, and that programs of the day took from the backend module.
+
+The original's modules imported TensorFlow or Theano under names of their own (`K.tf`), and kept
+private functions and globals; a part of public code uses them. Here they're aliases where
+there's something to point at; otherwise an error says what to use. Asked for by the module's
+`__getattr__` alone, so that `dir` and `import *` show none of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import backend as K
+from ... import config, hosting
+from ...errors import MissingNameError
+from ...runtime import state
+from .._tensors import as_tensor
+from .parts import Part
+from .tensorflow import tf
+from .theano import T, theano
+
+# Aliases ------------------------------------------------------------------------------------
+
+
+def _available_gpus() -> list[str]:
+    """None that the original could copy a model to: the engine places its own work."""
+    return []
+
+
+def _to_tensor(x: Any, dtype: Any) -> Any:
+    return as_tensor(x, "_to_tensor", dtype)
+
+
+def _normalize_axis(axis: Any, ndim: int | None) -> Any:
+    if isinstance(axis, (list, tuple)):
+        return [_normalize_axis(a, ndim) for a in axis]
+    return axis % ndim if axis is not None and ndim and axis < 0 else axis
+
+
+def _name_of_dtype(dtype: Any) -> Any:
+    return K.dtype(K.zeros((), dtype))
+
+
+def _no_initializing(*args: Any, **kwargs: Any) -> None:
+    """Variables have their values from the beginning."""
+
+
+def _moving_average(
+    variable: Any, value: Any, decay: Any, zero_debias: bool = False, name: str | None = None
+) -> Any:
+    return K.moving_average_update(variable, value, decay)
+
+
+ALIASES: dict[str, Any] = {
+    # libraries
+    "np": np,
+    "os": os,
+    "sys": sys,
+    "warnings": warnings,
+    "defaultdict": defaultdict,
+    "tf": tf,
+    "theano": theano,
+    "T": T,
+    # parts of TensorFlow
+    "control_flow_ops": tf.part("control_flow_ops", "while_loop cond group no_op"),
+    "functional_ops": tf.part("functional_ops", "map_fn foldl foldr"),
+    "math_ops": tf,
+    "tf_math_ops": tf,
+    "array_ops": tf,
+    "nn": tf.nn,
+    "tf_image_ops": tf.image,
+    "image_ops": tf.image,
+    "random_ops": tf.part("random_ops", "random_uniform random_normal truncated_normal"),
+    "state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
+    "tf_state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
+    "ctc": Part(
+        "K.ctc",
+        {},
+        {
+            "ctc_loss": "K.ctc_batch_cost",
+            "ctc_greedy_decoder": "K.ctc_decode(greedy=True)",
+            "ctc_beam_search_decoder": "K.ctc_decode(greedy=False)",
+        },
+    ),
+    "moving_averages": tf.part("moving_averages", assign_moving_average=_moving_average),
+    # Python's own, under the names that the functions of the API left to them
+    "py_all": builtins.all,
+    "py_any": builtins.any,
+    "py_sum": builtins.sum,
+    "py_slice": builtins.slice,
+    # older and private names of functions
+    "Function": K.function,
+    "lesser": K.less,
+    "lesser_equal": K.less_equal,
+    "pattern_broadcast": lambda x, broadcastable: x,
+    "addbroadcast": lambda x, *axes: x,
+    "get_graph": tf.get_default_graph,
+    "_get_session": K.get_session,
+    "_get_available_gpus": _available_gpus,
+    "_has_nchw_support": lambda: False,
+    "_is_tf_1": lambda: True,
+    "_initialize_variables": _no_initializing,
+    "_to_tensor": _to_tensor,
+    "_normalize_axis": _normalize_axis,
+    "_convert_string_dtype": _name_of_dtype,
+    "_convert_dtype_string": _name_of_dtype,
+    "_regular_normalize_batch_in_training": K.normalize_batch_in_training,
+    "_broadcast_normalize_batch_in_training": K.normalize_batch_in_training,
+    "_fused_normalize_batch_in_training": K.normalize_batch_in_training,
+}
+
+
+def _common() -> Any:
+    return sys.modules.get("keras.backend.common", K.configuration)
+
+
+# Names whose value is found when it's asked for.
+VALUES: dict[str, Callable[[], Any]] = {
+    "_BACKEND": lambda: config.HOSTED if hosting.is_loading() else K.backend(),
+    "_FLOATX": config.floatx,
+    "_EPSILON": config.epsilon,
+    "_IMAGE_DATA_FORMAT": config.image_data_format,
+    "_IMAGE_DIM_ORDERING": config.image_dim_ordering,
+    "_LEARNING_PHASE": K.learning_phase,
+    "_SESSION": K.get_session,
+    "_UID_PREFIXES": lambda: state.session.uids,
+    "_MANUAL_VAR_INIT": lambda: False,
+    "_LOCAL_DEVICES": _available_gpus,
+    "common": _common,
+    "tensorflow_backend": lambda: K,
+    "theano_backend": lambda: K,
+    "load_backend": lambda: K,
+}
+
+# Names with nothing behind them: what to use.
+INSTEAD = {
+    "C": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
+    "cntk": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
+    "tensor_array_ops": "K.map_fn, which stacks what a function gives for each element",
+    "sparse_ops": "K.to_dense and K.dot, which take sparse tensors",
+    "init_ops": "keras.initializers, or K.random_uniform_variable and K.random_normal_variable",
+    "device_lib": "kameleon.set_engine: the engine places its own work",
+    "context": "K functions: there's no eager mode to ask for",
+    "ops": "K functions",
+    "tf_ops": "K functions",
+    "tf_keras_backend": "K itself",
+    "RandomStreams": "K.random_uniform, K.random_normal and K.truncated_normal",
+    "_GRAPH_LEARNING_PHASES": "K.learning_phase() and K.set_learning_phase(value)",
+    "_GRAPH_UID_DICTS": "K.get_uid(prefix) and K.reset_uids()",
+    "_GRAPH_TF_OPTIMIZERS": "an optimizer of keras.optimizers",
+    "_GRAPH_VARIABLES": "the variables that your program holds",
+    "_preprocess_padding": "the padding as K.conv2d takes it: 'same' or 'valid'",
+    "_preprocess_conv1d_input": "K.conv1d with data_format",
+    "_preprocess_conv2d_input": "K.conv2d with data_format",
+    "_preprocess_conv3d_input": "K.conv3d with data_format",
+    "_postprocess_conv2d_output": "K.conv2d with data_format",
+    "_preprocess_deconv_output_shape": "K.conv2d_transpose",
+    "deconv2d": "K.conv2d_transpose",
+    "asymmetric_temporal_padding": "K.temporal_padding(x, padding=(left, right))",
+    "asymmetric_spatial_2d_padding": "K.spatial_2d_padding(x, padding=((top, bottom), …))",
+    "learning_phase_scope": "K.set_learning_phase(value)",
+    "local_conv": "K.local_conv1d and K.local_conv2d",
+}
+
+
+def look_up(name: str) -> Any:
+    """What an undocumented name stands for.
+
+    Raises:
+        MissingNameError: (an AttributeError) nothing; says what to use, where that's known.
+
+    >>> look_up("py_sum")([1, 2])
+    3
+    >>> look_up("deconv2d")
+    Traceback (most recent call last):
+      ...
+    kameleon.errors.MissingNameError: K.deconv2d isn't a documented name, and Kameleon has \
+nothing for it; use K.conv2d_transpose
+    """
+    if name in ALIASES:
+        return ALIASES[name]
+    if name in VALUES:
+        return VALUES[name]()
+    if name in INSTEAD:
+        raise MissingNameError(
+            f"K.{name} isn't a documented name, and Kameleon has nothing for it; "
+            f"use {INSTEAD[name]}"
+        )
+    raise MissingNameError(f"module 'kameleon.backend' has no attribute {name!r}")

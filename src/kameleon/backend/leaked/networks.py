@@ -1,0 +1,224 @@
+"""Functions of TensorFlow 1 over K functions: numbers, control, sessions and networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import backend as K
+from ...errors import ArgumentError
+from .._tensors import as_tensor
+from ..operators import matmul as product
+from .tensors import known
+
+# Numbers ------------------------------------------------------------------------------------
+
+
+def matmul(
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
+) -> Any:
+    a, b = as_tensor(a, "tf.matmul"), as_tensor(b, "tf.matmul")
+    return product(_turned(a) if transpose_a else a, _turned(b) if transpose_b else b)
+
+
+def _turned(x: Any) -> Any:
+    rank = len(x.shape)
+    return K.permute_dimensions(x, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def clip(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    return K.clip(t, clip_value_min, clip_value_max)
+
+
+def count_nonzero(input_tensor: Any, axis: Any = None, keepdims: bool = False,
+                   dtype: Any = "int64", name: str | None = None) -> Any:  # fmt: skip
+    held = K.cast(K.not_equal(as_tensor(input_tensor, "tf.count_nonzero"), 0), "int64")
+    return K.cast(K.sum(held, axis=axis, keepdims=keepdims), dtype)
+
+
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
+    name: str | None = None, keep_dims: bool | None = None,
+) -> Any:  # fmt: skip
+    keep = {"axis": axis, "keepdims": bool(keepdims or keep_dims)}
+    if ord in ("euclidean", 2):
+        return K.sqrt(K.sum(K.square(tensor), **keep))
+    if ord == 1:
+        return K.sum(K.abs(tensor), **keep)
+    if ord == np.inf:
+        return K.max(K.abs(tensor), **keep)
+    raise ArgumentError(f"tf.norm: ord is {ord!r}; there are 'euclidean', 2, 1 and inf")
+
+
+def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None,
+             keep_dims: bool | None = None, keepdims: bool | None = None) -> Any:  # fmt: skip
+    keep = bool(keepdims or keep_dims)
+    return K.mean(x, axes, keep), K.var(x, axes, keep)
+
+
+def is_inf(x: Any) -> Any:
+    return K.equal(K.abs(x), np.inf)
+
+
+# Control ------------------------------------------------------------------------------------
+
+
+def cond(
+    pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
+    name: str | None = None, fn1: Any = None, fn2: Any = None,
+) -> Any:  # fmt: skip
+    return K.switch(pred, true_fn or fn1, false_fn or fn2)
+
+
+def while_loop(
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None,
+    parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
+    maximum_iterations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    last = K.while_loop(cond, body, loop_vars, maximum_iterations)
+    return last if len(last) > 1 else last[0]
+
+
+def assigned(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda ref, value, *rest, **options: update(ref, value)
+
+
+def gradients(ys: Any, xs: Any, name: str | None = None) -> Any:
+    return K.gradients(ys, xs)
+
+
+def print_(input_: Any, data: Any, message: str | None = None, **options: Any) -> Any:
+    return K.print_tensor(input_, message or "")
+
+
+def nothing(*args: Any, **kwargs: Any) -> list[Any]:
+    """What a session can run to no effect: variables have their values from the beginning."""
+    return []
+
+
+class Options:
+    """Settings of TensorFlow that mean nothing to other engines; takes and keeps anything."""
+
+    def __init__(self, *args: Any, **options: Any):
+        self.__dict__.update(options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.__dict__[name] = Options()
+        return value
+
+
+def session(*args: Any, **options: Any) -> Any:
+    return K.get_session()
+
+
+# Networks -----------------------------------------------------------------------------------
+
+
+def _inner(four: Any) -> tuple[int, int]:
+    """The two sizes of (1, rows, columns, 1)."""
+    if isinstance(four, int):
+        return (four, four)
+    rows, columns = four[1:3] if len(four) == 4 else four
+    return rows, columns
+
+
+_LAYOUTS = {"NHWC": "channels_last", "NCHW": "channels_first"}
+
+
+def conv2d(
+    input: Any, filter: Any = None, strides: Any = (1, 1, 1, 1), padding: str = "VALID",
+    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1),
+    name: str | None = None, filters: Any = None,
+) -> Any:  # fmt: skip
+    kernel = filters if filter is None else filter
+    if data_format == "NCHW":
+        strides, dilations = (1, *strides[2:], 1), (1, *dilations[2:], 1)
+    return K.conv2d(
+        input, as_tensor(kernel, "tf.nn.conv2d"), _inner(strides), padding.lower(),
+        _LAYOUTS[data_format], _inner(dilations),
+    )  # fmt: skip
+
+
+def pool(mode: str) -> Callable[..., Any]:
+    def call(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
+             name: str | None = None) -> Any:  # fmt: skip
+        if data_format != "NHWC":
+            raise ArgumentError("tf.nn pooling: data_format must be 'NHWC'; K.pool2d has both")
+        layout = _LAYOUTS[data_format]
+        return K.pool2d(value, _inner(ksize), _inner(strides), padding.lower(), layout, mode)
+
+    return call
+
+
+def softmax(
+    logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Any:
+    axis = dim if axis is None else axis
+    return K.softmax(logits, -1 if axis is None else axis)
+
+
+def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Any:
+    axis = -1 if axis is None else axis
+    return logits - K.logsumexp(logits, axis=axis, keepdims=True)
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
+                  dim: Any = None) -> Any:  # fmt: skip
+    axis = dim if axis is None else axis
+    squares = K.sum(K.square(x), axis=axis, keepdims=True)
+    return x / K.sqrt(K.maximum(squares, epsilon))
+
+
+def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: Any = None,
+             name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
+    return K.dropout(x, 1 - keep_prob if rate is None else rate, noise_shape, seed)
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
+    return K.relu(features, alpha=alpha)
+
+
+def sigmoid_loss(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Any:
+    return K.binary_crossentropy(labels, logits, from_logits=True)
+
+
+def softmax_loss(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1,
+    name: str | None = None, axis: int = -1,
+) -> Any:  # fmt: skip
+    return K.categorical_crossentropy(labels, logits, from_logits=True)
+
+
+def sparse_loss(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Any:
+    return K.sparse_categorical_crossentropy(labels, logits, from_logits=True)
+
+
+def look_up(params: Any, ids: Any, *rest: Any, **options: Any) -> Any:
+    return K.gather(params, ids)
+
+
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
+    return K.in_top_k(predictions, targets, k)
+
+
+def resize(interpolation: str) -> Callable[..., Any]:
+    def call(images: Any, size: Sequence[int], *options: Any, **more: Any) -> Any:
+        sizes = [known(images, axis, "tf.image") for axis in (1, 2)]
+        rows, columns = (int(s) for s in size)
+        if rows % sizes[0] or columns % sizes[1]:
+            raise ArgumentError(
+                f"tf.image: images of {sizes} can't be resized to {(rows, columns)}: Kameleon "
+                "resizes by whole factors, as K.resize_images"
+            )
+        factors = rows // sizes[0], columns // sizes[1]
+        return K.resize_images(images, *factors, "channels_last", interpolation)
+
+    return call

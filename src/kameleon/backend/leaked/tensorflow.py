@@ -1,0 +1,221 @@
+"""`K.tf`: what programs took from TensorFlow 1 through the backend module, over K functions.
+
+The calling conventions are those of TensorFlow 1.15 (`axis` or `reduction_indices`, strides with
+four elements, `name` everywhere); what a function computes is what K functions compute.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from ... import backend as K
+from ...ir.node import Node
+from ...ir.types import as_dtype
+from ...prims import elementwise as ew
+from .._tensors import as_float
+from ..operators import divide
+from . import networks as nn
+from . import tensors as ts
+from .parts import Part
+
+Named = dict[str, Callable[..., Any]]
+
+FLOATING: Named = {  # they take floats: integers become some
+    "exp": ew.exp, "log": ew.log, "sqrt": ew.sqrt, "sin": ew.sin, "cos": ew.cos,
+    "tanh": ew.tanh, "floor": ew.floor, "ceil": ew.ceil, "is_nan": ew.is_nan,
+}  # fmt: skip
+UNARY: Named = {
+    **{name: lambda x, f=f: f(as_float(x, "K.tf")) for name, f in FLOATING.items()},
+    "abs": K.abs, "sign": K.sign, "square": K.square, "round": K.round, "sigmoid": K.sigmoid,
+    "softplus": K.softplus, "negative": operator.neg, "logical_not": ew.logical_not,
+    "rsqrt": lambda x: 1.0 / K.sqrt(x), "reciprocal": lambda x: 1.0 / x, "is_inf": nn.is_inf,
+    "log1p": lambda x: K.log(1.0 + x), "expm1": lambda x: K.exp(x) - 1.0,
+}  # fmt: skip
+BINARY: Named = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": divide,
+    "div": divide, "truediv": divide, "realdiv": divide, "floordiv": operator.floordiv,
+    "mod": operator.mod, "floormod": operator.mod, "pow": operator.pow, "maximum": K.maximum,
+    "minimum": K.minimum, "equal": K.equal, "not_equal": K.not_equal, "greater": K.greater,
+    "greater_equal": K.greater_equal, "less": K.less, "less_equal": K.less_equal,
+    "logical_and": ew.logical_and, "logical_or": ew.logical_or,
+    "squared_difference": lambda x, y: K.square(x - y),
+}  # fmt: skip
+REDUCTIONS: Named = {
+    "sum": K.sum, "mean": K.mean, "max": K.max, "min": K.min, "prod": K.prod, "any": K.any,
+    "all": K.all, "logsumexp": K.logsumexp, "std": K.std, "variance": K.var,
+}  # fmt: skip
+ACTIVATIONS: Named = {
+    "relu": K.relu, "elu": K.elu, "sigmoid": K.sigmoid, "tanh": K.tanh, "softplus": K.softplus,
+    "softsign": K.softsign, "relu6": lambda x: K.relu(x, max_value=6.0),
+}  # fmt: skip
+
+MATH: Named = {
+    **{name: ts.unary(function) for name, function in UNARY.items()},
+    **{name: ts.binary(function) for name, function in BINARY.items()},
+    **{f"reduce_{name}": ts.reduction(function) for name, function in REDUCTIONS.items()},
+    "argmax": ts.index(K.argmax),
+    "argmin": ts.index(K.argmin),
+    "cumsum": ts.without_name(K.cumsum),
+    "cumprod": ts.without_name(K.cumprod),
+    "count_nonzero": nn.count_nonzero,
+    "top_k": ts.top_k,
+    "in_top_k": nn.in_top_k,
+    "l2_normalize": nn.l2_normalize,
+}
+
+NETWORKS: Named = {
+    **{name: ts.unary(function) for name, function in ACTIVATIONS.items()},
+    "leaky_relu": nn.leaky_relu,
+    "softmax": nn.softmax,
+    "log_softmax": nn.log_softmax,
+    "l2_normalize": nn.l2_normalize,
+    "dropout": nn.dropout,
+    "bias_add": ts.without_name(K.bias_add),
+    "conv2d": nn.conv2d,
+    "max_pool": nn.pool("max"),
+    "avg_pool": nn.pool("avg"),
+    "moments": nn.moments,
+    "top_k": ts.top_k,
+    "in_top_k": nn.in_top_k,
+    "embedding_lookup": nn.look_up,
+    "sigmoid_cross_entropy_with_logits": nn.sigmoid_loss,
+    "softmax_cross_entropy_with_logits": nn.softmax_loss,
+    "softmax_cross_entropy_with_logits_v2": nn.softmax_loss,
+    "sparse_softmax_cross_entropy_with_logits": nn.sparse_loss,
+}
+
+SHAPES: dict[str, Any] = {
+    "shape": lambda input, name=None, out_type="int32": K.cast(K.shape(input), out_type),
+    "rank": lambda input, name=None: K.ndim(input),
+    "size": lambda input, name=None, out_type="int32": K.cast(K.size(input), out_type),
+    "reshape": ts.reshape,
+    "expand_dims": ts.expand_dims,
+    "squeeze": ts.squeeze,
+    "transpose": ts.transpose,
+    "tile": ts.tile,
+    "concat": ts.concat,
+    "stack": ts.stack,
+    "unstack": ts.unstack,
+    "split": ts.split,
+    "slice": ts.slice_,
+    "pad": ts.pad,
+    "reverse": ts.reverse,
+    "where": ts.where,
+    "gather": ts.gather,
+    "gather_nd": ts.gather_nd,
+    "boolean_mask": ts.boolean_mask,
+    "one_hot": ts.one_hot,
+}
+
+MAKING: dict[str, Any] = {
+    "placeholder": ts.placeholder,
+    "Variable": ts.variable,
+    "constant": ts.constant,
+    "convert_to_tensor": ts.convert,
+    "fill": ts.fill,
+    "range": ts.range_,
+    "zeros": ts.zeros,
+    "ones": ts.ones,
+    "zeros_like": ts.like(K.zeros_like),
+    "ones_like": ts.like(K.ones_like),
+    "eye": lambda num_rows, dtype="float32", name=None: K.eye(num_rows, dtype),
+    "random_uniform": ts.without_name(K.random_uniform),
+    "random_normal": ts.without_name(K.random_normal),
+    "truncated_normal": ts.without_name(K.truncated_normal),
+}
+
+CONTROL: dict[str, Any] = {
+    "cond": nn.cond,
+    "while_loop": nn.while_loop,
+    "map_fn": lambda fn, elems, dtype=None, *_, name=None, **options: K.map_fn(
+        fn, elems, name, dtype
+    ),
+    "foldl": lambda fn, elems, initializer=None, *_, **options: K.foldl(fn, elems, initializer),
+    "foldr": lambda fn, elems, initializer=None, *_, **options: K.foldr(fn, elems, initializer),
+    "gradients": nn.gradients,
+    "stop_gradient": ts.unary(K.stop_gradient),
+    "identity": ts.without_name(K.identity),
+    "assign": nn.assigned(K.update),
+    "assign_add": nn.assigned(K.update_add),
+    "assign_sub": nn.assigned(K.update_sub),
+    "group": lambda *updates, name=None: list(updates),
+    "no_op": nn.nothing,
+    "Print": nn.print_,
+    "name_scope": lambda name=None, default_name=None, values=None: K.name_scope(
+        name or default_name or ""
+    ),
+    "control_dependencies": K.control_dependencies,
+    "device": nullcontext,
+}
+
+SESSIONS: dict[str, Any] = {
+    "Session": nn.session,
+    "InteractiveSession": nn.session,
+    "get_default_session": K.get_session,
+    "get_default_graph": lambda: K.get_session().graph,
+    "reset_default_graph": K.clear_session,
+    "ConfigProto": nn.Options,
+    "GPUOptions": nn.Options,
+    "global_variables_initializer": nn.nothing,
+    "initialize_all_variables": nn.nothing,
+    "local_variables_initializer": nn.nothing,
+    "tables_initializer": nn.nothing,
+    "Tensor": Node,
+    "as_dtype": as_dtype,
+    "cast": lambda x, dtype, name=None: K.cast(x, dtype),
+    "__version__": "1.15.0",
+}
+
+TYPES = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16"
+
+HINTS: Mapping[str, str] = {
+    "py_func": "K functions, or NumPy on what K.function gives",
+    "py_function": "K functions, or NumPy on what K.function gives",
+    "contrib": "layers and functions of Keras",
+    "train": "keras.optimizers, and model.save_weights",
+    "TensorArray": "K.map_fn, which stacks what a function gives for each element",
+    "einsum": "K.dot, K.batch_dot and K.permute_dimensions",
+    "tensordot": "K.dot or K.batch_dot",
+    "scan": "K.rnn, which gives all states, or K.foldl",
+    "set_random_seed": "numpy.random.seed, which makes a program repeatable",
+    "variable_scope": "K.name_scope",
+    "get_variable": "K.variable",
+    "summary": "a callback of Keras",
+    "keras": "keras",
+    "layers": "keras.layers",
+    "losses": "keras.losses",
+    "data": "keras.utils.Sequence",
+    "SparseTensor": "K.placeholder(sparse=True)",
+    "scatter_nd": "K.one_hot and K.dot",
+    "scatter_update": "K.update with the whole new value",
+    "ctc_loss": "K.ctc_batch_cost",
+    "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
+}
+
+_everything = {
+    **MATH,
+    **SHAPES,
+    **MAKING,
+    **CONTROL,
+    **SESSIONS,
+    **{name: name for name in TYPES.split()},
+    "to_int32": ts.casting("int32"), "to_int64": ts.casting("int64"),
+    "to_float": ts.casting("float32"), "to_double": ts.casting("float64"),
+    "matmul": nn.matmul,
+    "clip_by_value": nn.clip,
+    "norm": nn.norm,
+    "nn": Part("K.tf.nn", NETWORKS, HINTS),
+    "math": Part("K.tf.math", MATH, HINTS),
+    "linalg": Part("K.tf.linalg", {"matmul": nn.matmul, "norm": nn.norm}, HINTS),
+    "image": Part(
+        "K.tf.image",
+        {"resize_bilinear": nn.resize("bilinear"), "resize_nearest_neighbor": nn.resize("nearest")},
+        {"resize_images": "K.resize_images"},
+    ),
+}  # fmt: skip
+
+tf = Part("K.tf", _everything, HINTS)
+tf.__dict__["compat"] = Part("K.tf.compat", {"v1": tf})

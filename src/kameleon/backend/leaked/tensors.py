@@ -1,0 +1,312 @@
+"""Functions of TensorFlow 1 over K functions: conventions, shapes, choosing and making tensors.
+
+What they're called and where is in `tensorflow`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import backend as K
+from ...errors import ArgumentError, ShapeError
+from ...ir.node import Node
+from ...ir.types import normalize_axes
+from ...prims.indexing import nonzero
+from ...prims.indexing import top_k as largest
+from ...prims.movement import pad as pad_constant
+from ...prims.movement import slice_axis
+from .._tensors import as_tensor, promoted
+
+# Conventions --------------------------------------------------------------------------------
+
+
+def unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`function(x)`, whatever the program calls `x`, with a name that counts for nothing."""
+
+    def call(*x: Any, name: str | None = None, **named: Any) -> Any:
+        (value,) = (*x, *named.values())
+        return function(as_tensor(value, "K.tf"))
+
+    return call
+
+
+def binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def call(x: Any, y: Any, name: str | None = None) -> Any:
+        return function(*promoted((x, y), "K.tf"))
+
+    return call
+
+
+def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Any = None,
+        keep_dims: bool | None = None,
+    ) -> Any:
+        axis = reduction_indices if axis is None else axis
+        return function(input_tensor, axis=axis, keepdims=bool(keepdims or keep_dims))
+
+    return call
+
+
+def index(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(
+        input: Any, axis: int | None = None, name: str | None = None, dimension: int | None = None,
+        output_type: Any = "int64",
+    ) -> Any:  # fmt: skip
+        axis = dimension if axis is None else axis
+        return K.cast(function(input, axis=axis or 0), output_type)
+
+    return call
+
+
+def casting(dtype: str) -> Callable[..., Any]:
+    return lambda x, name=None: K.cast(x, dtype)
+
+
+def without_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
+
+
+# Shapes -------------------------------------------------------------------------------------
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+    return K.reshape(tensor, shape)
+
+
+def expand_dims(
+    input: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Any:
+    axis = dim if axis is None else axis
+    return K.expand_dims(as_tensor(input, "tf.expand_dims"), -1 if axis is None else axis)
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:
+    input = as_tensor(input, "tf.squeeze")
+    axis = squeeze_dims if axis is None else axis
+    if axis is None:
+        axis = [i for i, size in enumerate(input.shape) if size == 1]
+    for i in sorted(normalize_axes("tf.squeeze", axis, len(input.shape)), reverse=True):
+        input = K.squeeze(input, i)
+    return input
+
+
+def transpose(a: Any, perm: Any = None, name: str | None = None) -> Any:
+    return K.transpose(a) if perm is None else K.permute_dimensions(a, perm)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    return K.tile(input, multiples)
+
+
+def concat(values: Any, axis: Any, name: str | None = None) -> Any:
+    if isinstance(values, int):  # before TensorFlow 1.0 the axis came first
+        values, axis = axis, values
+    return K.concatenate(list(values), axis=axis)
+
+
+def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+    return K.stack(values, axis=axis)
+
+
+def known(x: Any, axis: int, what: str) -> int:
+    size = K.int_shape(x)[axis]
+    if size is None:
+        raise ShapeError(
+            f"{what}: axis {axis} of {x!r} must have a known size; K.reshape gives one"
+        )
+    return int(size)
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
+    value = as_tensor(value, "tf.unstack")
+    (axis,) = normalize_axes("tf.unstack", axis, len(value.shape))
+    count = known(value, axis, "tf.unstack") if num is None else num
+    return [K.squeeze(slice_axis(value, axis, i, i + 1), axis) for i in range(count)]
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: int = 0, num: Any = None, name: str | None = None
+) -> Any:
+    value = as_tensor(value, "tf.split")
+    (axis,) = normalize_axes("tf.split", axis, len(value.shape))
+    if isinstance(num_or_size_splits, int):
+        size, over = divmod(known(value, axis, "tf.split"), num_or_size_splits)
+        if over:
+            raise ShapeError(
+                f"tf.split: axis {axis} of shape {value.shape} doesn't fall into "
+                f"{num_or_size_splits} equal parts"
+            )
+        sizes = [size] * num_or_size_splits
+    else:
+        sizes = [int(s) for s in num_or_size_splits]
+        if -1 in sizes:
+            rest = known(value, axis, "tf.split") - sum(s for s in sizes if s >= 0)
+            sizes = [rest if s < 0 else s for s in sizes]
+    edges = [0, *np.cumsum(sizes).tolist()]
+    return [slice_axis(value, axis, a, b) for a, b in itertools.pairwise(edges)]
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """`size` may hold -1: all that's left."""
+    x = as_tensor(input_, "tf.slice")
+    if any(isinstance(s, Node) for s in (begin, size)):
+        return K.slice(x, begin, size)
+    key = tuple(
+        slice(b, None) if isinstance(s, int) and s == -1 else slice(b, b + s)
+        for b, s in zip(begin, size, strict=True)
+    )
+    if all(isinstance(i, (int, np.integer)) for i in (*begin, *size)):
+        return x[key]
+    return K.slice(x, begin, size)
+
+
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None,
+    constant_values: float = 0,
+) -> Any:  # fmt: skip
+    if mode.upper() != "CONSTANT":
+        raise ArgumentError(f"tf.pad: mode is {mode!r}; Kameleon pads with constants: 'CONSTANT'")
+    margins = [(int(before), int(after)) for before, after in paddings]
+    return pad_constant(as_tensor(tensor, "tf.pad"), margins, constant_values)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    return K.reverse(tensor, axis)
+
+
+# Choosing elements --------------------------------------------------------------------------
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """With three arguments a choice; with one the indices of what holds, a row each."""
+    if x is None and y is None:
+        return nonzero(as_tensor(condition, "tf.where"))
+    condition, x, y = (as_tensor(a, "tf.where") for a in (condition, x, y))
+    return K.switch(condition, x, y)
+
+
+def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None,
+            axis: int = 0) -> Any:  # fmt: skip
+    params = as_tensor(params, "tf.gather")
+    if axis == 0:
+        return K.gather(params, indices)
+    indices = as_tensor(indices, "tf.gather")
+    (axis,) = normalize_axes("tf.gather", axis, len(params.shape))
+    return params[(*[slice(None)] * axis, indices)]
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
+    """The elements, or slices, that the rows of `indices` name by their first axes."""
+    if batch_dims:
+        raise ArgumentError("tf.gather_nd: batch_dims isn't there; use K.map_fn, or K.gather")
+    params, indices = as_tensor(params, "tf.gather_nd"), as_tensor(indices, "tf.gather_nd")
+    indices = K.cast(indices, "int64")
+    depth = known(indices, -1, "tf.gather_nd")
+    sizes = K.shape(params)
+    flat: Any = indices[..., 0]
+    for axis in range(1, depth):
+        flat = flat * K.cast(sizes[axis], "int64") + indices[..., axis]
+    rest = [sizes[axis] for axis in range(depth, len(params.shape))]
+    rows = K.reshape(params, [-1, *rest])
+    return K.gather(rows, flat)
+
+
+def boolean_mask(tensor: Any, mask: Any, name: str | None = None) -> Any:
+    return gather_nd(tensor, nonzero(as_tensor(mask, "tf.boolean_mask")))
+
+
+class TopK(NamedTuple):
+    """The largest elements of each row, and where they are."""
+
+    values: Any
+    indices: Any
+
+
+def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
+    values, indices = largest(as_tensor(input, "tf.nn.top_k"), int(k))
+    return TopK(values, K.cast(indices, "int32"))
+
+
+def one_hot(
+    indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int | None = None,
+    dtype: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    if axis not in (None, -1):
+        raise ArgumentError(
+            "tf.one_hot: the new axis is the last one; K.permute_dimensions moves it"
+        )
+    hot = K.one_hot(K.cast(indices, "int32"), depth)
+    if on_value is not None or off_value is not None:
+        low = 0.0 if off_value is None else float(off_value)
+        hot = hot * ((1.0 if on_value is None else float(on_value)) - low) + low
+    return hot if dtype is None else K.cast(hot, dtype)
+
+
+# Making tensors -----------------------------------------------------------------------------
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    if shape is None:
+        raise ShapeError("tf.placeholder: give a shape (None for sizes that aren't known)")
+    return K.placeholder(shape=tuple(shape), dtype=dtype, name=name)
+
+
+def variable(
+    initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None,
+    **ignored: Any,
+) -> Any:  # fmt: skip
+    return K.variable(initial_value, dtype=dtype, name=name)
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
+    if dtype is None and np.asarray(value).dtype.kind in "iu":
+        dtype = "int32"
+    return K.constant(value, dtype=dtype, shape=shape)
+
+
+def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    return as_tensor(value, "tf.convert_to_tensor", dtype)
+
+
+def fill(dims: Any, value: Any, name: str | None = None) -> Any:
+    value = as_tensor(value, "tf.fill")
+    return K.reshape(K.tile(K.reshape(value, (1,)), _product(dims)), dims)
+
+
+def _product(dims: Any) -> Any:
+    return K.reshape(K.prod(as_tensor(dims, "tf.fill")), (1,))
+
+
+def range_(
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None
+) -> Any:
+    return K.arange(start, limit, delta, **({} if dtype is None else {"dtype": dtype}))
+
+
+def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
+    return K.cast(fill(shape, 0.0), dtype)
+
+
+def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
+    return K.cast(fill(shape, 1.0), dtype)
+
+
+def like(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Any:
+        return function(as_tensor(tensor, "K.tf"), dtype=dtype)
+
+    return call

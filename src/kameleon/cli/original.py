@@ -1,0 +1,285 @@
+"""Installing the original Keras 2.3.1 beside whatever Keras the environment has.
+
+It goes into a folder of its own (`hosting.location`), complete or not at all. The libraries that
+it needs are the environment's, like any other's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from kameleon.errors import KameleonError, MissingLibraryError
+from kameleon.hosting import location
+
+# The last releases that go together.
+PACKAGES = (f"keras=={location.VERSION}", "keras_applications==1.0.8", "keras_preprocessing==1.1.2")
+BY_MISTAKE = ("docs",)  # in the published archive beside the packages; would hide a user's own
+MARK = ".installed-by-kameleon"  # in the folder: this is ours to remove
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the original needs besides NumPy: its module, its name for pip, and what for."""
+
+    module: str
+    requirement: str
+    job: str
+
+
+LIBRARIES = (
+    Library("h5py", "h5py", "files of weights and models"),
+    Library("yaml", "pyyaml", "models as YAML"),
+    Library("scipy", "scipy", "transformations of images"),
+    Library("six", "six", "Keras's own code, which serves Python 2 as well"),
+)
+
+Report = Callable[[str], None]  # is told what is going on
+
+
+class InstallError(KameleonError):
+    """The original can't be installed, or removed; the message says why and what to do."""
+
+
+# What there is ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Status:
+    """What programs started by `kameleon run` find.
+
+    Attributes:
+        folder: where `kameleon keras2 install` puts the original.
+        found: where the original is; empty if it's the environment's own, None if nowhere.
+        version: its version; empty if there's none, or if that isn't known.
+        own: the version of the environment's own Keras; empty if it has none.
+        lacking: libraries that are missing.
+    """
+
+    folder: str
+    found: str | None
+    version: str
+    own: str
+    lacking: tuple[Library, ...]
+
+
+def status() -> Status:
+    """Return what is installed; nothing is imported."""
+    try:
+        found: str | None = location.find() or ""
+    except MissingLibraryError:
+        found = None
+    own = version_of("keras")
+    known = own if found == "" else _version_in(found) if found else ""
+    lacking = tuple(library for library in LIBRARIES if find_spec(library.module) is None)
+    return Status(location.folder(), found, known, own, lacking)
+
+
+def version_of(distribution: str) -> str:
+    """The version of an installed package; empty, if it isn't known."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
+
+
+def _version_in(folder: str) -> str:
+    found = distributions(name="keras", path=[folder])
+    return next((d.version for d in found), "")
+
+
+# Installing ------------------------------------------------------------------------------------
+
+
+def install(source: Path | None = None, report: Report = lambda line: None) -> None:
+    """Install what's missing of the original and its libraries.
+
+    Arguments:
+        source: a folder with the files to install from; else the package index is asked.
+        report: is told what is going on, a line at a time.
+
+    Raises:
+        InstallError: it couldn't be done; what was there before is left as it was.
+    """
+    before = status()
+    where = () if source is None else ("--no-index", "--find-links", str(source))
+    if before.found is None:
+        with _filled_at_once(Path(before.folder)) as draft:
+            _run(
+                [*installer(), *where, "--no-deps", "--target", str(draft), *PACKAGES],
+                report,
+            )
+    if before.lacking:
+        _run([*installer(), *where, *(library.requirement for library in before.lacking)], report)
+
+
+def installer() -> list[str]:
+    """The beginning of a command line that installs packages into this environment.
+
+    Raises:
+        InstallError: there is neither pip nor uv.
+    """
+    if version_of("pip"):  # setuptools takes a look for the module as its import, and steps back
+        return [sys.executable, "-m", "pip", "install", "--no-input"]
+    uv = shutil.which("uv")
+    if uv is not None:  # environments that it makes have no pip
+        return [uv, "pip", "install", "--python", sys.executable]
+    raise InstallError(
+        f"This environment has no pip, and there's no command uv: run `{sys.executable} -m"
+        " ensurepip`, or get uv (https://docs.astral.sh/uv), and then again"
+        f" `{location.INSTALL}`"
+    )
+
+
+@contextmanager
+def _filled_at_once(folder: Path) -> Iterator[Path]:
+    """A draft that takes the folder's place when the block has succeeded; else it's removed."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InstallError(
+            f"{folder} holds something else; name another folder by {location.VARIABLE}"
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise InstallError(_no_right(folder, error)) from error
+    try:
+        yield draft
+        if not location.is_original(str(draft)):
+            raise InstallError(f"What was installed is no Keras {location.VERSION}")
+        for name in BY_MISTAKE:
+            shutil.rmtree(draft / name, ignore_errors=True)
+        (draft / MARK).write_text("To remove this folder: kameleon keras2 uninstall\n", "utf-8")
+        draft.chmod(0o755)  # mkdtemp makes it the user's alone
+        os.replace(draft, folder)
+    except OSError as error:
+        raise InstallError(_no_right(folder, error)) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _no_right(folder: Path, error: OSError) -> str:
+    return (
+        f"{folder} can't be written: {error.strerror}. Use a virtual environment of your own, or"
+        f" name another folder, also when you run programs: {location.VARIABLE}=FOLDER"
+    )
+
+
+# Asking pip ------------------------------------------------------------------------------------
+
+BY_HAND = (
+    "Without network: get the files elsewhere by `pip download -d FOLDER --no-deps"
+    f" {' '.join(PACKAGES)}` (and the libraries, if they are missing), then"
+    f" `{location.INSTALL} --from FOLDER`"
+)
+# What pip or uv says, and what to do then.
+ADVICE = {
+    "externally-managed-environment": "This Python belongs to the operating system: use a virtual"
+    " environment (python3 -m venv FOLDER)",
+    "Permission denied": "There's no right to write there: use a virtual environment of your own",
+    "No space left": "The disk is full",
+    "No matching distribution": BY_HAND,
+    "Failed to establish a new connection": BY_HAND,
+    "name resolution": BY_HAND,
+    "Failed to fetch": BY_HAND,
+    "No solution found": BY_HAND,
+    "no versions of": BY_HAND,
+    "not found in the package registry": BY_HAND,
+    "Network connectivity is disabled": BY_HAND,
+}
+
+
+def _run(command: Sequence[str], report: Report) -> None:
+    """Run pip or uv; tell what they say, line by line."""
+    settings = {
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_USER": "0",  # doesn't go together with a folder
+        "PIP_PROGRESS_BAR": "off",
+        "PYTHONUNBUFFERED": "1",
+    }
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        env=os.environ | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stdout or ():
+            said.append(line.rstrip())
+            report(said[-1])
+    if process.returncode:
+        raise InstallError(_why(command, said))
+
+
+def _why(command: Sequence[str], said: Sequence[str]) -> str:
+    """What a failed installer said, and what to do."""
+    told = [line for line in said if line.strip()]
+    errors = [line for line in told if line.lstrip().lower().startswith(("error", "×", "╰"))]
+    advice = next((advice for words, advice in ADVICE.items() if words in "\n".join(told)), "")
+    lines = [f"This failed: {' '.join(command)}", *(errors or told[-5:]), advice]
+    return "\n".join(filter(None, lines))
+
+
+# Trying it -------------------------------------------------------------------------------------
+
+TRIAL = (
+    "import kameleon.as_keras, keras, keras.models, keras.layers;"
+    "from keras import backend as K;"
+    "assert kameleon.as_keras.hosts_original();"
+    "model = keras.models.Sequential([keras.layers.Dense(2, input_shape=(3,))]);"
+    "assert model.predict([[[1., 2., 3.]]]).shape == (1, 2)"
+)
+
+
+def trial() -> str:
+    """Let another process run a model on the NumPy engine; return what went wrong, if anything."""
+    with tempfile.TemporaryDirectory() as empty:
+        settings = {
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path),
+            "KERAS_HOME": empty,
+            "KAMELEON_ENGINE": "numpy",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", TRIAL],
+            cwd=empty,
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    return done.stderr.strip() if done.returncode else ""
+
+
+# Removing --------------------------------------------------------------------------------------
+
+
+def uninstall() -> str:
+    """Remove the original that `install` has put into its folder; return which folder that was.
+
+    Raises:
+        InstallError: there's nothing of that kind.
+    """
+    folder = Path(location.folder())
+    if not (folder / MARK).is_file():
+        raise InstallError(
+            f"{folder} wasn't made by `{location.INSTALL}`, so it's not removed"
+            if folder.exists()
+            else f"There's nothing to remove: {folder} doesn't exist"
+        )
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise InstallError(f"{error.filename} can't be removed: {error.strerror}") from error
+    return str(folder)

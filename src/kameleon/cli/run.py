@@ -1,0 +1,218 @@
+"""`kameleon run script.py`: a program that imports Keras, on Kameleon, as `python script.py`.
+
+It needs neither Typer nor Rich, and ends as the program ends: nothing of it is in tracebacks,
+and exit codes and signals are the program's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import io
+import os
+import runpy
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.machinery import SourceFileLoader
+from types import ModuleType, TracebackType
+from typing import NoReturn
+
+from kameleon.config import OWN
+from kameleon.errors import KameleonError
+
+USAGE = """\
+Usage: kameleon run [OPTIONS] SCRIPT [ARGUMENT ...]
+       kameleon run [OPTIONS] -m MODULE [ARGUMENT ...]
+
+Run a program that imports Keras, unchanged, on Kameleon: as `python SCRIPT` or `python -m MODULE`
+would. `keras` is the original Keras 2.3.1 where it's installed (kameleon keras2 install), else
+keras.backend and keras.layers are Kameleon's own.
+
+Options, before the program:
+  --engine NAME  Engine to run on (see `kameleon engines`).
+  --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
+  --help         Say this.
+"""
+WRONG = 2  # the status for a command line that can't be understood, as Python's
+
+
+@dataclass
+class Plan:
+    """What to run, and how."""
+
+    program: str = ""
+    is_module: bool = False
+    arguments: list[str] = field(default_factory=list)
+    engine: str = ""
+    tf_keras: bool = False
+
+
+# The command line -------------------------------------------------------------------------------
+
+
+def _stop(message: str, status: int = WRONG) -> NoReturn:
+    print(f"kameleon run: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def understand(arguments: Sequence[str]) -> Plan:
+    """Return what a command line asks for; options end where the program is named."""
+    plan, rest = Plan(), list(arguments)
+    while rest and not plan.program:
+        word, equals, value = rest.pop(0).partition("=")
+        if word in ("--help", "-h"):
+            print(USAGE, end="")
+            sys.exit()
+        elif word == "--tf-keras" and not equals:
+            plan.tf_keras = True
+        elif word == "--engine":
+            plan.engine = value or _next(rest, "--engine needs the name of an engine")
+        elif word == "-m" and not equals:
+            plan.program, plan.is_module = _next(rest, "-m needs the name of a module"), True
+        elif word.startswith("-"):
+            _stop(f"there is no option {word}\n\n{USAGE}")
+        else:
+            plan.program = word + equals + value
+    if not plan.program:
+        _stop(f"there's no program to run\n\n{USAGE}")
+    plan.arguments = rest
+    return plan
+
+
+def _next(rest: list[str], lacking: str) -> str:
+    return rest.pop(0) if rest else _stop(lacking)
+
+
+# Running ----------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the program that the command line names, to its end."""
+    plan = understand(arguments)
+    work = _module(plan) if plan.is_module else _script(plan)
+    try:
+        _begin(plan)
+    except KameleonError as error:
+        _stop(str(error), 1)
+    _as_if_started(work)
+
+
+def _begin(plan: Plan) -> None:
+    from kameleon import as_keras
+
+    if plan.engine:
+        os.environ[OWN] = plan.engine
+        _require(plan.engine)
+    if plan.tf_keras:
+        as_keras.alias_tensorflow()
+    as_keras.export()
+
+
+def _require(engine: str) -> None:
+    """Raise at once what the import of Keras would raise somewhere in the program."""
+    from kameleon import external
+    from kameleon.config import ENGINES, choose_backend
+    from kameleon.runtime.engines import available  # late: it loads NumPy
+
+    choose_backend(available)
+    if engine not in ENGINES and not available(engine):
+        external.load(engine, OWN)
+
+
+def _script(plan: Plan) -> Callable[[], None]:
+    """Prepare a file, or a folder or archive with a `__main__.py`; return what runs it."""
+    path = plan.program
+    sys.argv = [path, *plan.arguments]
+    full = os.path.abspath(path)
+    if os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path):
+        if not sys.flags.safe_path:
+            del sys.path[0]  # `run_path` puts its own there
+        return partial(_run_path, full)
+    if not sys.flags.safe_path:
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    try:
+        with io.open_code(full) as file:
+            source = file.read()
+    except OSError as error:
+        _stop(f"can't open file {full!r}: {error.strerror}")
+    return partial(_execute, source, full)
+
+
+def _run_path(path: str) -> None:
+    runpy.run_path(path, run_name="__main__")
+
+
+def _execute(source: bytes, path: str) -> None:
+    """Run the source of a script in a fresh `__main__`, which stays when it has ended."""
+    module = ModuleType("__main__")
+    vars(module).update(
+        __file__=path,
+        __cached__=None,
+        __builtins__=builtins,
+        __loader__=SourceFileLoader("__main__", path),
+    )
+    code = compile(source, path, "exec", dont_inherit=True)
+    sys.modules["__main__"] = module
+    exec(code, vars(module))
+
+
+def _module(plan: Plan) -> Callable[[], None]:
+    """Prepare a module, or a package with a `__main__`; return what runs it."""
+    sys.argv = [plan.program, *plan.arguments]  # `run_module` puts the file there
+    if not sys.flags.safe_path:
+        sys.path[0] = os.getcwd()
+    return partial(_run_module, plan.program)
+
+
+def _run_module(name: str) -> None:
+    try:
+        found = importlib.util.find_spec(name)  # imports the packages around it
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        found = None
+    if found is None:
+        _stop(f"No module named {name}", 1)
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+# Ending -----------------------------------------------------------------------------------------
+
+
+def _as_if_started(work: Callable[[], None]) -> None:
+    """Run `work` to its end; an error is shown without us, then ends the process as ever."""
+    try:
+        work()
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in TENSORFLOW:
+            error.add_note(NO_TENSORFLOW)
+        error.__traceback__ = _inside(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        sys.excepthook = _said_already
+        raise
+
+
+TENSORFLOW = ("tensorflow", "tensorflow.keras")
+NO_TENSORFLOW = (
+    "Where only tensorflow.keras is needed of it: write `from keras` instead of"
+    " `from tensorflow.keras`, or have that done by: kameleon run --tf-keras"
+)
+OUTSIDE = (__file__, runpy.__file__, "<frozen runpy>")
+
+
+def _inside(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the program."""
+    while trace is not None and trace.tb_frame.f_code.co_filename in OUTSIDE:
+        trace = trace.tb_next
+    return trace
+
+
+def _said_already(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """What the interpreter calls at the end instead of showing the error again."""

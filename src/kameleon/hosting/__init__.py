@@ -1,0 +1,97 @@
+"""Hosting the original Keras 2.3.1: it runs unmodified, with `KERAS_BACKEND=kameleon.backend`.
+
+Keras imports us by that name. What it needs beyond a backend is done from outside: for modules
+of Keras alone, before they run.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from .. import config
+from . import hdf5, layers, recorded, shims
+from .loading import Finder, Steps, is_of_original
+from .settings import Shared
+
+__all__ = ["begin", "is_loading", "is_running"]
+
+
+def is_loading() -> bool:
+    """Whether it's the original Keras that imports us, or has.
+
+    >>> is_loading()
+    False
+    """
+    loader = sys.modules.get("keras.backend.load_backend")
+    return getattr(loader, "_BACKEND", None) == config.HOSTED
+
+
+def is_running() -> bool:
+    """Whether `begin` was called in this process."""
+    return any(isinstance(finder, Finder) for finder in sys.meta_path)
+
+
+def begin() -> None:
+    """Make ready for Keras: what it has loaded by now, and what it's going to load.
+
+    Called when `kameleon.backend` loads where Keras imports it; or earlier, before Keras is
+    imported. Calling it again changes nothing. Another Keras in the process stays as it is.
+    """
+    if is_running():
+        return
+    loaded = dict(sys.modules) if is_of_original() else {}
+    for name in dict.fromkeys(shim.module for shim in shims.SHIMS):
+        if name in loaded:
+            shims.after(loaded[name])
+    for name, finish in AFTER.items():
+        if name in loaded:
+            finish(loaded[name])
+    sys.meta_path.insert(0, Finder(AFTER, INSTEAD))
+
+
+def begin_if_asked() -> None:
+    """Begin where Keras imports us, or where it's told to."""
+    if is_loading() or config.is_hosted():
+        begin()
+
+
+# --- what is done with single modules ----------------------------------------------------------
+
+
+def _share_settings(load_backend: ModuleType) -> None:
+    # By now Keras has set what keras.json says, so what the program has set before isn't lost.
+    config.settings.keep_calls_in(Shared(sys.modules["keras.backend.common"]))
+
+
+def _ask_us(backend: ModuleType) -> None:
+    """Let a module of Keras's backend, which has a fixed list of names, ask us for the others."""
+
+    def ask(name: str) -> Any:
+        ours = sys.modules[config.HOSTED]
+        return getattr(ours, name) if name in ours.__all__ else ours.__getattr__(name)
+
+    vars(backend)["__getattr__"] = ask
+
+
+def _be_tensorflow_backend(module: ModuleType) -> None:
+    """`keras.backend.tensorflow_backend`, from which programs import: Keras's names and ours."""
+    keras_backend = sys.modules["keras.backend"]
+    vars(module)["__getattr__"] = lambda name: getattr(keras_backend, name)
+
+
+def _keep_in_files(saving: ModuleType) -> None:
+    hdf5.adopt_handed(saving)
+    recorded.record_convention(saving)
+
+
+AFTER: Steps = {
+    "keras.backend": _ask_us,
+    "keras.backend.load_backend": _share_settings,
+    **dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
+    **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
+    "keras.engine.saving": _keep_in_files,
+    "keras.layers.core": layers.infer_outputs_of_lambda,
+}
+INSTEAD: Steps = {"keras.backend.tensorflow_backend": _be_tensorflow_backend}

@@ -1,0 +1,64 @@
+"""Float type, fuzz factor and image layout of a hosted Keras: one value for Keras and for us.
+
+Keras keeps them in globals of `keras.backend.common` and has setters of its own, which nobody
+can put others in the place of. So what is "set by a call" is kept there, by both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from types import ModuleType
+from typing import Any
+
+GLOBALS = {
+    "floatx": "_FLOATX",
+    "epsilon": "_EPSILON",
+    "image_data_format": "_IMAGE_DATA_FORMAT",
+}
+
+
+class Shared(MutableMapping[str, Any]):
+    """A view of a module's globals as settings; settings that it has none for are kept here.
+
+    Arguments:
+        module: `keras.backend.common`.
+
+    >>> module = ModuleType("common")
+    >>> module._FLOATX = "float32"
+    >>> shared = Shared(module)
+    >>> shared["floatx"] = "float64"
+    >>> module._FLOATX, dict(shared)
+    ('float64', {'floatx': 'float64'})
+    """
+
+    __slots__ = ("_own", "_theirs")
+
+    def __init__(self, module: ModuleType) -> None:
+        self._theirs = vars(module)
+        self._own: dict[str, Any] = {}
+
+    def _place(self, key: str) -> tuple[dict[str, Any], str]:
+        name = GLOBALS.get(key)
+        return (self._own, key) if name is None else (self._theirs, name)
+
+    def __contains__(self, key: object) -> bool:
+        place, name = self._place(str(key))
+        return name in place
+
+    def __getitem__(self, key: str) -> Any:
+        place, name = self._place(key)
+        return place[name]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        place, name = self._place(key)
+        place[name] = value
+
+    def __delitem__(self, key: str) -> None:
+        place, name = self._place(key)
+        del place[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key in (*GLOBALS, *self._own) if key in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

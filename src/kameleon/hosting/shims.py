@@ -1,0 +1,189 @@
+"""What Keras 2.3.1 needs on today's Python, NumPy and h5py: one table, and who sees it.
+
+Keras was written for Python 3.7, NumPy 1 and h5py 2, and uses names that are gone. A module of
+Keras that needs some gets a stand-in for the library, which has them and else is the library.
+Nobody else sees a stand-in, and the libraries stay as they are.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+
+class Shim(NamedTuple):
+    """That a module of Keras sees a library with names added."""
+
+    module: str
+    library: str
+    gives: Callable[[ModuleType], Mapping[str, Any]]  # of the library: the names that are added
+    reason: str
+
+
+def _from_abc(*names: str) -> Callable[[ModuleType], Mapping[str, Any]]:
+    import collections.abc as abc
+
+    return lambda collections: {name: getattr(abc, name) for name in names}
+
+
+def _same_as(**names: str) -> Callable[[ModuleType], Mapping[str, Any]]:
+    return lambda library: {old: getattr(library, new) for old, new in names.items()}
+
+
+def _int(numpy: ModuleType) -> Mapping[str, Any]:
+    return {"int": int}
+
+
+def _arg_spec(inspect: ModuleType) -> Mapping[str, Any]:
+    from collections import namedtuple
+
+    return {"ArgSpec": namedtuple("ArgSpec", "args varargs keywords defaults")}
+
+
+def _ragged(numpy: ModuleType) -> Mapping[str, Any]:
+    def array(rows: Any, *args: Any, **kwargs: Any) -> Any:
+        """`numpy.array`; lists of unequal lengths give an array of lists, as they did."""
+        ragged = isinstance(rows, list) and len({_length(row) for row in rows}) > 1
+        if ragged and not args and not kwargs:
+            kwargs = {"dtype": object}
+        return numpy.array(rows, *args, **kwargs)
+
+    return {"array": array}
+
+
+def _length(row: Any) -> int | None:
+    return len(row) if isinstance(row, list) else None
+
+
+def _whole_numbers(random: ModuleType) -> Mapping[str, Any]:
+    return {"randint": lambda a, b: random.randint(int(a), int(b))}
+
+
+def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
+    ndimage = scipy.ndimage  # whose functions moved up from its parts
+    return {"ndimage": StandIn(ndimage, {"interpolation": ndimage})}
+
+
+def _h5py_2(h5py: ModuleType) -> Mapping[str, Any]:
+    from .hdf5 import classes
+
+    return {"File": classes(h5py)[1]}
+
+
+# In the order in which Keras loads them.
+SHIMS = (
+    Shim("keras.utils.generic_utils", "inspect", _arg_spec, "left in Python 3.11"),
+    Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "left in NumPy 2"),
+    Shim("keras.utils.io_utils", "h5py", _h5py_2, "attributes, modes and names of h5py 2"),
+    Shim(
+        "keras.engine.training_utils",
+        "collections",
+        _from_abc("Container", "Mapping", "Sequence"),
+        "left in Python 3.10",
+    ),
+    Shim("keras.engine.saving", "h5py", _h5py_2, "as above"),
+    Shim("keras.engine.network", "h5py", _h5py_2, "as above"),
+    Shim("keras.engine.sequential", "h5py", _h5py_2, "as above"),
+    Shim("keras.models", "h5py", _h5py_2, "as above"),
+    Shim("keras.callbacks.callbacks", "collections", _from_abc("Iterable"), "left in 3.10"),
+    Shim("keras.callbacks.callbacks", "numpy", _same_as(Inf="inf"), "left in NumPy 2"),
+    Shim("keras_preprocessing.sequence", "numpy", _same_as(unicode_="str_"), "left in NumPy 2"),
+    Shim("keras_preprocessing.sequence", "random", _whole_numbers, "an error since Python 3.12"),
+    Shim(
+        "keras_preprocessing.image.affine_transformations",
+        "scipy",
+        _one_namespace,
+        "warned about since SciPy 1.8",
+    ),
+    Shim("keras.datasets.imdb", "numpy", _ragged, "an error since NumPy 1.24"),
+    Shim("keras.datasets.reuters", "numpy", _ragged, "an error since NumPy 1.24"),
+    Shim("keras.backend.numpy_backend", "numpy", _int, "left in NumPy 1.24"),
+)
+
+# Modules that load TensorFlow where it's installed, whatever runs: for files in Google's cloud,
+# and to make a class a subclass of one of another Keras. To them it isn't installed.
+WITHOUT_TENSORFLOW = frozenset(
+    {
+        "keras.engine.saving",
+        "keras.utils.test_utils",
+        "keras_preprocessing.image.dataframe_iterator",
+        "keras_preprocessing.image.directory_iterator",
+        "keras_preprocessing.image.numpy_array_iterator",
+    }
+)
+
+# Modules that Python warns about when it compiles them: they compare numbers by identity.
+WARNED_ABOUT = frozenset({"keras.losses", "keras.backend.numpy_backend"})
+
+
+class StandIn(ModuleType):
+    """A library with some names added, for the eyes of one module.
+
+    >>> import math
+    >>> stand_in = StandIn(math, {"tau_2": 12.6})
+    >>> stand_in.tau_2, stand_in.floor(1.5), hasattr(math, "tau_2")
+    (12.6, 1, False)
+    """
+
+    def __init__(self, library: ModuleType, added: Mapping[str, Any]) -> None:
+        super().__init__(library.__name__, library.__doc__)
+        self.__dict__.update(added)
+        self.__dict__["__wrapped__"] = library
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["__wrapped__"], name)
+
+    def __dir__(self) -> Iterable[str]:
+        return {*super().__dir__(), *dir(self.__dict__["__wrapped__"])}
+
+
+class _Builtins(dict[str, Any]):
+    """The builtins as they are at any time, but for one's own `__import__`."""
+
+    def __missing__(self, name: str) -> Any:
+        return vars(builtins)[name]
+
+
+def needs(module: str) -> dict[str, Shim]:
+    """The shims of a module of Keras, by library.
+
+    >>> sorted(needs("keras.callbacks.callbacks")), needs("numpy")
+    (['collections', 'numpy'], {})
+    """
+    return {shim.library: shim for shim in SHIMS if shim.module == module}
+
+
+def before(module: ModuleType) -> None:
+    """Let a module of Keras, that is about to run, import stand-ins."""
+    shims = needs(module.__name__)
+    without = module.__name__ in WITHOUT_TENSORFLOW
+    if not shims and not without:
+        return
+    stand_ins: dict[str, StandIn] = {}
+
+    def import_(name: str, globals: Any = None, locals: Any = None, *rest: Any) -> Any:
+        level = rest[1] if len(rest) > 1 else 0
+        of_tensorflow = not level and name.partition(".")[0] == "tensorflow"
+        if of_tensorflow and without:
+            raise ImportError("a hosted Keras doesn't look for TensorFlow", name=name)
+        found = builtins.__import__(name, globals, locals, *rest)
+        if level or name not in shims:
+            return found
+        if name not in stand_ins:
+            stand_ins[name] = StandIn(found, shims[name].gives(found))
+        return stand_ins[name]
+
+    vars(module)["__builtins__"] = _Builtins(__import__=import_)
+
+
+def after(module: ModuleType) -> None:
+    """Put stand-ins where a module of Keras, that ran before we came, holds the libraries."""
+    for name, shim in needs(module.__name__).items():
+        library = sys.modules.get(name)
+        held = [key for key, value in vars(module).items() if value is library]
+        if library is not None and held:
+            stand_in = StandIn(library, shim.gives(library))
+            vars(module).update(dict.fromkeys(held, stand_in))

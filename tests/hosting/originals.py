@@ -1,0 +1,48 @@
+"""Where the tests find the original Keras, and a process in which it's hosted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from support import SOURCE
+
+from kameleon.hosting import location
+
+INSTALLED = location.installed()
+needs_original = pytest.mark.skipif(
+    not INSTALLED, reason=f"needs the original Keras: {location.INSTALL}"
+)
+
+
+def run_hosted(
+    arguments: list[str], home: Path, settings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with `KERAS_BACKEND=kameleon.backend`, and a keras.json that belongs to `home`.
+
+    Arguments:
+        arguments: a file and its arguments, or `-c` and code.
+        home: folder for keras.json.
+        settings: more of the environment.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERAS_", "KAMELEON_ENGINE"))}
+    paths = [str(SOURCE), kept.get("PYTHONPATH", "")]
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    kept |= {
+        "KERAS_BACKEND": "kameleon.backend",
+        "KAMELEON_ENGINE": "numpy",
+        "KERAS_HOME": str(home),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=kept | dict(settings or {}),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
