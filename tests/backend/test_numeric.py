@@ -139,7 +139,7 @@ def test_stopped_gradients_stay_stopped() -> None:
 def test_printing_survives(capfd: pytest.CaptureFixture[str]) -> None:
     p = K.print_tensor(K.sigmoid(K.constant([0.0])), "p: ")
     K.eval(K.binary_crossentropy([1.0], p))
-    assert "p: " in capfd.readouterr().err
+    assert "p: " in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
