@@ -383,15 +383,19 @@ def test_python_m_kameleon_is_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("library", ["typer", "rich"])
+@pytest.mark.parametrize(("command", "extra"), [("demo", "demo"), ("engines", "cli")])
 def test_missing_libraries_are_named_with_the_line_that_installs_them(
-    tmp_path: Path, library: str
+    tmp_path: Path, library: str, command: str, extra: str
 ) -> None:
-    code = f"import sys; sys.modules[{library!r}] = None; from kameleon.cli import main; main()"
+    code = (
+        f"import sys; sys.modules[{library!r}] = None; sys.argv = ['kameleon', {command!r}];"
+        "from kameleon.cli import main; main()"
+    )
     done = run_python(code, tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
         f"The command kameleon needs {library}, which isn't installed: "
-        'pip install "kameleon[demo]"\n'
+        f'pip install "kameleon[{extra}]"\n'
     )
 
 

@@ -388,6 +388,27 @@ def lambdas_in_files() -> None:
     np.testing.assert_array_equal(again.predict(np.ones((1, 2))), [[1, 1, 2, 2]])
 
 
+@program
+def wrappers_for_scikit_learn() -> None:
+    from keras.layers import Dense
+    from keras.models import Sequential
+    from keras.wrappers.scikit_learn import KerasClassifier, KerasRegressor
+    from sklearn.base import is_classifier, is_regressor
+    from sklearn.model_selection import GridSearchCV
+
+    def made(units: int = 4) -> Any:
+        model = Sequential([Dense(units, activation="tanh", input_dim=3), Dense(2)])
+        model.add(Dense(2, activation="softmax"))
+        model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+        return model
+
+    x = np.random.RandomState(0).rand(40, 3)
+    classifier = KerasClassifier(made, epochs=2, verbose=0)
+    assert is_classifier(classifier) and is_regressor(KerasRegressor(made))
+    search = GridSearchCV(classifier, {"units": [2, 5]}, cv=2).fit(x, (x[:, 0] > 0.5).astype(int))
+    assert search.best_params_["units"] in (2, 5) and 0 <= search.best_score_ <= 1
+
+
 # The backend as Keras and programs see it -----------------------------------------------------
 
 

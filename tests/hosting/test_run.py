@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support import SOURCE
 
 from kameleon.cli import run as runner
 
@@ -284,3 +285,24 @@ def test_the_original_trains(tmp_path: Path, keras: str) -> None:
     assert (found.returncode, found.stdout) == (0, "True kameleon.backend\n"), found.stderr
     assert sorted(os.listdir(tmp_path / "home")) == ["keras.json"]
     assert "backend" not in (tmp_path / "home" / "keras.json").read_text("utf-8")
+
+
+OLD = """
+import helper, numpy, numpy as np
+from {library} import has
+print(np.zeros(1, dtype=np.float).dtype, np.Inf, np.product([2, 3]), helper.kind())
+print(isinstance(np.ones(1), np.ndarray), hasattr(np, "no_such_name"), has(), print is not None)
+"""
+HELPER = "import numpy\ndef kind():\n    return numpy.ones(2).astype(numpy.int).dtype.kind\n"
+HAS = "import numpy\ndef has():\n    return hasattr(numpy, 'float'), 'np.float'\n"
+
+
+def test_old_names_of_numpy_are_there_for_the_program_alone(tmp_path: Path) -> None:
+    library = tmp_path / "site-packages" / "library.py"
+    library.parent.mkdir()
+    library.write_text(HAS, "utf-8")
+    (tmp_path / "helper.py").write_text(HELPER, "utf-8")
+    (tmp_path / "program.py").write_text(OLD.format(library="library"), "utf-8")
+    found = run([*RUN, "program.py"], tmp_path, {"PYTHONPATH": f"{SOURCE}:{library.parent}"})
+    said = "float64 inf 6 i\nTrue False (False, 'np.float') True\n"
+    assert (found.returncode, found.stdout) == (0, said), found.stderr

@@ -171,7 +171,7 @@ def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     (count,) = check_sizes([size_or_node(rep, "repeat_elements")], "repeat_elements")
     made = repeated(x, axis_of(x, axis, "repeat_elements"), count, whole=False)
     if hasattr(x, "_keras_shape"):  # layers of old look for it
-        made._keras_shape = made.shape
+        made._keras_shape = made.type.shape
     return made
 
 

@@ -113,6 +113,7 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
     >>> from kameleon import backend as K
     >>> y = K.print_tensor(K.constant([1., 2.]), message='y is ')
     >>> K.eval(y)
+    y is [1. 2.]
     array([1., 2.], dtype=float32)
     """
     x = as_tensor(x, "print_tensor")

@@ -22,6 +22,7 @@ from typing import NoReturn
 
 from kameleon.config import OWN
 from kameleon.errors import KameleonError
+from kameleon.hosting import programs
 
 USAGE = """\
 Usage: kameleon run [OPTIONS] SCRIPT [ARGUMENT ...]
@@ -154,6 +155,8 @@ def _execute(source: bytes, path: str) -> None:
         __builtins__=builtins,
         __loader__=SourceFileLoader("__main__", path),
     )
+    programs.begin(os.path.dirname(os.path.realpath(path)))
+    programs.give_old_names(vars(module), source)
     code = compile(source, path, "exec", dont_inherit=True)
     sys.modules["__main__"] = module
     exec(code, vars(module))

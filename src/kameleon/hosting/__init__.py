@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import hdf5, layers, recorded, shims
+from . import hdf5, layers, recorded, shims, wrappers
 from .loading import Finder, Steps, is_of_original
 from .settings import Shared
 
@@ -93,5 +93,6 @@ AFTER: Steps = {
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
     "keras.engine.saving": _keep_in_files,
     "keras.layers.core": layers.infer_outputs_of_lambda,
+    "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }
 INSTEAD: Steps = {"keras.backend.tensorflow_backend": _be_tensorflow_backend}

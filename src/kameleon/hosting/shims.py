@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
+
+# From a library, the names that are added to it.
+Gives = Callable[[ModuleType], Mapping[str, Any]]
 
 
 class Shim(NamedTuple):
@@ -19,17 +22,17 @@ class Shim(NamedTuple):
 
     module: str
     library: str
-    gives: Callable[[ModuleType], Mapping[str, Any]]  # of the library: the names that are added
+    gives: Gives
     reason: str
 
 
-def _from_abc(*names: str) -> Callable[[ModuleType], Mapping[str, Any]]:
+def _from_abc(*names: str) -> Gives:
     import collections.abc as abc
 
     return lambda collections: {name: getattr(abc, name) for name in names}
 
 
-def _same_as(**names: str) -> Callable[[ModuleType], Mapping[str, Any]]:
+def _same_as(**names: str) -> Gives:
     return lambda library: {old: getattr(library, new) for old, new in names.items()}
 
 
@@ -160,23 +163,32 @@ def before(module: ModuleType) -> None:
     """Let a module of Keras, that is about to run, import stand-ins."""
     shims = needs(module.__name__)
     without = module.__name__ in WITHOUT_TENSORFLOW
-    if not shims and not without:
-        return
+    if shims or without:
+        gives = {library: shim.gives for library, shim in shims.items()}
+        vars(module)["__builtins__"] = importing(gives, {"tensorflow"} if without else set())
+
+
+def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[str, Any]:
+    """Builtins for one module, that import stand-ins.
+
+    Arguments:
+        gives: by library, what its stand-in has beside what the library has.
+        hidden: libraries that aren't found.
+    """
     stand_ins: dict[str, StandIn] = {}
 
     def import_(name: str, globals: Any = None, locals: Any = None, *rest: Any) -> Any:
         level = rest[1] if len(rest) > 1 else 0
-        of_tensorflow = not level and name.partition(".")[0] == "tensorflow"
-        if of_tensorflow and without:
-            raise ImportError("a hosted Keras doesn't look for TensorFlow", name=name)
+        if not level and name.partition(".")[0] in hidden:
+            raise ImportError(f"a hosted Keras doesn't look for {name}", name=name)
         found = builtins.__import__(name, globals, locals, *rest)
-        if level or name not in shims:
+        if level or name not in gives:
             return found
         if name not in stand_ins:
-            stand_ins[name] = StandIn(found, shims[name].gives(found))
+            stand_ins[name] = StandIn(found, gives[name](found))
         return stand_ins[name]
 
-    vars(module)["__builtins__"] = _Builtins(__import__=import_)
+    return _Builtins(__import__=import_)
 
 
 def after(module: ModuleType) -> None:

@@ -100,7 +100,7 @@ class Node:
         default: Any  # the value of a placeholder that isn't fed
         is_phase: bool
         constraint: Any
-        _keras_shape: tuple[int, ...]
+        _keras_shape: Shape
         _uses_learning_phase: bool
 
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two

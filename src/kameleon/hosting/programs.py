@@ -1,0 +1,108 @@
+"""Names of NumPy 1 for old programs that use them: `np.float`, `np.Inf`, `np.product` …
+
+Programs that were written for Keras 2 were written for NumPy 1. A file of such a program, that
+uses a name which is gone, sees a stand-in for NumPy that has it. Files that use none, libraries,
+and NumPy itself stay as they are.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+from typing import Any
+
+from .shims import importing
+
+# By the old name what NumPy has now, or Python; all of them left with NumPy 1.24 or 2.0.
+PYTHONS = {
+    "bool": bool,
+    "complex": complex,
+    "float": float,
+    "int": int,
+    "object": object,
+    "str": str,
+}
+RENAMED = {
+    "Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan",
+    "float_": "float64", "complex_": "complex128", "unicode_": "str_", "string_": "bytes_",
+    "alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod",
+    "round_": "round", "row_stack": "vstack", "trapz": "trapezoid",
+}  # fmt: skip
+GONE = frozenset({*PYTHONS, *RENAMED, "NINF", "asscalar"})
+
+_USE = re.compile(rf"\b(?:np|numpy)\s*\.\s*(?:{'|'.join(sorted(GONE))})\b".encode())
+_LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def old_names(numpy: ModuleType) -> Mapping[str, Any]:
+    """The names that NumPy had, and has no longer.
+
+    >>> import numpy
+    >>> old_names(numpy)["float"], old_names(numpy)["Inf"]
+    (<class 'float'>, inf)
+    """
+    found = {old: getattr(numpy, new, None) for old, new in RENAMED.items()}
+    found |= PYTHONS | {"NINF": -numpy.inf, "asscalar": lambda array: array.item()}
+    return {name: value for name, value in found.items() if name not in vars(numpy)}
+
+
+def uses_old_names(source: bytes) -> bool:
+    """Whether a source uses a name that NumPy has no longer.
+
+    >>> uses_old_names(b"x.astype(np.float)"), uses_old_names(b"x.astype(np.float32)")
+    (True, False)
+    """
+    return _USE.search(source) is not None
+
+
+def give_old_names(module: dict[str, Any], source: bytes) -> None:
+    """Let a module, that is about to run, see the old names, if its source uses any.
+
+    Arguments:
+        module: its globals.
+        source: what will run.
+    """
+    if uses_old_names(source):
+        module["__builtins__"] = importing({"numpy": old_names})
+
+
+class Finder(MetaPathFinder):
+    """Finds the modules of a program beside its script.
+
+    Arguments:
+        folder: of the script. What is installed in it as a library is left alone.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.join(os.path.realpath(folder), "")
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Python's own spec with a loader that gives the old names; None for others' modules."""
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
+            return None
+        file = os.path.realpath(spec.origin or "")
+        if not file.startswith(self.folder) or any(part in file for part in _LIBRARIES):
+            return None
+        spec.loader = _OldLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _OldLoader(importlib.machinery.SourceFileLoader):
+    """Python's own, but for the old names."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        give_old_names(vars(module), self.get_data(self.path))
+        super().exec_module(module)
+
+
+def begin(folder: str) -> None:
+    """From now on, modules in the folder of a script that need old names see them."""
+    sys.meta_path.insert(0, Finder(folder))

@@ -1,0 +1,29 @@
+"""Keras's wrappers for scikit-learn, as scikit-learn 1.6 and later ask for them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+# The wrappers, and the class of `sklearn.base` that says what such an estimator does.
+KINDS = {"KerasClassifier": "ClassifierMixin", "KerasRegressor": "RegressorMixin"}
+
+
+def describe_estimators(wrappers: ModuleType) -> None:
+    """Give the wrappers the tags by which scikit-learn tells estimators apart.
+
+    Args:
+        wrappers: `keras.wrappers.scikit_learn`.
+    """
+    for name, mixin in KINDS.items():
+        getattr(wrappers, name).__sklearn_tags__ = _tags_of(mixin)
+
+
+def _tags_of(mixin: str) -> Any:
+    def __sklearn_tags__(self: Any) -> Any:  # noqa: N807 (scikit-learn's name)
+        from sklearn import base  # it's what asks
+
+        alike = type(mixin, (getattr(base, mixin), base.BaseEstimator), {})
+        return alike().__sklearn_tags__()
+
+    return __sklearn_tags__
