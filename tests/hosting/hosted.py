@@ -389,6 +389,31 @@ def lambdas_in_files() -> None:
 
 
 @program
+def layers_of_cudnn() -> None:
+    from keras.engine import saving
+    from keras.layers import GRU, LSTM, Bidirectional, CuDNNGRU, CuDNNLSTM, Input
+    from keras.models import Model, model_from_json
+
+    draw = np.random.RandomState(0)
+    x, inputs = draw.rand(2, 5, 3), Input((5, 3))
+    pairs: Any = (
+        (CuDNNLSTM(4, "he_normal"), LSTM(4, recurrent_activation="sigmoid"), 4),
+        (CuDNNGRU(4), GRU(4, recurrent_activation="sigmoid", reset_after=True), 3),
+    )
+    for theirs, same, gates in pairs:
+        one, other = Model(inputs, theirs(inputs)), Model(inputs, same(inputs))
+        stored = [draw.rand(n, 4 * gates) for n in (3, 4)] + [draw.rand(2 * 4 * gates)]
+        for layer in (theirs, same):
+            layer.set_weights(saving.preprocess_weights_for_loading(layer, list(stored)))
+        np.testing.assert_array_equal(one.predict(x), other.predict(x))
+        again = model_from_json(one.to_json())
+        again.set_weights(one.get_weights())
+        np.testing.assert_array_equal(one.predict(x), again.predict(x))
+    assert pairs[0][0].kernel_initializer.mode == "fan_in"  # the second argument
+    assert Model(inputs, Bidirectional(CuDNNLSTM(2))(inputs)).predict(x).shape == (2, 4)
+
+
+@program
 def wrappers_for_scikit_learn() -> None:
     from keras.layers import Dense
     from keras.models import Sequential

@@ -93,6 +93,7 @@ AFTER: Steps = {
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
     "keras.engine.saving": _keep_in_files,
     "keras.layers.core": layers.infer_outputs_of_lambda,
+    "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }
 INSTEAD: Steps = {"keras.backend.tensorflow_backend": _be_tensorflow_backend}

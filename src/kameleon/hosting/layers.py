@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -35,3 +38,35 @@ def _placeholders(K: ModuleType, shape: Any, dtype: Any) -> Any:
         return K.placeholder(shape=shape, dtype=dtype)
     dtypes = dtype if isinstance(dtype, list) else [dtype] * len(shape)
     return [K.placeholder(shape=s, dtype=d) for s, d in zip(shape, dtypes, strict=True)]
+
+
+# Layers of one kernel of one library; the layer that computes the same, with which settings.
+CUDNN: dict[str, tuple[str, dict[str, Any]]] = {
+    "CuDNNLSTM": ("LSTM", {"recurrent_activation": "sigmoid"}),
+    "CuDNNGRU": ("GRU", {"recurrent_activation": "sigmoid", "reset_after": True}),
+}
+
+
+def serve_cudnn(module: ModuleType) -> None:
+    """Let layers that ask for cuDNN be those that compute the same on any engine.
+
+    They are LSTM and GRU in files, too: Keras converts the weights of one kind to the other's.
+
+    Args:
+        module: `keras.layers.cudnn_recurrent`.
+    """
+    recurrent = sys.modules["keras.layers.recurrent"]
+    for name, (same, settings) in CUDNN.items():
+        theirs = inspect.signature(getattr(module, name).__init__).parameters
+        order = [p.name for p in theirs.values() if p.kind is p.POSITIONAL_OR_KEYWORD][1:]
+        setattr(module, name, _like(getattr(recurrent, same), settings, order))
+
+
+def _like(layer: Any, settings: Mapping[str, Any], order: Sequence[str]) -> Any:
+    """A subclass of a layer, by the layer's own name, that takes arguments in another order."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        given = dict(zip(order, args, strict=False))
+        layer.__init__(self, **{**settings, **given, **kwargs})
+
+    return type(layer.__name__, (layer,), {"__init__": __init__, "__doc__": layer.__doc__})

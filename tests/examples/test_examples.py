@@ -1,0 +1,233 @@
+"""The programs of `examples/`, on the original Keras, hosted: each reaches its figure.
+
+Each runs unchanged by `kameleon run`, in a process of its own, with its default seed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hosting.originals import needs_original
+from hosting.programs import run
+from support import TESTS, engines_under_test
+
+from kameleon.config import ENGINES
+from kameleon.runtime import engines
+
+EXAMPLES = TESTS.parent / "examples"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number in the output, behind its label.
+
+    Engines draw equal random numbers but round differently, and training makes that larger: how
+    far from the NumPy engine's value an engine may be led is `within`.
+    """
+
+    label: str
+    value: float  # that of the NumPy engine
+    within: float
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, the engines to run it on, and what it says."""
+
+    name: str
+    engines: str
+    figures: tuple[Figure, ...]
+
+
+PROGRAMS = (
+    Program(
+        "actor_critic",
+        "numpy theano onnxruntime",
+        (
+            Figure("after  50 updates", 84.6, 15.0),
+            Figure("steps the pole stands", 200.0, 20.0),
+        ),
+    ),
+    Program(
+        "ctc_line_reader",
+        "numpy jax onnxruntime",
+        (Figure("strips read without a mistake", 0.995, 0.03),),
+    ),
+    Program(
+        "custom_optimizer",
+        "numpy jax onnxruntime",
+        (
+            Figure("SGD: loss", 0.5016, 0.002),
+            Figure("told rightly by SGD", 0.8086, 0.01),
+            Figure("told rightly", 0.9922, 0.01),
+        ),
+    ),
+    Program(
+        "filter_visualization",
+        "numpy torch onnxruntime",
+        (
+            Figure("mean excitation", 6.71, 0.3),
+            Figure("accuracy on held-out digits", 0.981, 0.015),
+            Figure("filters excited beyond any digit", 1.0, 0.0),
+        ),
+    ),
+    Program(
+        "grad_cam",
+        "numpy tensorflow jax",
+        (
+            Figure("accuracy on held-out images", 0.9994, 0.005),
+            Figure("hottest place on the shape", 0.9975, 0.02),
+        ),
+    ),
+    Program(
+        "siamese_digits",
+        "numpy torch theano",
+        (
+            Figure("loss on held-out pairs", 0.018, 0.004),
+            Figure("pairs told rightly", 0.9908, 0.008),
+        ),
+    ),
+    Program(
+        "stateful_lstm",
+        "numpy tensorflow torch",
+        (
+            Figure("after  30 streams: loss", 0.3742, 0.02),
+            Figure("right answers when forgetting", 0.5593, 0.02),
+            Figure("right answers", 1.0, 0.002),
+        ),
+    ),
+    Program(
+        "style_transfer",
+        "numpy jax torch theano",
+        (
+            Figure("round 1: loss", 0.2365, 0.001),
+            Figure("style loss left", 0.005, 0.002),
+            Figure("correlation with the content", 0.422, 0.02),
+        ),
+    ),
+    Program(
+        "variational_autoencoder",
+        "numpy jax onnxruntime",
+        (
+            Figure("same label as the nearest", 0.644, 0.06),
+            Figure("bound on held-out digits", 25.2, 0.3),
+        ),
+    ),
+    Program(
+        "wgan_gp",
+        "numpy tensorflow jax",
+        (
+            Figure("step  100: distance", 0.226, 0.02),
+            Figure("share of the poorest cloud", 0.88, 0.3),
+            Figure("distance", 0.065, 0.034),
+        ),
+    ),
+)
+
+
+def here() -> list[object]:
+    """The programs, each on those of its engines that are installed."""
+    installed = engines_under_test()
+    return [
+        pytest.param(program, engine, id=f"{program.name}-{engine}")
+        for program in PROGRAMS
+        for engine in program.engines.split()
+        if engine in installed
+    ]
+
+
+def number(label: str, output: str) -> float:
+    """Return the last number that the output has behind a label at the start of a line."""
+    found = re.findall(rf"^{re.escape(label)}:? +(\S+)", output, re.MULTILINE)
+    assert found, f"the output has no line {label!r}:\n{output}"
+    return float(found[-1].rstrip(","))
+
+
+def assert_picture(path: Path) -> None:
+    """It's a PNG, large enough, and shows something."""
+    from matplotlib.image import imread
+
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    pixels = imread(path)[..., :3]
+    assert min(pixels.shape[:2]) >= 200, pixels.shape
+    assert pixels.std() > 0.05
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+
+
+@needs_original
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "engine"), here())
+def test_reaches_its_figure(program: Program, engine: str, tmp_path: Path) -> None:
+    command = ["-m", "kameleon", "run", str(EXAMPLES / f"{program.name}.py")]
+    picture = tmp_path / "picture.png"
+    ended = run(
+        [*command, "--out", str(picture)], tmp_path, {"KAMELEON_ENGINE": engine, **ONE_THREAD}
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    assert f"Using {ENGINES[engine].title} backend" in ended.stderr
+    for figure in program.figures:
+        assert number(figure.label, ended.stdout) == pytest.approx(figure.value, abs=figure.within)
+    assert_picture(picture)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"picture.png", "home"}  # the latter has keras.json
+
+
+@needs_original
+@pytest.mark.slow
+def test_a_figure_that_is_missed_is_a_failure(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(EXAMPLES)!r})\n"
+        "import kameleon.as_keras, style_transfer as program\n"
+        "program.ROUNDS, program.STYLE_WANTED = 1, 0.0\n"
+        "sys.exit(program.main(['--out', 'picture.png']))\n"
+    )
+    ended = run(["-c", code], tmp_path, ONE_THREAD)
+    assert ended.returncode == 1, ended.stderr
+    assert "style loss left: " in ended.stdout
+
+
+# What holds of all of them ----------------------------------------------------------------------
+
+FILES = sorted(EXAMPLES.glob("*.py"))
+
+
+def test_all_programs_and_engines_are_in_the_table() -> None:
+    assert {path.stem for path in FILES} == {program.name for program in PROGRAMS}
+    used = {name for program in PROGRAMS for name in program.engines.split()}
+    assert used == set(engines.names())
+    assert all(len(program.engines.split()) >= 3 for program in PROGRAMS)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_is_a_program_of_its_time(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source, feature_version=(3, 7))
+    roots = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert "keras" in roots
+    assert roots <= {"keras", "matplotlib", "numpy", "scipy", "sklearn", *sys.stdlib_module_names}
+    assert "kameleon" not in source.lower()
+    said = ast.get_docstring(tree) or ""
+    assert "Reached: " in said
+    assert re.search(r"^Sources?: ", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_is_listed(path: Path) -> None:
+    assert f"[`{path.name}`]({path.name})" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
