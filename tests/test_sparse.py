@@ -130,10 +130,11 @@ def test_variables(dtype: str) -> None:
     dense = np.round(A * 4).astype(dtype)
     x = K.variable(sp.csr_matrix(np.round(A * 4)), dtype=dtype, name="links")
     assert (x.shape, K.dtype(x)) == ((7, 9), dtype)
-    value = K.eval(x)
+    value = K.get_value(x)
     value = value if dtype == "float16" else value.toarray()
     assert value.dtype == dtype
     np.testing.assert_array_equal(value, dense)
+    np.testing.assert_array_equal(K.eval(x), dense)
     np.testing.assert_array_equal(K.eval(K.to_dense(x)), dense)
     np.testing.assert_array_equal(x.eval() if dtype == "float16" else x.eval().toarray(), dense)
 
@@ -142,7 +143,7 @@ def test_a_variable_keeps_no_hold_of_the_matrix() -> None:
     value = sp.csr_matrix(A)
     x = K.variable(value, dtype="float64")
     value.data[:] = 0
-    np.testing.assert_array_equal(K.eval(x).toarray(), A)
+    np.testing.assert_array_equal(K.eval(x), A)
 
 
 def test_empty_matrices() -> None:
@@ -337,7 +338,9 @@ def test_gradient_through_concatenate() -> None:
     x, y = (K.variable(sp.csr_matrix(matrix(s, 4, 4)), dtype="float64") for s in (12, 13))
     weights = np.arange(16.0).reshape(8, 2)
     loss = K.sum(K.dot(K.concatenate([x, y], axis=1), K.constant(weights, dtype="float64")))
-    for tensor, rows, dense in zip((x, y), np.split(weights, 2), map(K.eval, (x, y)), strict=True):
+    for tensor, rows, dense in zip(
+        (x, y), np.split(weights, 2), map(K.get_value, (x, y)), strict=True
+    ):
         slope = K.eval(K.gradients(loss, [tensor])[0])
         np.testing.assert_allclose(slope, rows.sum(axis=1)[dense.tocoo().col])
 
@@ -349,7 +352,7 @@ def test_casting_keeps_the_elements() -> None:
     x = K.variable(sp.csr_matrix(A), dtype="float64")
     narrow = K.cast(x, "float32")
     assert K.is_sparse(narrow) and K.dtype(narrow) == "float32"
-    np.testing.assert_array_equal(K.eval(narrow).toarray(), A.astype("float32"))
+    np.testing.assert_array_equal(K.eval(narrow), A.astype("float32"))
 
 
 def test_functions_of_dense_tensors_say_what_to_do() -> None:

@@ -514,7 +514,7 @@ def test_printed_values_are_numpys(engine_name: str, capfd: pytest.CaptureFixtur
     x = K.placeholder((2,))
     f = K.function([x], [K.print_tensor(x, "x is ") * 2.0], engine=engine_name)
     assert_same(f([[1.0, 2.0]])[0], np.array([2.0, 4.0], "float32"))
-    assert "x is [1. 2.]\n" in capfd.readouterr().err
+    assert "x is [1. 2.]\n" in capfd.readouterr().out
 
 
 # Failures -------------------------------------------------------------------------------------

@@ -298,3 +298,23 @@ def test_no_negative_of_unsigned_integers_by_subtraction(tensorflow: Engine) -> 
     x = typed(None, dtype="uint8")
     found = computed(tensorflow, [x], [P["sub"](full_like(x, 0), x)], [np.array([1, 0], "uint8")])
     assert found[0].tolist() == [255, 0]
+
+
+BIASED = """
+import numpy as np
+from kameleon import backend as K
+x, k, b = K.placeholder((None, 7, 6, 3)), K.variable(np.ones((3, 3, 3, 2))), K.zeros((6,))
+for padding, dilation in [("same", (1, 1)), ("same", (2, 1)), ("valid", (1, 1))]:
+    y = K.bias_add(K.depthwise_conv2d(x, k, padding=padding, dilation_rate=dilation), b)
+    found = [
+        K.function([x], [K.relu(y)], engine=name)([np.ones((2, 7, 6, 3))])[0]
+        for name in ("tensorflow", "numpy")
+    ]
+    np.testing.assert_array_equal(*found)
+print("done")
+"""
+
+
+def test_a_depthwise_convolution_may_be_fused_with_its_bias(tmp_path: Any) -> None:
+    ran = run_python(BIASED, tmp_path, {"KERAS_BACKEND": "numpy"})
+    assert ran.stdout == "done\n", ran.stderr

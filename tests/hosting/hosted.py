@@ -413,6 +413,27 @@ def layers_of_cudnn() -> None:
     assert Model(inputs, Bidirectional(CuDNNLSTM(2))(inputs)).predict(x).shape == (2, 4)
 
 
+# `lambda x: x * 2` as Keras stores it on Python 3.7.
+OF_PYTHON_37 = """
+4wEAAAAAAAAAAQAAAAIAAABDAAAAcwgAAAB8AGQBFABTACkCTukCAAAAqQApAdoBeHICAAAAcgIAAADaCDxzdHJpbmc+2gg8
+bGFtYmRhPgMAAADzAAAAAA==
+"""
+
+
+@program
+def a_lambda_of_another_python() -> None:
+    from keras.layers import Lambda
+
+    layer = {"function": [OF_PYTHON_37, None, None], "function_type": "lambda", "module": "m"}
+    layer |= {"output_shape": None, "output_shape_type": "raw", "arguments": {}}
+    try:
+        Lambda.from_config(layer)
+    except ValueError as error:
+        assert "model.load_weights(path)" in str(error), error
+    else:
+        raise AssertionError("the code of another Python was loaded")
+
+
 @program
 def wrappers_for_scikit_learn() -> None:
     from keras.layers import Dense

@@ -40,14 +40,14 @@ TEXTS = [
 
 
 def make(engine: str, command: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Run files/make.py with the hosted Keras; return what it printed, by the networks' names."""
+    """Run files/exchange.py with the hosted Keras; return what it printed, by network."""
     paths = [location.find(), str(SOURCE)]
     settings = {
         "KAMELEON_ENGINE": engine,
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
     with tempfile.TemporaryDirectory() as home:
-        arguments = ["-W", "ignore", "-B", str(FILES / "make.py"), command, str(folder)]
+        arguments = ["-W", "ignore", "-B", str(FILES / "exchange.py"), command, str(folder)]
         done = run_hosted(arguments, Path(home), settings)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     # `check` ends with 1 where something differs, and each test says what.

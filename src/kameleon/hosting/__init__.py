@@ -92,7 +92,7 @@ AFTER: Steps = {
     **dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
     "keras.engine.saving": _keep_in_files,
-    "keras.layers.core": layers.infer_outputs_of_lambda,
+    "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }

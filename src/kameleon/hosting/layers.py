@@ -4,9 +4,32 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
+
+
+def mend_lambda(core: ModuleType) -> None:
+    """Let `Lambda` layers find their outputs, and say why a stored one can't be loaded.
+
+    Args:
+        core: `keras.layers.core`.
+    """
+    infer_outputs_of_lambda(core)
+    vars(core)["func_load"] = partial(_load_function, core.func_load)
+
+
+def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: Any) -> Any:
+    """What Keras has stored of a function: byte code, which is one Python version's own."""
+    try:
+        return load(code, *args, **kwargs)
+    except (EOFError, TypeError, ValueError) as error:
+        raise ValueError(
+            "a Lambda layer is stored as byte code of the Python that wrote it, and this Python"
+            f" ({sys.version.split()[0]}) can't read it; build the model by its program, and take"
+            " its weights alone: model.load_weights(path)"
+        ) from error
 
 
 def infer_outputs_of_lambda(core: ModuleType) -> None:

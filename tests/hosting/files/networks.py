@@ -23,7 +23,7 @@ class Network(NamedTuple):
     name: also the name of its files.
     build: returns the network; compiled, unless its weights alone are stored.
     inputs: for each input its shape and, where it takes integers, the number they stay below.
-    stores: what the files hold, a key of `STORES` in make.py.
+    stores: what the files hold, a key of `STORES` in exchange.py.
     calls: how often it predicts; a stateful network answers differently each time.
     theano: what's known of Theano's files: "", the original on Theano, which takes a while to
         compile, made none of it; "same"; or "turned", Keras turns the kernels as it loads them.

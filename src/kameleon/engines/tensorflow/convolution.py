@@ -232,10 +232,25 @@ def _even(window: Window) -> bool:
     return len(set(window.strides)) == 1
 
 
+def _with_margins(x: Tensor, window: Window) -> tuple[Tensor, dict[str, Any]]:
+    """What goes into a depthwise convolution, and strides and margins as it takes them.
+
+    Explicit margins would end the process where TensorFlow fuses the convolution with what adds
+    a bias to it (seen in 2.21): its rule for the shape of the fused one doesn't know them.
+    """
+    around = [(low + high, high - low) for low, high in window.padding]
+    missing = [span - 1 for span in spans(window)]
+    same = all(w == m and d in (0, 1) for (w, d), m in zip(around, missing, strict=True))
+    if same and set(window.strides) == {1}:
+        return x, {**moves(bare(window), dilated=False), "padding": "SAME"}
+    return padded(x, window), moves(bare(window), dilated=False)
+
+
 def _depthwise(x: Tensor, k: Tensor, window: Window) -> Tensor:
     k, wide = dilated(k, window), solid(window)
     if _even(wide):
-        return raw.DepthwiseConv2dNative(input=x, filter=k, **moves(wide, dilated=False))
+        x, how = _with_margins(x, wide)
+        return raw.DepthwiseConv2dNative(input=x, filter=k, **how)
     whole = _depthwise(x, k, wide._replace(strides=(1, 1)))
     return raw.StridedSlice(input=whole, **strided(_steps(wide)))
 

@@ -1,7 +1,7 @@
 """Writes networks into files with the Keras at hand, and checks files that any Keras wrote.
 
-    python make.py write FOLDER [NAME ...]    make the files of the networks (of those named)
-    python make.py check FOLDER [NAME ...]    load them, compare, print what differs how much
+    python exchange.py write FOLDER [NAME ...]    make the files of the networks (of those named)
+    python exchange.py check FOLDER [NAME ...]    load them, compare, print what differs how much
 
 "The Keras at hand" is what `import keras` finds: the original 2.3.1 on Python 3.6 (Theano) or
 3.7 (TensorFlow), or the hosted one. So nothing here is newer than Python 3.6.

@@ -1,0 +1,256 @@
+"""A plugin of pytest for the process that runs one test file of the original.
+
+It does from outside what the tests need: their hosted Keras, a fresh session for each test,
+seeds, NumPy's and pytest's old names for the eyes of the tests alone; and writes what came out.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from . import tables
+
+SEED = 1337
+ENGINE = os.environ.get("KAMELEON_ENGINE", "numpy")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The file that is told what came out."""
+    parser.addoption("--outcomes", type=Path, help="write the tests' outcomes to this file")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Host Keras, before any test module is imported."""
+    sys.modules["flaky"] = _flaky()
+    import keras  # the original: the runner puts it first on the path
+
+    from kameleon import backend
+
+    keras.backend.theano_backend = OnNumPy(backend)
+    config.pluginmanager.register(Outcomes(config), "outcomes")
+
+
+# --- what the tests see -------------------------------------------------------------------------
+
+
+class OnNumPy(ModuleType):
+    """Our functions, evaluated on NumPy: what the engine under test is compared with.
+
+    Some tests compare two backends, Theano and TensorFlow. Here they compare two engines.
+    """
+
+    def __init__(self, backend: ModuleType) -> None:
+        super().__init__("on_numpy")
+        self._backend = backend
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def function(self, *args: Any, **kwargs: Any) -> Any:
+        """`K.function` on NumPy."""
+        return self._backend.function(*args, engine="numpy", **kwargs)
+
+    def eval(self, x: Any) -> Any:
+        """`K.eval` on NumPy."""
+        with self._backend.using_engine("numpy"):
+            return self._backend.eval(x)
+
+
+def _flaky() -> ModuleType:
+    """The decorator of the package `flaky`: a test that fails is tried a second time."""
+    module = ModuleType("flaky")
+
+    def flaky(**_: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+        def decorate(test: Callable[..., None]) -> Callable[..., None]:
+            @functools.wraps(test)
+            def twice(*args: Any, **kwargs: Any) -> None:
+                try:
+                    test(*args, **kwargs)
+                except (AssertionError, StopIteration):
+                    test(*args, **kwargs)
+
+            return twice
+
+        return decorate
+
+    module.flaky = flaky  # type: ignore[attr-defined]
+    return module
+
+
+def _warns(expected: Any = Warning, **kwargs: Any) -> AbstractContextManager[Any]:
+    """`pytest.warns` as it was: None records what comes, and nothing need come."""
+    if expected is not None:
+        return pytest.warns(expected, **kwargs)
+    return _recorded()
+
+
+@contextmanager
+def _recorded() -> Iterator[list[warnings.WarningMessage]]:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        yield seen
+
+
+def _stable_argsort(array: Any, *args: Any, **kwargs: Any) -> Any:
+    return np.argsort(array, *args, **{"kind": "stable", **kwargs})
+
+
+def _h5py() -> Mapping[str, Any]:
+    import h5py
+
+    from kameleon.hosting.hdf5 import classes
+
+    return {"File": classes(h5py)[1]}
+
+
+# Names that tests use and that today's libraries lack, by the name of the library.
+OLD_NAMES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "numpy": lambda: {"alltrue": np.all},
+    "pytest": lambda: {"warns": _warns},
+    "h5py": _h5py,
+}
+# What `numpy_backend`, the tests' oracle, takes for granted: short arrays are sorted stably.
+ORACLE = {"argsort": _stable_argsort, "int": int}
+
+
+def _see(module: ModuleType, library: ModuleType, names: Mapping[str, Any]) -> None:
+    """Let a module see a library with names added."""
+    from kameleon.hosting.shims import StandIn
+
+    held = [key for key, value in vars(module).items() if value is library]
+    vars(module).update(dict.fromkeys(held, StandIn(library, names)))
+
+
+@contextmanager
+def _told(name: str, module: ModuleType) -> Iterator[None]:
+    """Let a test module find the backend called `name`; Keras hears the truth."""
+    K = sys.modules["keras.backend"]
+    truth = K.backend
+
+    def backend() -> str:
+        asked_by = sys._getframe(1).f_globals
+        return name if asked_by is vars(module) else truth()
+
+    K.backend = backend  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        K.backend = truth  # type: ignore[attr-defined]
+
+
+# --- the run ------------------------------------------------------------------------------------
+
+
+class Outcomes:
+    """Prepares the tests, and notes what comes out."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.path: Path | None = config.getoption("--outcomes")
+        self.tests = config.rootpath
+        self.found: dict[str, dict[str, Any]] = {}
+
+    def name(self, item: pytest.Item) -> str:
+        """The path below `tests`, `::`, the test."""
+        file = item.path.relative_to(self.tests).as_posix()
+        return "::".join([file, *item.nodeid.split("::")[1:]])
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
+        """Lift skips that don't hold; leave out what can't be tried; show old names."""
+        for module in {item.module for item in items}:
+            for library in OLD_NAMES.keys() & sys.modules.keys():
+                _see(module, sys.modules[library], OLD_NAMES[library]())
+        oracle = sys.modules.get("keras.backend.numpy_backend")
+        if oracle is not None:
+            _see(oracle, oracle.np, ORACLE)
+        left_out = [item for item in items if self._is_left_out(item)]
+        for item in items:
+            self._lift(item)
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+    def _is_left_out(self, item: Any) -> bool:
+        exclusion = tables.exclusion(self.name(item), ENGINE)
+        if exclusion is None or exclusion.runs:
+            return False
+        self._note(item, "excluded", 0.0, exclusion.reason)
+        return True
+
+    def _lift(self, item: Any) -> None:
+        name = self.name(item)
+        for node in item.listchain():
+            node.own_markers[:] = [
+                mark
+                for mark in node.own_markers
+                if mark.name not in ("skip", "skipif")
+                or not tables.is_lifted(name, mark.kwargs.get("reason", ""))
+            ]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> None:
+        """The same random numbers for each test, alone or among others."""
+        random.seed(SEED)
+        np.random.seed(SEED)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
+        """Tell a test the name of the backend that it wants to hear."""
+        if self.name(item) in tables.TOLD_TENSORFLOW:
+            with _told("tensorflow", item.module):
+                return (yield)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: Any) -> Iterator[None]:
+        """Forget the session, as the tests' conftest.py does for backends whose name it knows."""
+        result = yield
+        sys.modules["kameleon.backend"].clear_session()
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[Any]:
+        """Note the outcome of each phase; the worst counts."""
+        report = yield
+        if report.skipped:
+            *_, reason = report.longrepr
+            self._note(item, "skipped", report.duration, reason.removeprefix("Skipped: "))
+        elif report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            message = crash.message if crash else str(report.longrepr)
+            self._note(item, "failed", report.duration, message)
+        else:
+            self._note(item, "passed", report.duration, "")
+        return report
+
+    def _note(self, item: Any, outcome: str, seconds: float, message: str) -> None:
+        found = self.found.setdefault(
+            self.name(item), {"outcome": "passed", "seconds": 0.0, "message": ""}
+        )
+        found["seconds"] += seconds
+        if outcome != "passed" and found["outcome"] != "failed":
+            found["outcome"], found["message"] = outcome, message
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A module that can't be imported is a failure."""
+        if report.failed:
+            message = str(report.longrepr).strip().splitlines()[-1]
+            name = report.nodeid or "collection"
+            self.found[name] = {"outcome": "failed", "seconds": 0.0, "message": message}
+
+    def pytest_sessionfinish(self) -> None:
+        """Write it all."""
+        if self.path is not None:
+            self.path.write_text(json.dumps(self.found), encoding="utf-8")

@@ -1,0 +1,79 @@
+"""The original's own tests on Kameleon: all of them on NumPy, some on the other engines.
+
+`run.py` runs them all on any engine.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kameleon_original import groups, report, running, source, tables
+from support import engines_under_test
+
+from kameleon.hosting import location
+
+# What runs on engines other than NumPy, as far as time allows.
+ELSEWHERE = ("backend", "losses")
+# Of engines that take long to compile, less.
+BRIEFLY = {"jax": ("backend",)}
+
+PARTS = [
+    (engine, group)
+    for engine in engines_under_test()
+    if engine in report.recorded()
+    for group in (groups.NAMES if engine == "numpy" else BRIEFLY.get(engine, ELSEWHERE))
+]
+
+
+@pytest.fixture(scope="session")
+def tests() -> Path:
+    """The folder of the original's tests."""
+    if not location.installed():
+        pytest.skip(f"needs the original Keras: {location.INSTALL}")
+    try:
+        return source.tests()
+    except source.SourceError as error:
+        pytest.skip(f"needs the original's source package: {error}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "group"), PARTS)
+def test_group(tests: Path, engine: str, group: str) -> None:
+    found = running.run(tests, location.find(), engine, [group])
+    assert not report.faults(engine, found)
+
+
+def test_every_file_of_the_original_is_accounted_for(tests: Path) -> None:
+    files = groups.files_of(tests)
+    assert set(files) == set(groups.NAMES)
+    assert all(files.values()), "a group without files"
+    known = {file for each in files.values() for file in each}
+    assert set(tables.NEEDS) <= known
+    assert all(report.expected(engine).keys() <= set(files) for engine in report.recorded())
+
+
+def test_a_loss_is_noticed() -> None:
+    passed = [running.Test(f"file::test_{i}", "passed") for i in range(3)]
+    found = {"backend": running.Result(passed)}
+    assert "backend: 3 passed on numpy" in report.faults("numpy", found)[0]
+
+
+def test_exclusions_are_strict() -> None:
+    name = "keras/optimizers_test.py::test_tfoptimizer"
+    passed = running.judge(name, {"outcome": "passed", "message": ""}, "numpy")
+    failed = running.judge(name, {"outcome": "failed", "message": "no"}, "numpy")
+    assert (passed.outcome, passed.stale) == ("excluded", True)
+    assert (failed.outcome, failed.stale) == ("excluded", False)
+    found = {"optimizers": running.Result([passed])}
+    assert any("passed, though excluded" in said for said in report.faults("numpy", found))
+    other = running.judge("keras/losses_test.py::test_x", {"outcome": "failed", "message": ""}, "")
+    assert other.outcome == "failed"
+
+
+def test_an_archive_that_was_changed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / source.ARCHIVE).write_bytes(b"something else")
+    with pytest.raises(source.SourceError, match="isn't the published package"):
+        source.tests(tmp_path)
+    with pytest.raises(source.SourceError, match="holds neither"):
+        source.tests(tmp_path / "nothing")
