@@ -295,6 +295,7 @@ def test_pip_installs_from_a_folder(
         keras = {f"keras/{n}": text for n, text in SMALL_KERAS.items()}
         write_wheel(files, requirement, keras if name == "keras" else {f"{name}/__init__.py": ""})
     monkeypatch.setattr(original, "trial", lambda: "")
+    monkeypatch.delenv("PIP_QUIET", raising=False)  # what pip says is looked at
     said: list[str] = []
     run: Any = original._run
     monkeypatch.setattr(

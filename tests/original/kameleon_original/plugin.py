@@ -6,7 +6,6 @@ seeds, NumPy's and pytest's old names for the eyes of the tests alone; and write
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import random
@@ -35,7 +34,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Host Keras, before any test module is imported."""
-    sys.modules["flaky"] = _flaky()
     import keras  # the original: the runner puts it first on the path
 
     from kameleon import backend
@@ -68,27 +66,6 @@ class OnNumPy(ModuleType):
         """`K.eval` on NumPy."""
         with self._backend.using_engine("numpy"):
             return self._backend.eval(x)
-
-
-def _flaky() -> ModuleType:
-    """The decorator of the package `flaky`: a test that fails is tried a second time."""
-    module = ModuleType("flaky")
-
-    def flaky(**_: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        def decorate(test: Callable[..., None]) -> Callable[..., None]:
-            @functools.wraps(test)
-            def twice(*args: Any, **kwargs: Any) -> None:
-                try:
-                    test(*args, **kwargs)
-                except (AssertionError, StopIteration):
-                    test(*args, **kwargs)
-
-            return twice
-
-        return decorate
-
-    module.flaky = flaky  # type: ignore[attr-defined]
-    return module
 
 
 def _warns(expected: Any = Warning, **kwargs: Any) -> AbstractContextManager[Any]:

@@ -133,7 +133,8 @@ def _said(line: list[str], settings: Mapping[str, str], folder: str) -> str:
 def environment(keras: str | None, engine: str, home: Path) -> dict[str, str]:
     """The environment of a process that hosts Keras on an engine."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERAS_", "PYTEST_"))}
-    path = [keras or "", str(SOURCES), str(HERE), kept.get("PYTHONPATH", "")]
+    path = [keras or "", str(SOURCES), str(HERE), str(HERE / "stand_ins")]
+    path.append(kept.get("PYTHONPATH", ""))
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
         **threads,
