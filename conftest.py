@@ -31,8 +31,9 @@ collect_ignore_glob = [
     if not installed(name)
     for pattern in (f"src/kameleon/engines/{name}/*", f"tests/engines/test_{name}.py")
 ]
-# Importing it changes what `import keras` gives; its tests do so in processes of their own.
-collect_ignore_glob.append("src/kameleon/as_keras.py")
+# What changes what `import keras` gives, or imports the original: tests do that in processes of
+# their own.
+collect_ignore_glob += ["src/kameleon/as_keras.py", "tests/hosting/files/*", "tests/original/*/*"]
 
 
 def pytest_unconfigure() -> None:

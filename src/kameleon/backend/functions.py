@@ -114,7 +114,9 @@ class BackendFunction:
             once=once,
         )
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
-        self._count = len(self._leaves.nodes) if flat and not extra else None
+        self._flat = flat and not extra
+        # What a call with a list does where values and outputs are as the engine takes them.
+        self._direct = self.compiled.__call__ if self._flat and self._inputs.plain else None
 
     def __call__(self, inputs: Any = ()) -> Any:
         """The outputs' values.
@@ -124,10 +126,10 @@ class BackendFunction:
         """
         if not isinstance(inputs, (list, tuple)):
             inputs = [inputs]
-        if not self._inputs.plain:
-            inputs = self._inputs.values(inputs)
-        results = self.compiled(inputs)
-        return results if self._count is not None else self._leaves.rebuild(results)
+        if self._direct is not None:
+            return self._direct(inputs)
+        results = self.compiled(self._inputs.values(inputs))
+        return results if self._flat else self._leaves.rebuild(results)
 
     @property
     def compilations(self) -> int:

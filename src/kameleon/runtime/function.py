@@ -148,21 +148,19 @@ class Function:
                 results = executable(arguments)
             except Exception as error:
                 self._failed(executable, error, arguments, engine)
-        if engine.name != "numpy":
-            return self._converted(results, engine)
-        if self.program.prints:
-            self._print(results)
-        return list(results) if self._pure else list(results[: len(self.outputs)])
-
-    def _converted(self, results: Sequence[Any], engine: Engine) -> list[Any]:
-        """The outputs as the caller wants them; prints what is to be printed."""
-        count = len(self.outputs)
-        if self.program.prints:
-            self._print([engine.to_numpy(x)[()] for x in results[count:]])
-        if not self._as_numpy:
-            return list(results[:count])
-        arrays = [engine.to_numpy(x, False) for x in results[:count]]
+        if not self._pure:
+            results = self._outputs(results, engine)
+        if engine.name == "numpy" or not self._as_numpy:
+            return list(results)
+        to_numpy = engine.to_numpy
+        arrays = [to_numpy(x, False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
+
+    def _outputs(self, results: Sequence[Any], engine: Engine) -> Sequence[Any]:
+        """What of a call's results the caller gets; prints what is to be printed."""
+        if self.program.prints:
+            self._print([engine.to_numpy(x)[()] for x in results])
+        return results[: len(self.outputs)]
 
     def _state(self, engine: Engine) -> list[Any]:
         variables = self.program.variables

@@ -6,6 +6,7 @@ the calling thread.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,8 @@ from .._lowering import Rule
 from .executable import JaxExecutable
 from .rules import DECLINED, RULES
 
-# Results of fewer bytes are copied: that takes less time than sharing their memory.
-LARGE = 65536
+# Results of fewer elements are copied: that takes less time than sharing their memory.
+LARGE = 16384
 
 
 class JaxEngine(Engine):
@@ -46,9 +47,8 @@ class JaxEngine(Engine):
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """See `Engine.to_numpy`. A large result that was given up isn't copied."""
-        found = np.asarray(array)  # waits for it; can't be written to
-        if copy or found.nbytes < LARGE or found.dtype.kind == "V" or not _on_cpu(array):
-            return found.copy()
+        if copy or math.prod(array.shape) < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
+            return np.array(array)
         return np.asarray(_Memory(array))
 
     def type_of(self, value: Any) -> TensorType | None:
@@ -84,7 +84,7 @@ class _Memory:
     __slots__ = ("__array_interface__", "array")
 
     def __init__(self, array: Any):
-        self.array = array  # lives as long as what is made of this
+        self.array = array.block_until_ready()  # lives as long as what is made of this
         self.__array_interface__ = {
             "shape": array.shape,
             "typestr": array.dtype.str,

@@ -73,11 +73,12 @@ class _Executable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`. Sizes are compared before anything runs."""
-        if self._pairs:
-            given = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
+        try:
             for i, axis, j, other in self._pairs:
-                if given[i].shape[axis] != (other if j < 0 else given[j].shape[other]):
+                if arguments[i].shape[axis] != (other if j < 0 else arguments[j].shape[other]):
                     raise EvaluationError("sizes that were taken as equal differ at run time")
+        except TypeError:  # `shape` of an OrtValue is a method
+            return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
         feed = dict(zip(self._inputs, arguments, strict=True))
         results: Sequence[Any] = self._run(self._outputs, feed, self._options)
         return results
