@@ -210,3 +210,11 @@ def test_call_for_a_missing_engine(numpy_installed: None) -> None:
     config.settings.backend = "jax"
     with pytest.raises(EngineNotFoundError, match=r"^the call for 'jax' can't .+ ask for 'numpy'$"):
         config.choose_backend(has("numpy"))
+
+
+def test_a_folder_of_a_librarys_name_is_no_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cntk").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not config.installed("cntk")

@@ -388,6 +388,8 @@ ENGINES = {
 def installed(name: str) -> bool:
     """Whether the library of the engine `name` is installed; nothing is imported.
 
+    A folder of that name, which Python would take for a package, is no library.
+
     >>> installed("numpy")
     True
     """
@@ -398,7 +400,7 @@ def installed(name: str) -> bool:
         spec = getattr(sys.modules[module], "__spec__", None)
         return getattr(spec, "origin", None) != STAND_IN
     spec = find_spec(module)
-    return spec is not None and spec.origin != STAND_IN
+    return spec is not None and spec.origin not in (None, STAND_IN)
 
 
 def describe_source(source: str, name: str) -> str:
