@@ -197,6 +197,16 @@ def test_ort_values_may_be_fed(ort: Engine) -> None:
         f([value, np.ones(1, "float32")])
 
 
+def test_ort_values_may_be_fed_beside_large_constants(ort: Engine) -> None:
+    x, y = K.placeholder((None,)), K.placeholder((None,))
+    large = np.ones(LARGE, "float32")
+    f = K.function([x, y], [x + y, K.constant(large) * x[0]])
+    value = onnxruntime.OrtValue.ortvalue_from_numpy(np.full(3, 2, "float32"))
+    total, scaled = f([value, value])
+    np.testing.assert_array_equal(total, [4, 4, 4])
+    np.testing.assert_array_equal(scaled, 2 * large)
+
+
 def test_outputs_are_fresh(ort: Engine) -> None:
     x, one = unknown("float32", 1), constant(np.ones(3, "float32"))
     run = ort.compile(Graph([x], [x, x, one, one]))

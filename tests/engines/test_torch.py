@@ -206,6 +206,18 @@ def test_patterns_become_one_function(name: str, rows: int | None) -> None:
     assert name in source_of(run)
 
 
+def test_one_whole_may_be_cut_in_two_ways() -> None:
+    x = K.placeholder((4, 6))
+    y = K.sin(x)
+    run = K.function([x], [y[:2] * K.exp(y[2:]), y[:, :3] * K.exp(y[:, 3:])])
+    array = np.linspace(-2, 2, 24, dtype="float32").reshape(4, 6)
+    sine = np.sin(array)
+    expected = [sine[:2] * np.exp(sine[2:]), sine[:, :3] * np.exp(sine[:, 3:])]
+    for found, want in zip(run([array]), expected, strict=True):
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
+    assert source_of(run).count("split_with_sizes") == 2
+
+
 def test_a_product_is_rounded_before_its_sum_is_compared() -> None:
     """0.2 * 2.5 + 0.5 is 1, where nothing grows any more."""
     x = K.placeholder((3,))

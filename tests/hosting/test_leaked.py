@@ -107,6 +107,12 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
         lambda x, y: tf.nn.softmax_cross_entropy_with_logits(labels=K.ones((2, 3)), logits=x),
         -np.log(_softmax(X)).sum(-1),
     ),
+    "softmax loss along another axis": (
+        lambda x, y: tf.nn.softmax_cross_entropy_with_logits(
+            labels=K.ones((2, 3)), logits=x, dim=0
+        ),
+        -np.log(_softmax(X.T)).sum(-1),
+    ),
     "sparse loss": (
         lambda x, y: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[0, 2], logits=x),
         -np.log(_softmax(X))[[0, 1], [0, 2]],

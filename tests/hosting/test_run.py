@@ -289,6 +289,8 @@ def test_the_original_trains(tmp_path: Path, keras: str) -> None:
 
 OLD = """
 import helper, numpy, numpy as np
+del __import__("sys").modules["time"]
+import time
 from {library} import has
 print(np.zeros(1, dtype=np.float).dtype, np.Inf, np.product([2, 3]), helper.kind())
 print(isinstance(np.ones(1), np.ndarray), hasattr(np, "no_such_name"), has(), print is not None)
@@ -302,6 +304,7 @@ def test_old_names_of_numpy_are_there_for_the_program_alone(tmp_path: Path) -> N
     library.parent.mkdir()
     library.write_text(HAS, "utf-8")
     (tmp_path / "helper.py").write_text(HELPER, "utf-8")
+    (tmp_path / "time.py").write_text("raise ImportError('Python has one of its own')", "utf-8")
     (tmp_path / "program.py").write_text(OLD.format(library="library"), "utf-8")
     found = run([*RUN, "program.py"], tmp_path, {"PYTHONPATH": f"{SOURCE}:{library.parent}"})
     said = "float64 inf 6 i\nTrue False (False, 'np.float') True\n"

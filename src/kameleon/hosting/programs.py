@@ -105,4 +105,6 @@ class _OldLoader(importlib.machinery.SourceFileLoader):
 
 def begin(folder: str) -> None:
     """From now on, modules in the folder of a script that need old names see them."""
-    sys.meta_path.insert(0, Finder(folder))
+    # Where Python looks through its path, so that what it finds before that stays first.
+    path_finder: Any = importlib.machinery.PathFinder
+    sys.meta_path.insert(sys.meta_path.index(path_finder), Finder(folder))

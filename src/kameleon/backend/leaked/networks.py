@@ -192,7 +192,8 @@ def softmax_loss(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1,
     name: str | None = None, axis: int = -1,
 ) -> Any:  # fmt: skip
-    return K.categorical_crossentropy(labels, logits, from_logits=True)
+    axis = dim if axis == -1 else axis
+    return K.categorical_crossentropy(labels, logits, from_logits=True, axis=axis)
 
 
 def sparse_loss(

@@ -59,13 +59,20 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class _Executable(Executable):
-    """A session, the names of what goes in and comes out, and the sizes that must be equal."""
+    """A session and its model, the names of what goes in and comes out, the sizes that must be
+    equal, and by name the large constants: they're given to each call, and never copied."""
 
     def __init__(
-        self, session: Any, inputs: list[str], outputs: list[str], model: Any, pairs: Sequence[Pair]
+        self,
+        session: Any,
+        model: Any,
+        inputs: list[str],
+        outputs: list[str],
+        pairs: Sequence[Pair],
+        large: Mapping[str, Any],
     ):
         self._session, self._inputs, self._outputs = session, inputs, outputs
-        self._model, self._pairs = model, pairs
+        self._model, self._pairs, self._large = model, pairs, dict(large)
         # The session's own `run` looks at each input again, in Python.
         self._run = getattr(session, "_sess", session).run
         self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
@@ -80,6 +87,8 @@ class _Executable(Executable):
         except TypeError:  # `shape` of an OrtValue is a method
             return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
         feed = dict(zip(self._inputs, arguments, strict=True))
+        if self._large:
+            feed |= self._large
         results: Sequence[Any] = self._run(self._outputs, feed, self._options)
         return results
 
@@ -98,18 +107,6 @@ class _Nothing(Executable):
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         return []
-
-
-class _WithLarge(_Executable):
-    """Large constants are given to each call; they're never copied."""
-
-    def __init__(self, large: Sequence[Any], *rest: Any):
-        super().__init__(*rest)
-        self._large = list(large)
-
-    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`."""
-        return super().__call__([*arguments, *self._large])
 
 
 class _Checked(Executable):
@@ -159,11 +156,9 @@ class OnnxRuntimeEngine(Engine):
         names = [writer.shared.name() for _ in graph.inputs]
         outputs = writer.owned(_Lowering(graph, names, writer).run())
         model = writer.model(_declared(graph, names, sizes), outputs)
-        large = writer.shared.large
         static = all(x.type.is_static for x in graph.inputs)
         session = _session(model, writer.shared.lines, static)
-        parts = session, [*names, *large], outputs, model, pairs
-        made = _WithLarge([*large.values()], *parts) if large else _Executable(*parts)
+        made = _Executable(session, model, names, outputs, pairs, writer.shared.large)
         return _Checked(made, flags) if flags else made
 
     def from_numpy(self, array: Any) -> Any:

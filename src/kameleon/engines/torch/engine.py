@@ -56,7 +56,7 @@ class TorchEmitter(Emitter):
         self._fusions = fusions(graph, of_body)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
         self._parts = parts(graph)
-        self._splits: dict[Node, int] = {}
+        self._splits: dict[tuple[Node, int], int] = {}
         self._numbers: dict[Node, Arg] = {}
         self._scalars: dict[Node, int] = {}
 
@@ -122,11 +122,12 @@ class TorchEmitter(Emitter):
         part = self._parts.get(node)
         if part is None:
             return False
-        if part.source not in self._splits:
+        key = part.source, part.axis
+        if key not in self._splits:
             text = f"split_with_sizes({{0}}, {part.sizes}, {part.axis})"
             source = self.slot(part.source)
-            self._splits[part.source] = self.code.emit(node, text, [source], VIEW)
-        self.emit(node, f"{{0}}[{part.number}]", [self._splits[part.source]], VIEW)
+            self._splits[key] = self.code.emit(node, text, [source], VIEW)
+        self.emit(node, f"{{0}}[{part.number}]", [self._splits[key]], VIEW)
         return True
 
     def size(self, node: Node) -> Arg:
