@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def on_backend(name: str, code: str, folder: Path, settings: dict[str, str] | No
     written = json.loads((folder / "home" / "keras.json").read_text("utf-8"))
     assert "backend" not in written, "another Keras reads that file"
     return done.stdout
+
+
+def path_of_original() -> str:
+    where = location.find()
+    return f"import sys; sys.path.insert(0, {where!r})\n" if where else ""
 
 
 # A program in the words of the documentation; its numbers are known.
@@ -61,15 +67,21 @@ def expected() -> list[float]:
 
 # tf_keras, the Keras 2 that goes on for TensorFlow 2 --------------------------------------------
 
-TF_KERAS = (
-    needs("tf_keras", "pip install --no-deps tf_keras"),
-    needs("tensorflow", "pip install tensorflow"),
-    pytest.mark.slow,
-)
+
+def with_tf_keras(test: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Mark a test that runs on it."""
+    marks = (
+        needs("tf_keras", "pip install --no-deps tf_keras"),
+        needs("tensorflow", "pip install tensorflow"),
+        pytest.mark.slow,
+    )
+    for mark in marks:
+        test = mark(test)
+    return test
 
 
-@pytest.mark.parametrize("there", [pytest.param(True, marks=TF_KERAS)])
-def test_tf_keras_trains(tmp_path: Path, there: bool) -> None:
+@with_tf_keras
+def test_tf_keras_trains(tmp_path: Path) -> None:
     code = f"""
 from kameleon import backend  # before TensorFlow: its other Keras would stop at the name
 import tensorflow
@@ -81,8 +93,8 @@ print(losses[:3] + losses[-1:])
     assert found == pytest.approx(expected(), rel=1e-4)
 
 
-@pytest.mark.parametrize("there", [pytest.param(True, marks=TF_KERAS)])
-def test_tf_keras_has_settings_of_its_own(tmp_path: Path, there: bool) -> None:
+@with_tf_keras
+def test_tf_keras_has_settings_of_its_own(tmp_path: Path) -> None:
     code = """
 from kameleon import backend as K
 import numpy as np
@@ -107,8 +119,8 @@ except Exception as error:
     assert lines[3].startswith("EngineError while_loop: the external backend 'tf_keras.backend'")
 
 
-@pytest.mark.parametrize("there", [pytest.param(True, marks=TF_KERAS)])
-def test_tf_keras_named_in_the_file(tmp_path: Path, there: bool) -> None:
+@with_tf_keras
+def test_tf_keras_named_in_the_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "keras.json").write_text('{"backend": "tf_keras.backend"}', "utf-8")
@@ -124,9 +136,7 @@ def test_tf_keras_named_in_the_file(tmp_path: Path, there: bool) -> None:
 @needs("plaidml", "pip install --no-deps plaidml plaidml-keras, and its configuration")
 @needs_original
 def test_plaidml_trains(tmp_path: Path) -> None:
-    where = location.find()
-    code = f"import sys; sys.path.insert(0, {where!r})\n" * bool(where)
-    code += f"{LINEAR.format(batch=4)}\nprint(losses[:3] + losses[-1:])"
+    code = f"{path_of_original()}{LINEAR.format(batch=4)}\nprint(losses[:3] + losses[-1:])"
     device = {"PLAIDML_EXPERIMENTAL": "1", "PLAIDML_DEVICE_IDS": "llvm_cpu.0"}
     found = json.loads(on_backend("plaidml.keras.backend", code, tmp_path, device))
     assert found == pytest.approx(expected(), rel=1e-4)
@@ -140,11 +150,6 @@ from keras.backend.numpy_backend import *
 def placeholder(shape=None, **options): return np.zeros(shape)
 def function(inputs, outputs, **options): return lambda values: outputs
 """
-
-
-def path_of_original() -> str:
-    where = location.find()
-    return f"import sys; sys.path.insert(0, {where!r})\n" if where else ""
 
 
 @needs_original

@@ -194,8 +194,12 @@ def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[s
 def after(module: ModuleType) -> None:
     """Put stand-ins where a module of Keras, that ran before we came, holds the libraries."""
     for name, shim in needs(module.__name__).items():
-        library = sys.modules.get(name)
-        held = [key for key, value in vars(module).items() if value is library]
-        if library is not None and held:
-            stand_in = StandIn(library, shim.gives(library))
-            vars(module).update(dict.fromkeys(held, stand_in))
+        if name in sys.modules:
+            show(module, sys.modules[name], shim.gives)
+
+
+def show(module: ModuleType, library: ModuleType, gives: Gives) -> None:
+    """Put a stand-in wherever a module holds a library."""
+    held = [key for key, value in vars(module).items() if value is library]
+    if held:
+        vars(module).update(dict.fromkeys(held, StandIn(library, gives(library))))

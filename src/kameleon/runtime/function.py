@@ -136,9 +136,10 @@ class Function:
         else:
             arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
         phase = None if self._phase is None else bool(arguments[self._phase])
-        executable = self._executables.get(engine if phase is None else (engine, phase))
-        if executable is None:
-            executable = self._compiled(phase, engine)
+        key = engine if phase is None else (engine, phase)
+        executable = self._executables.get(key)
+        if executable is None:  # with the dead branches of the learning phase removed
+            executable = self._executables[key] = compiled(self.graph(phase), engine)
         if self._locks:
             results = self._run_and_commit(executable, arguments, engine)
         else:
@@ -230,12 +231,6 @@ class Function:
         )
 
     # Variants ------------------------------------------------------------------------------
-
-    def _compiled(self, phase: bool | None, engine: Engine) -> Executable:
-        """The code for a learning phase, with the dead branches removed; it's remembered."""
-        found = compiled(self.graph(phase), engine)
-        self._executables[engine if phase is None else (engine, phase)] = found
-        return found
 
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text (for learning phase `phase`, if that's an input)."""

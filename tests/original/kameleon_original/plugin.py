@@ -86,30 +86,20 @@ def _stable_argsort(array: Any, *args: Any, **kwargs: Any) -> Any:
     return np.argsort(array, *args, **{"kind": "stable", **kwargs})
 
 
-def _h5py() -> Mapping[str, Any]:
-    import h5py
-
+def _h5py(h5py: ModuleType) -> Mapping[str, Any]:
     from kameleon.hosting.hdf5 import classes
 
     return {"File": classes(h5py)[1]}
 
 
 # Names that tests use and that today's libraries lack, by the name of the library.
-OLD_NAMES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "numpy": lambda: {"alltrue": np.all},
-    "pytest": lambda: {"warns": _warns},
+OLD_NAMES: Mapping[str, Callable[[ModuleType], Mapping[str, Any]]] = {
+    "numpy": lambda numpy: {"alltrue": numpy.all},
+    "pytest": lambda pytest: {"warns": _warns},
     "h5py": _h5py,
 }
 # What `numpy_backend`, the tests' oracle, takes for granted: short arrays are sorted stably.
-ORACLE = {"argsort": _stable_argsort, "int": int}
-
-
-def _see(module: ModuleType, library: ModuleType, names: Mapping[str, Any]) -> None:
-    """Let a module see a library with names added."""
-    from kameleon.hosting.shims import StandIn
-
-    held = [key for key, value in vars(module).items() if value is library]
-    vars(module).update(dict.fromkeys(held, StandIn(library, names)))
+ORACLE = {"argsort": _stable_argsort}
 
 
 @contextmanager
@@ -147,12 +137,14 @@ class Outcomes:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
         """Lift skips that don't hold; leave out what can't be tried; show old names."""
+        from kameleon.hosting.shims import show
+
         for module in {item.module for item in items}:
             for library in OLD_NAMES.keys() & sys.modules.keys():
-                _see(module, sys.modules[library], OLD_NAMES[library]())
+                show(module, sys.modules[library], OLD_NAMES[library])
         oracle = sys.modules.get("keras.backend.numpy_backend")
         if oracle is not None:
-            _see(oracle, oracle.np, ORACLE)
+            show(oracle, oracle.np, lambda numpy: ORACLE)
         left_out = [item for item in items if self._is_left_out(item)]
         for item in items:
             self._lift(item)

@@ -55,7 +55,7 @@ TENSORS: dict[str, Any] = {
     },
     **{
         name: getattr(K, name)
-        for name in """abs sqrt exp log sin cos tanh maximum minimum clip concatenate stack
+        for name in """abs sqrt exp log sin cos tanh maximum minimum clip stack
             zeros_like ones_like eye switch cast arange tile reshape dot""".split()
     },
     **{name: getattr(tf, name) for name in "floor ceil".split()},

@@ -340,12 +340,7 @@ def scan(
         for t in order[1:]:
             results = step(*consts, *results, *slices[t])
         return tuple(results)
-    wholes = [
-        _stack(length + (i is not None), y) for i, y in zip(initial, results[count:], strict=True)
-    ]
-    for whole, state in zip(wholes, initial, strict=True):
-        if state is not None:
-            whole[-1 if backwards else 0].copy_(carry[state])
+    wholes = _stacks(length, carry, results[count:], backwards, initial)
     stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
     rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
     last = order[-1]
@@ -359,6 +354,23 @@ def scan(
             if y is not place:
                 place.copy_(y)
     return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+
+
+def _stacks(
+    length: int,
+    carry: Sequence[Tensor],
+    like: Sequence[Tensor],
+    backwards: bool,
+    initial: Sequence[int | None],
+) -> list[Tensor]:
+    """Room for what so many steps give; with initial states where these are wanted."""
+    found = []
+    for y, state in zip(like, initial, strict=True):
+        stack = _stack(length + (state is not None), y)
+        if state is not None:
+            stack[-1 if backwards else 0].copy_(carry[state])
+        found.append(stack)
+    return found
 
 
 def _stack(length: int, y: Tensor) -> Tensor:
