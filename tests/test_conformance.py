@@ -209,6 +209,15 @@ class Consuming(NumpyEngine):
         return executable
 
 
+class Short(PlainEngine):
+    """Its short way stretches sizes that differ."""
+
+    def compile(self, graph: Graph) -> Interpreted:
+        executable = super().compile(graph)
+        executable.short = lambda a, b: [a + b, a.copy(), b.copy(), b.copy()]
+        return executable
+
+
 def negative(walk: Any, node: Any, x: Any, index: Any) -> Any:
     """Indices below zero count from the end."""
     return np.take(x, index, node.attrs["axis"])
@@ -240,6 +249,7 @@ WRONG: list[tuple[str, PlainEngine | NumpyEngine, str]] = [
     ("static", Static(), "one-code-for-all-sizes"),
     ("shares-a-buffer", calling(shares_a_buffer), "calls-from-several-threads"),
     ("consuming", Consuming(), "consumed-arguments"),
+    ("short", Short(), "the-short-way"),
     ("negative", with_rules(gather=negative), "wrong-indices-are-errors"),
     ("stretching", Stretching(), "sizes-that-differ-are-errors"),
     ("unchecked", with_rules(check=lambda walk, node, x, holds: x), "checks-are-errors"),

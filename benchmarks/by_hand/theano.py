@@ -14,6 +14,8 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
+from kameleon.runtime.engines import load
+
 Arrays = list[np.ndarray]
 
 
@@ -193,7 +195,12 @@ class Count:
 
 
 def pin(threads: int) -> None:
-    """Environment variables of BLAS and Numba are all there is."""
+    """Environment variables of BLAS and Numba are all there is.
+
+    Kameleon compiles to C once calls have taken some seconds; here it's at once, as by hand.
+    """
+    engine: Any = load("theano")
+    engine.compile_after = 0.0
 
 
 SIDES = {

@@ -112,6 +112,19 @@ def test_many_compilations_are_warned_of_at_the_line_of_the_call(
     assert "pad inputs" in first
 
 
+def test_calls_that_take_the_short_way_warn_at_their_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executable_module, "OFTEN", 3)
+    x = K.placeholder((None,))
+    f = K.function([x], [x * 2.0])
+    for size in range(1, 6):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f([ones(size)])
+        assert [w.filename for w in caught] == [__file__] * (size == 3)
+    with pytest.raises(RecompilationWarning):
+        f([ones(6)])
+
+
 def test_a_warning_that_is_an_error_changes_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executable_module, "OFTEN", 1)
     x, total = K.placeholder((None,)), K.variable(0.0)

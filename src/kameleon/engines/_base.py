@@ -28,6 +28,11 @@ class Executable(ABC):
     # somebody else holds a value, so that there's one code for all calls.
     consumes_copies: bool = False
 
+    # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,
+    # too, to be written to (scalars needn't be arrays): a function of the arrays that gives a
+    # list. It may come with a later call. Where it fails, the usual call is made.
+    short: Callable[..., list[Any]] | None = None
+
     @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run it.

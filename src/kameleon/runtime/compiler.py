@@ -99,18 +99,11 @@ def run(
     try:
         return (call or executable)(arguments)
     except Exception as error:
-        failed(executable, error, replay)
-
-
-def failed(
-    executable: Executable, error: Exception, replay: Callable[[], None] | None = None
-) -> NoReturn:
-    """Raise what can be said about a failure; see `run`."""
-    if isinstance(error, Warning):  # a warning that somebody has made an error
-        raise error
-    if replay is not None:
-        replay()
-    explain(executable, error)
+        if isinstance(error, Warning):  # a warning that somebody has made an error
+            raise
+        if replay is not None:
+            replay()
+        explain(executable, error)
 
 
 def explain(executable: Executable, error: Exception) -> NoReturn:

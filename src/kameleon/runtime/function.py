@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..prims.elementwise import constant
-from .compiler import compiled, compiled_anew, failed, run
+from .compiler import compiled, compiled_anew, run
 from .engines import current, embedded, loaded
+from .fits import fits, where_fit
 from .pure import fed, pure_graph
 from .state import borrow, commit, draws, give_back, session, snapshot
 
 Feed = Callable[[Any, Engine], Any]
-Want = tuple[Any, int, list[tuple[int, int]]]
-_ARRAY = np.ndarray
 
 
 class Function:
@@ -73,7 +72,7 @@ class Function:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
-        self._wanted = [_want(x) for x in self.inputs]
+        self._fits = fits([x.type for x in self.inputs])
         self._given, self._given_feeds = constants, [(x, feed_of(x, self.name)) for x in constants]
         self._held: tuple[list[Any], list[np.ndarray]] = ([], [])
         self._constants()
@@ -90,12 +89,16 @@ class Function:
         self._streams = [draws(s) for s in self.program.sources]
         self._seeds = [s.attrs["seed"] for s in self.program.sources]
         self._executables: dict[Any, Executable] = {}
+        # By the engine in force, for values that are NumPy arrays; gives None for others.
+        self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
         self._locks = [cell.lock for cell in cells]  # always taken in this order
         first = len(self.inputs) + len(self._given_feeds)
         variables = self.program.variables
-        # Nothing but inputs goes in, nothing but outputs comes out.
-        self._pure = not (variables or constants or self.program.prints or cells)
+        # Nothing but arrays goes in, nothing but arrays comes out, in every call by the same code.
+        self._is_plain = as_numpy and not (
+            variables or constants or self.program.prints or cells or self._phase is not None
+        )
         self._places = [first + variables.index(v) for v, _ in self.program.updates]
 
     def __repr__(self) -> str:
@@ -128,14 +131,28 @@ class Function:
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
+        short = self._short.get(self._engine or current())
+        if short is not None:
+            try:
+                arrays: list[Any] | None = short(values)
+            except Warning:  # somebody has made it an error
+                raise
+            except Exception:  # the long way tells why, or does it
+                arrays = None
+            if arrays is not None:
+                return [x[()] for x in arrays] if self._scalars else arrays
+        return self._call(values)
+
+    def _call(self, values: Sequence[Any]) -> list[Any]:
+        """A call in all its parts."""
         if len(values) != len(self._feeds):
             self._miscounted(values)
         engine = self.engine
-        if _fit(values, self._wanted):
+        if self._fits(values):
             arguments = list(values)
         else:
             arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
-        phase = None if self._phase is None else bool(arguments[self._phase])
+        phase = self._phase_of(arguments)
         key = engine if phase is None else (engine, phase)
         executable = self._executables.get(key)
         if executable is None:  # with the dead branches of the learning phase removed
@@ -143,25 +160,17 @@ class Function:
         if self._locks:
             results = self._run_and_commit(executable, arguments, engine)
         else:
-            if not self._pure:
-                arguments += [*self._constants(), *self._state(engine)]
-            try:  # what `run` does, without a call of its own
-                results = executable(arguments)
-            except Exception as error:
-                self._failed(executable, error, arguments, engine)
-        if not self._pure:
-            results = self._outputs(results, engine)
-        if engine.name == "numpy" or not self._as_numpy:
-            return list(results)
-        to_numpy = engine.to_numpy
-        arrays = [to_numpy(x, False) for x in results]
-        return [x[()] for x in arrays] if self._scalars else arrays
-
-    def _outputs(self, results: Sequence[Any], engine: Engine) -> Sequence[Any]:
-        """What of a call's results the caller gets; prints what is to be printed."""
+            values = [*arguments, *self._constants(), *self._state(engine)]
+            results = run(executable, values, lambda: self._replay(values, engine))
         if self.program.prints:
             self._print([engine.to_numpy(x)[()] for x in results])
-        return results[: len(self.outputs)]
+        if self._is_plain and executable.short is not None and engine not in self._short:
+            self._short[engine] = where_fit([x.type for x in self.inputs], executable.short)
+        results = results[: len(self.outputs)]
+        if not self._as_numpy:
+            return list(results)
+        arrays = [engine.to_numpy(x, copy=False) for x in results]
+        return [x[()] for x in arrays] if self._scalars else arrays
 
     def _state(self, engine: Engine) -> list[Any]:
         variables = self.program.variables
@@ -236,11 +245,6 @@ class Function:
         """What the engine runs, as text (for learning phase `phase`, if that's an input)."""
         return compiled(self.graph(phase), self.engine).source
 
-    def _failed(
-        self, executable: Executable, error: Exception, arguments: Sequence[Any], engine: Engine
-    ) -> NoReturn:
-        failed(executable, error, lambda: self._replay(arguments, engine))
-
     def _replay(self, values: Sequence[Any], engine: Engine) -> None:
         """Run a call that failed again, on the embedded engine, where every node is known.
 
@@ -268,29 +272,12 @@ class Function:
         return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
 
 
-def _want(node: Node) -> Want:
-    """The dtype, number of axes and known sizes (axis, size) that an array for `node` has."""
-    known = [(i, d) for i, d in enumerate(node.shape) if d is not None]
-    return np.dtype(node.dtype), node.type.rank, known
-
-
-def _fit(values: Sequence[Any], wanted: Sequence[Want]) -> bool:
-    """Whether all values are NumPy arrays that can be taken as they are: most often they are."""
-    for value, (dtype, rank, known) in zip(values, wanted, strict=False):
-        if type(value) is not _ARRAY or value.dtype is not dtype or value.ndim != rank:
-            return False
-        for axis, size in known:
-            if value.shape[axis] != size:
-                return False
-    return True
-
-
 def feed_of(node: Node, what: str) -> Feed:
     """The function that turns a given value into an array for `node`, or refuses it."""
-    type, wanted = node.type, [_want(node)]
+    type, fit = node.type, fits([node.type])
 
     def feed(value: Any, engine: Engine) -> Any:
-        if _fit([value], wanted):
+        if fit((value,)):
             return value
         own = None if isinstance(value, np.ndarray | list | float) else engine.type_of(value)
         if own == type or (own and own.dtype == type.dtype and type.accepts(own.shape)):

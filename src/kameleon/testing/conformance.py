@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ..engines._base import Engine
+from ..engines._base import Engine, Executable
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import REGISTRY
@@ -201,10 +202,9 @@ def check_case(
     outputs = case.results(inputs)
     verify(Graph(inputs, outputs))
     graph = _expanded(inputs, outputs, native or engine.native)
-    values = None if graph is None else _compute(engine, case, graph)
-    if values is None:
-        return
-    for output, value, expected in zip(outputs, values, case.expected(), strict=True):
+    runs = [] if graph is None else _runs(engine, case, graph)
+    triples = (zip(outputs, values, case.expected(), strict=True) for values in runs)
+    for output, value, expected in chain.from_iterable(triples):
         names = (value.dtype.name, output.dtype)
         require(names == (expected.dtype.name,) * 2, f"dtype {names}, not {expected.dtype}")
         require(output.type.accepts(value.shape), f"{output.type} isn't the type of {value.shape}")
@@ -273,17 +273,25 @@ def _expanded(inputs: Sequence[Node], outputs: Sequence[Node], native: Native) -
     return graph
 
 
-def _compute(engine: Engine, case: Case, graph: Graph) -> list[Array] | None:
-    """The outputs' values: of two calls, as engines may run a program differently when it comes
-    again. None where the engine lacks a dtype, and says so."""
+def _runs(engine: Engine, case: Case, graph: Graph) -> list[list[Array]]:
+    """The outputs' values, of a call and of the short way, where there's one. None at all where
+    the engine lacks a dtype, and says so."""
     lacking = _dtypes(graph) & set(engine.lacks)
     try:
         executable = build(graph, engine)
     except DTypeError:
         if lacking:
-            return None
+            return []
         raise
     require(not lacking, f"{engine.title} lacks {lacking}, and compiles it")
+    called = _called(engine, case, executable)
+    if executable.short is None:
+        return [called]
+    return [called, executable.short(*map(np.array, case.operands))]
+
+
+def _called(engine: Engine, case: Case, executable: Executable) -> list[Array]:
+    """The values of two calls, as engines may run a program differently when it comes again."""
     arguments = [engine.from_numpy(x.copy()) for x in case.operands]
     first, second = (list(map(engine.to_numpy, run(executable, arguments))) for _ in range(2))
     for x, y in zip(first, second, strict=True):

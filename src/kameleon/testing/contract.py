@@ -60,7 +60,7 @@ def _equal(got: Any, expected: Any, message: str) -> None:
     np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance, err_msg=message)
 
 
-def _fails(executable: Executable, arguments: Sequence[Any], what: str) -> None:
+def _fails(executable: Callable[..., Any], arguments: Sequence[Any], what: str) -> None:
     try:
         executable(arguments)
     except Exception:
@@ -258,6 +258,30 @@ def _consumed_arguments(engine: Engine) -> None:
             _equal(got, expected, "a call that consumes an argument")
 
 
+def _the_short_way(engine: Engine) -> None:
+    """From NumPy arrays to NumPy arrays, where there is one: as a call, or it fails where that
+    does."""
+    x, y = _input(engine, None, 3), _input(engine, None, 3)
+    executable = _compiled(engine, [x, y], [ew.add(x, y), x, y, y])
+    a, b = _numbers(engine, 4, 3), _numbers(engine, 4, 3, seed=1)
+    for _ in range(3):  # it may come with a later call
+        want = _values(engine, executable([a, b]))
+    short = executable.short
+    if short is None:
+        return
+    for _ in range(2):
+        given = [a.copy(), b.copy()]
+        results = short(*given)
+        require(type(results) is list, f"it gives a {type(results).__name__}, not a list")
+        for result, expected in zip(results, want, strict=True):
+            require(type(result) is np.ndarray, f"it gives {type(result)}, not an array")
+            np.testing.assert_array_equal(result, expected, err_msg="unlike a call")
+            result[...] = 77
+        for argument, before in zip(given, (a, b), strict=True):
+            np.testing.assert_array_equal(argument, before, err_msg="written to an argument")
+    _fails(lambda given: short(*given), [a, b[:1]], "the sum of sizes 4 and 1")
+
+
 # Errors --------------------------------------------------------------------------------------
 
 
@@ -345,6 +369,7 @@ _ALL: tuple[Callable[[Engine], None], ...] = (
     _one_code_for_all_sizes,
     _calls_from_several_threads,
     _consumed_arguments,
+    _the_short_way,
     _wrong_indices_are_errors,
     _sizes_that_differ_are_errors,
     _checks_are_errors,

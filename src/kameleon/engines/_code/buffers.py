@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 # Smaller arrays come quickly from the allocator.
 SMALLEST = 64 * 1024
 # As many bytes are kept at most, by each library.
 LIMIT = 256 * 1024 * 1024
+
+
+def may_be_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLEST) -> bool:
+    """Whether an array is worth a buffer that is kept; unknown sizes count 32."""
+    return math.prod(32 if d is None else d for d in shape) * itemsize >= smallest
 
 
 class Buffers:

@@ -8,7 +8,6 @@ evaluation, very long programs) or are joined to one generated Python function.
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -16,7 +15,7 @@ from typing import Any
 
 from ...ir.node import Node
 from ...ir.types import TensorType
-from .buffers import SMALLEST
+from .buffers import SMALLEST, may_be_large
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
 # they save, and much memory.
@@ -105,7 +104,7 @@ class Code:
         self._calls = 0
         self._steps: list[tuple[Callable[..., Any], list[int], list[int]]] = []
         self._literals: dict[str, int] = {}
-        self._function: Callable[..., Any] | None = None
+        self.function: Callable[..., Any] | None = None
 
     # Emitting ------------------------------------------------------------------------------
 
@@ -258,7 +257,7 @@ class Code:
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the lines on the parameters' values; gives the outputs' values."""
-        function = self._function
+        function = self.function
         if function is None:
             self._calls += 1
             if self._calls < JOINED_AT_CALL or len(self.lines) > LONGEST_SOURCE:
@@ -317,7 +316,7 @@ class Code:
         names = {f"c{slot}": value for slot, value in self.constants.items()}
         space = {**self.language.namespace, **names, "_code": self}
         exec(compile(self.source(), self.filename, "exec"), space)
-        self._function = function = space["program"]
+        self.function = function = space["program"]
         return function  # type: ignore[no-any-return]
 
     # Failing -------------------------------------------------------------------------------
@@ -339,8 +338,6 @@ class Code:
 
 
 def _may_be_large(node: Node, smallest: int) -> bool:
-    """Whether a value of this type is worth a buffer from the pool; unknown sizes count 32."""
-    if not isinstance(node.type, TensorType):
-        return False
-    count = math.prod(32 if d is None else d for d in node.shape)
-    return count * node.dtype.itemsize >= smallest
+    """Whether a value of this type is worth a buffer from the pool."""
+    single = isinstance(node.type, TensorType)
+    return single and may_be_large(node.shape, node.dtype.itemsize, smallest)

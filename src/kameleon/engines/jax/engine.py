@@ -6,7 +6,6 @@ the calling thread.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,11 +18,9 @@ from ...ir.types import TensorType, as_dtype
 from .._base import Engine
 from .._exchange import numpy_view
 from .._lowering import Rule
+from .arrays import given_up
 from .executable import JaxExecutable
 from .rules import DECLINED, RULES
-
-# Results of fewer elements are copied: that takes less time than sharing their memory.
-LARGE = 16384
 
 
 class JaxEngine(Engine):
@@ -46,10 +43,8 @@ class JaxEngine(Engine):
             return jax.device_put(np.array(array))
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
-        """See `Engine.to_numpy`. A large result that was given up isn't copied."""
-        if copy or math.prod(array.shape) < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
-            return np.array(array)
-        return np.asarray(_Memory(array))
+        """See `Engine.to_numpy`."""
+        return np.array(array) if copy else given_up(array)
 
     def type_of(self, value: Any) -> TensorType | None:
         """See `Engine.type_of`."""
@@ -76,26 +71,6 @@ class JaxEngine(Engine):
         """See `Engine.devices`: JAX's default device comes first."""
         found = [f"{d.platform}:{d.id}" for d in jax.devices()]
         return (*found, *(["cpu:0"] if not found[0].startswith("cpu") else []))
-
-
-class _Memory:
-    """The memory of a result of JAX that nobody else holds: NumPy may write to it."""
-
-    __slots__ = ("__array_interface__", "array")
-
-    def __init__(self, array: Any):
-        self.array = array.block_until_ready()  # lives as long as what is made of this
-        self.__array_interface__ = {
-            "shape": array.shape,
-            "typestr": array.dtype.str,
-            "data": (array.unsafe_buffer_pointer(), False),
-            "version": 3,
-        }
-
-
-def _on_cpu(array: Any) -> bool:
-    devices = array.devices()
-    return len(devices) == 1 and next(iter(devices)).platform == "cpu"
 
 
 engine = JaxEngine()

@@ -19,6 +19,7 @@ from ...ir.text import text_of
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import flagged
+from .arrays import between
 from .lowering import Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
@@ -55,6 +56,8 @@ class JaxExecutable(Executable):
             self.consuming = self._consuming
         simple = not (self._static or self._large or self.flags)
         self._direct = self._jitted((), ()) if simple else None
+        if self._direct is not None and graph.outputs:
+            self.short = between(self._direct, graph)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,16 @@ class _Executable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         return self._run(arguments)
+
+    @cached_property
+    def _listed(self) -> Callable[..., list[Any]]:
+        function: Any = self.code.function
+        return np.errstate(all="ignore")(lambda *arrays: list(function(*arrays)))
+
+    @property
+    def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
+        """See `Executable.short`: once the code is one function."""
+        return self._listed if self.code.function else None
 
     def culprit(self, error: BaseException) -> Node | None:
         return self.code.culprit(error)

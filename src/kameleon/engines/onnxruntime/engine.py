@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import DTYPES, TensorType
 from ...prims.sizes import size_origin
+from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._flags import Flag, flagged
@@ -32,10 +33,6 @@ _DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
 _NAMES = {"float32": "float", "float64": "double"}
 _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_TYPES}
-
-
-# An input's number and axis; another's, or -1 and the size itself.
-Pair = tuple[int, int, int, int]
 
 
 class _Lowering(OnnxLowering):
@@ -59,8 +56,8 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class _Executable(Executable):
-    """A session and its model, the names of what goes in and comes out, the sizes that must be
-    equal, and by name the large constants: they're given to each call, and never copied."""
+    """A session and its model, the names of what goes in and comes out, what inputs agree in, and
+    by name the large constants: they're given to each call, and never copied."""
 
     def __init__(
         self,
@@ -68,11 +65,12 @@ class _Executable(Executable):
         model: Any,
         inputs: list[str],
         outputs: list[str],
-        pairs: Sequence[Pair],
+        agree: Callable[..., Any] | None,
         large: Mapping[str, Any],
     ):
         self._session, self._inputs, self._outputs = session, inputs, outputs
-        self._model, self._pairs, self._large = model, pairs, dict(large)
+        self._model, self._large = model, dict(large)
+        self._agree = agree
         # The session's own `run` looks at each input again, in Python.
         self._run = getattr(session, "_sess", session).run
         self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
@@ -81,15 +79,20 @@ class _Executable(Executable):
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`. Sizes are compared before anything runs."""
         try:
-            for i, axis, j, other in self._pairs:
-                if arguments[i].shape[axis] != (other if j < 0 else arguments[j].shape[other]):
-                    raise EvaluationError("sizes that were taken as equal differ at run time")
+            return self.between_arrays(*arguments)
         except TypeError:  # `shape` of an OrtValue is a method
-            return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
-        feed = dict(zip(self._inputs, arguments, strict=True))
+            if all(isinstance(x, _ARRAY) for x in arguments):
+                raise
+        return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
+
+    def between_arrays(self, *arrays: Any) -> list[Any]:
+        """See `Executable.short`."""
+        if self._agree is not None:
+            self._agree(*arrays)
+        feed = dict(zip(self._inputs, arrays))  # noqa: B905 (`strict` takes time)
         if self._large:
             feed |= self._large
-        results: Sequence[Any] = self._run(self._outputs, feed, self._options)
+        results: list[Any] = self._run(self._outputs, feed, self._options)
         return results
 
     @property
@@ -150,7 +153,7 @@ class OnnxRuntimeEngine(Engine):
         if not graph.outputs:
             return _Nothing()
         sizes = Sizes(size_origin)
-        pairs = _pairs(graph, sizes)
+        agreed = agreement(graph, sizes)
         graph, flags = flagged(graph, (), sizes)
         writer = Writer()
         names = [writer.shared.name() for _ in graph.inputs]
@@ -158,7 +161,10 @@ class OnnxRuntimeEngine(Engine):
         model = writer.model(_declared(graph, names, sizes), outputs)
         static = all(x.type.is_static for x in graph.inputs)
         session = _session(model, writer.shared.lines, static)
-        made = _Executable(session, model, names, outputs, pairs, writer.shared.large)
+        check = agreed.check if agreed else None
+        made = _Executable(session, model, names, outputs, check, writer.shared.large)
+        if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
+            made.short = made.between_arrays
         return _Checked(made, flags) if flags else made
 
     def from_numpy(self, array: Any) -> Any:
@@ -192,25 +198,6 @@ class OnnxRuntimeEngine(Engine):
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""
         return ["gpu" if "CUDA" in p else "cpu" for p in providers()]
-
-
-def _pairs(graph: Graph, sizes: Sizes) -> list[Pair]:
-    """Sizes of inputs that elementwise operations take as equal; from here on they're known."""
-    number = {x: i for i, x in enumerate(graph.inputs)}
-    pairs = []
-    for node in graph.nodes[len(number) :]:
-        if not node.primitive.elementwise:
-            continue
-        for axis in range(len(node.shape)):
-            roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
-            given: list[Any] = [r for r in roots if isinstance(r, tuple) and r[0] in number]
-            fixed = [r for r in roots if isinstance(r, int)]
-            same = [*fixed, *given]
-            for root in given[not fixed :]:
-                other = (-1, same[0]) if fixed else (number[same[0][0]], same[0][1])
-                pairs.append((number[root[0]], root[1], *other))
-                sizes.state(root, same[0])
-    return pairs
 
 
 def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:

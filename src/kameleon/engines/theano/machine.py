@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,9 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 
 from ...ir.program import Graph
-from .._code.buffers import SMALLEST
+from ...ir.types import TensorType
+from .._code.buffers import may_be_large
+from .._written import written
 from ..numpy import pool
 from ..numpy.pool import give
 from .lowering import TheanoLowering, array_type
@@ -31,6 +32,7 @@ from .ops import Loop, Vectorised
 _building = threading.Lock()
 
 Cell = list[Any]  # of one element
+Step = tuple[Callable[[], None], list[Cell]]
 
 
 class Machine:
@@ -48,11 +50,14 @@ class Machine:
         inputs = [array_type(x.type)() for x in graph.inputs]
         low = TheanoLowering(graph, inputs)
         outputs = [*low.fresh(), *low.guards]
+        # PyTensor's own loop in C is the quickest, where there's nothing to hand on.
+        values = (n.type for n in graph.nodes if isinstance(n.type, TensorType))
+        looped = in_c and not any(may_be_large(t.shape, t.dtype.itemsize) for t in values)
         with _building:
             function = FunctionMaker(
                 [In(x) for x in inputs],
                 [Out(y) for y in outputs],
-                mode=_mode(in_c),
+                mode=_mode(in_c, looped),
                 on_unused_input="ignore",
                 trust_input=True,
             ).create()
@@ -63,12 +68,9 @@ class Machine:
         self.filled: list[Cell] = [
             cell for x, cell in vm.storage_map.items() if x.owner or x in self.fgraph.inputs
         ]
-        large = {id(cell) for x, cell in vm.storage_map.items() if _may_be_large(x.type)}
-        steps = zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True)
-        self.steps = [
-            (_prepared(node, thunk), [cell for cell in dying if id(cell) in large])
-            for node, thunk, dying in steps
-        ]
+        self.steps = [] if looped else list(_steps(vm))
+        if looped:
+            self.run = self._written_out(vm)  # type: ignore[assignment, method-assign]
         # NumPy's floating-point warnings are to be turned off around a call.
         if any(not isinstance(node.op, Loop) for node in vm.nodes):
             self.run = np.errstate(all="ignore")(self.run)  # type: ignore[method-assign]
@@ -88,6 +90,24 @@ class Machine:
             for cell in self.filled:
                 cell[0] = None
 
+    def _written_out(self, vm: Any) -> Callable[[Sequence[Any]], list[Any]]:
+        """`run` where PyTensor's loop does all steps, without loops of Python."""
+        given = [f"g{i}[0]" for i in range(len(self.given))]
+        made = [f"m{i}[0]" for i in range(len(self.made))]
+        filled = [f"f{i}[0]" for i in range(len(self.filled))]
+        rows = [
+            "def written(arguments):",
+            f" [{', '.join(given)}] = arguments",
+            f" try: vm(); return [{', '.join(made)}]",
+            f" finally: {' = '.join([*filled, 'none'])} = None",
+        ]
+        cells = {
+            f"{letter}{i}": cell
+            for letter, group in zip("gmf", (self.given, self.made, self.filled), strict=True)
+            for i, cell in enumerate(group)
+        }
+        return written(rows, vm=vm, **cells)
+
     @property
     def source(self) -> str:
         """The graph that is run, in PyTensor's own print."""
@@ -99,8 +119,8 @@ def has_compiler() -> bool:
     return bool(pytensor.config.cxx)
 
 
-def _mode(in_c: bool) -> Mode:
-    linker = VMLinker(allow_gc=True, use_cloop=False, c_thunks=in_c)
+def _mode(in_c: bool, looped: bool) -> Mode:
+    linker = VMLinker(allow_gc=True, use_cloop=looped, c_thunks=in_c)
     if not in_c:
         return Mode(linker, SequentialGraphRewriter())
     # Numbers written into C code would be doubles there.
@@ -108,6 +128,13 @@ def _mode(in_c: bool) -> Mode:
         include=["fusion", "inplace_elemwise"], exclude=["local_inline_composite_constants"]
     )
     return Mode(linker, SequentialGraphRewriter(Mode(linker, query).optimizer, Vectorised()))
+
+
+def _steps(vm: Any) -> Iterator[Step]:
+    """Thunks, each with the cells of large values that are needed no longer behind it."""
+    large = {id(cell) for x, cell in vm.storage_map.items() if _may_be_large(x.type)}
+    for node, thunk, dying in zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True):
+        yield _prepared(node, thunk), [cell for cell in dying if id(cell) in large]
 
 
 def _prepared(node: Any, thunk: Callable[[], None]) -> Callable[[], None]:
@@ -161,6 +188,5 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
 
 
 def _may_be_large(type: Any) -> bool:
-    """Whether a buffer from the pool is worth the trouble; unknown sizes count 32."""
-    count = math.prod(32 if d is None else d for d in type.shape)
-    return bool(count * np.dtype(type.dtype).itemsize >= SMALLEST)
+    """Whether a value of one of PyTensor's types is worth a buffer from the pool."""
+    return may_be_large(type.shape, np.dtype(type.dtype).itemsize)

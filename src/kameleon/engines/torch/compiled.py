@@ -83,7 +83,7 @@ class CompiledEngine(TorchEngine):
         emitter = CompiledEmitter(graph, self.device)
         code = emitter.run(own_outputs=True)
         function = emitter.function(code)
-        return TorchExecutable(code, graph, self.device, lambda given: function(*given))
+        return TorchExecutable(emitter, code, lambda given: function(*given))
 
 
 engine = CompiledEngine()

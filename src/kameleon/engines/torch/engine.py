@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import TensorType
+from .._agreement import agreement
 from .._base import Engine, Executable
 from .._code.code import VIEW, Arg, Code, Language
 from .._code.contraction import Factors
@@ -52,8 +54,9 @@ class TorchEmitter(Emitter):
     def __init__(self, graph: Graph, device: torch.device, more: int = 0, of_body: bool = False):
         super().__init__(graph, more)
         self.device = device
+        self.agreement = None if of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
-        self._fusions = fusions(graph, of_body)
+        self._fusions = fusions(graph, of_body, self.sizes)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
         self._parts = parts(graph)
         self._splits: dict[tuple[Node, int], int] = {}
@@ -202,8 +205,8 @@ class TorchEngine(Engine):
 
     def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""
-        code = TorchEmitter(graph, self.device).run(own_outputs=True)
-        return TorchExecutable(code, graph, self.device)
+        emitter = TorchEmitter(graph, self.device)
+        return TorchExecutable(emitter, emitter.run(own_outputs=True))
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy."""
@@ -246,15 +249,18 @@ class TorchEngine(Engine):
 class TorchExecutable(Executable):
     """Code that autograd records nothing of: what asks for gradients is detached from them."""
 
-    def __init__(self, code: Code, graph: Graph, device: torch.device, run: Run | None = None):
-        self.code, self.device, self.run = code, device, run or code
-        self.on_processor = device.type == "cpu"
+    def __init__(self, emitter: TorchEmitter, code: Code, run: Run | None = None):
+        self.code, self.graph, self.run = code, emitter.graph, run or code
+        self.device, self.agreement = emitter.device, emitter.agreement
+        self.on_processor = self.device.type == "cpu"
         # Which arguments and results are kept in another dtype, and in which.
         self.unsigned_in = [
-            (i, tensors.TORCH[KEPT[x.dtype]]) for i, x in enumerate(graph.inputs) if x.dtype in KEPT
+            (i, tensors.TORCH[KEPT[x.dtype]])
+            for i, x in enumerate(self.graph.inputs)
+            if x.dtype in KEPT
         ]
         self.unsigned_out = [
-            (i, tensors.TORCH[x.dtype]) for i, x in enumerate(graph.outputs) if x.dtype in KEPT
+            (i, tensors.TORCH[x.dtype]) for i, x in enumerate(self.graph.outputs) if x.dtype in KEPT
         ]
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -262,12 +268,25 @@ class TorchExecutable(Executable):
         given = self._tensors(arguments)
         for i, dtype in self.unsigned_in:
             given[i] = given[i].view(dtype)
+        if self.agreement is not None:
+            self.agreement.check(*given)
         results = self.run(given)
         if self.unsigned_out:
             results = list(results)
             for i, dtype in self.unsigned_out:
                 results[i] = results[i].view(dtype)
         return results
+
+    @cached_property
+    def _between_arrays(self) -> Callable[..., list[Any]] | None:
+        program = self.code.function or self.code.join()
+        return tensors.between(program, self.graph, self.agreement)
+
+    @property
+    def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
+        """See `Executable.short`: once the code is one function that runs on the processor."""
+        there = self.on_processor and self.run is self.code and self.code.function is not None
+        return self._between_arrays if there else None
 
     def _tensors(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments on the device, none of which asks for a gradient."""

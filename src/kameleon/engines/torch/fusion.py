@@ -15,7 +15,6 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
-from ...prims.sizes import size_origin
 from .._stretch import bare
 
 
@@ -132,16 +131,16 @@ PATTERNS: tuple[dict[str, Pattern], ...] = (
 RESULTS: dict[str, Pattern] = {"add": _steps, "sub": _steps}
 
 
-def fusions(graph: Graph, of_body: bool) -> dict[Node, Fusion]:
+def fusions(graph: Graph, of_body: bool, sizes: Sizes) -> dict[Node, Fusion]:
     """Which nodes of a graph end a pattern, and how they are computed.
 
     Args:
         graph: the graph.
         of_body: it's a loop's or a condition's; its outputs are not results.
+        sizes: what is known of the graph.
     """
     uses = Counter(x for n in graph.nodes for x in n.operands)
     uses.update(graph.outputs)
-    sizes = Sizes(size_origin)
     found: dict[Node, Fusion] = {}
     taken: set[Node] = set()
     sought = [(n, patterns) for patterns in PATTERNS for n in reversed(graph.nodes)]

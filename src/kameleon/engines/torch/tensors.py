@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...ir.program import Graph
 from ...ir.types import DTYPES, DType, TensorType, as_dtype
+from .._agreement import Agreement, differ
+from .._written import between_arrays
 
 Tensor = torch.Tensor
 
@@ -74,6 +77,26 @@ def as_numpy(tensor: Any) -> Any:
     if tensor.dtype is torch.bfloat16:
         return tensor.view(torch.int16).numpy().view(np.dtype(as_numpy_bfloat16()))
     return tensor.resolve_neg().numpy()
+
+
+def between(
+    program: Callable[..., Any], graph: Graph, agreed: Agreement | None
+) -> Callable[..., list[Any]] | None:
+    """What runs the program of a graph from NumPy arrays to NumPy arrays, which must agree; None
+    where these have other dtypes than the program's tensors.
+    """
+    if any(x.dtype in KEPT or x.dtype == "bfloat16" for x in (*graph.inputs, *graph.outputs)):
+        return None
+    return between_arrays(
+        graph,
+        f"{agreed.condition if agreed else True} or differ(); {{made}} = program({{given}})",
+        given="share({}) if {}.flags.writeable else copy({})",
+        made="{}.numpy()",
+        differ=differ,
+        program=program,
+        share=from_buffer,
+        copy=shared,
+    )
 
 
 def as_numpy_bfloat16() -> Any:

@@ -1,0 +1,64 @@
+"""Sizes of inputs that a graph takes as equal, compared before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from ..errors import ShapeError
+from ..ir.node import Node
+from ..ir.program import Graph
+from ..ir.sizes import Sizes
+from ._written import written
+
+
+class Agreement(NamedTuple):
+    """What has to hold of the inputs of a graph.
+
+    condition: as text, of the inputs x0, x1 ….
+    check: given the inputs, fails where it doesn't hold.
+    """
+
+    condition: str
+    check: Callable[..., Any]
+
+
+def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
+    """What has to hold; None where that's nothing.
+
+    Args:
+        graph: a closed graph.
+        sizes: what is known of the graph; it learns that this holds.
+    """
+    condition = " and ".join(_equalities(graph, sizes))
+    if not condition:
+        return None
+    names = ", ".join(f"x{i}" for i in range(len(graph.inputs)))
+    rows = [f"def written({names}):", f" {condition} or differ()"]
+    return Agreement(condition, written(rows, differ=differ))
+
+
+def differ() -> NoReturn:
+    """Say that inputs don't agree."""
+    raise ShapeError("sizes that were taken as equal differ at run time")
+
+
+def _equalities(graph: Graph, sizes: Sizes) -> Iterator[str]:
+    """Sizes that elementwise operations take as equal."""
+    number = {x: i for i, x in enumerate(graph.inputs)}
+    for node in graph.nodes[len(number) :]:
+        if not node.primitive.elementwise:
+            continue
+        for axis in range(len(node.shape)):
+            roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
+            given: list[Any] = [r for r in roots if isinstance(r, tuple) and r[0] in number]
+            base = next((r for r in roots if isinstance(r, int)), given[0] if given else None)
+            for root in given:
+                if root != base:
+                    yield f"{_text(root, number)} == {_text(base, number)}"
+                    sizes.state(root, base)
+
+
+def _text(root: Any, number: Mapping[Node, int]) -> str:
+    """How a size is read."""
+    return str(root) if isinstance(root, int) else f"x{number[root[0]]}.shape[{root[1]}]"

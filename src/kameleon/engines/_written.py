@@ -1,0 +1,54 @@
+"""Short functions written out for so many values: calls of them have no loops in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from ..ir.program import Graph
+
+# The code of as many functions is kept; those of one text share it.
+KEPT = 512
+
+
+def written(rows: Iterable[str], **names: Any) -> Callable[..., Any]:
+    """The function called `written` that the rows define.
+
+    Args:
+        rows: of Python.
+        names: what they may name.
+    """
+    space = {"__name__": __name__, **names}  # a warning's line is looked for behind it
+    exec(_code("\n".join(rows)), space)
+    function: Callable[..., Any] = space["written"]
+    return function
+
+
+@lru_cache(KEPT)
+def _code(text: str) -> CodeType:
+    return compile(text, "<kameleon written>", "exec")
+
+
+def between_arrays(
+    graph: Graph, call: str, given: str = "{}", made: str = "{}", **names: Any
+) -> Callable[..., list[Any]]:
+    """What may serve as `Executable.short`.
+
+    Args:
+        graph: its inputs and outputs are the function's.
+        call: a line that sets `{made}`, a list of names, by a call with `{given}`.
+        given: how an argument, `{}`, is handed to that call.
+        made: what becomes of a result, `{}`.
+        names: what these may name.
+    """
+    arguments = [f"x{i}" for i in range(len(graph.inputs))]
+    results = [f"y{i}" for i in range(len(graph.outputs))]
+    there = ", ".join(given.replace("{}", x) for x in arguments)
+    rows = [
+        f"def written({', '.join(arguments)}):",
+        " " + call.format(given=there, made=f"[{', '.join(results)}]"),
+        f" return [{', '.join(made.replace('{}', y) for y in results)}]",
+    ]
+    return written(rows, **names)

@@ -1,0 +1,53 @@
+"""Whether what a call is given can be taken as it is: written out, for every call asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engines._written import written
+from ..ir.types import TensorType
+
+
+def fits(types: Sequence[TensorType]) -> Callable[[Sequence[Any]], bool]:
+    """The function that tells whether values, as many as types, are NumPy arrays of them."""
+    return _asked(types, "True", "False")
+
+
+def where_fit(
+    types: Sequence[TensorType], call: Callable[..., Any]
+) -> Callable[[Sequence[Any]], Any]:
+    """The function that calls `call` with values if they fit, and else gives None.
+
+    It raises a ValueError where there are not as many values as types.
+    """
+    return _asked(types, f"call({_names(types)})", "None", call=call)
+
+
+def _asked(types: Sequence[TensorType], then: str, other: str, **names: Any) -> Callable[..., Any]:
+    conditions = [c for i, type in enumerate(types) for c in _conditions(i, type)]
+    rows = [
+        "def written(values):",
+        f" [{_names(types)}] = values",
+        f" if {' and '.join(conditions) or True}:",
+        f"  return {then}",
+        f" return {other}",
+    ]
+    dtypes = {f"d{i}": np.dtype(type.dtype) for i, type in enumerate(types)}
+    return written(rows, array=np.ndarray, **dtypes, **names)
+
+
+def _names(types: Sequence[TensorType]) -> str:
+    return ", ".join(f"x{i}" for i in range(len(types)))
+
+
+def _conditions(i: int, type: TensorType) -> list[str]:
+    """Of the i-th value: an array of this dtype, this number of axes and these sizes."""
+    if type.is_static:
+        sizes = [f"x{i}.shape == {type.shape}"]
+    else:
+        known = [(axis, size) for axis, size in enumerate(type.shape) if size is not None]
+        sizes = [f"x{i}.ndim == {type.rank}", *(f"x{i}.shape[{a}] == {d}" for a, d in known)]
+    return [f"type(x{i}) is array", f"x{i}.dtype is d{i}", *sizes]
