@@ -15,6 +15,7 @@ pytest.importorskip("jax", reason="the JAX engine needs JAX")
 import jax
 
 from kameleon import backend as K
+from kameleon.engines.jax import arrays
 from kameleon.engines.jax import executable as executable_module
 from kameleon.engines.jax.engine import engine
 from kameleon.errors import EngineError, EvaluationError, RecompilationWarning
@@ -328,6 +329,26 @@ def test_64_bits_are_kept_and_the_users_setting_too() -> None:
     assert [v.dtype.name for v in (a, b, c, d)] == ["float64", "int64", "int64", "int64"]
     assert jax.config.jax_enable_x64 is before
     assert jax.numpy.arange(3).dtype == ("int64" if before else "int32")
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("users", [True, False])
+def test_calls_switch_64_bits_on_and_back(
+    quick: bool, users: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not quick:
+        monkeypatch.setattr(arrays, "X64", lambda on: jax.enable_x64(on))
+    assert arrays._has_quick_switch(arrays.X64) == quick
+    x, y = (K.placeholder((None,), dtype="float64") for _ in range(2))
+    f = K.function([x, y], [x / y])
+    one, three = np.ones(2), np.full(2, 3.0)
+    with jax.enable_x64(users):
+        for _ in range(3):
+            np.testing.assert_array_equal(f([one, three])[0], one / three)
+            with pytest.raises(EvaluationError):
+                f([one, three[:1]])
+            assert jax.config.jax_enable_x64 is users
+            assert jax.numpy.arange(3.0).dtype == ("float64" if users else "float32")
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ class BackendFunction:
         Args:
             inputs: a list with a value for each input (one bare array, where there's one input).
         """
-        if not isinstance(inputs, (list, tuple)):
+        if type(inputs) is not list and not isinstance(inputs, (list, tuple)):
             inputs = [inputs]
         if self._direct is not None:
             return self._direct(inputs)

@@ -60,5 +60,8 @@ def _equalities(graph: Graph, sizes: Sizes) -> Iterator[str]:
 
 
 def _text(root: Any, number: Mapping[Node, int]) -> str:
-    """How a size is read."""
-    return str(root) if isinstance(root, int) else f"x{number[root[0]]}.shape[{root[1]}]"
+    """How a size is read: of NumPy arrays, the first one is so in half the time."""
+    if isinstance(root, int):
+        return str(root)
+    x, axis = f"x{number[root[0]]}", root[1]
+    return f"{x}.shape[{axis}]" if axis else f"len({x})"
