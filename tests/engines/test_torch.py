@@ -43,6 +43,22 @@ def source_of(function: Any) -> str:
     return str(function.source)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_of_rows_are_made_dense_where_threads_share_them(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    x = K.placeholder((None, 6))
+    f = K.function([x], [K.tanh(x[:, 2:5]), K.tanh(x[1:]), K.sigmoid(x[:, 2:5])])
+    array = RNG.normal(size=(4, 6)).astype("float32")
+    for _ in range(3):
+        part, below, other = f([array])
+        np.testing.assert_allclose(part, np.tanh(array[:, 2:5]), rtol=1e-6)
+        np.testing.assert_allclose(below, np.tanh(array[1:]), rtol=1e-6)
+        np.testing.assert_allclose(other, 1 / (1 + np.exp(-array[:, 2:5])), rtol=1e-6)
+    assert source_of(f).count("contiguous") == threads - 1
+
+
 # --- between NumPy and PyTorch -------------------------------------------------------------------
 
 

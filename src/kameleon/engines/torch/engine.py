@@ -54,6 +54,7 @@ class TorchEmitter(Emitter):
     def __init__(self, graph: Graph, device: torch.device, more: int = 0, of_body: bool = False):
         super().__init__(graph, more)
         self.device = device
+        self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
         self.agreement = None if of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
         self._fusions = fusions(graph, of_body, self.sizes)
