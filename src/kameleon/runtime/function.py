@@ -274,10 +274,10 @@ class Function:
 
 def feed_of(node: Node, what: str) -> Feed:
     """The function that turns a given value into an array for `node`, or refuses it."""
-    type, fit = node.type, fits([node.type])
+    type, dtype = node.type, np.dtype(node.dtype)
 
     def feed(value: Any, engine: Engine) -> Any:
-        if fit((value,)):
+        if value.__class__ is np.ndarray and value.dtype is dtype and type.accepts(value.shape):
             return value
         own = None if isinstance(value, np.ndarray | list | float) else engine.type_of(value)
         if own == type or (own and own.dtype == type.dtype and type.accepts(own.shape)):
