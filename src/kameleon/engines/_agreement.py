@@ -9,7 +9,7 @@ from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
-from ._written import written
+from ._written import numbered, written
 
 
 class Agreement(NamedTuple):
@@ -33,14 +33,15 @@ def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
     condition = " and ".join(_equalities(graph, sizes))
     if not condition:
         return None
-    names = ", ".join(f"x{i}" for i in range(len(graph.inputs)))
-    rows = [f"def written({names}):", f" {condition} or differ()"]
-    return Agreement(condition, written(rows, differ=differ))
+    names = ", ".join(numbered("x", len(graph.inputs)))
+    rows = [f"def written({names}):", f" {condition} or mismatch()"]
+    return Agreement(condition, written(rows, mismatch=mismatch))
 
 
-def differ() -> NoReturn:
-    """Say that inputs don't agree."""
-    raise ShapeError("sizes that were taken as equal differ at run time")
+def mismatch(*sizes: Any) -> NoReturn:
+    """Report sizes that were taken as equal and are not."""
+    shown = f": {sizes}" if sizes else ""
+    raise ShapeError(f"sizes that were taken as equal differ at run time{shown}")
 
 
 def _equalities(graph: Graph, sizes: Sizes) -> Iterator[str]:

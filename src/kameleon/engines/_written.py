@@ -13,6 +13,11 @@ from ..ir.program import Graph
 KEPT = 512
 
 
+def numbered(letter: str, count: int) -> list[str]:
+    """The names of values: arguments are x0, x1 …."""
+    return [f"{letter}{i}" for i in range(count)]
+
+
 def written(rows: Iterable[str], **names: Any) -> Callable[..., Any]:
     """The function called `written` that the rows define.
 
@@ -43,8 +48,8 @@ def between_arrays(
         made: what becomes of a result, `{}`.
         names: what these may name.
     """
-    arguments = [f"x{i}" for i in range(len(graph.inputs))]
-    results = [f"y{i}" for i in range(len(graph.outputs))]
+    arguments = numbered("x", len(graph.inputs))
+    results = numbered("y", len(graph.outputs))
     there = ", ".join(given.replace("{}", x) for x in arguments)
     rows = [
         f"def written({', '.join(arguments)}):",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines._written import written
+from ..engines._written import numbered, written
 from ..ir.types import TensorType
 
 
@@ -40,7 +40,7 @@ def _asked(types: Sequence[TensorType], then: str, other: str, **names: Any) -> 
 
 
 def _names(types: Sequence[TensorType]) -> str:
-    return ", ".join(f"x{i}" for i in range(len(types)))
+    return ", ".join(numbered("x", len(types)))
 
 
 def _conditions(i: int, type: TensorType) -> list[str]:

@@ -88,7 +88,7 @@ class Function:
         self._written = [v.cell for v, _ in self.program.updates]
         self._streams = [draws(s) for s in self.program.sources]
         self._seeds = [s.attrs["seed"] for s in self.program.sources]
-        self._executables: dict[Any, Executable] = {}
+        self._executables: dict[tuple[Engine, bool | None], Executable] = {}
         # By the engine in force, for values that are NumPy arrays; gives None for others.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
@@ -153,17 +153,16 @@ class Function:
         else:
             arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
         phase = self._phase_of(arguments)
-        key = engine if phase is None else (engine, phase)
-        executable = self._executables.get(key)
+        executable = self._executables.get((engine, phase))
         if executable is None:  # with the dead branches of the learning phase removed
-            executable = self._executables[key] = compiled(self.graph(phase), engine)
+            executable = self._executables[engine, phase] = compiled(self.graph(phase), engine)
         if self._locks:
             results = self._run_and_commit(executable, arguments, engine)
         else:
             values = [*arguments, *self._constants(), *self._state(engine)]
             results = run(executable, values, lambda: self._replay(values, engine))
         if self.program.prints:
-            self._print([engine.to_numpy(x)[()] for x in results])
+            self._print(results, engine)
         if self._is_plain and executable.short is not None and engine not in self._short:
             self._short[engine] = where_fit([x.type for x in self.inputs], executable.short)
         results = results[: len(self.outputs)]
@@ -227,9 +226,10 @@ class Function:
             stream.value += 1
         engine.discard(old)
 
-    def _print(self, results: Sequence[Any]) -> None:
+    def _print(self, results: Sequence[Any], engine: Engine) -> None:
         prints = self.program.prints
-        for effect, value in zip(prints, results[-len(prints) :], strict=True):
+        for effect, result in zip(prints, results[-len(prints) :], strict=True):
+            value = engine.to_numpy(result)[()]
             gap = "" if effect.message[-1:].isspace() or not effect.message else " "
             print(f"{effect.message}{gap}{value}")
 

@@ -14,7 +14,7 @@ SMALLEST = 64 * 1024
 LIMIT = 256 * 1024 * 1024
 
 
-def may_be_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLEST) -> bool:
+def is_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLEST) -> bool:
     """Whether an array is worth a buffer that is kept; unknown sizes count 32."""
     return math.prod(32 if d is None else d for d in shape) * itemsize >= smallest
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...ir.node import Node
 from ...ir.types import TensorType
-from .buffers import SMALLEST, may_be_large
+from .buffers import SMALLEST, is_large
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
 # they save, and much memory.
@@ -129,7 +129,7 @@ class Code:
         whose buffers may take the result, `dims` is its shape, where it can be told and the
         value may be large."""
         slot = self._new_slot(owned=kind == FRESH)
-        if kind == FRESH and _may_be_large(node, self.language.large * SMALLEST):
+        if kind == FRESH and may_be_large(node, self.language.large * SMALLEST):
             self._large.add(slot)
         line = Line(slot, text, args, node, reusable, dims)
         self.lines.append(line)
@@ -337,7 +337,7 @@ class Code:
         return found
 
 
-def _may_be_large(node: Node, smallest: int) -> bool:
-    """Whether a value of this type is worth a buffer from the pool."""
+def may_be_large(node: Node, smallest: int = SMALLEST) -> bool:
+    """Whether a node's value is worth a buffer from the pool."""
     single = isinstance(node.type, TensorType)
-    return single and may_be_large(node.shape, node.dtype.itemsize, smallest)
+    return single and is_large(node.shape, node.dtype.itemsize, smallest)

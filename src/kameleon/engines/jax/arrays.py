@@ -36,13 +36,13 @@ def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any
 
     Who takes a result as an array waits for it, so nothing reads an argument any longer.
     """
-    quick = _has_quick_switch(X64)
     return between_arrays(
         graph,
-        SWITCHED if quick else "with x64(True): {made} = program({given})",
+        SWITCHED if _has_quick_switch(X64) else "with x64(True): {made} = program({given})",
         made="copy({}) if count({}.shape) < large else given_up({})",
         x64=X64,
-        **({"swap": X64.swap_local, "put": X64.set_local} if quick else {}),
+        swap=getattr(X64, "swap_local", None),
+        put=getattr(X64, "set_local", None),
         program=program,
         copy=np.array,
         count=math.prod,

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import EvaluationError, ShapeError
+from ...errors import EvaluationError
+from .._agreement import mismatch
 from .pool import empty, zeros
 
 Array = Any
-
-
-def mismatch(*sizes: Any) -> None:
-    """Report sizes that were taken as equal and are not."""
-    raise ShapeError(f"sizes that were taken as equal differ at run time: {sizes}")
 
 
 def sigmoid(x: Array, out: Array = None) -> Array:
@@ -268,7 +264,7 @@ def scan(
         old, carry = carry, results[:count]
         if not number:
             _check_states(old, carry)
-            wholes = _stacks(length, old, results[count:], backwards, initial)
+            wholes = stacks_for(_stack, length, old, results[count:], backwards, initial)
             stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
         for stack, y, place in zip(stacks, results[count:], places, strict=True):
             if y is not place:
@@ -276,17 +272,23 @@ def scan(
     return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
 
 
-def _stacks(
+def _stack(length: int, y: Any) -> Array:
+    """Room for so many of `y`."""
+    return empty((length, *np.shape(y)), np.asarray(y).dtype)
+
+
+def stacks_for(
+    room: Callable[[int, Any], Any],
     length: int,
-    carry: Sequence[Array],
-    like: Sequence[Array],
+    carry: Sequence[Any],
+    like: Sequence[Any],
     backwards: bool,
     initial: Sequence[int | None],
-) -> list[Array]:
+) -> list[Any]:
     """Room for what so many steps give; with initial states where these are wanted."""
     found = []
-    for y, state in zip(map(np.asarray, like), initial, strict=True):
-        stack = empty((length + (state is not None), *y.shape), y.dtype)
+    for y, state in zip(like, initial, strict=True):
+        stack = room(length + (state is not None), y)
         if state is not None:
             stack[-1 if backwards else 0] = carry[state]
         found.append(stack)

@@ -20,9 +20,9 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 
 from ...ir.program import Graph
-from ...ir.types import TensorType
-from .._code.buffers import may_be_large
-from .._written import written
+from .._code.buffers import is_large
+from .._code.code import may_be_large
+from .._written import numbered, written
 from ..numpy import pool
 from ..numpy.pool import give
 from .lowering import TheanoLowering, array_type
@@ -51,8 +51,7 @@ class Machine:
         low = TheanoLowering(graph, inputs)
         outputs = [*low.fresh(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there's nothing to hand on.
-        values = (n.type for n in graph.nodes if isinstance(n.type, TensorType))
-        looped = in_c and not any(may_be_large(t.shape, t.dtype.itemsize) for t in values)
+        looped = in_c and not any(map(may_be_large, graph.nodes))
         with _building:
             function = FunctionMaker(
                 [In(x) for x in inputs],
@@ -92,9 +91,11 @@ class Machine:
 
     def _written_out(self, vm: Any) -> Callable[[Sequence[Any]], list[Any]]:
         """`run` where PyTensor's loop does all steps, without loops of Python."""
-        given = [f"g{i}[0]" for i in range(len(self.given))]
-        made = [f"m{i}[0]" for i in range(len(self.made))]
-        filled = [f"f{i}[0]" for i in range(len(self.filled))]
+        groups = {"g": self.given, "m": self.made, "f": self.filled}
+        given, made, filled = (
+            [f"{name}[0]" for name in numbered(letter, len(cells))]
+            for letter, cells in groups.items()
+        )
         rows = [
             "def written(arguments):",
             f" [{', '.join(given)}] = arguments",
@@ -102,9 +103,9 @@ class Machine:
             f" finally: {' = '.join([*filled, 'none'])} = None",
         ]
         cells = {
-            f"{letter}{i}": cell
-            for letter, group in zip("gmf", (self.given, self.made, self.filled), strict=True)
-            for i, cell in enumerate(group)
+            name: cell
+            for letter, group in groups.items()
+            for name, cell in zip(numbered(letter, len(group)), group, strict=True)
         }
         return written(rows, vm=vm, **cells)
 
@@ -132,7 +133,7 @@ def _mode(in_c: bool, looped: bool) -> Mode:
 
 def _steps(vm: Any) -> Iterator[Step]:
     """Thunks, each with the cells of large values that are needed no longer behind it."""
-    large = {id(cell) for x, cell in vm.storage_map.items() if _may_be_large(x.type)}
+    large = {id(cell) for x, cell in vm.storage_map.items() if _is_large(x.type)}
     for node, thunk, dying in zip(vm.nodes, vm.thunks, vm.post_thunk_clear, strict=True):
         yield _prepared(node, thunk), [cell for cell in dying if id(cell) in large]
 
@@ -150,7 +151,7 @@ def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
     """A loop in C whose new large arrays are made from buffers of the pool."""
     fresh = [y for i, y in enumerate(node.outputs) if i not in node.op.inplace_pattern]
     like = next((x for x in node.inputs if x.type.shape == node.outputs[0].type.shape), None)
-    if not fresh or like is None or not _may_be_large(like.type):
+    if not fresh or like is None or not _is_large(like.type):
         return thunk.thunk  # type: ignore[no-any-return]
     cells: dict[Any, Cell] = dict(zip(node.inputs, thunk.inputs, strict=True))
     cells.update(zip(node.outputs, thunk.outputs, strict=True))
@@ -187,6 +188,6 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
     return run
 
 
-def _may_be_large(type: Any) -> bool:
+def _is_large(type: Any) -> bool:
     """Whether a value of one of PyTensor's types is worth a buffer from the pool."""
-    return may_be_large(type.shape, np.dtype(type.dtype).itemsize)
+    return is_large(type.shape, np.dtype(type.dtype).itemsize)

@@ -280,7 +280,7 @@ class TorchExecutable(Executable):
 
     @cached_property
     def _between_arrays(self) -> Callable[..., list[Any]] | None:
-        program = self.code.function or self.code.join()
+        program: Any = self.code.function
         return tensors.between(program, self.graph, self.agreement)
 
     @property

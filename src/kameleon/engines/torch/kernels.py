@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...errors import EvaluationError, ShapeError
-from ..numpy.kernels import after, before
+from ...errors import EvaluationError
+from .._agreement import mismatch
+from ..numpy.kernels import after, before, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
 from .tensors import KINDS, as_numpy, lowest, shared
@@ -21,11 +22,6 @@ broadcast_shapes = np.broadcast_shapes  # PyTorch's takes twelve times as long
 broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
 
 INDEX_DTYPES = (torch.int32, torch.int64)
-
-
-def mismatch(*sizes: Any) -> None:
-    """Report sizes that were taken as equal and are not."""
-    raise ShapeError(f"sizes that were taken as equal differ at run time: {sizes}")
 
 
 def scalar(value: Any, dtype: torch.dtype) -> Tensor:
@@ -340,7 +336,7 @@ def scan(
         for t in order[1:]:
             results = step(*consts, *results, *slices[t])
         return tuple(results)
-    wholes = _stacks(length, carry, results[count:], backwards, initial)
+    wholes = stacks_for(_stack, length, carry, results[count:], backwards, initial)
     stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
     rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
     last = order[-1]
@@ -354,23 +350,6 @@ def scan(
             if y is not place:
                 place.copy_(y)
     return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
-
-
-def _stacks(
-    length: int,
-    carry: Sequence[Tensor],
-    like: Sequence[Tensor],
-    backwards: bool,
-    initial: Sequence[int | None],
-) -> list[Tensor]:
-    """Room for what so many steps give; with initial states where these are wanted."""
-    found = []
-    for y, state in zip(like, initial, strict=True):
-        stack = _stack(length + (state is not None), y)
-        if state is not None:
-            stack[-1 if backwards else 0].copy_(carry[state])
-        found.append(stack)
-    return found
 
 
 def _stack(length: int, y: Tensor) -> Tensor:

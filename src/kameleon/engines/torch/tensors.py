@@ -16,7 +16,7 @@ import torch
 
 from ...ir.program import Graph
 from ...ir.types import DTYPES, DType, TensorType, as_dtype
-from .._agreement import Agreement, differ
+from .._agreement import Agreement, mismatch
 from .._written import between_arrays
 
 Tensor = torch.Tensor
@@ -89,10 +89,10 @@ def between(
         return None
     return between_arrays(
         graph,
-        f"{agreed.condition if agreed else True} or differ(); {{made}} = program({{given}})",
+        f"{agreed.condition if agreed else True} or mismatch(); {{made}} = program({{given}})",
         given="share({}) if {}.flags.writeable else copy({})",
         made="{}.numpy()",
-        differ=differ,
+        mismatch=mismatch,
         program=program,
         share=from_buffer,
         copy=shared,
