@@ -13,6 +13,7 @@ from kameleon import backend as K
 from kameleon.engines._code.rules import stacking
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
+from kameleon.transform.lifting import LARGEST_SLICE
 from kameleon.transform.simplify import simplify
 
 Tensors = list[Any]
@@ -118,3 +119,47 @@ def test_states_from_before_each_step_have_no_stack_of_their_own() -> None:
             assert stacks.given[number] is y
     assert any(is_before for _, is_before in stacks.views)
     assert stacking(backward).initial.count(None) == len(stacking(backward).given)
+
+
+# What moves out of a loop ---------------------------------------------------------------------
+
+
+def body_names(node: Node) -> list[str]:
+    """The primitives that a step runs."""
+    body = node.attrs["body"]
+    return [n.primitive.name for n in body.nodes[len(body.inputs) :]]
+
+
+def test_slopes_of_activations_are_made_before_the_loop() -> None:
+    """A step back multiplies by them: one product for each use of a cotangent."""
+    _, backward = loops()
+    names = body_names(backward)
+    assert "sub" not in names
+    assert names.count("mul") == 6
+    assert names.count("add") == 2
+
+
+def products(x: Any, states: Tensors) -> tuple[Any, Tensors]:
+    """Two factors of every step that may be of any size."""
+    h = states[0] * x * K.reverse(x, 1)
+    return h, [h]
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+def test_factors_that_would_overflow_together_stay_apart(engine: str) -> None:
+    x, start = K.placeholder((1, 3, UNITS)), K.placeholder((1, UNITS))
+    last, *_ = K.rnn(products, x, [start])
+    f = K.function([x, start], [last], engine=engine)
+    array = np.full((1, 3, UNITS), 1e30, "float32")
+    array[:, 1:] = 1e-30
+    (got,) = f([array, np.full((1, UNITS), 1e-30, "float32")])
+    assert np.isfinite(got).all()
+
+
+@pytest.mark.parametrize(("units", "moves"), [(8, True), (LARGEST_SLICE, False)])
+def test_what_is_large_stays_in_the_loop(units: int, moves: bool) -> None:
+    x, start = K.placeholder((2, 3, units)), K.placeholder((2, units))
+    last, *_ = K.rnn(lambda x, states: (y := states[0] + K.sin(x), [y]), x, [start])
+    graph = simplify(Graph([x, start], [last]))
+    (node,) = (n for n in graph.nodes if n.primitive.name == "scan")
+    assert ("sin" not in body_names(node)) == moves

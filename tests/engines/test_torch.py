@@ -23,6 +23,7 @@ from kameleon import backend as K
 from kameleon.engines._code import code as code_module
 from kameleon.engines.torch import pool, tensors, windows
 from kameleon.engines.torch.engine import engine
+from kameleon.engines.torch.kernels import upright
 from kameleon.errors import EvaluationError
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
@@ -495,3 +496,17 @@ def test_graphs_through_the_compiler() -> None:
         array = RNG.normal(size=(rows, 4)).astype("float32")
         for got, expected in zip(run([array]), plain([array]), strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (8, 3), (4, 4)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_matrices_of_loops_lie_with_their_longer_axis_outside(
+    shape: tuple[int, int], turned: bool
+) -> None:
+    x = torch.arange(float(shape[0] * shape[1])).view(shape[::-1] if turned else shape)
+    x = x.T if turned else x
+    found = upright(x)
+    assert torch.equal(found, x)
+    longer = int(shape[1] > shape[0])
+    assert shape[0] == shape[1] or found.stride(longer) == min(shape)
+    assert shape[0] != shape[1] or found is x

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .node import Node, context, walk
 from .primitive import input_node
 from .program import Graph
 
+# Gives another node for one of these operands, or None.
+Change = Callable[[Node, tuple[Node, ...]], Node | None]
 
-def substitute(outputs: Sequence[Node], replaced: Mapping[Node, Node]) -> list[Node]:
-    """`outputs` with the nodes of `replaced` exchanged; what doesn't depend on them is shared."""
+
+def substitute(
+    outputs: Sequence[Node], replaced: Mapping[Node, Node], change: Change | None = None
+) -> list[Node]:
+    """`outputs` with the nodes of `replaced` exchanged, and those that `change` gives another for;
+    what doesn't depend on them is shared."""
     new = dict(replaced)
     saved = context.source, context.control, context.scope
     context.control, context.scope = (), ""
@@ -18,8 +24,11 @@ def substitute(outputs: Sequence[Node], replaced: Mapping[Node, Node]) -> list[N
         for node in walk(outputs, set(replaced)):
             if node not in new:
                 operands = tuple(new.get(n, n) for n in node.operands)
-                if operands != node.operands:
-                    context.source = node._source
+                context.source = node._source
+                changed = change(node, operands) if change else None
+                if changed is not None:
+                    new[node] = changed
+                elif operands != node.operands:
                     new[node] = copy = node.primitive(*operands, **node.attrs)
                     copy.effects = node.effects
     finally:

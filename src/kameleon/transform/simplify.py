@@ -20,7 +20,8 @@ from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, transpose
 from ..prims.sizes import dims_of, size_of
-from .scans import hoisted, merge_scans, merge_siblings, stacked_whole
+from .lifting import hoisted
+from .scans import merge_scans, merge_siblings, stacked_whole
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]

@@ -62,6 +62,10 @@ class Emitter:
         """The value of an integer scalar where it's a size."""
         return self.slot(node)
 
+    def held(self, node: Node, inside: Node, body: Graph) -> int:
+        """A slot for what every step of a loop reads; `inside` stands for it in the body."""
+        return self.slot(node)
+
     def is_late(self, node: Node) -> bool:
         """Whether a node makes no line before another node needs it."""
         return node.primitive.name in WHEN_NEEDED

@@ -194,15 +194,17 @@ def scan(e: Emitter, node: Node) -> None:
     body, stacks = node.attrs["body"], stacking(node)
     step = Graph(body.inputs, [*body.outputs[:k], *stacks.given])
     code = e.inner(step, len(stacks.given)).run(own_outputs=False, into=k)
-    passed = {code.group(y) for y in code.outputs[:k]}
-    shares = [i for i in range(total) if c <= i < c + k or code.group(i) in passed]
+    states = [code.group(y) for y in code.outputs[:k]]
+    shares = [i for i in range(total) if c <= i < c + k or code.group(i) in states]
+    passed = [i for i, group in enumerate(states) if group in map(code.group, range(c, c + k))]
     outputs = [y.type for y in body.outputs[k:]]
     made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
     parts = _tuples(c, k, total - c - k)
-    how = f"{node.attrs['backwards']}, {stacks.initial}, {stacks.views}, {made}"
+    how = f"{node.attrs['backwards']}, {stacks.initial}, {stacks.views}, {passed}, {made}"
     text = f"scan({{{total}}}, {parts}, {how})"
+    consts = [e.held(x, p, body) for x, p in zip(node.operands[:c], body.inputs, strict=False)]
     function = e.constant(e.function(code))
-    e.emit(node, text, [*node.operands, function], LOOSE, shares=shares)
+    e.emit(node, text, [*consts, *node.operands[c:], function], LOOSE, shares=shares)
 
 
 def while_(e: Emitter, node: Node) -> None:

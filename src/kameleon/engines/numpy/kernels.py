@@ -225,6 +225,7 @@ def scan(
     backwards: bool,
     initial: Sequence[int | None],
     views: Sequence[tuple[int, bool]],
+    passed: Sequence[int],
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Array, ...]:
     """Run `step(*consts, *carry, *slices, *places)` along axis 0.
@@ -238,6 +239,8 @@ def scan(
             row more than there are steps, or None.
         views: for each output the number of its stack, and whether it's that of the values from
             before each step.
+        passed: numbers of the states that are what a step got as a state: where it's from the
+            step before, it lies in a stack.
         made: shape and dtype of each output, where they are known.
 
     Returns:
@@ -257,7 +260,7 @@ def scan(
     stacks: list[Array] = []
     for number in range(length):
         t = length - 1 - number if backwards else number
-        # The last carry may be an output, too, and must not share memory with the stack.
+        # The last carry mustn't share memory with the stacks.
         inner = 0 < number < length - 1
         places = [s[t] if s.ndim > 1 else None for s in stacks] if inner else nowhere
         results = step(*consts, *carry, *[x[t] for x in sequences], *places)
@@ -269,7 +272,8 @@ def scan(
         for stack, y, place in zip(stacks, results[count:], places, strict=True):
             if y is not place:
                 stack[t] = y
-    return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+    last = [np.array(x) if stacks and i in passed else x for i, x in enumerate(carry)]
+    return (*last, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
 
 
 def _stack(length: int, y: Any) -> Array:

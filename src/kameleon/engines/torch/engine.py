@@ -63,6 +63,7 @@ class TorchEmitter(Emitter):
         self._splits: dict[tuple[Node, int], int] = {}
         self._numbers: dict[Node, Arg] = {}
         self._scalars: dict[Node, int] = {}
+        self._upright: dict[Node, int] = {}
 
     def inner(self, graph: Graph, more: int = 0) -> Emitter:
         """See `Emitter.inner`."""
@@ -89,6 +90,17 @@ class TorchEmitter(Emitter):
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
         return super().is_late(node) or node in self._late or is_cell(node)
+
+    def held(self, node: Node, inside: Node, body: Graph) -> int:
+        """See `Emitter.held`: matrices that steps multiply by lie as products are fastest."""
+        if self.device.type != "cpu" or len(node.shape) != 2 or not node.dtype.is_float:
+            return self.slot(node)
+        uses = [n for n in body.nodes if inside in n.operands]
+        if not any(n.primitive.name == "contract" for n in uses):
+            return self.slot(node)
+        if node not in self._upright:
+            self._upright[node] = self.code.emit(node, "upright({0})", [self.slot(node)], VIEW)
+        return self._upright[node]
 
     def slot(self, node: Node) -> int:
         """See `Emitter.slot`."""

@@ -316,6 +316,7 @@ def scan(
     backwards: bool,
     initial: Sequence[int | None],
     views: Sequence[tuple[int, bool]],
+    passed: Sequence[int],
     made: Sequence[tuple[tuple[int, ...], str]] | None,
 ) -> tuple[Tensor, ...]:
     """Run a step along axis 0: see `scan` of the NumPy engine's kernels."""
@@ -327,8 +328,7 @@ def scan(
         return (*carry, *_nothing(step, consts, carry, sequences, nowhere, views, made))
     order = range(length - 1, -1, -1) if backwards else range(length)
     slices = list(zip(*(torch.unbind(x) for x in sequences), strict=True))
-    # The first step says which shapes there are. The last carry may be an output, too, and must
-    # not share memory with the stack.
+    # The first step says which shapes there are.
     results = step(*consts, *carry, *slices[order[0]], *nowhere)
     if [x.shape for x in carry] != [x.shape for x in results[:count]]:
         mismatch(*(tuple(x.shape) for x in (*carry, *results[:count])))
@@ -340,7 +340,7 @@ def scan(
     stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
     rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
     last = order[-1]
-    for t in order:
+    for t in order:  # the last carry mustn't share memory with the stacks
         places = rows[t]
         if t != order[0]:
             into = places if t != last else nowhere
@@ -349,7 +349,17 @@ def scan(
         for y, place in zip(results[count:], places, strict=True):
             if y is not place:
                 place.copy_(y)
-    return (*carry, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+    states = [x.clone() if i in passed else x for i, x in enumerate(carry)]
+    return (*states, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+
+
+def upright(x: Tensor) -> Tensor:
+    """A matrix whose longer axis lies outside in memory: products of few rows with it are faster
+    by a tenth to a half, for shorter lines of it meet less often in the cache."""
+    rows, columns = x.shape
+    if rows == columns or x.stride(int(rows < columns)) != 1:
+        return x
+    return x.contiguous() if rows > columns else x.T.contiguous().T
 
 
 def _stack(length: int, y: Tensor) -> Tensor:

@@ -50,7 +50,7 @@ NAMESPACE: dict[str, Any] = {
             "beam_search check choose gather greedy_decode int_floor_divide int_remainder iota "
             "keep_unless keep_where linear_scan minus_one_hot mismatch prod put_along scalar "
             "scan scatter_add sign softmax_crossentropy sparse_softmax_crossentropy take_along "
-            "unsigned_64 unslice while_loop widened"
+            "unsigned_64 unslice upright while_loop widened"
         ).split()
     },
     **{
