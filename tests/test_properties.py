@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
 from support import native_in
 
-from kameleon.engines._code import code
+from kameleon.engines._code import blocks, code
 from kameleon.engines.numpy import pool
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
@@ -228,6 +228,27 @@ def test_thrown_where_all_buffers_are_used_again(
     hold_for(holds, [thrown(list(names), longest, seed) for seed in range(1000, 1100)])
     assert pool.held() > 0
     pool.clear()
+
+
+@pytest.mark.parametrize(
+    "holds", [every_way_to_run_gives_the_same, gradients_run_the_same_simplified_or_not]
+)
+def test_thrown_in_blocks(holds: Property, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elementwise operations computed for a few rows at a time."""
+    monkeypatch.setattr(blocks, "SMALLEST", 1)
+    monkeypatch.setattr(blocks, "SHORTEST", 1)
+    monkeypatch.setattr(blocks, "BLOCK", 32)
+    made: list[blocks.Block] = []
+    build = blocks.Block.__init__
+
+    def counted(block: blocks.Block, *arguments: Any) -> None:
+        made.append(block)
+        build(block, *arguments)
+
+    monkeypatch.setattr(blocks.Block, "__init__", counted)
+    names, longest, _, _ = PROPERTIES[holds]
+    hold_for(holds, [thrown(list(names), longest, seed) for seed in range(2000, 2100)])
+    assert len(made) > 50
 
 
 @pytest.mark.parametrize("holds", list(PROPERTIES)[:5], ids=lambda f: f.__name__)

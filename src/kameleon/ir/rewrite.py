@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from .node import Node, context, walk
 from .primitive import input_node
 from .program import Graph
+
+
+@contextmanager
+def rewriting() -> Iterator[None]:
+    """Nodes made inside wait for nothing and belong to no scope; `context.source` may be set."""
+    saved = context.source, context.control, context.scope
+    context.control, context.scope = (), ""
+    try:
+        yield
+    finally:
+        context.source, context.control, context.scope = saved
+
 
 # Gives another node for one of these operands, or None.
 Change = Callable[[Node, tuple[Node, ...]], Node | None]
@@ -18,9 +31,7 @@ def substitute(
     """`outputs` with the nodes of `replaced` exchanged, and those that `change` gives another for;
     what doesn't depend on them is shared."""
     new = dict(replaced)
-    saved = context.source, context.control, context.scope
-    context.control, context.scope = (), ""
-    try:
+    with rewriting():
         for node in walk(outputs, set(replaced)):
             if node not in new:
                 operands = tuple(new.get(n, n) for n in node.operands)
@@ -31,8 +42,6 @@ def substitute(
                 elif operands != node.operands:
                     new[node] = copy = node.primitive(*operands, **node.attrs)
                     copy.effects = node.effects
-    finally:
-        context.source, context.control, context.scope = saved
     return [new.get(n, n) for n in outputs]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..ir.node import Node, context, walk
 from ..ir.primitive import CONSTANT, ITEM, Constant
 from ..ir.program import KEYED_CONSTANT, Graph
-from ..ir.rewrite import substitute
+from ..ir.rewrite import rewriting, substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, transpose
@@ -72,11 +72,27 @@ def _long_dims(node: Node) -> list[Any]:
     return [next(sizes) if d is None else d for d in node.attrs["shape"] if d != 1]
 
 
+def _has_own_shape(node: Node) -> bool:
+    """Whether a reshape or a broadcast asks, provably, for the shape of its operand."""
+    x, *sizes = node.operands
+    if node.attrs["shape"] != x.shape or -1 in x.shape:
+        return False
+    unknown = [size_of(x, i) for i, d in enumerate(x.shape) if d is None]
+    pairs = [(n, m) for n, m in zip(sizes, unknown, strict=True) if n is not m]
+    return all(
+        isinstance(m, Node)
+        and n.primitive.name == m.primitive.name == "size"
+        and n.operands == m.operands
+        and n.attrs == m.attrs
+        for n, m in pairs
+    )
+
+
 def _reshape(node: Node) -> Node | None:
-    """reshape(reshape(x)) -> reshape(x); reshape(x) -> x where the shape is static and equal;
+    """reshape(reshape(x)) -> reshape(x); reshape(x) -> x where the shape is provably equal;
     reshape(broadcast(scalar)) -> broadcast(scalar) where axes of size 1 come or go."""
     (x, *sizes) = node.operands
-    if not sizes and -1 not in node.attrs["shape"] and node.attrs["shape"] == x.shape:
+    if _has_own_shape(node):
         return x
     if x.primitive.name == "reshape":
         return node.primitive(x.operands[0], *sizes, **node.attrs)
@@ -87,12 +103,12 @@ def _reshape(node: Node) -> Node | None:
 
 
 def _broadcast(node: Node) -> Node | None:
-    """broadcast(x) -> x where static and equal; broadcast(broadcast(x)) -> broadcast(x);
+    """broadcast(x) -> x where the shape is provably equal; broadcast(broadcast(x)) -> broadcast(x);
     broadcast(reshape(scalar)) -> broadcast(scalar)."""
     (x, *sizes) = node.operands
     if x.primitive.name == "reshape" and x.operands[0].shape == ():
         return node.primitive(x.operands[0], *sizes, **node.attrs)
-    if not sizes and node.attrs["shape"] == x.shape:
+    if _has_own_shape(node):
         return x
     if x.primitive.name == "broadcast_to" and (
         len(x.shape) == len(x.operands[0].shape) or x.operands[0].shape == ()
@@ -406,11 +422,7 @@ def simplify(graph: Graph, native: Native | None = None, fold: Fold | None = Non
         native: where given, composites for which it doesn't hold are expanded.
         fold: evaluates nodes over constants.
     """
-    saved = context.source, context.control, context.scope
-    context.control, context.scope = (), ""
-    try:
+    with rewriting():
         outputs = merge_siblings(merge_scans(graph), graph.inputs)
         rewriter = Rewriter(native, fold, graph.inputs)
         return Graph(graph.inputs, rewriter.rewrite(outputs))
-    finally:
-        context.source, context.control, context.scope = saved

@@ -308,6 +308,15 @@ class Code:
         rows.append(f" return ({results}{',' if self.outputs else ''})")
         return "\n".join(rows)
 
+    def listing(self) -> str:
+        """The source for people: with that of the bodies and blocks which it calls."""
+        texts = [self.source()]
+        for slot, value in self.constants.items():
+            code = getattr(value, "__globals__", {}).get("_code")
+            if isinstance(code, Code):
+                texts.append(code.listing().replace("program(", f"c{slot}(", 1))
+        return "\n\n".join(texts)
+
     def _name(self, slot: int) -> str:
         return f"c{slot}" if slot in self.constants else f"s{slot}"
 

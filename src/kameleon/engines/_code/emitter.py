@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ...ir.node import Node
@@ -13,6 +13,7 @@ from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
 from .._stretch import AxisSize, Read, bare_operands, unproven
 from . import code as code_module
+from .blocks import Block, Run, users_of
 from .code import Arg, Code, Language
 from .schedule import WHEN_NEEDED, scheduled
 
@@ -32,16 +33,20 @@ class Emitter:
     rules: ClassVar[Mapping[str, Rule]]
     transpose: ClassVar[str] = "transpose"
 
-    def __init__(self, graph: Graph, more: int = 0):
+    def __init__(self, graph: Graph, more: int = 0, results: Collection[Node] | None = None):
         """
         Args:
             graph: what to emit.
             more: how many parameters beside the graph's inputs there are.
+            results: of the body of a loop, a condition or a block: those of its outputs that are
+                results of the whole program.
         """
-        self.graph = graph
+        self.graph, self.of_body = graph, results is not None
+        self.results = graph.outputs if results is None else results
         self.code = Code(len(graph.inputs) + more, self.language)
         self.sizes = Sizes(size_origin)
         self._members = set(graph.nodes)
+        self._users = {} if self.of_body else users_of(graph.nodes)
         self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}
 
     # What engines say ------------------------------------------------------------------------
@@ -66,6 +71,14 @@ class Emitter:
         """A slot for what every step of a loop reads; `inside` stands for it in the body."""
         return self.slot(node)
 
+    def is_blocked(self, node: Node) -> bool:
+        """Whether an elementwise node may be computed block by block."""
+        return True
+
+    def dtype_name(self, node: Node) -> str:
+        """How code names the dtype of a value."""
+        return str(node.dtype)
+
     def is_late(self, node: Node) -> bool:
         """Whether a node makes no line before another node needs it."""
         return node.primitive.name in WHEN_NEEDED
@@ -80,9 +93,7 @@ class Emitter:
             into: the outputs from this number on may be written into arrays; each has a further
                 parameter for one (or None).
         """
-        for node in scheduled(self.graph):
-            if not self.is_late(node):
-                self.rules[node.primitive.name](self, node)
+        self._emit_all(scheduled(self.graph))
         slots = [self.slot(n) for n in self.graph.outputs]
         if own_outputs:
             slots = self._own(slots)
@@ -91,6 +102,46 @@ class Emitter:
                 self.code.write_into(slot, parameter)
         self.code.finish(slots)
         return self.code
+
+    def _emit_all(self, order: Sequence[Node]) -> None:
+        """Emit nodes; elementwise ones on large arrays block by block."""
+        run = Run(self.sizes)
+        for node in order:
+            blocked = not self.of_body and node.primitive.elementwise and self.is_blocked(node)
+            if blocked and run.takes(node):
+                continue
+            if not self.is_late(node):
+                self._emit_run(run)
+                run = Run(self.sizes)
+                if not (blocked and run.takes(node)):
+                    self.rules[node.primitive.name](self, node)
+        self._emit_run(run)
+
+    def _emit_run(self, run: Run) -> None:
+        """Emit elementwise nodes of one shape: together, where there are so many that it pays."""
+        block = run.block(self._users, self.graph.outputs)
+        if block is None:
+            for node in run.nodes:
+                if not self.is_late(node):
+                    self.rules[node.primitive.name](self, node)
+        else:
+            self._emit_block(block)
+
+    def _emit_block(self, block: Block) -> None:
+        outputs = block.outputs
+        pairs = zip(outputs, block.graph.outputs, strict=True)
+        results = [inside for n, inside in pairs if n in self.graph.outputs]
+        inner = self.inner(block.graph, len(outputs), results)
+        block.state_sizes(inner.sizes)
+        step = self.constant(self.function(inner.run(own_outputs=True, into=0)))
+        given = [self.slot(x) for x in (*block.sliced, *block.whole)]
+        a, b = len(block.sliced), len(given)
+        dtypes = [self.dtype_name(n) for n in outputs]
+        names = [f"{{{i}}}" for i in range(b)]
+        text = f"blocked({{{b}}}, [{', '.join(names[:a])}], [{', '.join(names[a:])}], {dtypes})"
+        made = self.code.emit(outputs[-1], text, [*given, step], code_module.LOOSE, shares=())
+        for i, node in enumerate(outputs):
+            self.emit(node, f"{{0}}[{i}]", [made])
 
     def _own(self, slots: list[int]) -> list[int]:
         taken: set[int] = set()
@@ -154,9 +205,9 @@ class Emitter:
         """A slot for any object that the code needs."""
         return self.code.constant(value)
 
-    def inner(self, graph: Graph, more: int = 0) -> Emitter:
+    def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> Emitter:
         """What emits the code of a body."""
-        return type(self)(graph, more)
+        return type(self)(graph, more, results)
 
     def body(self, graph: Graph) -> int:
         """A slot for the function that runs a body."""

@@ -116,7 +116,7 @@ class _Executable(Executable):
     @property
     def source(self) -> str:
         """The program as Python source."""
-        return self.code.source()
+        return self.code.listing()
 
 
 engine = NumpyEngine()

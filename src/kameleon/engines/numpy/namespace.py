@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._code.blocks import blockwise
 from . import ctc, kernels, pool, quantile, random, sparse, windows
 
 
@@ -52,6 +53,7 @@ NAMESPACE: dict[str, Any] = {
     "greedy_decode": ctc.greedy_decode,
     "beam_search": beam_search,
     "prod": np.multiply.reduce,
+    "blocked": blockwise(pool.empty, np.copyto, lambda x: x.flags.c_contiguous),
     "empty": pool.empty,
     "give": pool.give,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
@@ -61,6 +62,10 @@ class CompiledEmitter(TorchEmitter):
         },
         large=2**40,
     )
+
+    def is_blocked(self, node: Node) -> bool:
+        """The compiler makes one loop of such operations by itself."""
+        return False
 
     def emit(self, node: Any, text: str, operands: Any, *more: Any, **options: Any) -> None:
         """See `Emitter.emit`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -51,13 +51,19 @@ class TorchEmitter(Emitter):
     rules = RULES
     transpose = "permute"
 
-    def __init__(self, graph: Graph, device: torch.device, more: int = 0, of_body: bool = False):
-        super().__init__(graph, more)
+    def __init__(
+        self,
+        graph: Graph,
+        device: torch.device,
+        more: int = 0,
+        results: Collection[Node] | None = None,
+    ):
+        super().__init__(graph, more, results)
         self.device = device
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
-        self.agreement = None if of_body else agreement(graph, self.sizes)
+        self.agreement = None if self.of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
-        self._fusions = fusions(graph, of_body, self.sizes)
+        self._fusions = fusions(graph, self.results, self.sizes)
         self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
         self._parts = parts(graph)
         self._splits: dict[tuple[Node, int], int] = {}
@@ -65,9 +71,9 @@ class TorchEmitter(Emitter):
         self._scalars: dict[Node, int] = {}
         self._upright: dict[Node, int] = {}
 
-    def inner(self, graph: Graph, more: int = 0) -> Emitter:
+    def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> Emitter:
         """See `Emitter.inner`."""
-        return type(self)(graph, self.device, more, of_body=True)
+        return type(self)(graph, self.device, more, results)
 
     def value(self, array: Any) -> Any:
         """See `Emitter.value`."""
@@ -86,6 +92,15 @@ class TorchEmitter(Emitter):
     def private(self, node: Node, slot: int) -> int:
         """See `Emitter.private`."""
         return self.code.emit(node, "{0}.clone()", [slot])
+
+    def is_blocked(self, node: Node) -> bool:
+        """See `Emitter.is_blocked`."""
+        fusion = self._fusions.get(node)
+        return self.device.type == "cpu" and (fusion is None or fusion.text != ADDED_PRODUCT)
+
+    def dtype_name(self, node: Node) -> str:
+        """See `Emitter.dtype_name`."""
+        return kept(node.dtype)
 
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
@@ -320,7 +335,7 @@ class TorchExecutable(Executable):
     @property
     def source(self) -> str:
         """The program as Python source."""
-        return self.code.source()
+        return self.code.listing()
 
 
 engine = TorchEngine()

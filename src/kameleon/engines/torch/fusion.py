@@ -7,7 +7,7 @@ between them makes no line of its own, as nothing else needs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import NamedTuple
 
@@ -131,12 +131,12 @@ PATTERNS: tuple[dict[str, Pattern], ...] = (
 RESULTS: dict[str, Pattern] = {"add": _steps, "sub": _steps}
 
 
-def fusions(graph: Graph, of_body: bool, sizes: Sizes) -> dict[Node, Fusion]:
+def fusions(graph: Graph, results: Iterable[Node], sizes: Sizes) -> dict[Node, Fusion]:
     """Which nodes of a graph end a pattern, and how they are computed.
 
     Args:
         graph: the graph.
-        of_body: it's a loop's or a condition's; its outputs are not results.
+        results: those of its outputs that are results of the whole program.
         sizes: what is known of the graph.
     """
     uses = Counter(x for n in graph.nodes for x in n.operands)
@@ -144,8 +144,7 @@ def fusions(graph: Graph, of_body: bool, sizes: Sizes) -> dict[Node, Fusion]:
     found: dict[Node, Fusion] = {}
     taken: set[Node] = set()
     sought = [(n, patterns) for patterns in PATTERNS for n in reversed(graph.nodes)]
-    if not of_body:
-        sought += [(n, RESULTS) for n in dict.fromkeys(graph.outputs)]
+    sought += [(n, RESULTS) for n in dict.fromkeys(results)]
     for node, patterns in sought:
         pattern = patterns.get(node.primitive.name)
         if pattern is None or node in taken or node in found:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .._code.blocks import blockwise
 from . import kernels, pool, random, windows
 from .tensors import TORCH
 
@@ -69,6 +70,7 @@ NAMESPACE: dict[str, Any] = {
     "argwhere": torch.nonzero,
     "random_bits": random.random_bits,
     "fold_in": random.fold_in,
+    "blocked": blockwise(pool.empty, torch.Tensor.copy_, torch.Tensor.is_contiguous),
     "empty": pool.empty,
     "give": pool.give,
     "int_min": min,
