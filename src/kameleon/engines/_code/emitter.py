@@ -29,7 +29,7 @@ class Emitter:
         transpose: the method of arrays that brings axes into another order.
     """
 
-    language: ClassVar[Language]
+    language: Language
     rules: ClassVar[Mapping[str, Rule]]
     transpose: ClassVar[str] = "transpose"
 

@@ -40,14 +40,19 @@ WHOLE = {
 }
 
 
+# A line of the pool costs some microseconds, so it's for larger arrays than NumPy's. The memory of
+# accelerators is PyTorch's own business.
+ON_PROCESSOR = Language("torch", NAMESPACE, large=4)
+ON_ACCELERATOR = Language("torch", NAMESPACE, large=2**40)
+
+
 class TorchEmitter(Emitter):
     """Emits lines of PyTorch.
 
     A size is a Python number where it's used as one, and made a tensor where it's computed with.
     """
 
-    # A line of the pool costs some microseconds, so it's for larger arrays than NumPy's.
-    language = Language("torch", NAMESPACE, large=4)
+    language: Language = ON_PROCESSOR
     rules = RULES
     transpose = "permute"
 
@@ -58,8 +63,10 @@ class TorchEmitter(Emitter):
         more: int = 0,
         results: Collection[Node] | None = None,
     ):
-        super().__init__(graph, more, results)
         self.device = device
+        if device.type != "cpu":
+            self.language = ON_ACCELERATOR
+        super().__init__(graph, more, results)
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
         self.agreement = None if self.of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
@@ -77,16 +84,14 @@ class TorchEmitter(Emitter):
 
     def value(self, array: Any) -> Any:
         """See `Emitter.value`."""
-        tensor = shared(array.copy())
-        name = KEPT.get(tensors.NAMES[tensor.dtype])
-        return (tensor if name is None else tensor.view(tensors.TORCH[name])).to(self.device)
+        return _constant(array).to(self.device)
 
     def arg(self, node: Node) -> Arg:
         """Scalar constants stay on the processor: PyTorch takes them from there."""
         if node.primitive is not CONSTANT or node.shape or self.device.type == "cpu":
             return self.slot(node)
         if node not in self._scalars:
-            self._scalars[node] = self.constant(self.value(node.attrs["value"].array).cpu())
+            self._scalars[node] = self.constant(_constant(node.attrs["value"].array))
         return self._scalars[node]
 
     def private(self, node: Node, slot: int) -> int:
@@ -120,7 +125,8 @@ class TorchEmitter(Emitter):
     def slot(self, node: Node) -> int:
         """See `Emitter.slot`."""
         if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
-            self.emit(node, f"scalar({{0}}, {kept(node.dtype)})", [self.size(node)])
+            device = self.constant(self.device)
+            self.emit(node, f"scalar({{0}}, {kept(node.dtype)}, {{1}})", [self.size(node), device])
         return super().slot(node)
 
     # What rules ask for ----------------------------------------------------------------------
@@ -134,7 +140,7 @@ class TorchEmitter(Emitter):
             self._add_product(node, *fusion.operands)
             return True
         bases = bare_operands(node, fusion.operands)
-        args = [self.arg(x) for x in bases]
+        args = [self.slot(x) for x in bases]  # these take no numbers from the processor
         full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
         dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
         self.emit(node, fusion.text, args, reusable=full, dims=dims)
@@ -194,6 +200,13 @@ class TorchEmitter(Emitter):
             turned = torch.tensor(number + low, dtype=tensors.KINDS[node.dtype], device="cpu")
             return self.constant(turned)
         return self.code.emit(node, f"bitwise_xor({{0}}, {low})", [arg])
+
+
+def _constant(array: Any) -> torch.Tensor:
+    """A copy on the processor, in the dtype that code keeps it in."""
+    tensor = shared(array.copy())
+    name = KEPT.get(tensors.NAMES[tensor.dtype])
+    return tensor if name is None else tensor.view(tensors.TORCH[name])
 
 
 def _whole_numbers(graph: Graph) -> set[Node]:

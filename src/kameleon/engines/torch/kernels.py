@@ -24,9 +24,9 @@ broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
 INDEX_DTYPES = (torch.int32, torch.int64)
 
 
-def scalar(value: Any, dtype: torch.dtype) -> Tensor:
-    """A number as a tensor, on the processor: operations take it on any device."""
-    return torch.scalar_tensor(value, dtype=dtype, device="cpu")
+def scalar(value: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """A number as a tensor."""
+    return torch.scalar_tensor(value, dtype=dtype, device=device)
 
 
 # Elementwise -------------------------------------------------------------------------------
