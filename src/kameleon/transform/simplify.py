@@ -75,7 +75,7 @@ def _long_dims(node: Node) -> list[Any]:
 def _has_own_shape(node: Node) -> bool:
     """Whether a reshape or a broadcast asks, provably, for the shape of its operand."""
     x, *sizes = node.operands
-    if node.attrs["shape"] != x.shape or -1 in x.shape:
+    if node.attrs["shape"] != x.shape:
         return False
     unknown = [size_of(x, i) for i, d in enumerate(x.shape) if d is None]
     pairs = [(n, m) for n, m in zip(sizes, unknown, strict=True) if n is not m]
