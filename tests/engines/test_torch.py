@@ -22,6 +22,7 @@ import torch
 from kameleon import backend as K
 from kameleon.engines._code import code as code_module
 from kameleon.engines.torch import kernels, pool, tensors, windows
+from kameleon.engines.torch.compiled import CompiledEmitter
 from kameleon.engines.torch.engine import TorchEngine, engine
 from kameleon.engines.torch.kernels import upright
 from kameleon.errors import EvaluationError, ShapeError
@@ -570,5 +571,7 @@ def test_large_tensors_of_a_device_have_its_own_memory() -> None:
     for _ in range(3):
         (result,) = run([torch.empty(1024, 1024, device="meta")])
         assert result.device.type == "meta"
+    code = CompiledEmitter(Graph([x], [y]), torch.device("meta")).code
+    assert code.language is CompiledEmitter.language
     assert "empty(" not in run.source
     assert "blocked(" not in run.source

@@ -76,7 +76,7 @@ class _Lifting:
                 movable.add(node)
         return still, movable
 
-    def early(self) -> list[Node]:
+    def early(self) -> dict[Node, None]:
         """What moves out: contractions, and elementwise nodes that are small or follow from one."""
         movable = self.places()[1]
         chosen: dict[Node, None] = {}
@@ -85,7 +85,7 @@ class _Lifting:
                 light = _is_small(node) or any(n in chosen for n in node.operands)
                 if node.primitive.name == "contract" or (light and node.primitive.elementwise):
                     chosen[node] = None
-        return list(chosen)
+        return chosen
 
     def gather_factors(self) -> None:
         """x * a * b -> x * (a * b), where a and b can be made before the loop and x can't.

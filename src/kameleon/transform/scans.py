@@ -9,12 +9,7 @@ from ..ir.node import Node, walk
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..prims.control import scan
-from ..prims.movement import (
-    WHOLE,
-    plain_cut,
-    slice_,
-    slice_axis,
-)
+from ..prims.movement import WHOLE, plain_cut, slice_, slice_axis
 
 
 def merge_scans(graph: Graph) -> list[Node]:

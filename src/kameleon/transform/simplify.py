@@ -62,8 +62,13 @@ def _size(node: Node) -> Node | None:
     size = size_of(node.operands[0], node.attrs["axis"])
     if isinstance(size, int):
         return constant(size, node.dtype)
-    known = size.primitive.name == "size" and size.operands == node.operands
-    return None if known and size.attrs == node.attrs else cast(size, node.dtype)
+    return None if _are_one_size(size, node) else cast(size, node.dtype)
+
+
+def _are_one_size(a: Node, b: Node) -> bool:
+    """Whether two scalars are the size of one axis."""
+    names = a.primitive.name, b.primitive.name
+    return names == ("size", "size") and a.operands == b.operands and a.attrs == b.attrs
 
 
 def _long_dims(node: Node) -> list[Any]:
@@ -78,13 +83,9 @@ def _has_own_shape(node: Node) -> bool:
     if node.attrs["shape"] != x.shape:
         return False
     unknown = [size_of(x, i) for i, d in enumerate(x.shape) if d is None]
-    pairs = [(n, m) for n, m in zip(sizes, unknown, strict=True) if n is not m]
     return all(
-        isinstance(m, Node)
-        and n.primitive.name == m.primitive.name == "size"
-        and n.operands == m.operands
-        and n.attrs == m.attrs
-        for n, m in pairs
+        n is m or (isinstance(m, Node) and _are_one_size(n, m))
+        for n, m in zip(sizes, unknown, strict=True)
     )
 
 

@@ -7,7 +7,7 @@ run is ever in memory as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ...ir.node import Node, context
@@ -19,6 +19,7 @@ from ...ir.types import TensorType
 from ...prims.movement import broadcast_to
 from ...prims.sizes import size_of
 from .._stretch import bare
+from .buffers import is_large
 
 # Runs gain what isn't in memory as a whole: they have so many values of that kind at least.
 SHORTEST = 3
@@ -41,7 +42,7 @@ class Run:
 
     def takes(self, node: Node) -> bool:
         """Add an elementwise node, if it can be; whether it could."""
-        if not node.shape or not _may_be_large(node):
+        if not node.shape or not self._may_be_large(node):
             return False
         fits = all(self._has_sizes(x, node) for x in (node, *node.operands)) and all(
             x in self.nodes or self._is_given(x) for x in node.operands
@@ -50,7 +51,7 @@ class Run:
             self.nodes[node] = None
         return fits
 
-    def block(self, users: dict[Node, list[Node]], results: Sequence[Node]) -> Block | None:
+    def block(self, users: dict[Node, list[Node]], results: Collection[Node]) -> Block | None:
         """The nodes as a block, if there are so many that it pays.
 
         Args:
@@ -63,6 +64,10 @@ class Run:
         full = [x for n in self.nodes for x in n.operands if x not in self.nodes and bare(x) is x]
         short = len(self.nodes) - len(outputs) < SHORTEST
         return None if short or not full else Block(self.nodes, outputs, full)
+
+    @staticmethod
+    def _may_be_large(node: Node) -> bool:
+        return None in node.shape or is_large(node.shape, node.dtype.itemsize, SMALLEST)
 
     def _has_sizes(self, x: Node, node: Node) -> bool:
         """Whether it has, provably, the sizes of the run, which may begin with `node`."""
@@ -82,15 +87,6 @@ def _is_steady(base: Node, x: Node) -> bool:
     return len(base.shape) < len(x.shape) or (base is not x and base.shape[0] == 1)
 
 
-def _may_be_large(node: Node) -> bool:
-    size = node.dtype.itemsize
-    for d in node.shape:
-        if d is None:
-            return True
-        size *= d
-    return size >= SMALLEST
-
-
 class Block:
     """A run as a graph over some rows.
 
@@ -104,8 +100,9 @@ class Block:
     def __init__(self, nodes: Collection[Node], outputs: Sequence[Node], full: Sequence[Node]):
         self.outputs = list(outputs)
         self._sliced = {x: _rows_of(x) for x in full}
+        self._full = list(self._sliced.values())
         self._whole: dict[Node, Node] = {}
-        first = self._sliced[full[0]]
+        first = self._full[0]
         self._dims = [size_of(first, i) for i in range(len(first.shape))]
         new: dict[Node, Node] = {}
         with rewriting():
@@ -114,7 +111,6 @@ class Block:
                 given = [new[x] if x in new else self._given(x) for x in node.operands]
                 new[node] = node.primitive(*given, **node.attrs)
         self.sliced, self.whole = list(self._sliced), list(self._whole)
-        self._full = [self._sliced[x] for x in full]
         params = [*self._sliced.values(), *self._whole.values()]
         self.graph = Graph(params, [new[n] for n in outputs])
 
@@ -179,12 +175,3 @@ def blockwise(
         return rooms
 
     return blocked
-
-
-def users_of(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
-    """By node, those that it's an operand of."""
-    users: dict[Node, list[Node]] = {}
-    for node in nodes:
-        for x in node.operands:
-            users.setdefault(x, []).append(node)
-    return users

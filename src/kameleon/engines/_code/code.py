@@ -89,8 +89,8 @@ class Code:
 
     _numbers = itertools.count(1)
 
-    def __init__(self, parameters: int, language: Language):
-        self.language = language
+    def __init__(self, parameters: int, language: Language, pooled: bool = True):
+        self.language, self.pooled = language, pooled
         self.parameters = parameters
         self.lines: list[Line] = []
         self.constants: dict[int, Any] = {}
@@ -129,7 +129,8 @@ class Code:
         whose buffers may take the result, `dims` is its shape, where it can be told and the
         value may be large."""
         slot = self._new_slot(owned=kind == FRESH)
-        if kind == FRESH and may_be_large(node, self.language.large * SMALLEST):
+        large = self.pooled and may_be_large(node, self.language.large * SMALLEST)
+        if kind == FRESH and large:
             self._large.add(slot)
         line = Line(slot, text, args, node, reusable, dims)
         self.lines.append(line)

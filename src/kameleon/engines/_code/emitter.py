@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ...ir.node import Node
@@ -13,9 +14,9 @@ from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
 from .._stretch import AxisSize, Read, bare_operands, unproven
 from . import code as code_module
-from .blocks import Block, Run, users_of
+from .blocks import Block, Run
 from .code import Arg, Code, Language
-from .schedule import WHEN_NEEDED, scheduled
+from .schedule import WHEN_NEEDED, consumers_of, scheduled
 
 Rule = Callable[[Any, Node], None]
 
@@ -29,24 +30,30 @@ class Emitter:
         transpose: the method of arrays that brings axes into another order.
     """
 
-    language: Language
+    language: ClassVar[Language]
     rules: ClassVar[Mapping[str, Rule]]
     transpose: ClassVar[str] = "transpose"
 
-    def __init__(self, graph: Graph, more: int = 0, results: Collection[Node] | None = None):
+    def __init__(
+        self,
+        graph: Graph,
+        more: int = 0,
+        results: Collection[Node] | None = None,
+        pooled: bool = True,
+    ):
         """
         Args:
             graph: what to emit.
             more: how many parameters beside the graph's inputs there are.
             results: of the body of a loop, a condition or a block: those of its outputs that are
                 results of the whole program.
+            pooled: large values come from the pool of buffers, and go back to it.
         """
         self.graph, self.of_body = graph, results is not None
-        self.results = graph.outputs if results is None else results
-        self.code = Code(len(graph.inputs) + more, self.language)
+        self.results = dict.fromkeys(graph.outputs if results is None else results)
+        self.code = Code(len(graph.inputs) + more, self.language, pooled)
         self.sizes = Sizes(size_origin)
         self._members = set(graph.nodes)
-        self._users = {} if self.of_body else users_of(graph.nodes)
         self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}
 
     # What engines say ------------------------------------------------------------------------
@@ -110,16 +117,21 @@ class Emitter:
             blocked = not self.of_body and node.primitive.elementwise and self.is_blocked(node)
             if blocked and run.takes(node):
                 continue
-            if not self.is_late(node):
-                self._emit_run(run)
-                run = Run(self.sizes)
-                if not (blocked and run.takes(node)):
-                    self.rules[node.primitive.name](self, node)
+            if self.is_late(node):
+                continue
+            self._emit_run(run)
+            run = Run(self.sizes)
+            if not (blocked and run.takes(node)):
+                self.rules[node.primitive.name](self, node)
         self._emit_run(run)
+
+    @cached_property
+    def _users(self) -> dict[Node, list[Node]]:
+        return consumers_of(self.graph.nodes)
 
     def _emit_run(self, run: Run) -> None:
         """Emit elementwise nodes of one shape: together, where there are so many that it pays."""
-        block = run.block(self._users, self.graph.outputs)
+        block = run.block(self._users, self.results) if run.nodes else None
         if block is None:
             for node in run.nodes:
                 if not self.is_late(node):
@@ -130,7 +142,7 @@ class Emitter:
     def _emit_block(self, block: Block) -> None:
         outputs = block.outputs
         pairs = zip(outputs, block.graph.outputs, strict=True)
-        results = [inside for n, inside in pairs if n in self.graph.outputs]
+        results = [inside for n, inside in pairs if n in self.results]
         inner = self.inner(block.graph, len(outputs), results)
         block.state_sizes(inner.sizes)
         step = self.constant(self.function(inner.run(own_outputs=True, into=0)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...ir.node import Node
 from ...ir.program import Graph
 
@@ -18,12 +20,13 @@ def scheduled(graph: Graph) -> list[Node]:
     in memory for all the others.
     """
     nodes = graph.nodes[len(graph.inputs) :]
-    consumers = _consumers(nodes)
+    consumers = consumers_of(nodes)
     endings = _endings(nodes, consumers)
     return _Order(nodes, consumers, endings).run() if endings else nodes
 
 
-def _consumers(nodes: list[Node]) -> dict[Node, list[Node]]:
+def consumers_of(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
+    """By node, those that it's an operand of."""
     consumers: dict[Node, list[Node]] = {}
     for node in nodes:
         for operand in set(node.operands):

@@ -40,19 +40,14 @@ WHOLE = {
 }
 
 
-# A line of the pool costs some microseconds, so it's for larger arrays than NumPy's. The memory of
-# accelerators is PyTorch's own business.
-ON_PROCESSOR = Language("torch", NAMESPACE, large=4)
-ON_ACCELERATOR = Language("torch", NAMESPACE, large=2**40)
-
-
 class TorchEmitter(Emitter):
     """Emits lines of PyTorch.
 
     A size is a Python number where it's used as one, and made a tensor where it's computed with.
     """
 
-    language: Language = ON_PROCESSOR
+    # A line of the pool costs some microseconds, so it's for larger arrays than NumPy's.
+    language = Language("torch", NAMESPACE, large=4)
     rules = RULES
     transpose = "permute"
 
@@ -63,10 +58,9 @@ class TorchEmitter(Emitter):
         more: int = 0,
         results: Collection[Node] | None = None,
     ):
+        # The memory of accelerators is PyTorch's own business.
+        super().__init__(graph, more, results, pooled=device.type == "cpu")
         self.device = device
-        if device.type != "cpu":
-            self.language = ON_ACCELERATOR
-        super().__init__(graph, more, results)
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
         self.agreement = None if self.of_body else agreement(graph, self.sizes)
         self._whole = _whole_numbers(graph)
