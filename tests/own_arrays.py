@@ -17,10 +17,11 @@ def _torch(array: Array) -> Any:
 
 
 def _jax(array: Array) -> Any:
-    import jax
     import jax.numpy as jnp
 
-    with jax.enable_x64(True):
+    from kameleon.engines.jax.arrays import X64
+
+    with X64(True):
         return jnp.asarray(array)
 
 

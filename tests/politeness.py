@@ -43,12 +43,12 @@ LIBRARIES = {
 
 
 def attributes(thing: Any, names: str) -> Flags:
-    """Attributes by their names; functions are called."""
+    """Attributes by their names; functions are called. With "?", older versions lack it."""
     found = {}
     for name in names.split():
         value: Any = thing
-        for part in name.split("."):
-            value = getattr(value, part)
+        for part in name.rstrip("?").split("."):
+            value = getattr(value, part, None) if name.endswith("?") else getattr(value, part)
         found[name] = value() if callable(value) else value
     return found
 
@@ -106,7 +106,7 @@ TORCH = """get_default_dtype get_default_device get_num_threads get_num_interop_
     backends.cudnn.enabled backends.cudnn.benchmark backends.cudnn.deterministic
     backends.cudnn.allow_tf32 backends.cuda.matmul.allow_tf32
     backends.cuda.matmul.allow_fp16_reduced_precision_reduction
-    backends.mkldnn.enabled backends.mkldnn.deterministic backends.opt_einsum.enabled
+    backends.mkldnn.enabled backends.mkldnn.deterministic? backends.opt_einsum.enabled
     backends.opt_einsum.strategy backends.cuda.flash_sdp_enabled
     utils.deterministic.fill_uninitialized_memory multiprocessing.get_sharing_strategy"""
 
@@ -114,6 +114,7 @@ TORCH = """get_default_dtype get_default_device get_num_threads get_num_interop_
 def of_torch() -> Flags:
     """PyTorch's settings."""
     import torch
+    import torch.backends.opt_einsum  # older versions load it when it's asked for
 
     return attributes(torch, TORCH) | {
         "random": fingerprint(torch.get_rng_state().tolist()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,8 @@ import pytest
 
 from kameleon.runtime import engines
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 
 
 def make() -> ModuleType:
@@ -35,3 +37,23 @@ def test_the_page_is_current(name: str) -> None:
 def test_the_page_of_support_is_current() -> None:
     written = (DOCS / "support.md").read_text(encoding="utf-8")
     assert written == make().support_page(), "run `python docs/make.py`"
+
+
+# How the README calls what the core and the engines need, by its name in `pyproject.toml`.
+TITLES = {
+    "numpy": "NumPy from",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "torch": "PyTorch",
+    "pytensor": "PyTensor",
+    "onnxruntime": "ONNX Runtime",
+}
+
+
+def test_the_readme_has_the_oldest_versions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = sum(project["optional-dependencies"].values(), project["dependencies"])
+    oldest = dict(need.split(">=") for need in needs if ">=" in need)
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for name, title in TITLES.items():
+        assert f"{title} {oldest[name]}" in text

@@ -93,10 +93,10 @@ f = K.function([x], [K.sum(v * x)], [(v, v + x)])
 for name in ("plain", "numpy", "plain"):
     K.set_engine(name)
     f([[1., 1.]])
-print(K.get_value(v).tolist(), f([[0., 1.]]))
+print(K.get_value(v).tolist(), f([[0., 1.]])[0].tolist())
 """
     done = run_python(code, tmp_path, {"KERAS_BACKEND": "numpy", "PYTHONPATH": paths(installed)})
-    assert done.stdout == "[4.0, 5.0] [np.float32(5.0)]\n", done.stderr
+    assert done.stdout == "[4.0, 5.0] 5.0\n", done.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,18 +21,14 @@ import torch
 
 from kameleon import backend as K
 from kameleon.engines._code import code as code_module
-from kameleon.engines.torch import kernels, pool, tensors, windows
-from kameleon.engines.torch.compiled import CompiledEmitter
-from kameleon.engines.torch.engine import TorchEngine, engine
+from kameleon.engines.torch import pool, tensors, windows
+from kameleon.engines.torch.engine import engine
 from kameleon.engines.torch.kernels import upright
-from kameleon.errors import EvaluationError, ShapeError
+from kameleon.errors import EvaluationError
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
 from kameleon.runtime import engines
-from kameleon.runtime.stages import build
-from kameleon.testing.cases import CASES
-from kameleon.transform.simplify import simplify
 
 RNG = np.random.default_rng(0)
 
@@ -514,64 +510,3 @@ def test_matrices_of_loops_lie_with_their_longer_axis_outside(
     longer = int(shape[1] > shape[0])
     assert shape[0] == shape[1] or found.stride(longer) == min(shape)
     assert shape[0] != shape[1] or found is x
-
-
-# Primitives whose code looks at values, which tensors without any can't give; and why it does.
-LOOKS_AT_VALUES = {
-    "check": "it raises where not all is true",
-    "cond": "one branch is run",
-    "while": "it ends where a condition says so",
-    "nonzero": "its size depends on them",
-    "max_pool": "NaNs among the embedded engine's maxima",
-    "softmax_crossentropy": "where a probability is 0, logits are looked at again",
-    "sparse_softmax_crossentropy": "the same",
-    "random_bits": "the key of a stream",
-    "random_fold": "the same",
-    "ctc_greedy": "the embedded engine's",
-    "ctc_beam_search": "the embedded engine's",
-    "scan": "some of the loops draw random numbers in their steps",
-}
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_all_that_is_computed_stays_on_the_device(
-    known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Tensors of the device `meta` have no values, but can't be mixed with the processor's. So
-    code for an accelerator is tried without one."""
-    monkeypatch.setattr(kernels, "check_index", lambda index, size: None)
-    elsewhere = TorchEngine("meta")
-    ran, looked = 0, set()
-    for case in CASES:
-        inputs = case.inputs(known)
-        try:
-            graph = simplify(Graph(inputs, case.results(inputs)), elsewhere.native)
-        except ShapeError:  # an expansion needs sizes
-            assert not known
-            continue
-        run = build(graph, elsewhere)
-        arguments = [elsewhere.from_numpy(x) for x in case.operands]
-        try:
-            first, second = run(arguments), run(arguments)
-        except (NotImplementedError, RuntimeError) as error:
-            assert any(words in str(error) for words in ("item()", "no data", "nonzero")), case
-            looked.add(case.primitive)
-            continue
-        ran += 1
-        for x, expected in zip((*first, *second), case.expected() * 2, strict=True):
-            assert (x.device.type, x.shape) == ("meta", expected.shape), case
-    assert looked == set(LOOKS_AT_VALUES)
-    assert ran > 0.9 * len(CASES)
-
-
-def test_large_tensors_of_a_device_have_its_own_memory() -> None:
-    x = input_node(TensorType((1024, 1024), DTYPES["float32"]))
-    y = REGISTRY["exp"](REGISTRY["sin"](REGISTRY["cos"](REGISTRY["tanh"](x))))
-    run = TorchEngine("meta").compile(Graph([x], [y]))
-    for _ in range(3):
-        (result,) = run([torch.empty(1024, 1024, device="meta")])
-        assert result.device.type == "meta"
-    code = CompiledEmitter(Graph([x], [y]), torch.device("meta")).code
-    assert code.language is CompiledEmitter.language
-    assert "empty(" not in run.source
-    assert "blocked(" not in run.source

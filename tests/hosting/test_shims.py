@@ -46,6 +46,7 @@ def test_shims_add_to_modules_of_keras_alone(shim: shims.Shim) -> None:
 REPLACED = {"array", "File", "ndimage", "randint"}
 
 
+@pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 still has names that left with NumPy 2")
 @pytest.mark.parametrize("shim", shims.SHIMS, ids=lambda s: f"{s.module}-{s.library}")
 def test_what_is_added_is_gone_from_the_library(shim: shims.Shim) -> None:
     library = pytest.importorskip(shim.library, reason=f"{shim.library} isn't installed")
@@ -124,10 +125,10 @@ def test_builtins_are_the_present_ones(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_shims_for_a_module")
 def test_others_see_none() -> None:
+    before = names_of(np), names_of(collections)
     with pytest.raises(ImportError, match="Iterable"):
         run("keras.other")
-    assert not hasattr(np, "Inf")
-    assert not hasattr(collections, "Iterable")
+    assert (names_of(np), names_of(collections)) == before
 
 
 @pytest.mark.usefixtures("_shims_for_a_module")

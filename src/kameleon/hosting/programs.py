@@ -43,8 +43,8 @@ def old_names(numpy: ModuleType) -> Mapping[str, Any]:
     """The names that NumPy had, and has no longer.
 
     >>> import numpy
-    >>> old_names(numpy)["float"], old_names(numpy)["Inf"]
-    (<class 'float'>, inf)
+    >>> old_names(numpy)["float"], old_names(numpy)["complex"]
+    (<class 'float'>, <class 'complex'>)
     """
     found = {old: getattr(numpy, new, None) for old, new in RENAMED.items()}
     found |= PYTHONS | {"NINF": -numpy.inf, "asscalar": lambda array: array.item()}

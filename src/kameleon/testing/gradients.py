@@ -86,14 +86,17 @@ def check_gradients(
     """
     start = _start(loss, wrt, feeds or {})
     random = np.random.default_rng(seed)
+    shape = loss.shape
+    if not loss.type.is_static:
+        shape = np.shape(Function(list(start), [loss], engine=engine)([*start.values()])[0])
+    total = _projected(loss, shape, random)
     for level in range(1, order + 1):
-        total = _projected(loss, start, random, engine)
         parts = gradients(total, wrt)
         _check_level(level, total, wrt, parts, start, step, (rtol, atol), random, engine)
-        found = [g for g in parts if g is not None]
+        found = [(g, np.shape(start[x])) for x, g in zip(wrt, parts, strict=True) if g is not None]
         if not found:
             return
-        loss = _sum([_projected(g, start, random, engine) for g in found])
+        total = _sum([_projected(g, shape, random) for g, shape in found])
 
 
 def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[Node, Any]:
@@ -113,16 +116,11 @@ def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[N
     return start
 
 
-def _projected(
-    x: Node, start: Mapping[Node, Any], random: np.random.Generator, engine: Engine | None
-) -> Node:
-    """The sum of `x` times random weights."""
-    if not x.shape:
+def _projected(x: Node, shape: Sequence[Any], random: np.random.Generator) -> Node:
+    """The sum of `x`, whose value has that shape, times random weights."""
+    if not shape:
         return x
-    shape = x.shape
-    if not x.type.is_static:
-        shape = np.shape(Function(list(start), [x], engine=engine)([*start.values()])[0])
-    weights = constant(random.normal(size=shape))  # type: ignore[arg-type]
+    weights = constant(random.normal(size=tuple(shape)))
     return reduce_sum(REGISTRY["mul"](x, weights), range(len(shape)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.experimental
 import numpy as np
 
 from ...ir.program import Graph
@@ -15,7 +16,10 @@ from .._written import between_arrays
 # Results of fewer elements are copied: that takes less time than sharing their memory.
 LARGE = 16384
 
-X64: Any = jax.enable_x64
+# Only with 64-bit numbers switched on does JAX keep dtypes as they are. The switch was among its
+# experiments before 0.8.
+_ROOM: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
+X64 = _ROOM.enable_x64
 # What `with X64(True):` does, in a quarter of the time.
 SWITCHED = """old = swap(True)
  try: {made} = program({given})

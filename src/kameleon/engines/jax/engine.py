@@ -18,7 +18,7 @@ from ...ir.types import TensorType, as_dtype
 from .._base import Engine
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .arrays import given_up
+from .arrays import X64, given_up
 from .executable import JaxExecutable
 from .rules import DECLINED, RULES
 
@@ -39,7 +39,7 @@ class JaxEngine(Engine):
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`. JAX takes the copy as it is, without compiling anything."""
-        with jax.enable_x64(True):
+        with X64(True):
             return jax.device_put(np.array(array))
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
@@ -60,7 +60,7 @@ class JaxEngine(Engine):
         found = numpy_view(array)
         if found is None:
             return None
-        with jax.enable_x64(True):
+        with X64(True):
             return jax.device_put(found)
 
     def version(self) -> str:

@@ -19,7 +19,7 @@ from ...ir.text import text_of
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import flagged
-from .arrays import between
+from .arrays import X64, between
 from .lowering import Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
@@ -61,7 +61,7 @@ class JaxExecutable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
-        with jax.enable_x64(True):
+        with X64(True):
             if self._direct is not None:
                 results = self._direct(*arguments)
             else:
@@ -71,7 +71,7 @@ class JaxExecutable(Executable):
 
     def _consuming(self, arguments: Sequence[Any], numbers: Sequence[int]) -> Sequence[Any]:
         """See `Executable.consuming`. Nothing is taken before code is made and runs."""
-        with jax.enable_x64(True):
+        with X64(True):
             results = self._variant(arguments, tuple(numbers))
             _settle(arguments, results)
             return results
@@ -182,7 +182,7 @@ class JaxExecutable(Executable):
         like = [_LIKE(shape, np.dtype(n.dtype)) for n, shape in zip(nodes, shapes, strict=True)]
         constants = (n.attrs["value"].array for n in self._large)
         like += [_LIKE(a.shape, a.dtype) for a in constants]
-        with jax.enable_x64(True):
+        with X64(True):
             return str(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs))(*like))
 
 

@@ -61,7 +61,9 @@ ZEROS = ("0", "0.0")
 def _ufunc(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         args, full = e.stretched(node)
-        if all(isinstance(a, str) for a in args):
+        if not node.shape:  # NumPy 1 takes a number of Python for a float64 or int64 there
+            args = [e.slot(x) for x in node.operands]
+        elif all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         same = node.operands[0].dtype == node.dtype

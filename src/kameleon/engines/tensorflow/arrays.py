@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .call import place
+
 # The class of tensors that hold values.
 EAGER: Any = type(tf.constant(0))
 # TensorFlow takes memory as it is where it begins at a multiple of so many bytes.
@@ -20,7 +22,7 @@ def eager(array: Any) -> Any:
 
     `tf.constant` always copies, since somebody might write to the array.
     """
-    return EAGER(array, "", None)
+    return EAGER(array, place(), None)
 
 
 def private(array: Any) -> Any:

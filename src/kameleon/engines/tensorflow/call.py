@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+try:
+    from tensorflow.python.eager.context import context as session
+except ImportError:
+
+    def session() -> Any:
+        """No such thing here."""
+
+
 Call = Callable[[list[Any]], Sequence[Any]]
+
+
+def place() -> str:
+    """The device that `tf.device` asks for here; "" leaves it to TensorFlow, which takes a GPU
+    where it has one.
+    """
+    return getattr(session(), "device_name", None) or ""
 
 
 def lean_call(function: Any) -> Call | None:
@@ -17,15 +32,13 @@ def lean_call(function: Any) -> Call | None:
     """
     try:
         from tensorflow.python import pywrap_tfe
-        from tensorflow.python.eager import context
 
         run = pywrap_tfe.TFE_Py_Execute
-        session = context.context()
-        session.ensure_initialized()
-        handle = session._handle
-        options = session.function_call_options.as_attrs()
+        session().ensure_initialized()
+        handle = session()._handle
+        options = session().function_call_options.as_attrs()
         name = function.name.decode()
-        if not session.has_function(function.name):
+        if not session().has_function(function.name):
             return None
     except (ImportError, AttributeError):
         return None
@@ -33,7 +46,7 @@ def lean_call(function: Any) -> Call | None:
     count = len(function.outputs)
 
     def call(tensors: list[Any]) -> Sequence[Any]:
-        found: Sequence[Any] = run(handle, "", name, tensors, attrs, count)
+        found: Sequence[Any] = run(handle, place(), name, tensors, attrs, count)
         return found
 
     return call

@@ -78,14 +78,21 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _guarded(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
-    """A quotient of integers; 0 where the divisor is."""
+    """A quotient of integers, or its remainder; 0 where the divisor is.
+
+    By -1, which older versions of PyTorch let the processor stop the process at when the
+    lowest number is divided, it's a change of the sign.
+    """
+    signed = b.dtype.is_signed
     try:
-        if a.is_cpu:
+        if a.is_cpu and not (signed and (b == -1).any()):
             return f(a, b)
     except (ZeroDivisionError, RuntimeError):
         pass
-    zero = b == 0
-    return f(a, torch.where(zero, 1, b)).masked_fill_(zero, 0)
+    sign = (b != 0).to(a.dtype)
+    if signed:
+        sign.masked_fill_(b == -1, -1)
+    return f(a, torch.where(sign == 1, b, 1)) * sign
 
 
 def int_floor_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -151,7 +158,24 @@ WIDE: dict[str, Callable[..., Tensor]] = {
 }
 
 
+def int_product(a: Tensor, b: Tensor) -> Tensor:
+    """A product of matrices, or of batches of them; accelerators have none of integers."""
+    product = torch.mm if a.dim() == 2 else torch.bmm
+    return product(a.cpu(), b.cpu()).to(a.device)
+
+
 # Shapes ------------------------------------------------------------------------------------
+
+
+def pad(x: Tensor, margins: Sequence[int], value: float) -> Tensor:
+    """A tensor with margins, the last axis' first. Older versions of PyTorch refuse those that
+    are without elements afterwards.
+    """
+    if x.numel():
+        return torch.constant_pad_nd(x, margins, value)
+    pairs = zip(margins[::2], margins[1::2], strict=True)
+    sizes = (size + low + high for size, (low, high) in zip(reversed(x.shape), pairs, strict=True))
+    return x.new_full(tuple(sizes)[::-1], value)
 
 
 def iota(shape: Sequence[int], axis: int, dtype: torch.dtype, device: torch.device) -> Tensor:

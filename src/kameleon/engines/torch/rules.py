@@ -10,7 +10,7 @@ from ...ir.program import Graph
 from ...prims.movement import plain_cut
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, Arg
-from .._code.contraction import contract
+from .._code.contraction import Factors, contract
 from .._code.emitter import Rule
 from .._code.rules import along, dims_text, windowed
 from .fusion import number
@@ -229,7 +229,8 @@ def _pad(e: Emitter, node: Node) -> None:
     value = node.attrs["value"]
     if node.dtype in KEPT and value >= -lowest(node.dtype):
         value = int(value) + 2 * lowest(node.dtype)
-    e.emit(node, f"constant_pad_nd({{0}}, {margins}, {{1}})", [*node.operands, e.constant(value)])
+    name = "constant_pad_nd" if all(node.shape) else "pad"
+    e.emit(node, f"{name}({{0}}, {margins}, {{1}})", [*node.operands, e.constant(value)])
 
 
 class Part(NamedTuple):
@@ -324,7 +325,11 @@ def _cumulative(function: str) -> Rule:
 
 
 def _contract(e: Emitter, node: Node) -> None:
-    contract(e, node)
+    if e.device.type == "cpu" or node.dtype.is_float:
+        contract(e, node)
+        return
+    made = Factors(node, e.transpose)
+    e.emit(node, made.shaped(f"int_product({made.left}, {made.right})"), made.operands)
 
 
 # Pooling -----------------------------------------------------------------------------------

@@ -261,7 +261,12 @@ def max_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool) -
     shape = (x.shape[0], *counts, x.shape[-1])
     if 0 in shape:
         return x.new_zeros(shape), x.new_zeros(shape, dtype=torch.int64)
+    if not (x.is_cpu or x.dtype.is_floating_point):  # accelerators have it for floats alone
+        y, index = max_pool(x.cpu(), sizes, strides, padding, need)
+        return y.to(x.device), index.to(x.device) if need else None
     front = _front(x)
+    if not x.dtype.is_floating_point:  # PyTorch 2.4 takes 0 for the lowest in the order of x
+        front = front.contiguous()
     axes = zip(sizes, strides, padding, strict=True)
     margins = tuple(_own_margin(size, s, *pair) or 0 for size, s, pair in axes)
     first = [(m - low) // s for m, (low, _), s in zip(margins, padding, strides, strict=True)]
