@@ -94,7 +94,7 @@ def waited_for() -> Iterator[list[str]]:
 
 def _run(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Any operation: some of its tensors are on the device, or its result is to be."""
-    return _Call(_Kind.of(op)).run(args, kwargs)
+    return _Call(_kind_of(op)).run(args, kwargs)
 
 
 class _Kind:
@@ -109,11 +109,8 @@ class _Kind:
         )
         self.is_waited_for = not WAITED_FOR.isdisjoint(op.tags)
 
-    @classmethod
-    @functools.cache
-    def of(cls, op: Any) -> _Kind:
-        """The one of an operation."""
-        return cls(op)
+
+_kind_of = functools.cache(_Kind)
 
 
 class _Call:

@@ -81,10 +81,10 @@ class TorchEmitter(Emitter):
         return _constant(array).to(self.device)
 
     def arg(self, node: Node) -> Arg:
-        """Scalar constants stay on the processor: PyTorch takes them from there, if not those of
-        integers and bools in each of its functions."""
-        there = node.primitive is CONSTANT and not node.shape and node.dtype.is_float
-        if not there or self.device.type == "cpu":
+        """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
+        and bools it doesn't in each function."""
+        is_number = node.primitive is CONSTANT and not node.shape and node.dtype.is_float
+        if not is_number or self.device.type == "cpu":
             return self.slot(node)
         if node not in self._scalars:
             self._scalars[node] = self.constant(_constant(node.attrs["value"].array))

@@ -80,8 +80,8 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def _guarded(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
     """A quotient of integers, or its remainder; 0 where the divisor is.
 
-    By -1, which older versions of PyTorch let the processor stop the process at when the
-    lowest number is divided, it's a change of the sign.
+    By -1 it's a change of the sign: older versions of PyTorch divide the lowest number by it as
+    the processor does, which ends the process.
     """
     signed = b.dtype.is_signed
     try:

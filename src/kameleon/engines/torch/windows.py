@@ -265,7 +265,7 @@ def max_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool) -
         y, index = max_pool(x.cpu(), sizes, strides, padding, need)
         return y.to(x.device), index.to(x.device) if need else None
     front = _front(x)
-    if not x.dtype.is_floating_point:  # PyTorch 2.4 takes 0 for the lowest in the order of x
+    if not x.dtype.is_floating_point:  # with channels last, PyTorch 2.4 starts from 0
         front = front.contiguous()
     axes = zip(sizes, strides, padding, strict=True)
     margins = tuple(_own_margin(size, s, *pair) or 0 for size, s, pair in axes)
