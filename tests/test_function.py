@@ -518,6 +518,15 @@ def test_rebuilt_graphs_share_code(compiles: list[Engine]) -> None:
     assert len(set(values)) == 4
 
 
+@pytest.fixture
+def _little_garbage() -> Iterator[None]:
+    """What is there already isn't looked through again and again."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("_little_garbage")
 def test_code_is_shared_by_the_content_of_constants() -> None:
     """Small constants are told apart by their elements, large ones by identity."""
     for size in (3, 1000):
