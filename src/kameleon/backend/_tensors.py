@@ -137,12 +137,7 @@ _KINDS = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2}
 
 
 def _constant_of(value: Any, dtype: DType, what: str) -> Node:
-    """The constant; a number that doesn't fit is refused, which NumPy 1 wouldn't do."""
     try:
-        if isinstance(value, int) and dtype.kind in ("signed", "unsigned"):
-            limits = np.iinfo(dtype)
-            if not limits.min <= value <= limits.max:
-                raise OverflowError
         return constant(value, dtype)
     except OverflowError:
         raise DTypeError(f"{what}: {value!r} is out of the range of {dtype}") from None

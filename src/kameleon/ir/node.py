@@ -301,7 +301,12 @@ def new_serial() -> int:
 
 
 def frozen(value: Any, dtype: Any = None) -> np.ndarray:
-    """A private read-only copy of `value` as an array."""
-    array = np.array(value, dtype=None if dtype is None else as_dtype(dtype))
+    """A private read-only copy of `value` as an array; a number must fit, on NumPy 1, too."""
+    kind = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, int) and kind is not None and kind.kind in ("signed", "unsigned"):
+        limits = np.iinfo(kind)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"{value} is out of the range of {kind}")
+    array = np.array(value, dtype=kind)
     array.flags.writeable = False
     return array

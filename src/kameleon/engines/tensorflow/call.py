@@ -34,11 +34,12 @@ def lean_call(function: Any) -> Call | None:
         from tensorflow.python import pywrap_tfe
 
         run = pywrap_tfe.TFE_Py_Execute
-        session().ensure_initialized()
-        handle = session()._handle
-        options = session().function_call_options.as_attrs()
+        running = session()
+        running.ensure_initialized()
+        handle = running._handle
+        options = running.function_call_options.as_attrs()
         name = function.name.decode()
-        if not session().has_function(function.name):
+        if not running.has_function(function.name):
             return None
     except (ImportError, AttributeError):
         return None

@@ -158,12 +158,6 @@ WIDE: dict[str, Callable[..., Tensor]] = {
 }
 
 
-def int_product(a: Tensor, b: Tensor) -> Tensor:
-    """A product of matrices, or of batches of them; accelerators have none of integers."""
-    product = torch.mm if a.dim() == 2 else torch.bmm
-    return product(a.cpu(), b.cpu()).to(a.device)
-
-
 # Shapes ------------------------------------------------------------------------------------
 
 
@@ -450,5 +444,6 @@ def _tensors(value: Any, device: torch.device) -> Any:
     return None if value is None else shared(value).to(device)
 
 
+int_product = on_numpy(np.matmul)  # for accelerators, which have products of floats alone
 greedy_decode = on_numpy(NUMPY["greedy_decode"])
 beam_search = on_numpy(NUMPY["beam_search"])
