@@ -36,6 +36,22 @@ collect_ignore_glob = [
 collect_ignore_glob += ["src/kameleon/as_keras.py", "tests/hosting/files/*", "tests/original/*/*"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--nightly`: run what is marked so, too; it's too slow for every change."""
+    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked nightly, unless it's asked for."""
+    if config.getoption("--nightly"):
+        return
+    late = [item for item in items if item.get_closest_marker("nightly")]
+    if late:
+        config.hook.pytest_deselected(items=late)
+        kept = set(items) - set(late)
+        items[:] = [item for item in items if item in kept]
+
+
 def pytest_unconfigure() -> None:
     """Remove the folder that stood in for the user's settings."""
     shutil.rmtree(_HOME, ignore_errors=True)
