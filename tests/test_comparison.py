@@ -404,6 +404,17 @@ def test_printed_form() -> None:
     assert isinstance(kameleon.compare(x, (), ["numpy"]), Comparison)
 
 
+def test_results_of_nothing_but_nan_are_said_to_be_so() -> None:
+    x = K.variable([1.0, 2.0])
+    nothing, some = x * np.nan, x * K.constant([np.nan, 1.0])
+    found = kameleon.compare([nothing, some], (), ["numpy", PlainEngine()], wrt=[])
+    assert found.agree() and found.only_nan == ["output 0"]
+    assert "\noutput 0: only NaN on numpy" in str(found)
+    alone = str(kameleon.compare(nothing, (), ["numpy", PlainEngine()], wrt=[]))
+    assert alone.splitlines()[3].split()[1:3] == ["only", "NaN"]
+    assert not kameleon.compare(x, (), ["numpy", PlainEngine()]).only_nan
+
+
 # --- other kinds of functions --------------------------------------------------------------------
 
 

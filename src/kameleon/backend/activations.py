@@ -59,6 +59,7 @@ def relu(x: TensorLike, alpha: Any = 0.0, max_value: Any = None, threshold: Any 
 
     Returns:
         Tensor of the shape of `x`. The gradient at 0 is 0; where only `alpha` is given, `alpha`.
+        At `max_value` it is 1, but 0 at a ceiling of 6 without a threshold (ReLU6).
 
     >>> from kameleon import backend as K
     >>> x = K.constant([-2., 0.5, 3.])
@@ -77,7 +78,10 @@ def relu(x: TensorLike, alpha: Any = 0.0, max_value: Any = None, threshold: Any 
     if ceiling is not None:
         if isinstance(floor, Node) or floor < 0:
             y = binary(ew.maximum, y, 0, "relu")
-        y = binary(ew.minimum, y, ceiling, "relu")
+        # At ties of a minimum the gradient goes to its first operand.
+        flat = _is(ceiling, 6) and _is(floor, 0)
+        first, second = (ceiling, y) if flat else (y, ceiling)
+        y = binary(ew.minimum, first, second, "relu")
     if not _is(slope, 0):
         depth = _positive_part(binary(ew.sub, floor, x, "relu"))
         y = binary(ew.sub, y, binary(ew.mul, depth, slope, "relu"), "relu")

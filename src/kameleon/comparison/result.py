@@ -26,12 +26,14 @@ class Difference:
         absolute: the largest difference of two elements; infinite where one is NaN or infinite
             and the other isn't that, too, or where shapes or dtypes differ.
         scale: the largest finite magnitude in the reference.
+        only_nan: whether each element of the reference is NaN: then agreement says little.
     """
 
     name: str
     dtype: str
     absolute: float
     scale: float
+    only_nan: bool = False
 
     @property
     def relative(self) -> float:
@@ -56,7 +58,9 @@ def difference(name: str, got: Array, want: Array) -> Difference:
         return Difference(name, str(b.dtype), np.inf, 0.0)
     numbers = np.abs(b.astype("float64"))
     scale = np.max(numbers[np.isfinite(numbers)], initial=0.0)
-    return Difference(name, str(b.dtype), float(np.max(_apart(a, b), initial=0.0)), float(scale))
+    apart = np.max(_apart(a, b), initial=0.0)
+    only_nan = bool(b.size) and bool(np.isnan(numbers).all())
+    return Difference(name, str(b.dtype), float(apart), float(scale), only_nan)
 
 
 def _apart(got: Array, want: Array) -> Array:
@@ -124,6 +128,11 @@ class EngineRun:
     first_difference: FirstDifference | None = None
 
     @property
+    def only_nan(self) -> bool:
+        """Whether there was nothing but NaN to compare it with."""
+        return bool(self.differences) and all(d.only_nan for d in self.differences)
+
+    @property
     def worst(self) -> Difference | None:
         """The difference that exceeds its tolerance by most."""
         if not self.differences:
@@ -159,6 +168,12 @@ class Comparison:
         """
         return all(run.agrees(rtol, atol) for run in self.runs.values())
 
+    @property
+    def only_nan(self) -> list[str]:
+        """The names of results that are NaN in each element: that they agree says little."""
+        found = (d.name for run in self.runs.values() for d in run.differences if d.only_nan)
+        return list(dict.fromkeys(found))
+
     def __str__(self) -> str:
         return "\n".join([self._title(), *_columns(self._rows()), *self._details()])
 
@@ -177,7 +192,7 @@ class Comparison:
         if run.engine == self.reference or run.worst is None:
             return (run.engine, "", "", "", "", *times)
         worst = run.worst
-        verdict = "yes" if run.agrees() else "NO"
+        verdict = "NO" if not run.agrees() else "only NaN" if run.only_nan else "yes"
         return (
             run.engine, verdict, f"{worst.absolute:.1e}", f"{worst.relative:.1e}", worst.name,
             *times,
@@ -185,6 +200,8 @@ class Comparison:
 
     def _details(self) -> list[str]:
         lines = []
+        if names := self.only_nan:
+            lines.append(f"\n{', '.join(names)}: only NaN on {self.reference}, which says little")
         for run in self.runs.values():
             if run.error is not None:
                 lines.append(f"\n{run.engine} failed: {run.error}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from .node import Node, Print, Update, Variable, built_for, walk
 from .primitive import CONSTANT, INPUT, REGISTRY, Constant
+from .types import DType
 
 # Constants up to this many elements are part of a program's key; larger ones by identity.
 KEYED_CONSTANT = 64
@@ -115,14 +117,32 @@ class _Same:
         return id(self.array)
 
 
-def attrs_key(node: Node) -> Hashable:
-    """The attributes of a node as something hashable that doesn't depend on object identity."""
+def attrs_key(node: Node, structure: bool = True) -> Hashable:
+    """The attributes of a node as something hashable, equal where their types and bits are.
+
+    Args:
+        node: any node.
+        structure: whether bodies of equal structure are equal; else each is equal to itself only.
+    """
     if node.primitive is CONSTANT:
         constant: Constant = node.attrs["value"]
         return constant if constant.array.size <= KEYED_CONSTANT else _Same(constant.array)
     if not node.attrs:
         return ()
-    return tuple((k, v.key if isinstance(v, Graph) else v) for k, v in sorted(node.attrs.items()))
+    return tuple((k, _value_key(v, structure)) for k, v in sorted(node.attrs.items()))
+
+
+def _value_key(value: Any, structure: bool) -> Hashable:
+    """Python's own equality won't do: -0.0 == 0.0, 1 == 1.0 == True, and NaN isn't itself."""
+    if value is None or type(value) in (int, str, DType):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, float):
+        return float, struct.pack("<d", value)
+    if isinstance(value, tuple):
+        return type(value), tuple([_value_key(v, structure) for v in value])
+    if isinstance(value, Graph) and structure:
+        return value.key
+    return type(value), value
 
 
 def collect(

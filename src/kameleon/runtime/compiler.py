@@ -11,7 +11,7 @@ from ..engines._base import Engine, Executable
 from ..errors import EngineError, EvaluationError, KameleonError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, input_node
-from ..ir.program import Graph
+from ..ir.program import Graph, attrs_key
 from ..transform.simplify import simplify
 from .engines import embedded
 from .stages import build
@@ -63,7 +63,7 @@ def _fold(node: Node) -> Any:
     if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
     types = tuple(n.type for n in node.operands)
-    key = (node.primitive.name, types, tuple(node.attrs.items()))
+    key = (node.primitive.name, types, attrs_key(node))
     folding = session.folding
     try:
         if key not in folding:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir.node import Node, walk
-from ..ir.program import Graph
+from ..ir.program import Graph, attrs_key
 from ..ir.rewrite import substitute
 from ..prims.control import scan
 from ..prims.movement import WHOLE, plain_cut, slice_, slice_axis
@@ -103,7 +103,7 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
         if len(node.operands) == 1 and node.primitive.elementwise:
             cut = plain_cut(node.operands[0])
             if cut is not None:
-                key = (node.primitive, tuple(node.attrs.items()), *cut)
+                key = (node.primitive, attrs_key(node, structure=False), *cut)
                 groups.setdefault(key, []).append(node)
     replaced: dict[Node, Node] = {}
     for group in groups.values():

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.node import Node, context, walk
-from ..ir.primitive import CONSTANT, ITEM, Constant
-from ..ir.program import KEYED_CONSTANT, Graph
+from ..ir.primitive import CONSTANT, ITEM
+from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import rewriting, substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
@@ -396,10 +396,7 @@ class Rewriter:
         """An equal node that exists already, else this one."""
         if not node.operands and node.primitive.name not in ("constant", "iota"):
             return node
-        value = node.attrs.get("value")
-        if isinstance(value, Constant) and value.array.size > KEYED_CONSTANT:
-            return node
-        key = (node.primitive, node.operands, tuple(node.attrs.items()))
+        key = (node.primitive, node.operands, attrs_key(node, structure=False))
         return self.shared.setdefault(key, node)
 
     def _attrs(self, node: Node) -> Any:
