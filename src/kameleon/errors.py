@@ -54,6 +54,22 @@ class GraphError(KameleonError, ValueError):
     """A graph breaks one of the rules that `ir.verify` holds (a fault of whoever built it)."""
 
 
+class FileFormatError(GraphError):
+    """A file that should hold a saved function doesn't, or is damaged.
+
+    Cause: it's another kind of file, one of a newer version, cut off, or changed on its way; the
+    message names the file and the place in it.
+    Remedy: save the function anew, or get the file again from where it comes from.
+    """
+
+
+class TargetError(KameleonError, OSError):
+    """A file can't be written because something else has its name: a folder, a device, a pipe.
+
+    Remedy: name another path.
+    """
+
+
 class FeedError(KameleonError, ValueError):
     """A value given for an input is missing, superfluous, or of the wrong shape or dtype."""
 
@@ -91,6 +107,14 @@ class MissingLibraryError(KameleonError, ImportError):
     """A library is needed that is not installed.
 
     Remedy: the message holds the line that installs it.
+    """
+
+
+class UncheckedFileWarning(UserWarning):
+    """A file without a checksum was loaded: nothing tells whether its numbers were changed.
+
+    Cause: it was saved by an early version, or somebody has taken the checksum away.
+    Remedy: if you trust the file, load it once and save it anew.
     """
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from kameleon import files
 from kameleon.errors import ArgumentError
 
 # `json` and `tempfile` are imported where they are used: each takes longer than this module.
@@ -88,25 +89,6 @@ def write_new(path: str, values: Mapping[str, object]) -> bool:
         return False
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return _publish(json.dumps(values, indent=4) + "\n", path)
+        return files.create(path, (json.dumps(values, indent=4) + "\n").encode())
     except OSError:
         return False
-
-
-def _publish(text: str, path: str) -> bool:
-    draft = f"{path}.{os.urandom(8).hex()}.tmp"
-    try:
-        with open(draft, "x", encoding="utf-8") as file:
-            file.write(text)
-        try:
-            os.link(draft, path)  # fails where the file exists; a replace would overwrite it
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links
-            if os.path.lexists(path):
-                return False
-            os.replace(draft, path)
-        return True
-    finally:
-        if os.path.lexists(draft):
-            os.remove(draft)

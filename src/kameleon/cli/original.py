@@ -6,6 +6,7 @@ it needs are the environment's, like any other's.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from kameleon import files
 from kameleon.errors import KameleonError, MissingLibraryError
 from kameleon.hosting import location
 
@@ -147,24 +149,21 @@ def _filled_at_once(folder: Path) -> Iterator[Path]:
         raise InstallError(
             f"{folder} holds something else; name another folder by {location.VARIABLE}"
         )
+    remove = functools.partial(shutil.rmtree, ignore_errors=True)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+        with files.draft_folder(str(folder), remove) as made:
+            draft = Path(made)
+            yield draft
+            if not location.is_original(made):
+                raise InstallError(f"What was installed is no Keras {location.VERSION}")
+            for name in BY_MISTAKE:
+                remove(draft / name)
+            (draft / MARK).write_text("To remove this folder: kameleon keras2 uninstall\n", "utf-8")
+            draft.chmod(0o755)  # as a draft it's the user's alone
+            os.replace(draft, folder)
     except OSError as error:
         raise InstallError(_no_right(folder, error)) from error
-    try:
-        yield draft
-        if not location.is_original(str(draft)):
-            raise InstallError(f"What was installed is no Keras {location.VERSION}")
-        for name in BY_MISTAKE:
-            shutil.rmtree(draft / name, ignore_errors=True)
-        (draft / MARK).write_text("To remove this folder: kameleon keras2 uninstall\n", "utf-8")
-        draft.chmod(0o755)  # mkdtemp makes it the user's alone
-        os.replace(draft, folder)
-    except OSError as error:
-        raise InstallError(_no_right(folder, error)) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _no_right(folder: Path, error: OSError) -> str:

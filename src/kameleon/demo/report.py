@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kameleon import files
 from kameleon.demo.digits import Data, Epoch, Reader
 from kameleon.demo.side_by_side import Run, reference_of
 
@@ -37,11 +39,11 @@ def write(folder: Path, reader: Reader, history: Sequence[Epoch]) -> Files:
         The paths of the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = Files(folder / CURVES, folder / MISTAKES, folder / VARIABLES)
-    draw_curves(files.curves, history)
-    draw_mistakes(files.mistakes, reader.held_out, reader.predict(reader.held_out.images))
-    save(files.variables, reader.values())
-    return files
+    made = Files(folder / CURVES, folder / MISTAKES, folder / VARIABLES)
+    draw_curves(made.curves, history)
+    draw_mistakes(made.mistakes, reader.held_out, reader.predict(reader.held_out.images))
+    save(made.variables, reader.values())
+    return made
 
 
 def _figure(width: float, height: float) -> Any:
@@ -52,6 +54,12 @@ def _figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def _save_picture(figure: Any, path: Path) -> None:
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=120, format="png")
+    files.replace(path, picture.getvalue())
 
 
 def draw_curves(path: Path, history: Sequence[Epoch]) -> None:
@@ -71,7 +79,7 @@ def draw_curves(path: Path, history: Sequence[Epoch]) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(path, dpi=120)
+    _save_picture(figure, path)
 
 
 # How curves are drawn so that those which coincide are all seen: wide below narrow, and dashes
@@ -112,7 +120,7 @@ def draw_comparison(path: Path, runs: Sequence[Run]) -> None:
         axes.grid(alpha=0.3)
         if axes.lines:
             axes.legend()
-    figure.savefig(path, dpi=120)
+    _save_picture(figure, path)
 
 
 def _steps(run: Run) -> NDArray[np.intp]:
@@ -154,11 +162,12 @@ def draw_mistakes(path: Path, data: Data, probabilities: NDArray[Any]) -> None:
         axes.imshow(data.images[index, :, :, 0], cmap="gray_r", vmin=0, vmax=1)
         share = f"{probabilities[index, guess]:.0%}"
         axes.set_title(f"{data.labels[index]}, read as {guess} ({share})", fontsize=8)
-    figure.savefig(path, dpi=120)
+    _save_picture(figure, path)
 
 
 def save(path: Path, values: Mapping[str, NDArray[Any]]) -> None:
     """Save arrays by name; `safetensors.numpy.load_file` reads them back."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save as to_bytes
 
-    save_file({name: np.ascontiguousarray(value) for name, value in values.items()}, path)
+    arrays = {name: np.ascontiguousarray(value) for name, value in values.items()}
+    files.replace(path, to_bytes(arrays))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import files
 from ..errors import GraphError
 from ..ir.node import NO_ATTRS, Node, Print, Variable, unique_name
 from ..ir.primitive import SOURCE, VARIABLE
@@ -30,6 +31,7 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
 
     Raises:
         GraphError: the graph holds something without a written form.
+        TargetError: the path is that of something else than a file: a folder, a device.
     """
     from safetensors.numpy import save as to_bytes
 
@@ -50,11 +52,7 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
         "updated": [program.variables.index(v) for v, _ in program.updates],
         "streams": [[s.attrs["seed"], draws(s).value] for s in program.sources],
     }
-    data = to_bytes(arrays, {"kameleon": json.dumps(description)})
-    temporary = f"{os.fspath(path)}.{os.getpid()}.part"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
+    files.replace(path, to_bytes(arrays, {"kameleon": json.dumps(description)}))
 
 
 def load(path: str | os.PathLike[str]) -> Function:

@@ -1,0 +1,196 @@
+"""Files that appear whole: a draft is written beside the target, then takes its place.
+
+A reader sees the old file or the new one, never a part; several writers of one path each publish
+a whole file, and the last one stays. A draft is locked by its writer. The lock goes with the
+process, so a draft that can be locked belongs to nobody, and the next writer removes it.
+
+What is written is on the disk before it gets its name: behind a power failure there's the old
+file or the new one, too.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+
+from .errors import TargetError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody removes a file that is open
+    fcntl = None  # type: ignore[assignment]
+
+TYPE_CHECKING = False  # `typing` takes longer to import than this module
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SUFFIX = ".part"
+# Names of drafts begin with that of their target, cut to so many characters where it's long.
+LONGEST = 40
+TOKEN = 16  # hexadecimal digits that follow
+
+
+def replace(path: str | bytes | os.PathLike[str], data: bytes) -> None:
+    """Write a file; one that exists is replaced, at once. A link to a file stays one.
+
+    Args:
+        path: of the file.
+        data: all that it shall hold.
+
+    Raises:
+        TargetError: there's something else than a regular file: a folder, a device, a pipe.
+        OSError: it can't be written.
+    """
+    name = os.fsdecode(path)
+    target = os.path.realpath(name)
+    mode = _mode_of(target, name)
+
+    def publish(draft: str) -> bool:
+        if mode is not None:
+            os.chmod(draft, mode)
+        os.replace(draft, target)
+        return True
+
+    try:
+        _written(target, data, publish)
+    except OSError as error:
+        error.filename, error.filename2 = name, None  # the draft's name helps nobody
+        raise
+
+
+def create(path: str, data: bytes) -> bool:
+    """Write a file where there's none; whether this call did. What exists is never replaced."""
+
+    def publish(draft: str) -> bool:
+        try:
+            os.link(draft, path)  # fails where the file exists; a replace would overwrite it
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            if os.path.lexists(path):
+                return False
+            os.replace(draft, path)
+        return True
+
+    return _written(path, data, publish)
+
+
+def _mode_of(target: str, path: str) -> int | None:
+    """The permissions of the file that is there; None, if there's none."""
+    try:
+        found = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise TargetError(
+            f"{path} is {kind_of(found.st_mode)}: it isn't replaced by a file; name a"
+            " new file, or one that shall be replaced"
+        )
+    return stat.S_IMODE(found.st_mode)
+
+
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def kind_of(mode: int) -> str:
+    """What something in the file system is, in words."""
+    return KINDS.get(stat.S_IFMT(mode), "a file")
+
+
+def _written(target: str, data: bytes, publish: Callable[[str], bool]) -> bool:
+    """Write a draft and publish it; what `publish` says."""
+    remove_abandoned(target)
+    while True:
+        draft = draft_of(target)
+        with open(draft, "xb") as file:
+            try:
+                _claim(file.fileno())
+                if not os.path.lexists(draft):  # another writer took it for an abandoned one
+                    continue
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                if fcntl is None:  # what is open can't be renamed on Windows
+                    file.close()
+                return publish(draft)
+            finally:
+                file.close()
+                if os.path.lexists(draft):
+                    os.remove(draft)
+
+
+# Drafts --------------------------------------------------------------------------------------
+
+
+def draft_of(target: str) -> str:
+    """A new name for a draft, beside its target."""
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f"{name[:LONGEST]}.{os.urandom(TOKEN // 2).hex()}{SUFFIX}")
+
+
+@contextmanager
+def draft_folder(target: str, remove: Callable[[str], None]) -> Iterator[str]:
+    """A new folder beside the target; it's removed behind the block, if it still has that name.
+
+    Args:
+        target: the folder that it shall become.
+        remove: removes a folder with all that's in it.
+    """
+    remove_abandoned(target, remove)
+    draft = draft_of(target)
+    os.mkdir(draft, 0o700)
+    descriptor = None if fcntl is None else os.open(draft, os.O_RDONLY)
+    try:
+        if descriptor is not None:
+            _claim(descriptor)
+        yield draft
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+        if os.path.lexists(draft):
+            remove(draft)
+
+
+def _claim(descriptor: int) -> None:
+    """Lock a draft as long as it's open; nothing happens where files can't be locked."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def remove_abandoned(target: str, remove: Callable[[str], None] = os.remove) -> None:
+    """Remove the drafts of a target whose writers were killed."""
+    folder, name = os.path.split(target)
+    start = f"{name[:LONGEST]}."
+    try:
+        found = os.listdir(folder or os.curdir)
+    except OSError:  # what is wrong is said when the file is written
+        return
+    for other in found:
+        token = other[len(start) : -len(SUFFIX)]
+        ours = len(token) == TOKEN and not token.strip("0123456789abcdef")
+        if ours and other == start + token + SUFFIX:
+            _remove_free(os.path.join(folder, other), remove)
+
+
+def _remove_free(draft: str, remove: Callable[[str], None]) -> None:
+    """Remove a draft unless somebody writes it."""
+    try:
+        if fcntl is None:
+            remove(draft)
+            return
+        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(draft)
+        finally:
+            os.close(descriptor)
+    except OSError:  # it's being written, or it's another user's
+        return
