@@ -223,7 +223,7 @@ P = distributions(14, 2, 3, 4)
 @pytest.mark.parametrize(
     "y_true, steps, counts, message",
     [
-        ([[0, 3], [0, 1]], [3, 3], [2, 2], "label of y_true"),
+        ([[3, 0], [0, 1]], [3, 3], [2, 2], "label of y_true"),
         ([[0, -1], [0, 1]], [3, 3], [2, 2], "label of y_true"),
         ([[0, 1], [0, 1]], [4, 3], [2, 2], "input_length"),
         ([[0, 1], [0, 1]], [3, -1], [2, 2], "input_length"),

@@ -24,13 +24,13 @@ from ..prims.elementwise import (
     log,
     logical_and,
     logical_not,
-    logical_or,
     lt,
     sub,
 )
 from ..prims.indexing import nonzero
 from ..prims.movement import broadcast_to, iota, reshape, stack
 from ..prims.random import wide
+from ..prims.reduce import reduce_any, reduce_sum
 from ..prims.sizes import Size, dims_of
 from ..prims.sparse import as_int64, pick
 from ..prims.special import log_softmax
@@ -133,7 +133,8 @@ def ctc_batch_cost(
     """Minus the log probability of each label sequence, summed over all its alignments.
 
     Args:
-        y_true: tensor (samples, longest): labels, each below classes - 1.
+        y_true: tensor (samples, longest): labels, each below classes - 1. The blank, or more, is
+            no label and ends the row: a row that begins with it is an empty text.
         y_pred: tensor (samples, time, classes): distributions, as a softmax gives them; the last
             class is the blank. `K.epsilon()` is added, and each step is normalised.
         input_length: tensor (samples, 1): how many steps of `y_pred` count.
@@ -145,7 +146,7 @@ def ctc_batch_cost(
 
     Raises:
         ShapeError: a tensor has other axes; the numbers of samples differ. When it's evaluated:
-            a length beyond the tensor's, or a label that is none.
+            a length beyond the tensor's, a negative label, or a label that follows a blank.
 
     Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", 2006.
 
@@ -169,20 +170,26 @@ def ctc_batch_cost(
     counts = _no_longer_than(
         counts, dims_of(labels)[1], f"{what}: a label_length is negative or beyond y_true"
     )
-    labels = _checked_labels(cast(labels, INT64), counts, classes, what)
+    labels = cast(labels, INT64)
+    counts = _until_blank(labels, counts, classes, what)
     cost = ctc.ctc_loss(log_softmax(scores, axis=2), labels, steps, counts)
     dtype = as_float(y_pred, what).dtype
     return cast(reshape(cost, [dims_of(cost)[0], 1]), dtype)
 
 
-def _checked_labels(labels: Node, counts: Node, classes: Size, what: str) -> Node:
-    """`labels`, checked to be labels as far as they count."""
+def _until_blank(labels: Node, counts: Node, classes: Size, what: str) -> Node:
+    """How many labels of each row come before a blank; all that count are checked to be labels."""
+    used = _used(labels, counts)
     blank = as_int64(classes)
     last = broadcast_to(sub(blank, full_like(blank, 1)), dims_of(labels))
-    proper = logical_and(ge(labels, full_like(labels, 0)), lt(labels, last))
-    holds = logical_or(logical_not(_used(labels, counts)), proper)
-    message = f"{what}: a label of y_true isn't in [0, classes - 1)"
-    return check(labels, holds, message=message)
+    proper = logical_and(used, lt(labels, last))
+    before = reduce_sum(cast(proper, INT64), (1,))
+    holds = logical_and(ge(labels, full_like(labels, 0)), _used(labels, before))
+    message = (
+        f"{what}: a label of y_true isn't in [0, classes - 1), or follows a blank (classes - 1)"
+    )
+    wrong = logical_and(proper, logical_not(holds))
+    return check(before, logical_not(reduce_any(wrong, (1,))), message=message)
 
 
 def ctc_decode(
