@@ -30,8 +30,9 @@ class Executable(ABC):
 
     # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,
     # too, to be written to (scalars needn't be arrays): a function of the arrays that gives a
-    # list. It may come with a later call. Where it fails, the usual call is made.
-    short: Callable[..., list[Any]] | None = None
+    # list. It may come with a later call. It gives None for arrays that it doesn't take (by how
+    # they lie in memory, say): then the usual call is made. What it raises is the call's failure.
+    short: Callable[..., list[Any] | None] | None = None
 
     @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:

@@ -37,8 +37,13 @@ def _code(text: str) -> CodeType:
 
 
 def between_arrays(
-    graph: Graph, call: str, given: str = "{}", made: str = "{}", **names: Any
-) -> Callable[..., list[Any]]:
+    graph: Graph,
+    call: str,
+    given: str = "{}",
+    made: str = "{}",
+    refusals: tuple[type[Exception], ...] = (),
+    **names: Any,
+) -> Callable[..., list[Any] | None]:
     """What may serve as `Executable.short`.
 
     Args:
@@ -46,14 +51,26 @@ def between_arrays(
         call: a line that sets `{made}`, a list of names, by a call with `{given}`.
         given: how an argument, `{}`, is handed to that call.
         made: what becomes of a result, `{}`.
+        refusals: what `given` raises for arrays that can't be taken: None is given then.
         names: what these may name.
     """
     arguments = numbered("x", len(graph.inputs))
     results = numbered("y", len(graph.outputs))
-    there = ", ".join(given.replace("{}", x) for x in arguments)
+    taken = [given.replace("{}", x) for x in arguments]
+    first = []
+    if refusals and arguments:
+        names_of_taken = numbered("a", len(arguments))
+        pairs = zip(names_of_taken, taken, strict=True)
+        first = [
+            f" try: {'; '.join(f'{a} = {text}' for a, text in pairs)}",
+            " except refusals: return None",
+        ]
+        taken = names_of_taken
+    there = ", ".join(taken)
     rows = [
         f"def written({', '.join(arguments)}):",
+        *first,
         " " + call.format(given=there, made=f"[{', '.join(results)}]"),
         f" return [{', '.join(made.replace('{}', y) for y in results)}]",
     ]
-    return written(rows, **names)
+    return written(rows, refusals=refusals, **names)

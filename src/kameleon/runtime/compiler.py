@@ -19,6 +19,10 @@ from .state import session
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
+# What may be raised at any moment of a call, and tells nothing of the node that is computed: there
+# is no more room, or a signal's handler ends a call that takes too long (a TimeoutError, say); or
+# somebody has made a warning an error.
+FOREIGN = (MemoryError, RecursionError, OSError, Warning)
 # Graphs of more nodes are compiled with garbage collection paused.
 LARGE = 2000
 
@@ -73,6 +77,8 @@ def _fold(node: Node) -> Any:
             operation = node.primitive(*inputs, **node.attrs)
             folding[key] = embedded().compile(Graph(inputs, [operation]))
         return folding[key]([n.attrs["value"].array for n in node.operands])[0]
+    except FOREIGN:
+        raise
     except Exception:  # it fails at run time, too, and is reported there
         return None
 
@@ -99,15 +105,20 @@ def run(
     try:
         return (call or executable)(arguments)
     except Exception as error:
-        if isinstance(error, Warning):  # a warning that somebody has made an error
-            raise
-        if replay is not None:
-            replay()
-        explain(executable, error)
+        explain(executable, error, replay)
 
 
-def explain(executable: Executable, error: Exception) -> NoReturn:
-    """Raise what is known about a failure: the node, and the line that made it."""
+def explain(
+    executable: Executable, error: Exception, replay: Callable[[], None] | None = None
+) -> NoReturn:
+    """Raise what is known about a failure: the node, and the line that made it.
+
+    What doesn't come from computing a node is raised as it is.
+    """
+    if isinstance(error, FOREIGN):
+        raise error
+    if replay is not None:
+        replay()
     node = executable.culprit(error)
     if node is None and isinstance(error, KameleonError):
         raise error

@@ -21,7 +21,7 @@ def where_fit(
 ) -> Callable[[Sequence[Any]], Any]:
     """The function that calls `call` with values if they fit, and else gives None.
 
-    It raises a ValueError where there are not as many values as types.
+    So it does where there are not as many values as types. It raises what `call` raises, alone.
     """
     return _asked(types, f"call({_names(types)})", "None", call=call)
 
@@ -30,7 +30,8 @@ def _asked(types: Sequence[TensorType], then: str, other: str, **names: Any) -> 
     conditions = [c for i, type in enumerate(types) for c in _conditions(i, type)]
     rows = [
         "def written(values):",
-        f" [{_names(types)}] = values",
+        f" try: [{_names(types)}] = values",
+        f" except (TypeError, ValueError): return {other}",
         f" if {' and '.join(conditions) or True}:",
         f"  return {then}",
         f" return {other}",

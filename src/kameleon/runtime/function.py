@@ -15,7 +15,7 @@ from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..prims.elementwise import constant
-from .compiler import compiled, compiled_anew, run
+from .compiler import compiled, compiled_anew, explain, run
 from .engines import current, embedded, loaded
 from .fits import fits, where_fit
 from .pure import fed, pure_graph
@@ -89,6 +89,8 @@ class Function:
         self._streams = [draws(s) for s in self.program.sources]
         self._seeds = [s.attrs["seed"] for s in self.program.sources]
         self._executables: dict[tuple[Engine, bool | None], Executable] = {}
+        # What explains failures, by learning phase: see `_replay`.
+        self._replays: dict[bool | None, Executable | None] = {}
         # By the engine in force, for values that are NumPy arrays; gives None for others.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
@@ -134,11 +136,11 @@ class Function:
         short = self._short.get(self._engine or current())
         if short is not None:
             try:
-                arrays: list[Any] | None = short(values)
-            except Warning:  # somebody has made it an error
-                raise
-            except Exception:  # the long way tells why, or does it
-                arrays = None
+                arrays = short(values)
+            except Exception as error:
+                engine = self.engine
+                replay = lambda: self._replay(values, engine)  # noqa: E731
+                explain(self._executables[engine, None], error, replay)
             if arrays is not None:
                 return [x[()] for x in arrays] if self._scalars else arrays
         return self._call(values)
@@ -252,11 +254,16 @@ class Function:
             EvaluationError: it fails there, too; names the node and the line that made it.
         """
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
-        try:
-            own = compiled_anew(self.graph(self._phase_of(given)), embedded())
-        except DTypeError:  # what the embedded engine lacks, it can't explain
-            return
-        run(own, given)
+        phase = self._phase_of(given)
+        if phase not in self._replays:  # kept: what has failed once often fails again
+            try:
+                own = compiled_anew(self.graph(phase), embedded())
+            except DTypeError:  # what the embedded engine lacks, it can't explain
+                own = None
+            self._replays[phase] = own
+        kept = self._replays[phase]
+        if kept is not None:
+            run(kept, given)
 
     def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
         return None if self._phase is None else bool(arguments[self._phase])

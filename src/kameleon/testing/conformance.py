@@ -285,9 +285,8 @@ def _runs(engine: Engine, case: Case, graph: Graph) -> list[list[Array]]:
         raise
     require(not lacking, f"{engine.title} lacks {lacking}, and compiles it")
     called = _called(engine, case, executable)
-    if executable.short is None:
-        return [called]
-    return [called, executable.short(*map(np.array, case.operands))]
+    short = executable.short and executable.short(*map(np.array, case.operands))
+    return [called] if short is None else [called, short]
 
 
 def _called(engine: Engine, case: Case, executable: Executable) -> list[Array]:

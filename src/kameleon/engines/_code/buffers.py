@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
-from collections import defaultdict
-from collections.abc import Iterable
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import Any
 
 # Smaller arrays come quickly from the allocator.
@@ -20,32 +22,83 @@ def is_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLES
 
 
 class Buffers:
-    """Buffers by their size in bytes, shared by all programs and threads of the process."""
+    """Buffers by their size in bytes, shared by all programs and threads of the process.
+
+    Where there's no room for another one, those that were given longest ago are freed.
+    """
 
     def __init__(self) -> None:
-        self._free: defaultdict[int, list[Any]] = defaultdict(list)
+        self._store = _Store()
         self._lock = threading.Lock()
-        self.held = 0
+
+    @property
+    def held(self) -> int:
+        """How many bytes are kept."""
+        return self._store.held
 
     def take(self, size: int) -> Any:
         """A kept buffer of that many bytes, or of up to a fifth more; None if there's none."""
-        with self._lock:
-            fitting = [s for s, stack in self._free.items() if stack and size <= s <= size * 6 // 5]
-            if not fitting:
-                return None
-            best = min(fitting)
-            self.held -= best
-            return self._free[best].pop()
+        return self._exclusively(lambda store: store.take(size))
 
     def keep(self, size: int, buffer: Any) -> None:
-        """Keep a buffer of `size` bytes, if there's room for it."""
-        with self._lock:
-            if self.held + size <= LIMIT:
-                self.held += size
-                self._free[size].append(buffer)
+        """Keep a buffer of `size` bytes, unless it alone is too large."""
+        if size <= LIMIT:
+            self._exclusively(lambda store: store.keep(size, buffer))
 
     def clear(self) -> None:
         """Free all that is kept."""
-        with self._lock:
-            self._free.clear()
-            self.held = 0
+        self._store = _Store()
+
+    def _exclusively(self, work: Callable[[_Store], Any]) -> Any:
+        """What `work` gives; None while another thread is at it.
+
+        Nobody waits: a fresh buffer costs less, and a signal's handler or a finalizer that comes
+        in between would wait for ever.
+        """
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return work(self._store)
+        except BaseException:  # an interrupt, which may have left the store half changed
+            self.clear()
+            raise
+        finally:
+            self._lock.release()
+
+
+class _Store:
+    """Buffers in the order in which they were given; and where those of each size are."""
+
+    def __init__(self) -> None:
+        self.held = 0
+        self._buffers: dict[int, tuple[int, Any]] = {}  # by number, oldest first
+        self._numbers = itertools.count()
+        self._by_size: dict[int, deque[int]] = {}
+        self._sizes: list[int] = []  # those of which there are some, sorted
+
+    def take(self, size: int) -> Any:
+        place = bisect_left(self._sizes, size)
+        if place == len(self._sizes) or self._sizes[place] > size * 6 // 5:
+            return None
+        return self._remove(self._by_size[self._sizes[place]][-1])
+
+    def keep(self, size: int, buffer: Any) -> None:
+        while self.held + size > LIMIT:
+            self._remove(next(iter(self._buffers)))
+        if size not in self._by_size:
+            self._by_size[size] = deque()
+            insort(self._sizes, size)
+        number = next(self._numbers)
+        self._by_size[size].append(number)
+        self._buffers[number] = size, buffer
+        self.held += size
+
+    def _remove(self, number: int) -> Any:
+        """The buffer of that number: the first or the last of its size."""
+        size, buffer = self._buffers.pop(number)
+        numbers = self._by_size[size]
+        (numbers.popleft if numbers[0] == number else numbers.pop)()
+        if not numbers:
+            del self._by_size[size], self._sizes[bisect_left(self._sizes, size)]
+        self.held -= size
+        return buffer

@@ -35,7 +35,7 @@ def given_up(array: Any) -> Any:
     return np.asarray(_Memory(array))
 
 
-def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any]]:
+def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any] | None]:
     """What runs a compiled program from NumPy arrays to NumPy arrays.
 
     Who takes a result as an array waits for it, so nothing reads an argument any longer.

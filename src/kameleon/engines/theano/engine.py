@@ -19,6 +19,10 @@ from .machine import Machine, has_compiler
 from .rules import RULES, embedded
 
 
+# What PyTensor's C code raises for arguments that are no plain arrays: unaligned, or scalars.
+REFUSALS = (NotImplementedError, ValueError)
+
+
 class TheanoExecutable(Executable):
     """Runs in Python until C code will pay for itself, then compiles it, once."""
 
@@ -35,7 +39,7 @@ class TheanoExecutable(Executable):
         try:
             with self.lock:
                 return self.machine.run(arguments) if self.settled else self._timed(arguments)
-        except Exception:
+        except REFUSALS:
             plain = [_plain(x) for x in arguments]
             if all(a is b for a, b in zip(plain, arguments, strict=True)):
                 raise
@@ -43,13 +47,18 @@ class TheanoExecutable(Executable):
             return self.machine.run(plain)
 
     @property
-    def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
+    def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
         """See `Executable.short`: once calls aren't timed any longer."""
         return self._between_arrays if self.settled else None
 
-    def _between_arrays(self, *arrays: Any) -> list[Any]:
-        with self.lock:
-            return self.machine.run(arrays)
+    def _between_arrays(self, *arrays: Any) -> list[Any] | None:
+        try:
+            with self.lock:
+                return self.machine.run(arrays)
+        except REFUSALS:
+            if all(x.flags.aligned for x in arrays):
+                raise
+            return None
 
     def _timed(self, arguments: Sequence[Any]) -> list[Any]:
         """A call of Python code, which brings compiling nearer."""

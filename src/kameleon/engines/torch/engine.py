@@ -315,12 +315,12 @@ class TorchExecutable(Executable):
         return results
 
     @cached_property
-    def _between_arrays(self) -> Callable[..., list[Any]] | None:
+    def _between_arrays(self) -> Callable[..., list[Any] | None] | None:
         program: Any = self.code.function
         return tensors.between(program, self.graph, self.agreement)
 
     @property
-    def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
+    def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
         """See `Executable.short`: once the code is one function that runs on the processor."""
         there = self.on_processor and self.run is self.code and self.code.function is not None
         return self._between_arrays if there else None

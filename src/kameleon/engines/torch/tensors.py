@@ -81,7 +81,7 @@ def as_numpy(tensor: Any) -> Any:
 
 def between(
     program: Callable[..., Any], graph: Graph, agreed: Agreement | None
-) -> Callable[..., list[Any]] | None:
+) -> Callable[..., list[Any] | None] | None:
     """What runs the program of a graph from NumPy arrays to NumPy arrays, which must agree; None
     where these have other dtypes than the program's tensors.
     """
@@ -91,6 +91,7 @@ def between(
         graph,
         f"{agreed.condition if agreed else True} or mismatch(); {{made}} = program({{given}})",
         given="share({}) if {}.flags.writeable else copy({})",
+        refusals=(TypeError, ValueError),  # how elements lie: with strides below zero, say
         made="{}.numpy()",
         mismatch=mismatch,
         program=program,
