@@ -200,15 +200,6 @@ class Stretching(PlainEngine):
         ).compile(graph)
 
 
-class Consuming(NumpyEngine):
-    """What it writes over old values isn't what it would have given."""
-
-    def compile(self, graph: Graph) -> Any:
-        executable = super().compile(graph)
-        executable.consuming = lambda arguments, places: executable([x * 2 for x in arguments])
-        return executable
-
-
 class Short(PlainEngine):
     """Its short way stretches sizes that differ."""
 
@@ -248,7 +239,6 @@ WRONG: list[tuple[str, PlainEngine | NumpyEngine, str]] = [
     ("counts", Counts(), "one-code-for-all-sizes"),
     ("static", Static(), "one-code-for-all-sizes"),
     ("shares-a-buffer", calling(shares_a_buffer), "calls-from-several-threads"),
-    ("consuming", Consuming(), "consumed-arguments"),
     ("short", Short(), "the-short-way"),
     ("negative", with_rules(gather=negative), "wrong-indices-are-errors"),
     ("stretching", Stretching(), "sizes-that-differ-are-errors"),

@@ -386,14 +386,58 @@ def test_a_function_given_twice_the_same_input() -> None:
         K.function([x, x], [x])
 
 
-def test_a_variable_set_to_another_shape_is_refused_by_its_graphs() -> None:
-    v = K.variable([1.0, 2.0])
-    f = K.function([], [v * 2.0])
-    K.set_value(v, [1.0, 2.0, 3.0])
-    with refused(r"variable 'Variable.*' was built with shape \(2,\).*\(3,\)"):
-        f([])
-    K.set_value(v, [5.0, 6.0])
-    assert f([])[0].tolist() == [10.0, 12.0]
+# What a variable of float32[2], or of int32[2], can't be set to; and why.
+UNFIT = {
+    "other sizes": ("float32", [1.0, 2.0, 3.0], r"shape \(2,\), .*\(3,\)"),
+    "another rank": ("float32", [[1.0, 2.0]], r"shape \(2,\), .*\(1, 2\)"),
+    "a number": ("float32", 1.0, r"shape \(2,\), .*\(\)"),
+    "nothing": ("float32", None, "no array of float32"),
+    "hidden nothing": ("float32", [1.0, None], "no array of float32"),
+    "complex numbers": ("float32", [1j, 2.0], "no array of float32"),
+    "dates": ("float32", np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), "no array of"),
+    "texts": ("float32", ["1.0", "2.0"], "no array of float32"),
+    "a ragged list": ("float32", [[1.0], [2.0, 3.0]], "no array of float32"),
+    "too large": ("int32", [2**40, 1], "would be changed"),
+    "far too large": ("int32", [2**80, 1], "no array of int32"),
+    "too large a float": ("int32", [1e20, 1.0], "would be changed"),
+    "too small": ("uint8", [-1, 1], "would be changed"),
+    "NaN": ("int32", [np.nan, 1.0], "would be changed"),
+    "infinity": ("int32", [np.inf, 1.0], "would be changed"),
+}
+
+
+@pytest.mark.parametrize("dtype,given,why", UNFIT.values(), ids=UNFIT)
+def test_what_a_variable_cannot_hold_is_refused_and_nothing_changes(
+    dtype: str, given: Any, why: str
+) -> None:
+    v, w = K.variable([1, 2], dtype=dtype, name="kept"), K.variable(5.0)
+    with pytest.raises(FeedError, match=f"'kept.*{why}|{why}.*"):
+        K.set_value(v, given)
+    with pytest.raises(FeedError, match="kept"):
+        K.batch_set_value([(w, 6.0), (v, given)])
+    assert (value(v), value(w)) == ([1, 2], 5)
+
+
+def test_numbers_of_other_dtypes_are_cast_to_the_variables() -> None:
+    for dtype, given, want in (
+        ("int32", [1.75, -1.75], [1, -1]),
+        ("int32", np.array([3, 4], "uint64"), [3, 4]),
+        ("float32", [True, 2**24 + 1], [1.0, 2.0**24]),
+        ("float16", [1e6, 1.0], [np.inf, 1.0]),
+        ("bool", [0, 1], [False, True]),
+    ):
+        v = K.variable(np.zeros(2), dtype=dtype)
+        K.set_value(v, given)
+        assert value(v) == want
+        assert K.get_value(v).dtype == dtype
+
+
+def test_integers_that_an_input_cannot_hold_are_refused() -> None:
+    x = K.placeholder((2,), dtype="int32", name="ids")
+    f = K.function([x], [x + 1])
+    assert f([np.array([1, 2], "int64")])[0].tolist() == [2, 3]
+    with refused("'ids:0' .*would be changed"):
+        f([np.array([2**40, 1])])
 
 
 # --- failures name the user's line --------------------------------------------------------------

@@ -19,7 +19,6 @@ from kameleon.config import ENGINES, settings
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, EngineNotFoundError, EvaluationError, FeedError
 from kameleon.runtime import engines
-from kameleon.runtime.state import snapshot
 
 NAMES = engines_under_test()
 PAIRS = list(itertools.product(NAMES, NAMES))
@@ -257,7 +256,7 @@ def test_a_running_call_keeps_its_arguments(first: str, second: str, dtype: str)
     read = []
     for _ in range(4):
         add([])
-        read.append(snapshot([v], engine)[0])
+        read.append(v.cell.on(engine))
         add([])
     for number, value in enumerate(read):
         found = engine.to_numpy(value)

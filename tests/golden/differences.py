@@ -47,6 +47,11 @@ DIFFERENCES: dict[str, Difference] = {
         "The original forgets the second size of a flattened (None, 3) tensor. Kameleon knows it.",
         "output 1 is 3, recorded is None",
     ),
+    "set_value-005": Difference(
+        "The original lets a (3, 2) array into a variable of shape (2, 2), whose graphs then fail."
+        " Documented are values of the same shape; Kameleon refuses others.",
+        "variable 'Variable:0' has shape (2, 2), the value given for it (3, 2)",
+    ),
     "update-003": Difference(
         "The original can't call a function that has updates and no outputs. Kameleon can.",
         "a value came back, recorded is IndexError",

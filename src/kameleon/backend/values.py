@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError
 from ..ir.node import Print, Variable
 from ..prims.control import identity
 from ..runtime import state
-from ..runtime.function import as_numpy
+from ..runtime.function import value_for
 from ._older import older_names
 from ._tensors import Tensor, TensorLike, as_tensor, require_variable
 from .sparse_tensor import SparseTensor
@@ -63,8 +61,11 @@ def set_value(x: Tensor, value: Any) -> None:
 
     Args:
         x: a variable.
-        value: an array; it's cast to the dtype of `x` and copied. An array of another shape is
-            kept, too; graphs that were built with the variable then refuse to run.
+        value: an array of the shape of `x`; it's cast to the dtype of `x` and copied.
+
+    Raises:
+        FeedError: (a ValueError) the value has another shape, is no number, or one that the
+            dtype doesn't hold; nothing has changed then.
 
     >>> from kameleon import backend as K
     >>> v = K.variable([1., 2.])
@@ -76,10 +77,10 @@ def set_value(x: Tensor, value: Any) -> None:
 
 
 def batch_set_value(tuples: Sequence[tuple[Tensor, Any]]) -> None:
-    """Set several variables; if one value can't be taken, none is changed.
+    """Set several variables at one moment; if one value can't be taken, none is changed.
 
     Args:
-        tuples: pairs of a variable and its new value.
+        tuples: pairs of a variable and its new value, as `set_value` takes it.
 
     >>> from kameleon import backend as K
     >>> v, w = K.variable(0.), K.variable(0.)
@@ -87,17 +88,8 @@ def batch_set_value(tuples: Sequence[tuple[Tensor, Any]]) -> None:
     >>> float(K.get_value(v)), float(K.get_value(w))
     (1.0, 2.0)
     """
-    checked = []
-    for x, value in tuples:
-        variable = require_variable(x, "set_value")
-        try:
-            checked.append((variable, np.array(as_numpy(value), dtype=variable.dtype)))
-        except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
-            raise ShapeError(
-                f"set_value: the value for '{variable}' is no array of {variable.dtype}: {error}"
-            ) from None
-    for variable, array in checked:
-        state.set_value(variable, array)
+    variables = [(require_variable(x, "set_value"), value) for x, value in tuples]
+    state.set_values([(v, value_for(v, value, "set_value")) for v, value in variables])
 
 
 def print_tensor(x: TensorLike, message: str = "") -> Tensor:

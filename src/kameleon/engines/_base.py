@@ -21,13 +21,6 @@ class Executable(ABC):
 
     # How often the graph has been compiled: more than once where shapes are static.
     compilations: int = 1
-    # Where the engine can write new values over old ones: like a call, but takes the memory of
-    # the arguments whose numbers are given. Nobody reads them again, also after a failure.
-    consuming: Callable[[Sequence[Any], Sequence[int]], Sequence[Any]] | None = None
-    # Whether that is other code, which is compiled apart: it's called with copies, too, where
-    # somebody else holds a value, so that there's one code for all calls.
-    consumes_copies: bool = False
-
     # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,
     # too, to be written to (scalars needn't be arrays): a function of the arrays that gives a
     # list. It may come with a later call. It gives None for arrays that it doesn't take (by how

@@ -15,7 +15,7 @@ from ..ir.program import Graph, attrs_key
 from ..transform.simplify import simplify
 from .engines import embedded
 from .stages import build
-from .state import session
+from .state import keep, session
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
@@ -34,9 +34,7 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
     found = cache.get(key)
     if found is None:
         found = compiled_anew(graph, engine)
-        while len(cache) >= CACHE_SIZE:
-            cache.pop(next(iter(cache)), None)
-        cache[key] = found
+        keep(cache, key, found, CACHE_SIZE)
     return found
 
 
@@ -70,13 +68,13 @@ def _fold(node: Node) -> Any:
     key = (node.primitive.name, types, attrs_key(node))
     folding = session.folding
     try:
-        if key not in folding:
-            while len(folding) >= CACHE_SIZE:
-                folding.pop(next(iter(folding)), None)
+        found = folding.get(key)
+        if found is None:
             inputs = [input_node(t) for t in types]
             operation = node.primitive(*inputs, **node.attrs)
-            folding[key] = embedded().compile(Graph(inputs, [operation]))
-        return folding[key]([n.attrs["value"].array for n in node.operands])[0]
+            found = embedded().compile(Graph(inputs, [operation]))
+            keep(folding, key, found, CACHE_SIZE)
+        return found([n.attrs["value"].array for n in node.operands])[0]
     except FOREIGN:
         raise
     except Exception:  # it fails at run time, too, and is reported there

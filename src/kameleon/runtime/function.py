@@ -19,7 +19,7 @@ from .compiler import compiled, compiled_anew, explain, run
 from .engines import current, embedded, loaded
 from .fits import fits, where_fit
 from .pure import fed, pure_graph
-from .state import borrow, commit, draws, give_back, session, snapshot
+from .state import Record, commit, draws, holding, on, records, session
 
 Feed = Callable[[Any, Engine], Any]
 
@@ -85,6 +85,7 @@ class Function:
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
+        self._read = [v.cell for v in self.program.variables]
         self._written = [v.cell for v, _ in self.program.updates]
         self._streams = [draws(s) for s in self.program.sources]
         self._seeds = [s.attrs["seed"] for s in self.program.sources]
@@ -94,14 +95,13 @@ class Function:
         # By the engine in force, for values that are NumPy arrays; gives None for others.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
         cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
-        self._locks = [cell.lock for cell in cells]  # always taken in this order
-        first = len(self.inputs) + len(self._given_feeds)
-        variables = self.program.variables
+        # With the locks of what it changes held, always taken in the same order.
+        locks = [cell.lock for cell in cells]
+        self._changing = holding(locks, Function._run_and_commit) if cells else None
         # Nothing but arrays goes in, nothing but arrays comes out, in every call by the same code.
         self._is_plain = as_numpy and not (
-            variables or constants or self.program.prints or cells or self._phase is not None
+            self._read or constants or self.program.prints or cells or self._phase is not None
         )
-        self._places = [first + variables.index(v) for v, _ in self.program.updates]
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
@@ -158,10 +158,11 @@ class Function:
         executable = self._executables.get((engine, phase))
         if executable is None:  # with the dead branches of the learning phase removed
             executable = self._executables[engine, phase] = compiled(self.graph(phase), engine)
-        if self._locks:
-            results = self._run_and_commit(executable, arguments, engine)
+        if self._changing is not None:
+            results = self._changing(self, executable, arguments, engine)
         else:
-            values = [*arguments, *self._constants(), *self._state(engine)]
+            state = [on(record, engine) for record in records(self._read)]
+            values = [*arguments, *self._constants(), *state]
             results = run(executable, values, lambda: self._replay(values, engine))
         if self.program.prints:
             self._print(results, engine)
@@ -173,60 +174,22 @@ class Function:
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
 
-    def _state(self, engine: Engine) -> list[Any]:
-        variables = self.program.variables
-        return snapshot(variables, engine) if variables else []
-
     def _run_and_commit(
         self, executable: Executable, arguments: list[Any], engine: Engine
     ) -> Sequence[Any]:
         """A call that changes state: others that change it wait, and none sees half of it."""
-        for lock in self._locks:
-            lock.acquire()
-        try:
-            keys = [
-                np.array((seed, stream.value), np.uint32)
-                for seed, stream in zip(self._seeds, self._streams, strict=True)
-            ]
-            values = [*arguments, *self._constants(), *self._state(engine), *keys]
-            results = self._run_consuming(executable, values, engine)
-            if results is None:
-                results = run(executable, values, lambda: self._replay(values, engine))
-                del values  # nobody but the cells shall hold the old values
-                self._commit(results, engine)
-        finally:
-            for lock in reversed(self._locks):
-                lock.release()
+        held = records([*self._read, *self._streams])
+        drawn = [count for count, _, _ in held[len(self._read) :]]
+        state = [on(record, engine) for record in held[: len(self._read)]]
+        keys = [np.array(key, np.uint32) for key in zip(self._seeds, drawn, strict=True)]
+        values = [*arguments, *self._constants(), *state, *keys]
+        results = run(executable, values, lambda: self._replay(values, engine))
+        del values, state, held  # nobody but the cells shall hold the old values
+        first, last = len(self.outputs), len(self.outputs) + len(self._written)
+        new: list[Record] = [(value, engine, {}) for value in results[first:last]]
+        new += [(count + 1, embedded(), {}) for count in drawn]
+        engine.discard(commit([*self._written, *self._streams], new)[: len(self._written)])
         return results
-
-    def _run_consuming(
-        self, executable: Executable, values: list[Any], engine: Engine
-    ) -> Sequence[Any] | None:
-        """Run code that takes the memory of the values which it replaces, if that's possible."""
-        consume = executable.consuming
-        if consume is None:
-            return None
-        lent = borrow(self._written, values, self._places)
-        if not lent and not executable.consumes_copies:
-            return None
-        if not lent:
-            for place in self._places:
-                values[place] = engine.from_numpy(engine.to_numpy(values[place]))
-        try:
-            call: Callable[..., Any] = lambda values: consume(values, self._places)  # noqa: E731
-            results = run(executable, values, lambda: self._replay(values, engine), call)
-            self._commit(results, engine)
-        finally:
-            if lent:
-                give_back(self._written)
-        return results
-
-    def _commit(self, results: Sequence[Any], engine: Engine) -> None:
-        count, written = len(self.outputs), len(self._written)
-        old = commit(zip(self._written, results[count : count + written], strict=True), engine)
-        for stream in self._streams:
-            stream.value += 1
-        engine.discard(old)
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:
         prints = self.program.prints
@@ -310,19 +273,35 @@ def _value_of(tensor: Node) -> Any:
     return made([])[0]
 
 
-def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
+def value_for(variable: Variable, value: Any, what: str) -> np.ndarray:
+    """A private array of a variable's type with a value given for it; floats are truncated where
+    the variable's are integers.
+
+    Raises:
+        FeedError: it has another shape; or it's no number, or one that the dtype doesn't hold.
+    """
+    array = _converted(value, variable, variable.type, what, truncate=True)
+    return np.array(array, order="C")
+
+
+def _converted(
+    value: Any, node: Node, want: TensorType, what: str, truncate: bool = False
+) -> np.ndarray:
     kind = "variable" if isinstance(node, Variable) else "input"
     if isinstance(value, Node):
         value = _value_of(value)
     try:
         array = np.asarray(as_numpy(value))
         as_dtype(array.dtype)
-        given = array.astype(want.dtype) if array.dtype != want.dtype else array
+        with np.errstate(all="ignore"):  # whatever is out of range is found below
+            given = array.astype(want.dtype) if array.dtype != want.dtype else array
+            whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array
+            kept = given is array or _holds(given, whole)
     except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
         raise FeedError(
             f"{what}: the value for {kind} '{node.name}' is no array of {want.dtype}: {error}"
         ) from None
-    if not np.can_cast(array.dtype, want.dtype, "same_kind") and not np.array_equal(given, array):
+    if not kept:
         raise FeedError(
             f"{what}: {kind} '{node.name}' is {want}; values of dtype {array.dtype} would be"
             " changed by it; cast them"
@@ -333,6 +312,12 @@ def _converted(value: Any, node: Node, want: TensorType, what: str) -> Any:
             f" {array.shape}"
         )
     return given
+
+
+def _holds(given: np.ndarray, array: np.ndarray) -> bool:
+    """Whether numbers that were cast are what they were; floats may be rounded."""
+    same_kind = np.can_cast(array.dtype, given.dtype, "same_kind")
+    return (same_kind and given.dtype.kind not in "iu") or np.array_equal(given, array)
 
 
 def pairs_of(updates: Any) -> list[Any]:

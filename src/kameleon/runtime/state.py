@@ -2,68 +2,72 @@
 
 A cell's array is never written in place by anyone: a new value replaces it. So whoever has read
 it may go on using it, and a call that fails has changed nothing.
+
+A signal handler may raise between any two bytecodes. So all that a cell holds is one record,
+which is never changed, and the records of one commit are replaced by a loop in C, which no
+handler and no other thread can come into.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
+import sysconfig
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
 from ..engines._base import Engine
-from ..errors import FeedError
 from ..ir.node import Node, Variable, reset_names
 from .engines import embedded
 
 # As many small functions, made to evaluate tensors, are kept for reuse.
 KEPT_FUNCTIONS = 256
 
-_order = itertools.count()
+# A value, the engine whose array it is, and the same value on other engines that have read it.
+Record = tuple[Any, Engine, dict[Engine, Any]]
 
-# Held for the moment in which values of several cells are read or replaced together; told
-# when cells whose values were consumed hold new ones.
-_snapshot = threading.Condition(threading.Lock())
-# Variables whose value was set to an array of another shape than the graph was built with.
-_misfits: set[Variable] = set()
+_order = itertools.count()
+# Without a global interpreter lock other threads may come into a loop in C.
+_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+# Reentrant: a signal handler may read variables while this thread holds it.
+_moment = threading.RLock()
 
 
 class Cell:
     """Where a value lives between calls; `lock` is held by a call that will replace it.
 
     Attributes:
-        value: an array of the engine `home`; while `lent` is set, nobody may read it.
-        copies: the same value on other engines that have read it.
+        record: what it holds; it's replaced as a whole.
+        order: in which locks are taken.
     """
 
-    __slots__ = ("copies", "home", "lent", "lock", "order", "value")
+    __slots__ = ("lock", "order", "record")
 
     def __init__(self, value: Any):
-        self.value = value
-        self.home: Engine = embedded()
-        self.copies: dict[Engine, Any] = {}
-        self.lent = False
+        self.record: Record = (value, embedded(), {})
         self.order = next(_order)
         self.lock = threading.RLock()
 
+    @property
+    def value(self) -> Any:
+        """The value, as an array of some engine."""
+        return self.record[0]
+
     def on(self, engine: Engine) -> Any:
         """The value as an array of `engine`."""
-        if self.home is engine:
-            return self.value
-        if engine not in self.copies:
-            self.copies[engine] = moved(self.value, self.home, engine)
-        return self.copies[engine]
+        return on(self.record, engine)
 
-    def replace(self, value: Any, home: Engine) -> Any:
-        """Put another value in; gives the old one."""
-        old, self.value, self.home = self.value, value, home
-        if self.copies:
-            self.copies = {}
-        return old
+
+def on(record: Record, engine: Engine) -> Any:
+    """The value of a record as an array of `engine`."""
+    value, home, copies = record
+    if home is engine:
+        return value
+    copy = copies.get(engine)
+    return copies.setdefault(engine, moved(value, home, engine)) if copy is None else copy
 
 
 def moved(array: Any, source: Engine, target: Engine) -> Any:
@@ -80,62 +84,72 @@ def draws(source: Node) -> Cell:
     return cell
 
 
-def snapshot(variables: Iterable[Variable], engine: Engine) -> list[Any]:
-    """The values of variables at one moment, as arrays of `engine`."""
-    if _misfits:
-        _check_fit(variables)
-    with _snapshot:
-        cells = _readable(variables)
-        return [c.value if c.home is engine else c.on(engine) for c in cells]
+# Reading and replacing ---------------------------------------------------------------------
+
+_record_of: Callable[[Cell], Record] = attrgetter("record")
 
 
-def _readable(variables: Iterable[Variable]) -> list[Cell]:
-    """The cells of variables, as soon as no call holds their values; `_snapshot` is held."""
-    cells: list[Cell] = [v.cell for v in variables]
-    while any(c.lent for c in cells):
-        _snapshot.wait()
-    return cells
+def records(cells: Iterable[Cell]) -> list[Record]:
+    """What cells hold at one moment."""
+    if _FREE_THREADED:
+        with _moment:
+            return list(map(_record_of, cells))
+    return list(map(_record_of, cells))
 
 
-def borrow(cells: Sequence[Cell], values: list[Any], places: Sequence[int]) -> bool:
-    """Let a call consume the values of cells, if nobody else holds them.
+def commit(cells: Sequence[Cell], new: Sequence[Record]) -> list[Any]:
+    """Replace what cells hold at one moment; gives the old values.
 
-    Args:
-        cells: those that the call will replace; it holds their locks.
-        values: the call's list of arguments; nothing else of it holds these values.
-        places: where in `values` those of the cells are.
-
-    Returns:
-        Whether it may. If so, readers wait until the values are replaced and given back.
+    The caller holds the cells' locks. An exception from a signal handler comes before all
+    cells are replaced or after it: handlers run between bytecodes, and the loop over
+    `setattr` is one call in C. The old records are held meanwhile, for what dies with them
+    might run Python code.
     """
-    with _snapshot:
-        for cell, place in zip(cells, places, strict=True):
-            if cell.value is not values[place] or cell.copies:
-                return False
-            if sys.getrefcount(cell.value) > _HOLDERS:
-                return False
-        for cell in cells:
-            cell.lent = True
-        return True
+    if _FREE_THREADED:
+        with _moment:
+            return _exchange(cells, new)
+    return _exchange(cells, new)
 
 
-# References to a value in a cell and in one list, while it's counted.
-_HOLDERS = (lambda cell, values: sys.getrefcount(cell[0]))([x := object()], [x]) - 1
-del x
+def _exchange(cells: Sequence[Cell], new: Sequence[Record]) -> list[Any]:
+    old = list(map(_record_of, cells))
+    any(map(setattr, cells, itertools.repeat("record"), new))  # each gives None
+    return [value for value, _, _ in old]
 
 
-def give_back(cells: Iterable[Cell]) -> None:
-    """The call that consumed the values of these cells has failed or ended."""
-    with _snapshot:
-        for cell in cells:
-            cell.lent = False
-        _snapshot.notify_all()
+def holding(locks: Sequence[Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` as a function during which all locks are held; they're taken in the order given.
+
+    The locks are C's own, so no exception can leave one taken: from the call of `__enter__` to
+    the block behind `with`, and from its end to the call of `__exit__`, the interpreter looks
+    for no signals (CPython 3.11 to 3.13).
+    """
+    for first in reversed(range(0, len(locks), _AT_ONCE)):
+        some = locks[first : first + _AT_ONCE]
+        # They're reentrant: the last one may be taken again.
+        more = [some[-1]] * (_AT_ONCE - len(some)) if len(some) > 1 else []
+        call = partial(_hold_one if len(some) == 1 else _hold_several, call, *some, *more)
+    return call
 
 
-def commit(pairs: Iterable[tuple[Cell, Any]], home: Engine) -> list[Any]:
-    """Replace values at one moment by arrays of `home`; gives the old ones."""
-    with _snapshot:
-        return [cell.replace(value, home) for cell, value in pairs]
+_AT_ONCE = 8
+
+
+def _hold_one(call: Callable[..., Any], a: Any, *given: Any) -> Any:
+    with a:
+        return call(*given)
+
+
+def _hold_several(
+    call: Callable[..., Any],
+    a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any,
+    *given: Any,
+) -> Any:  # fmt: skip
+    with a, b, c, d, e, f, g, h:
+        return call(*given)
+
+
+# Values of variables -----------------------------------------------------------------------
 
 
 def numpy_value(variable: Variable, copy: bool = True) -> Any:
@@ -145,28 +159,18 @@ def numpy_value(variable: Variable, copy: bool = True) -> Any:
 
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
     """The values of variables at one moment, as NumPy arrays; without `copy` to be read only."""
-    with _snapshot:
-        cells = _readable(variables)
-        return [c.home.to_numpy(c.value) if copy else c.on(embedded()) for c in cells]
+    found = records([v.cell for v in variables])
+    if copy:
+        return [home.to_numpy(value) for value, home, _ in found]
+    return [on(record, embedded()) for record in found]
 
 
-def set_value(variable: Variable, value: Any) -> None:
-    """Give a variable a new value, cast to its dtype and copied."""
-    array = np.array(value, dtype=variable.dtype)
-    fits = variable.type.accepts(array.shape)
-    with variable.cell.lock:
-        commit([(variable.cell, array)], embedded())
-        (_misfits.discard if fits else _misfits.add)(variable)
-
-
-def _check_fit(variables: Iterable[Variable]) -> None:
-    for v in variables:
-        if v in _misfits:
-            raise FeedError(
-                f"variable '{v}' was built with shape {v.shape} and set to a value of shape"
-                f" {tuple(v.cell.value.shape)}; graphs that use it need the shape that it was built"
-                " with"
-            )
+def set_values(pairs: Iterable[tuple[Variable, Any]]) -> None:
+    """Give variables new values at one moment: private arrays of their types."""
+    new = {v.cell: array for v, array in pairs}
+    cells = sorted(new, key=lambda cell: cell.order)
+    exchanged = holding([cell.lock for cell in cells], commit)
+    exchanged(cells, [(new[cell], embedded(), {}) for cell in cells])
 
 
 class Session:
@@ -181,12 +185,21 @@ class Session:
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
         """The small function kept for `key`; made where there's none, and the oldest given up."""
-        functions = self.functions
-        if key not in functions:
-            while len(functions) >= KEPT_FUNCTIONS:
-                functions.pop(next(iter(functions)), None)
-            functions[key] = make()
-        return functions[key]
+        found = self.functions.get(key)
+        if found is None:
+            found = make()
+            keep(self.functions, key, found, KEPT_FUNCTIONS)
+        return found
+
+
+def keep(table: dict[Any, Any], key: Any, value: Any, size: int) -> None:
+    """Put a value into a table that holds at most `size` of them; the oldest are given up.
+
+    Other threads may do so at the same time.
+    """
+    for old in list(table)[: len(table) - size + 1] if len(table) >= size else ():
+        table.pop(old, None)
+    table[key] = value
 
 
 session = Session()
@@ -194,6 +207,5 @@ session = Session()
 
 def clear() -> None:
     """Forget the session's state; variables and functions that are still held go on working."""
-    session.__init__()  # type: ignore[misc]
+    session.__dict__ = Session().__dict__  # at one moment
     reset_names()
-    _misfits.clear()

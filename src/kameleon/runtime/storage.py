@@ -108,5 +108,5 @@ def _variable(name: str, value: np.ndarray) -> Variable:
 
 def _stream(seed: int, drawn: int) -> Node:
     source = Node(SOURCE, (), {"seed": seed}, KEY)
-    draws(source).value = drawn
+    source.__dict__["draws"] = Cell(drawn)
     return source

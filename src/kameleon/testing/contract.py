@@ -243,21 +243,6 @@ def _calls_from_several_threads(engine: Engine) -> None:
             done.result()
 
 
-def _consumed_arguments(engine: Engine) -> None:
-    """Where the engine can write new values over old ones, it gives the same values."""
-    x, y = _input(engine, 64, 64), _input(engine, 64, 64)
-    executable = _compiled(engine, [x, y], [reduce_sum(x, (0, 1)), ew.sub(x, ew.mul(x, y))])
-    consume = executable.consuming
-    if consume is None:
-        return
-    a, b = _numbers(engine, 64, 64), _numbers(engine, 64, 64, seed=1)
-    want = _values(engine, executable([a, b]))
-    for _ in range(2):
-        results = consume([engine.from_numpy(a), engine.from_numpy(b)], [0])
-        for got, expected in zip(_values(engine, results), want, strict=True):
-            _equal(got, expected, "a call that consumes an argument")
-
-
 def _the_short_way(engine: Engine) -> None:
     """From NumPy arrays to NumPy arrays, where there is one: as a call, or it fails where that
     does."""
@@ -370,7 +355,6 @@ _ALL: tuple[Callable[[Engine], None], ...] = (
     _graphs_at_the_edge,
     _one_code_for_all_sizes,
     _calls_from_several_threads,
-    _consumed_arguments,
     _the_short_way,
     _wrong_indices_are_errors,
     _sizes_that_differ_are_errors,

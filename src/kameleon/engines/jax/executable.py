@@ -41,8 +41,6 @@ class JaxExecutable(Executable):
         graph: a simplified graph.
     """
 
-    consumes_copies = True
-
     def __init__(self, graph: Graph):
         self.graph, self.flags = flagged(graph, UNCHECKED)
         self._static = shape_inputs(self.graph)
@@ -52,10 +50,8 @@ class JaxExecutable(Executable):
         self._variants: dict[Any, Compiled] = {}
         self._seen: dict[tuple[Any, ...], None] = {}
         self._lock = threading.Lock()
-        if not self.flags:
-            self.consuming = self._consuming
         simple = not (self._static or self._large or self.flags)
-        self._direct = self._jitted((), ()) if simple else None
+        self._direct = self._jitted(()) if simple else None
         if self._direct is not None and graph.outputs:
             self.short = between(self._direct, graph)
 
@@ -65,24 +61,16 @@ class JaxExecutable(Executable):
             if self._direct is not None:
                 results = self._direct(*arguments)
             else:
-                results = self._variant(arguments, ())
+                results = self._variant(arguments)
             _settle(arguments, results)
             return self._checked(results) if self.flags else results
 
-    def _consuming(self, arguments: Sequence[Any], numbers: Sequence[int]) -> Sequence[Any]:
-        """See `Executable.consuming`. Nothing is taken before code is made and runs."""
-        with X64(True):
-            results = self._variant(arguments, tuple(numbers))
-            _settle(arguments, results)
-            return results
-
-    def _variant(self, arguments: Sequence[Any], consumed: tuple[int, ...]) -> Sequence[Any]:
+    def _variant(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Call the code for the numbers that decide shapes."""
         fixed = tuple(_number(arguments[i]) for i in self._static)
-        key = fixed, consumed
-        found = self._variants.get(key)
+        found = self._variants.get(fixed)
         if found is None:
-            found = self._variants.setdefault(key, self._jitted(fixed, consumed))
+            found = self._variants.setdefault(fixed, self._jitted(fixed))
         if self._large_values is None:
             self._large_values = [jax.device_put(n.attrs["value"].array) for n in self._large]
         return found(*[arguments[i] for i in self._traced], *self._large_values)
@@ -96,25 +84,17 @@ class JaxExecutable(Executable):
 
     # Making code ------------------------------------------------------------------------------
 
-    def _jitted(self, fixed: tuple[Any, ...], consumed: tuple[int, ...]) -> Compiled:
+    def _jitted(self, fixed: tuple[Any, ...]) -> Compiled:
+        """Code that donates nothing: a call that is interrupted has lost no variable's value. On
+        a processor donated state costs time, too.
+        """
+
         def kameleon(*arguments: Any) -> tuple[Any, ...]:
-            self._count(fixed, consumed, arguments)
+            self._count(fixed, arguments)
             return self._trace(fixed, arguments)
 
-        donated = [self._traced.index(i) for i in self._reusable(consumed)]
-        compiled: Compiled = jax.jit(kameleon, donate_argnums=tuple(donated))
+        compiled: Compiled = jax.jit(kameleon)
         return compiled
-
-    def _reusable(self, numbers: Sequence[int]) -> list[int]:
-        """Those inputs whose memory some output can take: of others, JAX would warn."""
-        rest = [y.type for y in self.graph.outputs]
-        found = []
-        for i in numbers:
-            type = self.graph.inputs[i].type
-            if i in self._traced and type.is_static and type in rest:
-                rest.remove(type)
-                found.append(i)
-        return found
 
     def _trace(self, fixed: tuple[Any, ...], arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The graph over tracers."""
@@ -134,18 +114,16 @@ class JaxExecutable(Executable):
 
     @property
     def compilations(self) -> int:  # type: ignore[override]
-        """How many combinations of sizes have come, each with or without state to consume."""
+        """How many combinations of sizes have come."""
         return len(self._seen)
 
-    def _count(
-        self, fixed: tuple[Any, ...], consumed: tuple[int, ...], arguments: Sequence[Any]
-    ) -> None:
+    def _count(self, fixed: tuple[Any, ...], arguments: Sequence[Any]) -> None:
         """Note what code is made for, while it's made; warn where that is often."""
         shapes = tuple(tuple(x.shape) for x in arguments[: len(self._traced)])
         with self._lock:
-            if (fixed, shapes, consumed) in self._seen:
+            if (fixed, shapes) in self._seen:
                 return
-            self._seen[fixed, shapes, consumed] = None
+            self._seen[fixed, shapes] = None
             count = len(self._seen)
         rounds, odd = divmod(count, OFTEN)
         if rounds and not odd and not rounds & (rounds - 1):  # 10, 20, 40 …
@@ -155,9 +133,9 @@ class JaxExecutable(Executable):
         seen = list(self._seen)
         varied = []
         for number, i in enumerate(self._static):
-            varied += self._varied(self.graph.inputs[i], [fixed[number] for fixed, *_ in seen])
+            varied += self._varied(self.graph.inputs[i], [fixed[number] for fixed, _ in seen])
         for number, i in enumerate(self._traced):
-            varied += self._varied(self.graph.inputs[i], [shapes[number] for _, shapes, _ in seen])
+            varied += self._varied(self.graph.inputs[i], [shapes[number] for _, shapes in seen])
         return (
             f"JAX has compiled one function for {len(seen)} combinations of sizes: "
             + "; ".join(varied)
@@ -177,7 +155,7 @@ class JaxExecutable(Executable):
         """What JAX has traced for the last sizes; the graph, if it hasn't run yet."""
         if not self._seen:
             return text_of(self.graph)
-        fixed, shapes, _ = list(self._seen)[-1]
+        fixed, shapes = list(self._seen)[-1]
         nodes = [self.graph.inputs[i] for i in self._traced]
         like = [_LIKE(shape, np.dtype(n.dtype)) for n, shape in zip(nodes, shapes, strict=True)]
         constants = (n.attrs["value"].array for n in self._large)
