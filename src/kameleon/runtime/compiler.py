@@ -85,7 +85,6 @@ def run(
     executable: Executable,
     arguments: Sequence[Any],
     replay: Callable[[], None] | None = None,
-    call: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
 ) -> Sequence[Any]:
     """Call compiled code; a failure names the node and the user's line.
 
@@ -94,14 +93,13 @@ def run(
         arguments: the values of the graph's inputs.
         replay: runs the caller's own graph where every node is known; it's called after a
             failure, to learn which node it was.
-        call: how the code is called, if not as it is.
 
     Raises:
         EvaluationError: a node can't be computed.
         EngineError: the engine failed where the embedded engine doesn't.
     """
     try:
-        return (call or executable)(arguments)
+        return executable(arguments)
     except Exception as error:
         explain(executable, error, replay)
 

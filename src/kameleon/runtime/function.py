@@ -161,9 +161,7 @@ class Function:
         if self._changing is not None:
             results = self._changing(self, executable, arguments, engine)
         else:
-            state = [on(record, engine) for record in records(self._read)]
-            values = [*arguments, *self._constants(), *state]
-            results = run(executable, values, lambda: self._replay(values, engine))
+            results = self._results(executable, arguments, engine, records(self._read))
         if self.program.prints:
             self._print(results, engine)
         if self._is_plain and executable.short is not None and engine not in self._short:
@@ -180,16 +178,23 @@ class Function:
         """A call that changes state: others that change it wait, and none sees half of it."""
         held = records([*self._read, *self._streams])
         drawn = [count for count, _, _ in held[len(self._read) :]]
-        state = [on(record, engine) for record in held[: len(self._read)]]
-        keys = [np.array(key, np.uint32) for key in zip(self._seeds, drawn, strict=True)]
-        values = [*arguments, *self._constants(), *state, *keys]
-        results = run(executable, values, lambda: self._replay(values, engine))
-        del values, state, held  # nobody but the cells shall hold the old values
+        results = self._results(executable, arguments, engine, held)
+        del held  # nobody but the cells shall hold the old values
         first, last = len(self.outputs), len(self.outputs) + len(self._written)
         new: list[Record] = [(value, engine, {}) for value in results[first:last]]
         new += [(count + 1, embedded(), {}) for count in drawn]
         engine.discard(commit([*self._written, *self._streams], new)[: len(self._written)])
         return results
+
+    def _results(
+        self, executable: Executable, arguments: list[Any], engine: Engine, held: list[Record]
+    ) -> Sequence[Any]:
+        """What code gives for arguments, and for what the cells of variables and streams hold."""
+        state = [on(record, engine) for record in held[: len(self._read)]]
+        drawn = [count for count, _, _ in held[len(self._read) :]]
+        keys = [np.array(key, np.uint32) for key in zip(self._seeds, drawn, strict=True)]
+        values = [*arguments, *self._constants(), *state, *keys]
+        return run(executable, values, lambda: self._replay(values, engine))
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:
         prints = self.program.prints
