@@ -121,7 +121,7 @@ def test_a_failure_is_explained_by_the_lines_of_the_function_that_failed(engine:
 # The short way ----------------------------------------------------------------------------------
 
 
-class Flawed(Exception):
+class FlawError(Exception):
     """What no library raises."""
 
 
@@ -204,11 +204,11 @@ def test_what_tells_nothing_of_a_node_is_raised_as_it_is(
 
 
 def test_a_failure_of_the_short_way_is_not_computed_again_on_the_engine(engine: Engine) -> None:
-    run = shortened(engine, raising(Flawed("so it was")))
+    run = shortened(engine, raising(FlawError("so it was")))
     run._call = None  # the usual way
-    with pytest.raises(EngineError, match="Flawed: so it was") as caught:
+    with pytest.raises(EngineError, match="FlawError: so it was") as caught:
         run([GIVEN])
-    assert isinstance(caught.value.__cause__, Flawed)
+    assert isinstance(caught.value.__cause__, FlawError)
 
 
 def test_sizes_that_differ_on_the_short_way_are_explained(engine: Engine) -> None:

@@ -18,7 +18,6 @@ from ..numpy.engine import NumpyEngine
 from .machine import Machine, has_compiler
 from .rules import RULES, embedded
 
-
 # What PyTensor's C code raises for arguments that are no plain arrays: unaligned, or scalars.
 REFUSALS = (NotImplementedError, ValueError)
 
