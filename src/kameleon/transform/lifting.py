@@ -64,6 +64,7 @@ class _Lifting:
         params = inputs[len(consts) + len(carry) :]
         self.lifted: dict[Node, Node] = dict(zip(params, sequences, strict=True))
         self.steady: dict[Node, Node] = dict(zip(inputs[: len(consts)], consts, strict=True))
+        self._known = {*self.lifted, *self.steady}
         self.length = size_of(sequences[0], 0)
 
     def places(self) -> tuple[set[Node], set[Node]]:
@@ -122,9 +123,10 @@ class _Lifting:
 
     def outside(self, node: Node) -> Node:
         """`node` over all steps."""
-        for n in walk([node], {*self.lifted, *self.steady}):
-            if n in self.lifted or n in self.steady:
+        for n in walk([node], self._known):
+            if n in self._known:
                 continue
+            self._known.add(n)
             if any(m in self.lifted for m in n.operands):
                 self.lifted[n] = LIFT[_rule_name(n)](self, n)
             else:

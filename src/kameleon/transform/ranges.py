@@ -17,26 +17,41 @@ SIGNED_UNIT: Range = (-1.0, 1.0)
 DEPTH = 12
 
 
-def range_of(node: Node, given: Mapping[Node, Node], depth: int = DEPTH) -> Range:
+def range_of(node: Node, given: Mapping[Node, Node]) -> Range:
     """The least and the largest that elements of `node` can be (NaN beside).
 
     Args:
         node: a tensor.
         given: for parameters of a loop's body, what their slices are taken from.
-        depth: how many steps back to look.
     """
+    return _range(node, given, DEPTH, {})
+
+
+def _range(
+    node: Node, given: Mapping[Node, Node], depth: int, found: dict[tuple[Node, int], Range]
+) -> Range:
+    """`range_of`, looking `depth` steps back; what was found on other ways is in `found`."""
     if not depth:
         return ALL
     node = given.get(node, node)
+    key = node, depth
+    if key not in found:
+        found[key] = _by_making(node, given, depth - 1, found)
+    return found[key]
+
+
+def _by_making(
+    node: Node, given: Mapping[Node, Node], depth: int, found: dict[tuple[Node, int], Range]
+) -> Range:
     name = node.primitive.name
     if name in KNOWN:
         return KNOWN[name]
     if name in RULES:
-        return RULES[name](node, lambda n: range_of(n, given, depth - 1))
+        return RULES[name](node, lambda n: _range(n, given, depth, found))
     if node.primitive is ITEM and node.operands[0].primitive.name == "scan":
         loop, index = node.operands[0], node.attrs["index"]
         if index >= loop.attrs["carry"]:
-            return range_of(loop.attrs["body"].outputs[index], {}, depth - 1)
+            return _range(loop.attrs["body"].outputs[index], {}, depth, {})
     return ALL
 
 

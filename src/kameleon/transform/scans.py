@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..ir.node import Node, walk
+from ..ir.primitive import ITEM
 from ..ir.program import Graph, attrs_key
 from ..ir.rewrite import substitute
 from ..prims.control import scan
@@ -17,33 +18,80 @@ def merge_scans(graph: Graph) -> list[Node]:
 
     A gradient leaves a forward scan beside the original one that gives its inner values, too.
     """
-    outputs = list(graph.outputs)
-    groups: dict[object, list[Node]] = {}
+    merged = {n: m for m in _mergers(graph) if len(m.scans) > 1 for n in m.scans}
+    if not merged:
+        return list(graph.outputs)
+
+    def change(node: Node, operands: tuple[Node, ...]) -> Node | None:
+        if node in merged:
+            return merged[node].scan(operands)
+        if node.primitive is ITEM and node.operands[0] in merged:
+            return merged[node.operands[0]].result(node)
+        return None
+
+    return substitute(graph.outputs, {}, change)
+
+
+class _Merger:
+    """Scans over the same steps, and the one that gives the results of them all.
+
+    Attributes:
+        scans: in their order.
+        first: by key of a result, the first one that is the same.
+    """
+
+    def __init__(self) -> None:
+        self.scans: list[Node] = []
+        self.first: dict[object, Node] = {}
+        self._whole: Node | None = None
+        self._place: dict[object, int] = {}
+
+    def key(self, item: Node) -> object:
+        """What two results have in common if they are the same."""
+        scan, index = item.operands[0], item.attrs["index"]
+        return index if index < scan.attrs["carry"] else scan.attrs["body"].outputs[index]
+
+    def scan(self, operands: tuple[Node, ...]) -> Node:
+        """The one scan; `operands` are those of whichever is asked for first."""
+        if self._whole is None:
+            first = self.scans[0]
+            carry, inputs = first.attrs["carry"], first.attrs["body"].inputs
+            outputs = [n.attrs["body"].outputs for n in self.scans]
+            states = outputs[0][:carry]
+            stacked = dict.fromkeys(y for each in outputs for y in each[carry:])
+            self._place = {y: carry + i for i, y in enumerate(stacked)}
+            body = Graph(inputs, [*states, *stacked])
+            self._whole = scan(*operands, **{**first.attrs, "body": body})
+        return self._whole
+
+    def result(self, item: Node) -> Node:
+        """What stands for a result of one of the scans."""
+        assert self._whole is not None  # operands come first
+        key = self.key(item)
+        return self._whole.results[key if isinstance(key, int) else self._place[key]]
+
+
+def _mergers(graph: Graph) -> Iterable[_Merger]:
+    """All scans, those over the same steps together.
+
+    Where they are stacked, the inner ones' operands are the same as soon as the outer ones are
+    merged: results that will be one count as one.
+    """
+    groups: dict[object, _Merger] = {}
+    group_of: dict[Node, _Merger] = {}
+    same: dict[Node, Node] = {}
     for node in graph.nodes:
         if node.primitive is scan:
-            key = (node.attrs["body"].inputs, node.operands, node.attrs["backwards"])
-            groups.setdefault(key, []).append(node)
-    for group in groups.values():
-        if len(group) > 1:
-            return merge_scans(Graph(graph.inputs, substitute(outputs, _merged(group))))
-    return outputs
-
-
-def _merged(group: Sequence[Node]) -> dict[Node, Node]:
-    """For each result of these scans, the same result of one scan that gives them all."""
-    first = group[0]
-    carry = first.attrs["carry"]
-    states = first.attrs["body"].outputs[:carry]
-    stacked = dict.fromkeys(y for n in group for y in n.attrs["body"].outputs[carry:])
-    outputs = [*states, *stacked]
-    body = Graph(first.attrs["body"].inputs, outputs)
-    whole = scan(*first.operands, **{**first.attrs, "body": body})
-    place = {y: carry + i for i, y in enumerate(stacked)}
-    return {
-        result: whole.results[i if i < carry else place[node.attrs["body"].outputs[i]]]
-        for node in group
-        for i, result in enumerate(node.results)
-    }
+            body, carry = node.attrs["body"], node.attrs["carry"]
+            operands = tuple(same.get(n, n) for n in node.operands)
+            states = body.outputs[:carry]
+            key = (body.inputs, states, operands, node.attrs["backwards"])
+            group_of[node] = group = groups.setdefault(key, _Merger())
+            group.scans.append(node)
+        elif node.primitive is ITEM and node.operands[0] in group_of:
+            group = group_of[node.operands[0]]
+            same[node] = group.first.setdefault(group.key(node), node)
+    return groups.values()
 
 
 def stacked_whole(node: Node) -> tuple[Node, ...] | None:
