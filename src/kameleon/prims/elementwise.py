@@ -165,13 +165,17 @@ div: Primitive = elementwise(
     title="truediv",
 )
 floor_div = elementwise(
-    "floor_div", NUMBER, ZERO, "floor(a / b); engine-defined for integers where b is 0"
+    "floor_div",
+    NUMBER,
+    ZERO,
+    "the largest whole number <= a / b, not rounded before; NaN where a is infinite;"
+    " engine-defined for integers where b is 0",
 )
 mod = elementwise(
     "mod",
     NUMBER,
-    [lambda g, y, a, b: g, lambda g, y, a, b: neg(mul(g, floor(div(a, b))))],
-    "a - b * floor(a / b): has the sign of b",
+    [lambda g, y, a, b: g, lambda g, y, a, b: neg(mul(g, floor_div(a, b)))],
+    "a - b * floor(a / b): has the sign of b; engine-defined where a / b overflows",
 )
 pow = elementwise("pow", NUMBER, [_pow_base, _pow_exponent], "a ** b")
 maximum = elementwise(

@@ -76,8 +76,7 @@ def _floor_div(x: Value, y: Value) -> Value:
         nearest = lax.round(quotient, lax.RoundingMethod.TO_NEAREST_EVEN)
         lower = lax.sub(nearest, np.ones(np.shape(y), y.dtype))
         whole = lax.select(_sign_differs(r, y), lower, nearest)
-        finite = lax.bitwise_and(lax.is_finite(x), lax.ne(y, _zero(y)))
-        return lax.select(finite, whole, lax.div(x, y))
+        return lax.select(lax.ne(y, _zero(y)), whole, lax.div(x, y))
     quotient = lax.div(x, y)
     return lax.select(
         _sign_differs(r, y), lax.sub(quotient, np.ones(np.shape(y), y.dtype)), quotient

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.node import Node
+from ...ir.types import BOOL, TensorType
 from ...prims.control import scan_parts
 from .._lowering import Rule
 from .lowering import OnnxLowering
@@ -18,19 +19,28 @@ def _same(lo: L, node: Node, x: str, *rest: str) -> str:
     return x
 
 
-def _several(result: Any, count: int) -> tuple[str, ...]:
-    return (result,) if count == 1 else result
+def _several(
+    lo: L, types: Sequence[TensorType], kind: str, *inputs: str, **attrs: Any
+) -> tuple[str, ...]:
+    """An operator with results of these types."""
+    result = lo.op(kind, *inputs, outputs=len(types), **attrs)
+    names = (result,) if len(types) == 1 else result
+    lo.writer.declare(names, types)
+    return names
+
+
+def _types(node: Node) -> list[TensorType]:
+    return [y.type for y in node.results]
 
 
 def _cond(lo: L, node: Node, condition: str, *operands: str) -> tuple[str, ...]:
-    count = len(node.results)
-    if not count:
+    if not node.results:
         return ()
     branches = {
         name: lo.body(node.attrs[ours], operands)
         for name, ours in (("then_branch", "then"), ("else_branch", "otherwise"))
     }
-    return _several(lo.op("If", condition, outputs=count, **branches), count)
+    return _several(lo, _types(node), "If", condition, **branches)
 
 
 def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
@@ -44,9 +54,9 @@ def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
     again = type(lo)(test, [*consts, *new], step.writer).run()[0]
     names = [step.writer.shared.name() for _ in range(2)]
     lead = [typed(names[0], "int64", ()), typed(names[1], "bool", ())]
-    proto = step.writer.body([*lead, *params], [again, *new])
-    loop = lo.op("Loop", "", first, *carry, outputs=len(carry), body=proto)
-    return _several(loop, len(carry))
+    types = [TensorType((), BOOL), *_types(node)]
+    proto = step.writer.body([*lead, *params], [again, *new], types)
+    return _several(lo, _types(node), "Loop", "", first, *carry, body=proto)
 
 
 # Scans -------------------------------------------------------------------------------------
@@ -60,30 +70,30 @@ def _scan(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
         length = next((x.shape[0] for x in sequences if x.shape[0] is not None), None)
     if length is not None and length > 0:
         return _steps(lo, node, operands)
-    count = len(node.results)
     some = _positive(lo, operands[len(consts) + len(carry)], 0)
     branches = {"then_branch": _branch(lo, node, operands, _steps)}
     branches["else_branch"] = _branch(lo, node, operands, _nothing)
-    return _several(lo.op("If", some, outputs=count, **branches), count)
+    return _several(lo, _types(node), "If", some, **branches)
 
 
 def _branch(lo: L, node: Node, operands: Sequence[str], rule: Any) -> Body:
     """What a rule makes of the node, as a branch of a condition."""
     inner = lo.beside(Writer(lo.writer))
-    return inner.writer.body([], rule(inner, node, operands))
+    return inner.writer.body([], rule(inner, node, operands), _types(node))
 
 
 def _steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
     first, states = node.attrs["consts"], node.attrs["carry"]
     consts, rest = operands[:first], operands[first:]
     body = lo.body(node.attrs["body"], [*consts, *[None] * len(rest)])
-    sequences, count = len(rest) - states, len(node.results)
+    sequences, types = len(rest) - states, _types(node)
+    stacked = [TensorType((None, *t.shape[1:]), t.dtype) for t in types[states:]]
     way = int(node.attrs["backwards"])
     ways = {"scan_input_directions": [way] * sequences}
-    if count > states:
-        ways["scan_output_directions"] = [way] * (count - states)
-    result = lo.op("Scan", *rest, outputs=count, body=body, num_scan_inputs=sequences, **ways)
-    return _several(result, count)
+    if stacked:
+        ways["scan_output_directions"] = [way] * len(stacked)
+    types = [*types[:states], *stacked]
+    return _several(lo, types, "Scan", *rest, body=body, num_scan_inputs=sequences, **ways)
 
 
 def _nothing(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
@@ -129,8 +139,9 @@ def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
     inner = Writer(lo.writer)
     last, factor, term = names = [inner.shared.name() for _ in range(3)]
     y = inner.op("Add", inner.op("Mul", factor, last), term)
-    body = inner.body([typed(n, node.dtype, None) for n in names], [y, y])
     others = [i for i in range(len(operand.shape)) if i != axis]
+    step = TensorType(tuple(operand.shape[i] for i in others), node.dtype)
+    body = inner.body([typed(n, node.dtype, None) for n in names], [y, y], [step, step])
 
     def steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
         axes = {"scan_input_axes": [axis, axis], "scan_output_axes": [axis]}

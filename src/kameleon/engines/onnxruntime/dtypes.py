@@ -3,40 +3,36 @@
 Found by trying each operator with each dtype. An operator that isn't listed has kernels for all
 dtypes that its primitive takes. Where one lacks, its operands are cast to a carrier dtype, and
 the result is cast back; which carriers keep the meaning depends on what the operator does.
+Elements of float16 are only moved: what computes with them does it in float32 (see `_half`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-FLOATS = frozenset(("float16", "float32", "float64"))
-SINGLE = frozenset(("float16", "float32"))
+FLOATS = frozenset(("float32", "float64"))
 _WIDE = frozenset(("int32", "int64")) | FLOATS
 _SMALL = frozenset(("uint8", "int8")) | _WIDE
 
 _INTEGERS = frozenset("uint8 uint16 uint32 uint64 int8 int16 int32 int64".split())
 
-_EXACT = frozenset(("float32", "float64"))
-_CURVES = ("Exp", "Log", "Sqrt", "Sin", "Cos", "Tanh", "Sigmoid")  # defined for floats alone
+_HALF = frozenset(("float16",))
 
 KERNELS: dict[str, frozenset[str]] = {
-    # Of float16 ONNX Runtime computes these in float32 by itself, but rounds a chain of them at
-    # its end alone.
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _INTEGERS | _EXACT),
-    **dict.fromkeys(_CURVES, _EXACT),
-    "Equal": frozenset(("bool",)) | _INTEGERS | _EXACT,
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _INTEGERS | FLOATS),
+    "Equal": frozenset(("bool",)) | _INTEGERS | FLOATS,
     "Neg": frozenset(("int8", "int16")) | _WIDE,
-    # Of float16 it gives 0 for NaN; of int64 these three look at the lower half alone.
+    # Of int64 these three look at the lower half alone.
     "Sign": frozenset("uint8 uint16 uint32 uint64 int8 int16 int32 float32 float64".split()),
     "Max": frozenset(("uint32", "uint64")) | _SMALL - {"int64"},
     "Min": frozenset(("uint32", "uint64")) | _SMALL - {"int64"},
     **dict.fromkeys(
         ("Less", "LessOrEqual", "Greater", "GreaterOrEqual"),
-        frozenset("uint8 uint16 uint32 uint64 int8 int16 int32 int64".split()) | FLOATS,
+        _INTEGERS | FLOATS,
     ),
     "BitShift": frozenset(("uint8", "uint32", "uint64")),
     "Where": frozenset(("uint32",)) | _SMALL,
-    "Pad": frozenset(("uint32", "uint64")) | _SMALL,
+    "Pad": frozenset(("uint32", "uint64")) | _SMALL | _HALF,
     "Range": frozenset(("int16", "int32", "int64", "float32", "float64")),
     **dict.fromkeys(("CumSum", "CumProd"), _WIDE),
     # Of integers these two go through floats, and saturate.
@@ -47,15 +43,17 @@ KERNELS: dict[str, frozenset[str]] = {
     "TopK": frozenset(("int16",)) | _SMALL,
     **dict.fromkeys(
         ("ScatterElements", "ScatterND"),
-        frozenset("bool uint8 uint16 uint32 uint64 int8 int16 int32 int64".split())
-        | frozenset(("float32", "float64")),
+        frozenset(("bool",)) | _INTEGERS | FLOATS,
     ),
-    "NonZero": frozenset(("bool", "uint8", "int32", "int64", "float16", "float32")),
-    "MatMul": frozenset(("uint32", "uint64")) | _WIDE,
+    "NonZero": frozenset(("bool", "uint8", "int32", "int64", "float32")),
+    # Of unsigned integers the kernels fail on sums of no terms.
+    "MatMul": _WIDE,
     "Gemm": FLOATS,
-    "BitCast": frozenset("uint8 uint16 uint32 uint64 int8 int16 int32 int64".split()) | FLOATS,
+    "BitCast": _INTEGERS | FLOATS | _HALF,
     "MaxPool": frozenset(("uint8", "int8")) | FLOATS,
-    **dict.fromkeys(("Conv", "ConvTranspose", "AveragePool", "Softplus", "Elu"), SINGLE),
+    **dict.fromkeys(
+        ("Conv", "ConvTranspose", "AveragePool", "Softplus", "Elu"), frozenset(("float32",))
+    ),
 }
 
 _NARROW = dict.fromkeys(("uint8", "int8", "uint16", "int16"), "int32")
@@ -65,7 +63,7 @@ MOVES = {"bool": "uint8", "uint16": "int32", "int16": "int32", "uint64": "int64"
 WRAPS = {**_NARROW, "uint32": "int64", "uint64": "int64", "float16": "float32"}
 # Elements are compared: the order must stay. (The largest uint64 numbers have no place in int64:
 # their top bit is flipped on the way.)
-ORDERED = {"bool": "uint8", **_NARROW, "uint32": "int64", "uint64": "int64", "float16": "float32"}
+ORDERED = {"bool": "uint8", **_NARROW, "uint32": "int64", "uint64": "int64"}
 # Of shifts that bring in zeros, the bits that are kept lie low.
 BITS = {"uint16": "uint32"}
 
@@ -86,7 +84,6 @@ CARRIERS: dict[str, Mapping[str, str]] = {
         ORDERED,
     ),
     "BitShift": BITS,
-    **{key: {"float16": "float32"} for key in _CURVES},
 }
 
 

@@ -63,28 +63,15 @@ def _with_bools(kind: str, bools: str) -> Rule:
     return lambda lo, node, *xs: lo.kernel(bools if node.dtype.is_bool else kind, node.dtype, xs)
 
 
-def _single(rule: Rule) -> Rule:
-    """float16 is computed in float32: the formula would lose too much."""
-
-    def wide(lo: L, node: Node, x: str) -> str:
-        if node.dtype != "float16":
-            return rule(lo, node.dtype, x)  # type: ignore[no-any-return]
-        return lo.cast(rule(lo, "float32", lo.cast(x, "float32")), "float16")
-
-    return wide
-
-
-@_single
-def _expm1(lo: L, dtype: str, x: str) -> Any:
+def _expm1(lo: L, node: Node, x: str) -> Any:
     """tanh(x / 2) * (e**x + 1)"""
-    half = lo.op("Tanh", lo.op("Mul", x, lo.scalar(0.5, dtype)))
-    return lo.op("Mul", half, lo.op("Add", lo.op("Exp", x), lo.scalar(1, dtype)))
+    half = lo.op("Tanh", lo.op("Mul", x, lo.scalar(0.5, node.dtype)))
+    return lo.op("Mul", half, lo.op("Add", lo.op("Exp", x), lo.scalar(1, node.dtype)))
 
 
-@_single
-def _log1p(lo: L, dtype: str, x: str) -> Any:
+def _log1p(lo: L, node: Node, x: str) -> Any:
     """log(u) with u = 1 + x, corrected for what the sum lost: (x - (u - 1)) / u."""
-    one = lo.scalar(1, dtype)
+    one = lo.scalar(1, node.dtype)
     u = lo.op("Add", x, one)
     back, log = lo.op("Sub", u, one), lo.op("Log", u)
     exact = lo.op("Equal", back, x)  # also where both are infinite
@@ -96,8 +83,6 @@ def _sign(lo: L, node: Node, x: str) -> Any:
     dtype = node.dtype
     if has_kernel("Sign", dtype):
         return lo.op("Sign", x)
-    if dtype.is_float:
-        return lo.cast(lo.op("Sign", lo.cast(x, "float32")), dtype)
     zero = lo.scalar(0, dtype)
     above, below = (lo.cast(lo.op(k, x, zero), dtype) for k in ("Greater", "Less"))
     return lo.op("Sub", above, below)
@@ -152,7 +137,7 @@ def _safe(lo: L, node: Node, b: str) -> tuple[str, str | None]:
 def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
     dtype = node.dtype
     if dtype.is_float:
-        return lo.op("Floor", lo.op("Div", a, b))
+        return _whole_quotient(lo, dtype, a, b)
     divisor, harmful = _safe(lo, node, b)
     quotient = lo.op("Div", a, divisor)
     if dtype.kind == "signed":
@@ -167,13 +152,30 @@ def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
     return lo.kernel("Where", dtype, (lo.op("Mul", a, b), quotient), first=(harmful,))
 
 
+def _whole_quotient(lo: L, dtype: str, a: str, b: str) -> Any:
+    """(a - a mod b) / b, which is whole but for rounding; a / b where b is 0.
+
+    floor(a / b) would be too large where a / b is rounded up to a whole number.
+    """
+    rest, moved = _rest(lo, dtype, a, b)
+    exact = lo.op("Div", lo.op("Sub", a, rest), b)
+    exact = lo.op("Sub", exact, lo.cast(moved, dtype))
+    by_zero = lo.op("Equal", b, lo.scalar(0, dtype))
+    return lo.op("Where", by_zero, lo.op("Div", a, b), lo.op("Round", exact))
+
+
+def _rest(lo: L, dtype: str, a: str, b: str) -> tuple[str, str]:
+    """What the division leaves over, with the sign of a; and where b has the other sign."""
+    zero = lo.scalar(0, dtype)
+    rest = lo.op("Mod", a, b, fmod=1)
+    crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", b, zero))
+    return rest, lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
+
+
 def _mod(lo: L, node: Node, a: str, b: str) -> Any:
     if not node.dtype.is_float:
         return lo.op("Mod", a, _safe(lo, node, b)[0])
-    zero = lo.scalar(0, node.dtype)
-    rest = lo.op("Mod", a, b, fmod=1)
-    crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", b, zero))
-    moved = lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
+    rest, moved = _rest(lo, node.dtype, a, b)
     return lo.op("Where", moved, lo.op("Add", rest, b), rest)
 
 

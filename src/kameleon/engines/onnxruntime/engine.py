@@ -19,6 +19,7 @@ from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._flags import Flag, flagged
+from .._half import half_in_single
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
@@ -28,6 +29,9 @@ from .rules import ONLY, RULES
 # operators where sizes are unknown: graphs with more of them do without.
 MANY = 500
 _ARRAY = np.ndarray
+# Before 1.32 the operator that products, scales and transpositions are fused to holds its scale
+# as float32, also in products of float64, and leaves the results of empty products unwritten.
+_FAULTY = ["MatMulScaleFusion", "MatmulTransposeFusion"]
 _FATAL = 4  # the severity of what is logged: errors are raised, too
 _DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
@@ -43,6 +47,12 @@ def providers() -> list[str]:
     """What runs the operators: a GPU where there is one, and the CPU."""
     there = onnxruntime.get_available_providers()
     return [p for p in ("CUDAExecutionProvider", "CPUExecutionProvider") if p in there]
+
+
+def faulty_optimizers(version: str) -> list[str]:
+    """The optimisers of a version of ONNX Runtime that change what a graph means."""
+    major, minor = version.split(".")[:2]
+    return _FAULTY if (int(major), int(minor)) < (1, 32) else []
 
 
 def _options(operators: int, static: bool) -> Any:
@@ -152,6 +162,7 @@ class OnnxRuntimeEngine(Engine):
         """See `Engine.compile`."""
         if not graph.outputs:
             return _Nothing()
+        graph = half_in_single(graph)
         sizes = Sizes(size_origin)
         agreed = agreement(graph, sizes)
         graph, flags = flagged(graph, (), sizes)
@@ -217,7 +228,10 @@ def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
 def _session(model: Any, operators: int, static: bool) -> Any:
     try:
         return onnxruntime.InferenceSession(
-            model.SerializeToString(), _options(operators, static), providers=providers()
+            model.SerializeToString(),
+            _options(operators, static),
+            providers=providers(),
+            disabled_optimizers=faulty_optimizers(onnxruntime.__version__),
         )
     except Exception as error:
         raise EngineError(f"ONNX Runtime doesn't take this graph: {error}") from error

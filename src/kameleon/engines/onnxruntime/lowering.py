@@ -64,7 +64,7 @@ class OnnxLowering(Lowering):
             lead: declarations of parameters that the operator gives before these.
         """
         inner, _, params = self.opened(graph, arguments)
-        return inner.writer.body([*lead, *params], inner.run())
+        return inner.writer.body([*lead, *params], inner.run(), [y.type for y in graph.outputs])
 
     def opened(
         self, graph: Graph, arguments: Sequence[str | None]

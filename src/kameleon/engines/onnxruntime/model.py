@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from ...ir.types import TensorType
+
 # The operator set that models are written for, and operators that need a later one.
 OPSET = 21
 LATER = {"BitCast": 26, "CumProd": 26}
@@ -65,6 +67,7 @@ class Writer:
         self._lines: list[_Line] = []
         self._known: dict[Any, Any] = {}
         self._own: set[str] = set()
+        self._declared: dict[str, TensorType] = {}
 
     # Values ----------------------------------------------------------------------------------
 
@@ -116,6 +119,10 @@ class Writer:
             self._known[key] = result
         return result
 
+    def declare(self, names: Sequence[str], types: Sequence[TensorType]) -> None:
+        """Say what ONNX doesn't infer: the ranks of what loops give, which other loops need."""
+        self._declared.update(zip(names, types, strict=True))
+
     def _find(self, key: Any) -> Any:
         writer: Writer | None = self
         while writer is not None:
@@ -149,13 +156,22 @@ class Writer:
                 wanted |= line.reads
         return kept[::-1], wanted
 
-    def body(self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[str]) -> Body:
-        """The graph as a body with these inputs."""
+    def body(
+        self,
+        inputs: Sequence[onnx.ValueInfoProto],
+        outputs: Sequence[str],
+        types: Sequence[TensorType],
+    ) -> Body:
+        """The graph as a body with these inputs, and outputs of these types."""
         outputs = self.owned(outputs)
         lines, reads = self._needed(outputs)
-        proto = helper.make_graph(lines, "body", inputs, [untyped(n) for n in outputs])
+        results = [typed(n, t.dtype, t.shape) for n, t in zip(outputs, types, strict=True)]
+        proto = helper.make_graph(lines, "body", inputs, results, value_info=self._infos())
         made = {x.name for x in inputs}.union(*(line.output for line in lines))
         return Body(proto, frozenset(reads - made))
+
+    def _infos(self) -> list[onnx.ValueInfoProto]:
+        return [typed(n, t.dtype, t.shape) for n, t in self._declared.items()]
 
     def model(
         self, inputs: Sequence[onnx.ValueInfoProto], outputs: Sequence[str]
@@ -169,6 +185,7 @@ class Writer:
             [*inputs, *more],
             [untyped(n) for n in outputs],
             [x for x in self.shared.initializers if x.name in reads],
+            value_info=self._infos(),
         )
         return helper.make_model(
             graph,

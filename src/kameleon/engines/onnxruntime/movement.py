@@ -220,14 +220,13 @@ def _reduce(kind: str, integers: Rule) -> Rule:
     return rule
 
 
-def _last_size(lo: L, x: str) -> Any:
-    return lo.op("Shape", x, start=-1)
-
-
 def _integer_sum(lo: L, node: Node, x: str) -> Any:
+    """The product with a column of ones. (A vector wouldn't be taken by no rows.)"""
     wide = carrier("MatMul", node.dtype)
-    ones = lo.op("Expand", lo.scalar(1, wide), _last_size(lo, x))
-    return _narrowed(lo, lo.op("MatMul", _widened(lo, x, node.dtype, wide), ones), node, wide)
+    column = lo.joined([lo.op("Shape", x, start=-1), 1])
+    ones = lo.op("Expand", lo.scalar(1, wide), column)
+    total = lo.op("MatMul", _widened(lo, x, node.dtype, wide), ones)
+    return _narrowed(lo, lo.op("Squeeze", total, lo.ints(-1)), node, wide)
 
 
 def _integer_product(lo: L, node: Node, x: str) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 from ...ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, indexing, movement, products, windows
-from .dtypes import FLOATS, SINGLE
 from .lowering import OnnxLowering
 
 
@@ -29,8 +28,10 @@ RULES: dict[str, Rule] = {
     "log_softmax": _along("LogSoftmax"),
 }
 
-# Composites whose kernels there are for some dtypes only; for others they're expanded.
+# Composites whose kernels there are for some dtypes only; for others they're expanded. (float16
+# is computed in float32.)
+_SINGLE = frozenset(("float16", "float32"))
 ONLY = {
-    **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), SINGLE),
-    "conv_kernel": FLOATS,
+    **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), _SINGLE),
+    "conv_kernel": _SINGLE | {"float64"},
 }

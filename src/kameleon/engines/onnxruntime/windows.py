@@ -11,7 +11,6 @@ import numpy as np
 from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
-from .dtypes import SINGLE
 from .lowering import OnnxLowering
 from .movement import padded, sliced, spread, times
 
@@ -228,7 +227,7 @@ def _grouped(lo: L, node: Node, k: str) -> tuple[str, int] | None:
     """Kernel and number of groups for ONNX's own convolutions, where it has them."""
     window, operand = node.attrs["window"], node.operands[1]
     channels = operand.shape[-2]
-    if node.dtype not in SINGLE or channels is None:
+    if node.dtype != "float32" or channels is None:
         return None
     n = window.rank
     depth = lo.product(lo.dims_of(operand, (-2, -1)))

@@ -153,6 +153,29 @@ def division(op: str) -> Rule:
     return rule
 
 
+_whole_division = division("FloorDiv")
+
+
+def floor_div(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """Of floats from the exact remainder: the kernel rounds a / b first, which may go up."""
+    if not node.dtype.is_float:
+        return _whole_division(e, node, a, b)
+    wide = a.dtype if a.dtype == tf.float64 else tf.float32
+    return cast(_whole_quotient(cast(a, wide), cast(b, wide)), a.dtype)
+
+
+def _whole_quotient(a: Tensor, b: Tensor) -> Tensor:
+    """(a - a mod b) / b, which is whole but for rounding; a / b where b is 0."""
+    zero = constant(0, b.dtype)
+    rest = raw.TruncateMod(x=a, y=b)
+    crossed = raw.NotEqual(x=raw.Less(x=rest, y=zero), y=raw.Less(x=b, y=zero))
+    lower = raw.LogicalAnd(x=crossed, y=raw.NotEqual(x=rest, y=zero))
+    quotient = raw.RealDiv(x=raw.Sub(x=a, y=rest), y=b)
+    whole = raw.Rint(x=raw.Sub(x=quotient, y=cast(lower, b.dtype)))
+    by_zero = raw.Equal(x=b, y=zero)
+    return raw.SelectV2(condition=by_zero, t=raw.RealDiv(x=a, y=b), e=whole)
+
+
 # Choices and conversions -----------------------------------------------------------------------
 
 
@@ -200,7 +223,7 @@ RULES: dict[str, Rule] = {
     "sub": sub,
     "abs": absolute,
     "sign": sign,
-    "floor_div": division("FloorDiv"),
+    "floor_div": floor_div,
     "mod": division("FloorMod"),
     "relu": one("Relu", "features"),
     "elu": one("Elu", "features"),

@@ -28,6 +28,9 @@ class Fusion(NamedTuple):
     reusable: tuple[int, ...] = ()
 
 
+# Between two nodes of half precision a number that isn't rounded decides comparisons another way.
+FUSED = ("float32", "float64")
+
 Pattern = Callable[[Node], Iterator[Fusion]]
 
 
@@ -149,7 +152,7 @@ def fusions(graph: Graph, results: Iterable[Node], sizes: Sizes) -> dict[Node, F
         pattern = patterns.get(node.primitive.name)
         if pattern is None or node in taken or node in found:
             continue
-        if not node.shape or not node.dtype.is_float:
+        if not node.shape or node.dtype not in FUSED:
             continue
         for fusion in pattern(node):
             free = all(uses[n] == 1 and n not in found for n in fusion.between)

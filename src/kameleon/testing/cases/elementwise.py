@@ -99,7 +99,7 @@ def quantile(x: float) -> float:
 
 
 def without(*excluded: Any) -> Callable[[str], list[Any]]:
-    return lambda dtype: [x for x in pool(dtype) if x not in excluded and abs(x) != INF]
+    return lambda dtype: [x for x in pool(dtype) if x not in excluded]
 
 
 def exponents(dtype: str) -> list[Any]:
@@ -114,6 +114,9 @@ LINE = [(-2.3, -1.1, -0.4, 0.3, 0.9, 2.7)]
 POSITIVE = [(0.2, 0.7, 1.0, 1.6, 3.3)]
 PLANE = [(-2.3, -0.7, 0.4, 1.9), (1.3, -1.6, 0.8, 2.9)]
 WIDE = lambda dtype: [*pool(dtype), 1e-6, 20.0, 100.0, -100.0, 1e3]  # noqa: E731
+
+# 1 / 0.1 is rounded up to 10, but 0.1 (with its own rounding) fits into 1 only nine times.
+DIVIDENDS = lambda dtype: [*pool(dtype), np.dtype(dtype).type(0.1).item()]  # noqa: E731
 
 UNARY: dict[str, Row] = {
     "neg": Row(operator.neg, NUMBERS, LINE),
@@ -151,8 +154,8 @@ BINARY: dict[str, Row] = {
     "sub": Row(operator.sub, NUMBERS, PLANE),
     "mul": Row(operator.mul, NUMBERS, PLANE),
     "div": Row(divide, FLOATS, PLANE),
-    "floor_div": Row(floor_divide, FLOATS, None, [without(), without()]),
-    "mod": Row(modulo, FLOATS, PLANE, [without(), without()]),
+    "floor_div": Row(floor_divide, FLOATS, None, [DIVIDENDS, DIVIDENDS]),
+    "mod": Row(modulo, FLOATS, PLANE, [DIVIDENDS, DIVIDENDS]),
     "pow": Row(power, FLOATS, [POSITIVE[0], (-2.0, -0.5, 0.3, 1.0, 2.5)]),
     "maximum": Row(extremum(max), NUMBERS, PLANE),
     "minimum": Row(extremum(min), NUMBERS, PLANE),

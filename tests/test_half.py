@@ -1,0 +1,61 @@
+"""float16: what each node computes is rounded to it, where the engine lets us see to that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support import engines_under_test
+
+from kameleon import backend as K
+
+Array = np.ndarray[Any, Any]
+X = np.random.default_rng(7).normal(size=(6, 8)).astype("float16")
+
+# What NumPy computes exactly before it rounds: so must any engine, to the last bit.
+EXACT = {
+    "scaled sums": lambda x: (x * 3.1 + 0.7) / 1.3 - x,
+    "kinks": lambda x: K.relu(x * 1.7 - 0.3) * 1.1 - K.abs(x / 0.7) * 0.9,
+    "roots": lambda x: K.sqrt(K.abs(x * 2.3)) * 1.9 - K.square(x * 0.3),
+    "whole parts": lambda x: K.round(x * 30.7) * 0.1 + x * 0.3,
+    "negated": lambda x: -(x * 1.1) + K.maximum(x * 1.1, x / 0.9),
+    "extremes": lambda x: K.max(x * 1.1, axis=-1, keepdims=True) - x * 1.1,
+    "rows moved": lambda x: K.transpose(K.transpose(x * 1.3) * 0.7) - x * 0.9,
+    "chosen": lambda x: K.switch(x > 0.0, x * 1.3, x / 1.3) * 0.7 - x,
+}
+
+
+# XLA, which JAX runs on, contracts a * b + c and divides by constants through their reciprocals;
+# so does TensorFlow's optimiser. Their results may differ in the last bit.
+ROUNDING = [n for n in engines_under_test() if n in ("torch", "onnxruntime", "theano")]
+
+
+@pytest.fixture(params=ROUNDING)
+def engine(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def on(engine: str, x: Any, y: Any, value: Array) -> Array:
+    with K.using_engine(engine):
+        result: Array = K.function([x], [y])([value])[0]
+    return result
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_every_node_is_rounded(engine: str, name: str) -> None:
+    x = K.placeholder((None, 8), dtype="float16")
+    y = EXACT[name](x)
+    got = on(engine, x, y, X)
+    assert got.dtype == np.float16
+    np.testing.assert_array_equal(got, on("numpy", x, y, X))
+
+
+def test_ties_that_come_of_rounding_are_ties(engine: str) -> None:
+    rows = np.linspace(1, 1.05, 64).reshape(4, 16).astype("float16")
+    x = K.placeholder((None, 16), dtype="float16")
+    scores = x * 0.1 + 3.0  # far fewer numbers than before
+    for k in (1, 3, 8):
+        y = K.in_top_k(scores, K.constant([3, 0, 15, 8], dtype="int32"), k)
+        np.testing.assert_array_equal(on(engine, x, y, rows), on("numpy", x, y, rows))
