@@ -246,3 +246,70 @@ def test_narrow_indices_count_to_every_class(dtype: str) -> None:
     (got,) = evaluated([K.one_hot(indices, 300)], [(indices, values)])
     np.testing.assert_array_equal(got.argmax(1), values)
     assert got.sum() == 3
+
+
+# Loops whose states are known in part --------------------------------------------------------
+
+Shape = tuple[int | None, ...]
+
+
+def summed(x: Any, state: Any, mask: Any = None) -> list[Any]:
+    def step(x: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        y = K.tanh(x + states[0])
+        return y, [y]
+
+    last, outputs, states = K.rnn(step, x, [state], mask=mask)
+    return [last, outputs, *states]
+
+
+def swapped(a: Any, b: Any) -> list[Any]:
+    """Two states that change places, so that neither keeps what is known of it."""
+    start = [K.constant(0.0), a, b]
+    again = {"cond": lambda i, a, b: i < 3.0, "body": lambda i, a, b: [i + 1.0, b, a * 2.0]}
+    return [*K.while_loop(**again, loop_vars=start), *bounded(again, start)]
+
+
+def bounded(again: dict[str, Any], start: list[Any]) -> list[Any]:
+    result: list[Any] = K.while_loop(**again, loop_vars=start, maximum_iterations=5)
+    return result
+
+
+def one_text(scores: Any, length: Any) -> list[Any]:
+    text = K.constant([[1, 2, 1, 0]], dtype="int32")
+    cost = K.ctc_batch_cost(text, K.softmax(scores), K.constant([[6]], dtype="int32"), length)
+    return [cost, *K.gradients(K.sum(cost), [scores])]
+
+
+LOOPS: dict[str, tuple[Build, list[tuple[Shape, Array]]]] = {
+    "one sample": (
+        lambda x: with_gradient(summed(x, K.ones((1, 3)))[1], x),
+        [((None, 4, 3), numbers(1, 4, 3))],
+    ),
+    "state of some samples": (
+        lambda x: with_gradient(summed(x, K.ones((2, 3)))[1], x),
+        [((None, 4, 3), numbers(2, 4, 3))],
+    ),
+    "mask of unknown samples": (
+        lambda x, m: summed(x, K.ones((2, 3)), m),
+        [((2, 4, 3), numbers(2, 4, 3)), ((None, 4), np.array([[1, 1, 0, 1], [0, 1, 0, 0]]))],
+    ),
+    "unknown times": (
+        summed,
+        [((None, None, 3), numbers(2, 4, 3)), ((2, None), numbers(2, 3))],
+    ),
+    "states that change places": (
+        swapped,
+        [((None, 3), numbers(2, 3)), ((2, None), numbers(2, 3, seed=1))],
+    ),
+    "one text": (one_text, [((None, 6, 5), numbers(1, 6, 5)), ((None, 1), np.array([[3]]))]),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_whose_states_are_known_in_part(name: str) -> None:
+    build, fed = LOOPS[name]
+    values = [v.astype("float32") for _, v in fed]
+    static = [K.placeholder(v.shape) for _, v in fed]
+    free = [K.placeholder(shape) for shape, _ in fed]
+    want = checked(static, build(*static), engine="numpy")(*values)
+    close(checked(free, build(*free))(*values), want)

@@ -9,12 +9,12 @@ from ..ir.closure import Closure
 from ..ir.node import Node, new_serial
 from ..ir.primitive import input_node
 from ..ir.rewrite import closed, substitute
-from ..ir.types import INT32, TensorType
+from ..ir.types import INT32, TensorType, join_shapes
 from ..prims.control import cond, run_scan, while_
 from ..prims.elementwise import add, constant
-from ..prims.movement import iota
+from ..prims.movement import broadcast_to, iota
 from ..prims.random import random_fold
-from ..prims.sizes import size_of
+from ..prims.sizes import dims_of, size_of
 
 Step = Callable[[list[Node], list[Node]], tuple[Sequence[Node], Sequence[Node]]]
 
@@ -37,7 +37,7 @@ def traced_scan(
     slices = [input_node(TensorType(x.shape[1:], x.dtype)) for x in sequences]
     start = new_serial()
     new, outputs = step(states, slices)
-    _check_states(what, carry, new)
+    new = _checked_states(what, states, new)
     made = [*new, *outputs]
     closure = Closure(what, [*states, *slices], made, start)
     sequences = list(sequences)
@@ -52,7 +52,8 @@ def traced_scan(
     return run_scan(body, closure.captured, carry, sequences, backwards)
 
 
-def _check_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> None:
+def _checked_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> list[Node]:
+    """The states after a step, which must have the known sizes of those before it."""
     if len(before) != len(after):
         raise ShapeError(f"{what}: a step takes {len(before)} states and returns {len(after)}")
     for a, b in zip(before, after, strict=True):
@@ -60,6 +61,16 @@ def _check_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> N
             raise DTypeError(
                 f"{what}: a state is {a.dtype} before a step and {b.dtype} after it; K.cast it"
             )
+    return [_of_known_sizes(what, a, b) for a, b in zip(before, after, strict=True)]
+
+
+def _of_known_sizes(what: str, old: Node, new: Node) -> Node:
+    """`new` with the sizes that are known of `old`: an error at run time where they differ."""
+    shape = join_shapes(old.shape, new.shape, f"{what}: a state before and after a step")
+    if all(a is None or b is not None for a, b in zip(old.shape, new.shape, strict=True)):
+        return new
+    own = dims_of(new)
+    return broadcast_to(new, [o if d is None else d for d, o in zip(shape, own, strict=True)])
 
 
 def traced_cond(
@@ -86,8 +97,7 @@ def traced_while(
     """Run `body` on the carry as long as `condition` holds."""
     states = [input_node(x.type) for x in carry]
     start = new_serial()
-    made = [condition(states), *body(states)]
-    _check_states(what, carry, made[1:])
+    made = [condition(states), *_checked_states(what, states, body(states))]
     sources = Closure(what, states, made, start).sources
     if not sources:
         return _while(what, states, carry, made, start)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, NoReturn
 from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.program import Graph
-from ..ir.sizes import Sizes
+from ..ir.sizes import Root, Sizes
+from ..prims.movement import kept_axes
 from ._written import numbered, written
 
 
@@ -45,19 +46,26 @@ def mismatch(*sizes: Any) -> NoReturn:
 
 
 def _equalities(graph: Graph, sizes: Sizes) -> Iterator[str]:
-    """Sizes that elementwise operations take as equal."""
+    """Sizes that elementwise operations and broadcasts take as equal."""
     number = {x: i for i, x in enumerate(graph.inputs)}
     for node in graph.nodes[len(number) :]:
-        if not node.primitive.elementwise:
-            continue
-        for axis in range(len(node.shape)):
-            roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)
+        for roots in _taken_as_equal(node, sizes):
             given: list[Any] = [r for r in roots if isinstance(r, tuple) and r[0] in number]
             base = next((r for r in roots if isinstance(r, int)), given[0] if given else None)
             for root in given:
                 if root != base:
                     yield f"{_text(root, number)} == {_text(base, number)}"
                     sizes.state(root, base)
+
+
+def _taken_as_equal(node: Node, sizes: Sizes) -> Iterator[list[Root]]:
+    """Groups of sizes, without repetition."""
+    if node.primitive.elementwise:
+        for axis in range(len(node.shape)):
+            yield list(dict.fromkeys(sizes.of(x, axis) for x in node.operands))
+    elif node.primitive.name == "broadcast_to":
+        for i, _, asked in kept_axes(node):
+            yield list(dict.fromkeys((sizes.of(node.operands[0], i), sizes.of_scalar(asked))))
 
 
 def _text(root: Any, number: Mapping[Node, int]) -> str:

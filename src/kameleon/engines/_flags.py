@@ -30,7 +30,7 @@ from ..prims.elementwise import (
 from ..prims.movement import broadcast_to, concatenate, reshape
 from ..prims.reduce import reduce_all, reduce_any
 from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
-from ._stretch import AxisSize, Read, bare_operands, unproven
+from ._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
 
 
 class Flag(NamedTuple):
@@ -116,7 +116,7 @@ class _Flagging:
             same = tuple(operands) == node.operands
             self.new[node] = node if same else node.primitive(*operands, **node.attrs)
             self._check_index(self.new[node])
-            if self.sizes is not None and node.primitive.elementwise:
+            if self.sizes is not None:
                 self._check_sizes(self.new[node], self.sizes)
 
     def _flag(self, failed: Node, node: Node, message: str) -> None:
@@ -141,8 +141,15 @@ class _Flagging:
         )
 
     def _check_sizes(self, node: Node, sizes: Sizes) -> None:
-        operands = bare_operands(node)
-        for reads in unproven(node, operands, sizes):
+        if node.primitive.elementwise:
+            operands = bare_operands(node)
+            found = unproven(node, operands, sizes)
+        elif node.primitive.name == "broadcast_to":
+            operands = [bare(node)]
+            found = unproven_broadcast(node, sizes)
+        else:
+            return
+        for reads in found:
             first, *rest = [as_node(_size_read(r, operands)) for r in reads]
             differ = [ne(first, cast(x, first.dtype)) for x in rest]
             failed = differ[0]

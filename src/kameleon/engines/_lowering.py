@@ -15,7 +15,7 @@ from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..prims.sizes import size_origin
-from ._stretch import AxisSize, Read, bare_operands, unproven
+from ._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.
@@ -60,7 +60,10 @@ class Lowering:
     def run(self) -> list[Value]:
         """The values of the outputs."""
         for node in self.graph.nodes[len(self.graph.inputs) :]:
-            if node.primitive.name != "broadcast_to" and node.primitive is not CONSTANT:
+            if node.primitive.name == "broadcast_to":
+                for reads in unproven_broadcast(node, self.sizes):
+                    self.agree(node, [self._read(r, [bare(node)]) for r in reads])
+            elif node.primitive is not CONSTANT:
                 self._visit(node)
         return [self.value(n) for n in self.graph.outputs]
 

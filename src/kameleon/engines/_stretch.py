@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..ir.node import Node
 from ..ir.sizes import Sizes
+from ..prims.movement import kept_axes
 
 
 class AxisSize(NamedTuple):
@@ -72,6 +73,22 @@ def unproven(node: Node, operands: list[Node], sizes: Sizes) -> Iterator[list[Re
         base = next(iter(roots))
         for root in roots:
             sizes.state(root, base)
+
+
+def unproven_broadcast(node: Node, sizes: Sizes) -> Iterator[list[Read]]:
+    """Like `unproven`, for a broadcast; axes are those of `bare(node)`."""
+    x, b = node.operands[0], bare(node)
+    for i, _, asked in kept_axes(node):
+        own, wanted = sizes.of(x, i), sizes.of_scalar(asked)
+        if own == wanted:
+            continue
+        sizes.state(own, wanted)
+        if isinstance(own, int):
+            yield [own, asked]
+        elif _stretches(b, i, x):
+            yield [_size_operand(x, i), asked]
+        else:
+            yield [AxisSize(0, i - len(x.shape)), asked]
 
 
 def _stretches(b: Node, axis: int, node: Node) -> bool:

@@ -38,6 +38,12 @@ class Sizes:
         self._found.update(dict.fromkeys(path, root))
         return self.representative(root)
 
+    def of_scalar(self, size: int | Node) -> Root:
+        """What a size itself is: see `of`."""
+        if isinstance(size, Node) and size.primitive.name == "size":
+            return self.of(size.operands[0], size.attrs["axis"])
+        return self.representative(size)
+
     def _known(self, node: Node, axis: int) -> Root:
         dim = node.shape[axis]
         return self._found.get((node, axis)) if dim is None else dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,10 @@ def _broadcast_back(g: Node, x: Node) -> Node:
     offset = len(g.shape) - len(x.shape)
     stretched = [i + offset for i, d in enumerate(x.shape) if d == 1 and g.shape[i + offset] != 1]
     axes = (*range(offset), *stretched)
-    return reshape(reduce_sum(g, axes), dims_of(x)) if axes else g
+    total = reduce_sum(g, axes) if axes else g
+    if not stretched:
+        return total
+    return reshape(total, [1 if i in stretched else d for i, d in enumerate(dims_of(g))][offset:])
 
 
 _broadcast = Primitive(
@@ -117,6 +120,25 @@ def broadcast_to(x: Node, dims: Sequence[Size]) -> Node:
     if not sizes and shape == x.shape:
         return x
     return _broadcast(x, *sizes, shape=shape)
+
+
+def kept_axes(node: Node) -> Iterator[tuple[int, int, Size]]:
+    """The axes that a broadcast keeps: of its operand, of itself, and the size asked for.
+
+    An operand's axis of unknown size is among them: it's taken as equal to what is asked for.
+    """
+    x, *sizes = node.operands
+    asked = iter(sizes)
+    dims = [next(asked) if d is None else d for d in node.attrs["shape"]]
+    offset = len(dims) - len(x.shape)
+    for i, d in enumerate(x.shape):
+        if d != 1 or dims[i + offset] == 1:
+            yield i, i + offset, dims[i + offset]
+
+
+def keeps_shape(node: Node) -> bool:
+    """Whether a broadcast doesn't stretch its operand: it only says that sizes are equal."""
+    return len(list(kept_axes(node))) == len(node.shape)
 
 
 def broadcast_like(x: Node, shape: Shape, others: Sequence[Node]) -> Node:

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from ..errors import GradientError
 from ..ir.node import Node, built_for
 from ..ir.reverse import pullback
+from ..ir.sizes import Sizes
 from ..prims.elementwise import full_like
+from ..prims.movement import broadcast_to
+from ..prims.sizes import dims_of, size_origin
 
 
 def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list[Node | None]:
@@ -32,4 +35,17 @@ def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list
     if seed is None:
         with built_for(loss):
             seed = full_like(loss, 1)
-    return pullback([loss], [seed], wrt)
+    sizes = Sizes(size_origin)
+    return [
+        None if g is None else _of_sizes(g, x, sizes)
+        for g, x in zip(pullback([loss], [seed], wrt), wrt, strict=True)
+    ]
+
+
+def _of_sizes(g: Node, x: Node, sizes: Sizes) -> Node:
+    """`g` with the sizes of `x`: it's an error at run time where they differ.
+
+    The operation that took sizes as equal may be none that the gradient needs.
+    """
+    same = all(sizes.of(g, axis) == sizes.of(x, axis) for axis in range(len(x.shape)))
+    return g if same else broadcast_to(g, dims_of(x))

@@ -18,8 +18,8 @@ from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import rewriting, substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
-from ..prims.movement import WHOLE, broadcast_to, concatenate, transpose
-from ..prims.sizes import dims_of, size_of
+from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
+from ..prims.sizes import Size, dims_of, size_of
 from .lifting import hoisted
 from .scans import merge_scans, merge_siblings, stacked_whole
 
@@ -65,8 +65,10 @@ def _size(node: Node) -> Node | None:
     return None if _are_one_size(size, node) else cast(size, node.dtype)
 
 
-def _are_one_size(a: Node, b: Node) -> bool:
-    """Whether two scalars are the size of one axis."""
+def _are_one_size(a: Size, b: Size) -> bool:
+    """Whether two sizes are provably equal."""
+    if isinstance(a, int) or isinstance(b, int) or a is b:
+        return a == b
     names = a.primitive.name, b.primitive.name
     return names == ("size", "size") and a.operands == b.operands and a.attrs == b.attrs
 
@@ -83,10 +85,7 @@ def _has_own_shape(node: Node) -> bool:
     if node.attrs["shape"] != x.shape:
         return False
     unknown = [size_of(x, i) for i, d in enumerate(x.shape) if d is None]
-    return all(
-        n is m or (isinstance(m, Node) and _are_one_size(n, m))
-        for n, m in zip(sizes, unknown, strict=True)
-    )
+    return all(_are_one_size(n, m) for n, m in zip(sizes, unknown, strict=True))
 
 
 def _reshape(node: Node) -> Node | None:
@@ -104,8 +103,9 @@ def _reshape(node: Node) -> Node | None:
 
 
 def _broadcast(node: Node) -> Node | None:
-    """broadcast(x) -> x where the shape is provably equal; broadcast(broadcast(x)) -> broadcast(x);
-    broadcast(reshape(scalar)) -> broadcast(scalar)."""
+    """broadcast(x) -> x where the shape is provably equal; broadcast(broadcast(x)) -> broadcast(x)
+    where the outer one says nothing new of sizes; broadcast(reshape(scalar)) -> broadcast(scalar).
+    """
     (x, *sizes) = node.operands
     if x.primitive.name == "reshape" and x.operands[0].shape == ():
         return node.primitive(x.operands[0], *sizes, **node.attrs)
@@ -114,7 +114,9 @@ def _broadcast(node: Node) -> Node | None:
     if x.primitive.name == "broadcast_to" and (
         len(x.shape) == len(x.operands[0].shape) or x.operands[0].shape == ()
     ):
-        return node.primitive(x.operands[0], *sizes, **node.attrs)
+        dims = dims_of(x)
+        if all(_are_one_size(dims[i], asked) for i, _, asked in kept_axes(node)):
+            return node.primitive(x.operands[0], *sizes, **node.attrs)
     return None
 
 

@@ -12,7 +12,7 @@ from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
-from .._stretch import AxisSize, Read, bare_operands, unproven
+from .._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language
@@ -117,13 +117,21 @@ class Emitter:
             blocked = not self.of_body and node.primitive.elementwise and self.is_blocked(node)
             if blocked and run.takes(node):
                 continue
-            if self.is_late(node):
+            doubts = self._doubts(node)
+            if self.is_late(node) and not doubts:
                 continue
             self._emit_run(run)
             run = Run(self.sizes)
-            if not (blocked and run.takes(node)):
+            for reads in doubts:
+                self._agree(node, reads, [self.arg(bare(node))])
+            if not (self.is_late(node) or (blocked and run.takes(node))):
                 self.rules[node.primitive.name](self, node)
         self._emit_run(run)
+
+    def _doubts(self, node: Node) -> list[list[Read]]:
+        """What must be equal for a broadcast to be one, and might not be."""
+        is_broadcast = node.primitive.name == "broadcast_to"
+        return list(unproven_broadcast(node, self.sizes)) if is_broadcast else []
 
     @cached_property
     def _users(self) -> dict[Node, list[Node]]:

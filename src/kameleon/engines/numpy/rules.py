@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ...ir.node import Node
+from ...prims.movement import keeps_shape
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, dims_text, windowed
+from .._code.rules import along, dims_text, same, windowed
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -121,6 +122,9 @@ def _size(e: Emitter, node: Node) -> None:
 
 
 def _broadcast(e: Emitter, node: Node) -> None:
+    if keeps_shape(node):
+        same(e, node)
+        return
     e.emit(node, f"broadcast_to({{0}}, {dims_text(node, 1)})", node.operands, LOOSE)
 
 

@@ -12,7 +12,7 @@ from ...ir.node import Node
 from ...ir.primitive import ITEM
 from .._lowering import Rule
 from ..numpy.ctc import beam_search, greedy_decode
-from .kernels import Tensor, constant, kernel, raw, required, shape_of, vector
+from .kernels import Tensor, constant, kernel, of_shape, raw, required, shape_of, vector
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -39,6 +39,11 @@ def _typed(values: Any, types: Any) -> list[Tensor]:
     return list(values)
 
 
+def _shaped(values: Any, types: Any) -> tuple[Tensor, ...]:
+    """Last states of a loop: before the first step sizes may be unknown that a step's aren't."""
+    return tuple(of_shape(y, t.shape) for y, t in zip(values, types, strict=True))
+
+
 def _specs(nodes: Sequence[Node]) -> list[Any]:
     return [tf.TensorSpec(n.shape, n.dtype) for n in nodes]
 
@@ -46,14 +51,20 @@ def _specs(nodes: Sequence[Node]) -> list[Any]:
 def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     count, graphs = node.attrs["consts"], node.attrs
     consts, carry = operands[:count], operands[count:]
+    states = graphs["body"].inputs[count:]
+
+    def step(*state: Tensor) -> list[Tensor]:
+        new = e.inner(graphs["body"], [*consts, *state])
+        return [of_shape(y, old.shape) for y, old in zip(new, states, strict=True)]
+
     results = tf.while_loop(
         lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
-        lambda *state: e.inner(graphs["body"], [*consts, *state]),
+        step,
         list(carry),
-        shape_invariants=_specs(node.results),
+        shape_invariants=_specs(states),
         parallel_iterations=1,
     )
-    return tuple(_typed(results, node.type))
+    return _shaped(results, node.type)
 
 
 # Scans -----------------------------------------------------------------------------------------
@@ -91,7 +102,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         raw.TensorListStack(input_handle=x, element_shape=shape, element_dtype=y.dtype)
         for x, shape, y in zip(results[k:], shapes, body.outputs[k:], strict=True)
     ]
-    return tuple(_typed([*results[:k], *stacked], node.type))
+    return (*_shaped(results[:k], node.type[:k]), *_typed(stacked, node.type[k:]))
 
 
 def _reserved(y: Node, length: Any) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -137,6 +137,14 @@ def reshaped(x: Tensor, dims: Any) -> Tensor:
     if len(unknown) == 1 and all(d > 0 for d in dims if isinstance(d, int)):
         dims[unknown[0]] = -1  # a constant shape costs nothing at run time
     return raw.Reshape(tensor=x, shape=vector(dims))
+
+
+def of_shape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
+    """`x` with the known sizes of `shape`; it's an error at run time where it hasn't them."""
+    known = x.shape.as_list()
+    if all(a is None or a == b for a, b in zip(shape, known, strict=True)):
+        return x
+    return raw.EnsureShape(input=x, shape=list(shape))
 
 
 def required(holds: Tensor, message: str) -> None:

@@ -41,7 +41,7 @@ class Tracing(Lowering):
         self._kept: Sequence[tuple[Node, Node]] = ()
 
     def step(self, graph: Graph, arguments: Sequence[Value], states: slice) -> list[Value]:
-        """`inner`, for the body of a scan: the inputs `states` keep their sizes."""
+        """`inner`, for the body of a loop: the inputs `states` keep their sizes."""
         inner = type(self)(graph, arguments)
         inner._kept = list(zip(graph.inputs[states], graph.outputs, strict=False))
         return inner.run()
@@ -49,9 +49,10 @@ class Tracing(Lowering):
     def run(self) -> list[Value]:
         """See `Lowering.run`; the sizes that must agree are compared all at once."""
         values = super().run()
-        for old, new in self._kept:
+        for place, (old, new) in enumerate(self._kept):
             unknown = [i for i, d in enumerate(old.shape) if d is None]
             self.agree_on_each(new, [((old, i), (new, i)) for i in unknown])
+            values[place] = kernels.of_shape(values[place], old.shape)
         if self._pairs:
             left, right = (kernels.vector(list(side)) for side in zip(*self._pairs, strict=True))
             same = raw.All(input=raw.Equal(x=left, y=right), axis=[0])

@@ -70,7 +70,7 @@ def pad(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return raw.PadV2(
         input=x,
         paddings=[list(m) for m in node.attrs["margins"]],
-        constant_values=constant(node.attrs["value"], x.dtype),
+        constant_values=constant(x.dtype.as_numpy_dtype(node.attrs["value"]), x.dtype),
     )
 
 

@@ -54,11 +54,11 @@ class TheanoLowering(Lowering):
         return AxisOf(value, axis)
 
     def agree(self, node: Node, sizes: list[Any]) -> None:
-        """PyTensor checks its own operands; what is stretched to a size is checked here."""
+        """PyTensor checks operands of its own operations; what is stretched is checked here."""
         known = {s for s in sizes if isinstance(s, int)}
         axes = [s for s in sizes if isinstance(s, AxisOf)]
         scalars = [s for s in sizes if not isinstance(s, int | AxisOf)]
-        if not scalars:
+        if not scalars and node.primitive.elementwise:
             return
 
         def same(*values: Any) -> tuple[Any]:

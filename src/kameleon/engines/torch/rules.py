@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ir.node import Node
 from ...ir.primitive import ITEM
 from ...ir.program import Graph
-from ...prims.movement import plain_cut
+from ...prims.movement import keeps_shape, plain_cut
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, Arg
 from .._code.contraction import Factors, contract
 from .._code.emitter import Rule
-from .._code.rules import along, dims_text, windowed
+from .._code.rules import along, dims_text, same, windowed
 from .fusion import number
 from .tensors import KEPT, kept, lowest
 from .windows import is_regular
@@ -211,6 +211,9 @@ def _bitcast(e: Emitter, node: Node) -> None:
 
 
 def _broadcast(e: Emitter, node: Node) -> None:
+    if keeps_shape(node):
+        same(e, node)
+        return
     e.emit(node, f"{{0}}.expand({dims_text(node, 1)})", e.operands(node), LOOSE)
 
 

@@ -267,6 +267,7 @@ MOVEMENT: list[Case] = [
     padded("value", normal(2, 3), 1.5, (0, 0), (2, 0)),
     padded("infinity", normal(2), -math.inf, (1, 1)),
     padded("integers", whole(2, 3), 7, (1, 0), (0, 1)),
+    padded("bools", normal(2, 3) > 0, True, (1, 0), (0, 1)),
     padded("nothing", normal(0, 2), 0.5, (1, 1), (0, 0)),
     joined("rows", 0, normal(2, 3), normal(1, 3), normal(4, 3)),
     joined("columns", 1, normal(2, 3), normal(2, 0), normal(2, 2)),

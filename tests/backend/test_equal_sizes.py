@@ -1,0 +1,204 @@
+"""Sizes that a graph takes as equal must be equal at run time, forward and backward.
+
+Where one of them is 1, a library's own broadcasting would stretch it silently. Only a size that is
+known to be 1 when the graph is built is stretched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from kameleon import backend as K
+from kameleon.errors import EvaluationError, ShapeError
+
+pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
+
+Shape = tuple[int | None, ...]
+
+
+class Fed(NamedTuple):
+    """A placeholder: its shape, one that fits what it meets, and one that doesn't."""
+
+    shape: Shape
+    good: tuple[int, ...]
+    bad: tuple[int, ...]
+    dtype: str = "float32"
+
+
+class Case(NamedTuple):
+    """Tensors of some placeholders; `bounded`: whether it has a gradient."""
+
+    build: Callable[..., Any]
+    fed: list[Fed]
+    bounded: bool = True
+
+
+def rows(good: int, bad: int, *rest: int | None, fill: int = 3, dtype: str = "float32") -> Fed:
+    """(None, *rest)"""
+    known = tuple(fill if d is None else d for d in rest)
+    return Fed((None, *rest), (good, *known), (bad, *known), dtype)
+
+
+def same(fed: tuple[int, ...], *shape: int | None) -> Fed:
+    """What it meets is at fault."""
+    return Fed(shape, fed, fed)
+
+
+ONE, TWO = rows(2, 1, 3), rows(2, 2, 3)
+
+
+def recurrent(x: Any, state: Any, mask: Any = None) -> list[Any]:
+    def step(x: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        y = K.tanh(x + states[0])
+        return y, [y]
+
+    last, outputs, states = K.rnn(step, x, [state], mask=mask)
+    return [last, outputs, *states]
+
+
+def looped(x: Any, start: Any, step: Callable[..., Any], **how: Any) -> list[Any]:
+    return K.while_loop(
+        lambda i, s: i < 2.0, lambda i, s: [i + 1.0, step(s, x)], [K.constant(0.0), start], **how
+    )
+
+
+def labels(x: Any, y: Any) -> Any:
+    return K.sparse_categorical_crossentropy(x, K.softmax(y))
+
+
+def normalized(x: Any, m: Any) -> Any:
+    return K.batch_normalization(x, m, m, m, m, axis=-1)
+
+
+# What tells mechanisms apart.
+FEW: dict[str, Case] = {
+    "sum": Case(lambda x, y: x + y, [ONE, TWO]),
+    "sum with another rank": Case(lambda x, y: x + y, [ONE, same((1, 2, 3), 1, 2, 3)]),
+    "computed sizes": Case(
+        lambda x, y: K.sum(x, 1) * K.sum(y, 0), [ONE, same((3, 2), 3, None)]
+    ),
+    "where": Case(lambda x, y: K.switch(K.greater(x, 0.5), y, y * 2.0), [ONE, TWO]),
+    "concatenate": Case(lambda x, y: K.concatenate([x, y], 1), [ONE, TWO]),
+    "dot": Case(lambda x, y: K.dot(x, y), [Fed((2, None), (2, 3), (2, 1)), rows(3, 3, 4)]),
+    "bias": Case(lambda x, y: K.bias_add(x, y), [same((2, 4), 2, None), rows(4, 1)]),
+    "sparse labels": Case(labels, [rows(2, 1, dtype="int32"), TWO]),
+    "state of rnn": Case(
+        lambda x: recurrent(x, K.ones((1, 3))), [rows(1, 2, 4, 3)]
+    ),
+    "mask of rnn": Case(
+        lambda m: recurrent(K.ones((2, 4, 3)) * K.sum(m), K.zeros((2, 3)), m), [rows(2, 1, 4)]
+    ),
+    "grown state": Case(
+        lambda x: looped(x, K.ones((1, 3)), lambda s, x: s + x), [rows(1, 2, 3)], bounded=False
+    ),
+    "branch": Case(
+        lambda x, y: K.switch(K.sum(x) > 0.0, lambda: x * y, lambda: x), [ONE, TWO]
+    ),
+}  # fmt: skip
+
+MANY: dict[str, Case] = {
+    "product on the last axis": Case(
+        lambda x, y: K.exp(x) * K.sqrt(y) + 1.0,
+        [Fed((2, None), (2, 4), (2, 1)), same((2, 4), 2, None)]
+    ),
+    "product with another rank": Case(lambda x, y: x * y, [rows(5, 1), same((4, 5), 4, None)]),
+    "none at all": Case(lambda x, y: x * y, [rows(0, 1, 3), rows(0, 0, 3)]),
+    "three": Case(lambda x, y, z: x * y + z, [ONE, ONE, same((2, 3), 2, 3)]),
+    "variable": Case(lambda x: K.variable(np.ones((2, 3))) * x, [ONE]),
+    "dots": Case(
+        lambda x, y: K.dot(x, K.ones((3, 3))) + K.dot(y, K.ones((3, 3))), [ONE, TWO]
+    ),
+    "maximum": Case(lambda x, y: K.maximum(x, y) - K.minimum(y, x), [ONE, TWO]),
+    "comparison": Case(lambda x, y: K.cast(K.equal(x, y), "float32"), [ONE, TWO], bounded=False),
+    "condition": Case(lambda x, y: K.switch(K.greater(y, 0.5), x, y), [ONE, TWO]),
+    "clip": Case(lambda x, y: K.clip(x, y, y + 1.0), [TWO, ONE]),
+    "slopes": Case(lambda x, y: K.relu(x, alpha=y), [TWO, ONE]),
+    "stack": Case(lambda x, y: K.stack([x, y], 1), [ONE, TWO]),
+    "reshaped": Case(
+        lambda x, y: K.reshape(x, (-1, 1)) + K.reshape(y, (-1, 1)), [ONE, TWO]
+    ),
+    "sums of rows": Case(lambda x, y: x / K.sum(y, 1, keepdims=True), [TWO, ONE]),
+    "gathered": Case(
+        lambda i, y: K.gather(K.ones((4, 3)), i) * y, [rows(2, 1, dtype="int32"), TWO]
+    ),
+    "classes": Case(lambda i, y: K.one_hot(i, 3) * y, [rows(2, 1, dtype="int32"), TWO]),
+    "batches of products": Case(
+        lambda x, y: K.batch_dot(x, y), [rows(5, 1, 2, 3), rows(5, 5, 3, 4)]
+    ),
+    "products in a batch": Case(
+        lambda x, y: K.batch_dot(x, y),
+        [Fed((None, 2, None), (5, 2, 3), (5, 2, 1)), same((5, 3, 4), None, None, 4)],
+    ),
+    "batches of vectors": Case(lambda x, y: K.batch_dot(x, y, 1), [ONE, TWO]),
+    "crossentropy": Case(lambda x, y: K.categorical_crossentropy(x, K.softmax(y)), [ONE, TWO]),
+    "binary crossentropy": Case(lambda x, y: K.binary_crossentropy(x, K.sigmoid(y)), [ONE, TWO]),
+    "mean square": Case(lambda x, y: K.mean(K.square(x - y), -1), [ONE, TWO]),
+    "normalization": Case(normalized, [same((4, 3), 4, None), rows(3, 1)]),
+    "convolution": Case(
+        lambda x, y: K.conv1d(x, K.ones((2, 3, 2))) + y, [rows(6, 1, 5, 3), rows(6, 6, 4, 2)]
+    ),
+    "unknown state of rnn": Case(recurrent, [rows(2, 2, 4, 3), ONE]),
+    "known state of rnn": Case(lambda x: recurrent(x, K.ones((2, 3))), [rows(2, 1, 4, 3)]),
+    "times of rnn": Case(
+        lambda x, m: recurrent(x, K.ones((2, 3)), m),
+        [same((2, 4, 3), 2, None, 3), Fed((2, None), (2, 4), (2, 1))],
+    ),
+    "replaced state": Case(
+        lambda x: looped(x, K.ones((2, 3)), lambda s, x: x * 2.0), [ONE], bounded=False
+    ),
+    "bounded loop": Case(
+        lambda x: looped(x, K.ones((2, 3)), lambda s, x: x * 2.0, maximum_iterations=4), [ONE]
+    ),
+    "fold": Case(
+        lambda x: K.foldl(lambda a, b: a * b, x, initializer=K.ones((3,))),
+        [Fed((4, None), (4, 3), (4, 1))],
+    ),
+    "map": Case(
+        lambda x, y: K.map_fn(lambda a: a * y, x), [Fed((4, None), (4, 3), (4, 1)), rows(3, 3)]
+    ),
+}  # fmt: skip
+
+
+def arrays(case: Case, good: bool) -> list[Any]:
+    shapes = (f.good if good else f.bad for f in case.fed)
+    return [np.ones(s, f.dtype) for s, f in zip(shapes, case.fed, strict=True)]
+
+
+def compare(case: Case) -> None:
+    inputs = [K.placeholder(f.shape, dtype=f.dtype) for f in case.fed]
+    made = case.build(*inputs)
+    outputs = made if isinstance(made, list) else [made]
+    wrt = [x for x in inputs if x.dtype.is_float]
+    loss = sum((K.sum(K.cast(y, "float32") * 0.5) for y in outputs[1:]), K.sum(outputs[0]))
+    found = K.gradients(loss, wrt) if case.bounded else []
+    gradients = [g for g in found if g is not None]
+    for wanted in (outputs, gradients):
+        if wanted:
+            function = K.function(inputs, wanted)
+            with pytest.raises((EvaluationError, ShapeError), match="test_equal_sizes"):
+                function(arrays(case, good=False))
+            values = function(arrays(case, good=True))
+    for x, value in zip(case.fed, values if len(gradients) == len(case.fed) else (), strict=False):
+        assert value.shape == x.good
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_equal_sizes(name: str) -> None:
+    compare(FEW[name])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", MANY)
+def test_equal_sizes_everywhere(name: str) -> None:
+    compare(MANY[name])
+
+
+def test_a_known_size_of_one_is_stretched() -> None:
+    x, y = K.placeholder((1, 3)), K.placeholder((None, 3))
+    both = K.function([x, y], [x + y, *K.gradients(K.sum(x * y), [x, y])])
+    values = both([np.ones((1, 3)), np.ones((4, 3))])
+    assert [v.shape for v in values] == [(4, 3), (1, 3), (4, 3)]
