@@ -90,6 +90,18 @@ def test_a_fed_tensor_hides_what_made_it() -> None:
     assert (float(total), shape.tolist()) == (6.0, [2, 3])
 
 
+@pytest.mark.parametrize(
+    "made",
+    [lambda: K.constant([1.0, 2.0]), lambda: K.zeros_like(K.ones((2,))), lambda: K.arange(2)],
+)
+def test_what_is_known_when_built_may_be_an_input(made: Callable[[], Any]) -> None:
+    """No rule may look at the value that it would have: the one that is given counts."""
+    x = made()
+    function = K.function([x], [K.sum(x), x * 2 + 1, x])
+    total, line, same = function([np.array([5, 6], K.dtype(x))])
+    assert (total, line.tolist(), same.tolist()) == (11, [11, 13], [5, 6])
+
+
 def test_gradient_by_an_inner_tensor_that_is_fed() -> None:
     x = K.placeholder((2,))
     inner = K.square(x)

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from .node import Node, context, walk
-from .primitive import input_node
+from .primitive import INPUT, SOURCE, VARIABLE, input_node
 from .program import Graph
+
+# Leaves of which a graph shows nothing but the type.
+OPAQUE = frozenset({INPUT, VARIABLE, SOURCE})
 
 
 @contextmanager
@@ -48,8 +51,8 @@ def substitute(
 def closed(inputs: Sequence[Node], outputs: Sequence[Node]) -> Graph:
     """The graph from `inputs` to `outputs`, cut there for good.
 
-    Inputs that are computed by something are replaced by parameters, so that no rule can look
-    behind them.
+    Inputs whose nodes say more than their type (what computes them, or the value of a constant)
+    are replaced by parameters, so that no rule can look behind them.
     """
-    cut = {n: input_node(n.type) for n in inputs if n.operands}
+    cut = {n: input_node(n.type) for n in inputs if n.primitive not in OPAQUE}
     return Graph([cut.get(n, n) for n in inputs], substitute(outputs, cut) if cut else outputs)

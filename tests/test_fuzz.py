@@ -1,0 +1,119 @@
+"""The fuzzer itself: its programs are data, it finds what is wrong, and the least that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.checks import check
+from fuzz.draft import Draft, WrongError
+from fuzz.generate import generated
+from fuzz.program import Program
+from fuzz.shrink import shrunk
+from fuzz.worker import quietly
+
+from kameleon import backend as K
+from kameleon.engines.numpy.engine import engine as embedded
+from kameleon.runtime import engines
+from kameleon.runtime.state import session
+
+CORPUS = sorted((Path(__file__).parent / "fuzz" / "corpus").glob("*.py"))
+SMALL = """
+F = 'float32'; K.set_floatx(F)
+x0 = given((None, 3), value((2, 3), 'normal', 1), F)
+w1 = state(value((3, 2), 'normal', 2), F)
+t2 = K.dot(x0, w1)
+t3 = K.tanh(t2)
+t4 = K.square(t3)
+t5 = K.sum(t4, axis=0)
+t6 = K.exp(-t5)
+update(K.update_add(w1, w1))
+give(t6, t4)
+"""
+
+
+def test_programs_that_found_something_once(engine_name: str) -> None:
+    """Each of them agrees with the embedded engine, in every call."""
+    others = [] if engine_name == "numpy" else [engine_name]
+    for path in CORPUS:
+        program = Program.read(path.read_text())
+        found = quietly(lambda program=program: list(check(program, others)))
+        assert not found, (path.name, found)
+
+
+def test_a_seed_is_one_program_and_its_text_is_all_of_it() -> None:
+    first, again = (quietly(lambda: generated(11)) for _ in range(2))
+    assert first == again == Program.read(str(first))
+    assert len(first.lines) > 20
+    assert quietly(lambda: list(check(first, []))) == []
+
+
+def _wrong_in(rules: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an engine's table do `cos` where it's asked for another function."""
+    monkeypatch.setitem(rules, name, rules["cos"])
+    session.compiled.clear()
+    session.folding.clear()
+
+
+def test_an_engine_that_is_wrong_is_found_and_the_node_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = next((n for n in ("jax", "onnxruntime", "tensorflow") if engines.runs_here(n)), None)
+    if other is None:
+        pytest.skip("the embedded engine is the only one that is installed")
+    _wrong_in(engines.load(other).rules, "tanh", monkeypatch)
+    [found] = check(Program.read(SMALL), [other])
+    assert found.key == ("differs: tanh", other)
+
+
+def test_a_wrong_embedded_engine_is_found_by_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    _wrong_in(embedded.rules, "tanh", monkeypatch)
+    draft = Draft(1)
+    x = draft.input((2, 3), "normal")
+    with pytest.raises(WrongError, match="oracle"):
+        draft.add(f"K.tanh({x.name})")
+
+
+def test_a_wrong_gradient_is_found_by_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    _wrong_in(embedded.rules, "cos", monkeypatch)  # nothing changes: a draft is right
+    draft = next(d for d in map(Draft, range(9)) if d.dtype == "float64")
+    x = draft.input((2, 3), "normal", known=2)
+    y = draft.add(f"K.custom_gradient(lambda v: (K.sin(v), lambda g: g))({x.name})")
+    assert y is not None
+    with pytest.raises(WrongError, match="gradient"):
+        draft.add(f"K.gradients(K.sum({y.name} * 1), [{x.name}])[0]")
+
+
+@pytest.mark.parametrize(
+    ("shows", "least"),
+    [
+        (lambda p: any("K.square" in line for line in p.lines), 5),
+        (lambda p: any("update" in line for line in p.lines), 3),
+    ],
+    ids=["a call", "an update"],
+)
+def test_a_program_is_shrunk_to_what_shows_it(shows: Callable[[Program], bool], least: int) -> None:
+    def still(candidate: Program) -> bool:
+        try:
+            candidate.build()
+        except Exception:
+            return False
+        return shows(candidate)
+
+    found = shrunk(Program.read(SMALL), still)
+    assert still(found)
+    assert len(found.lines) <= least + 2
+
+
+def test_values_are_the_same_for_the_same_seed() -> None:
+    from fuzz.program import KINDS, value
+
+    for kind in KINDS:
+        name = f"{kind} 3" if kind == "index" else kind
+        first = value((4, 3), name, 5)
+        assert first.shape == (4, 3)
+        assert np.array_equal(first, value((4, 3), name, 5), equal_nan=True)
+    assert K.floatx() == "float32"
