@@ -22,6 +22,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 # The floors of the house: a module imports from floors below its own, or from its own room.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("_private",),
     ("files",),
     ("keras_json",),
     ("config",),
@@ -44,9 +45,9 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
 NARROW = {
-    "hosting": {"errors", "config", "keras_json"},  # Keras waits for it, half loaded
+    "hosting": {"errors", "_private", "config", "keras_json"},  # Keras waits for it, half loaded
     "ir": {"errors"},
-    "engines": {"errors", "ir", "prims"},
+    "engines": {"errors", "_private", "ir", "prims"},
 }
 
 

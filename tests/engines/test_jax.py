@@ -334,17 +334,9 @@ def test_64_bits_are_kept_and_the_users_setting_too() -> None:
     assert jax.numpy.arange(3).dtype == ("int64" if before else "int32")
 
 
-@pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("users", [True, False])
-def test_calls_switch_64_bits_on_and_back(
-    quick: bool, users: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_switch_64_bits_on_and_back(users: bool) -> None:
     switch = arrays.X64
-    if not quick:
-        monkeypatch.setattr(arrays, "X64", lambda on: switch(on))
-    elif not hasattr(jax, "enable_x64"):
-        pytest.skip("JAX before 0.8 has no quick switch")
-    assert arrays._has_quick_switch(arrays.X64) == quick
     x, y = (K.placeholder((None,), dtype="float64") for _ in range(2))
     f = K.function([x, y], [x / y])
     one, three = np.ones(2), np.full(2, 3.0)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from .._private import Private
+
 # From a library, the names that are added to it.
 Gives = Callable[[ModuleType], Mapping[str, Any]]
 
@@ -150,6 +152,39 @@ class _Builtins(dict[str, Any]):
         return vars(builtins)[name]
 
 
+# Whether code looks its builtins up in a dictionary of a derived class, as often as it runs, and
+# imports by what is found there.
+_TRIED = """
+def find():
+    try:
+        return len(known) + kameleon_tries
+    except NameError:
+        return None
+
+class Seen(list):
+    import anything
+
+for known in map(Seen, ["a"] * 100):
+    before = find()
+"""
+
+
+def _look_ups_are_live() -> bool:
+    given = _Builtins(__import__=lambda name, *rest: name)
+    space: dict[str, Any] = {"__builtins__": given, "__name__": __name__}
+    exec(_TRIED, space)
+    given["kameleon_tries"] = 1
+    later = [space["find"]() for _ in range(100)]
+    given["kameleon_tries"], given["len"] = 2, lambda known: 5
+    last = space["find"]()
+    return (space["before"], later, last, space["Seen"].anything) == (
+        None, [2] * 100, 7, "anything",
+    )  # fmt: skip
+
+
+LIVE = Private("Python", "a derived dictionary as `__builtins__`", _look_ups_are_live)
+
+
 def needs(module: str) -> dict[str, Shim]:
     """The shims of a module of Keras, by library.
 
@@ -188,7 +223,9 @@ def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[s
             stand_ins[name] = StandIn(found, gives[name](found))
         return stand_ins[name]
 
-    return _Builtins(__import__=import_)
+    if LIVE.holds:
+        return _Builtins(__import__=import_)
+    return {**vars(builtins), "__import__": import_}
 
 
 def after(module: ModuleType) -> None:

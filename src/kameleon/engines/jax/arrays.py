@@ -9,7 +9,9 @@ from typing import Any
 import jax
 import jax.experimental
 import numpy as np
+from jax import lax
 
+from ..._private import Private
 from ...ir.program import Graph
 from .._written import between_arrays
 
@@ -20,10 +22,6 @@ LARGE = 16384
 # experiments before 0.8.
 _ROOM: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
 X64 = _ROOM.enable_x64
-# What `with X64(True):` does, in a quarter of the time.
-SWITCHED = """old = swap(True)
- try: {made} = program({given})
- finally: put(old)"""
 
 
 def given_up(array: Any) -> Any:
@@ -32,7 +30,7 @@ def given_up(array: Any) -> Any:
     """
     if math.prod(array.shape) < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
         return np.array(array)
-    return np.asarray(_Memory(array))
+    return np.asarray(_Memory(array)) if MEMORY.holds else np.array(array)
 
 
 def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any] | None]:
@@ -42,23 +40,15 @@ def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any
     """
     return between_arrays(
         graph,
-        SWITCHED if _has_quick_switch(X64) else "with x64(True): {made} = program({given})",
+        "with x64(True): {made} = program({given})",
         made="copy({}) if count({}.shape) < large else given_up({})",
         x64=X64,
-        swap=getattr(X64, "swap_local", None),
-        put=getattr(X64, "set_local", None),
         program=program,
         copy=np.array,
         count=math.prod,
         large=LARGE,
         given_up=given_up,
     )
-
-
-def _has_quick_switch(switch: Any) -> bool:
-    """Whether its context manager swaps one value of the thread, and nothing else."""
-    has_both = hasattr(switch, "swap_local") and hasattr(switch, "set_local")
-    return has_both and getattr(switch, "_update_thread_local_hook", 0) is None
 
 
 class _Memory:
@@ -79,3 +69,29 @@ class _Memory:
 def _on_cpu(array: Any) -> bool:
     devices = array.devices()
     return len(devices) == 1 and next(iter(devices)).platform == "cpu"
+
+
+def _memory_is_its_own() -> bool:
+    """Whether writing to the memory of a result leaves all else as it was: arguments that are
+    handed on, constants, and the results of other calls.
+    """
+
+    copied: Callable[[Any], Any] = lax.copy_p.bind
+
+    def program(x: Any) -> list[Any]:
+        return [copied(x), x + 1, lax.full((LARGE,), 3.0, np.float32)]
+
+    compiled = jax.jit(program)
+    given = np.arange(LARGE, dtype=np.float32)
+    held = jax.device_put(given)
+    wanted = [given, given + 1, np.full(LARGE, 3.0, np.float32)]
+    for argument in (held, given, held):
+        arrays = [np.asarray(_Memory(y)) for y in compiled(argument)]
+        if not all(map(np.array_equal, arrays, wanted)):
+            return False
+        for array in arrays:
+            array[...] = -1.0
+    return np.array_equal(held, given) and given[-1] == LARGE - 1
+
+
+MEMORY = Private("JAX", "`unsafe_buffer_pointer`, written to", _memory_is_its_own)

@@ -1,19 +1,20 @@
 """Large buffers used again: a fresh one costs a page fault for each 4 KiB of it.
 
 `empty` makes arrays over buffers of bytes; `give` takes such an array back, if nobody else holds
-it (it counts references, so a mistake can't do harm). Shared by all programs and threads of the
-process; what is kept is bounded, and freed by `clear`.
+it. It counts references, so a mistake can't do harm; where counts don't tell, it takes nothing.
+Shared by all programs and threads of the process; what is kept is bounded, and freed by `clear`.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..._private import Private
 from .._code.buffers import SMALLEST, Buffers
 
 _buffers = Buffers()
@@ -38,17 +39,23 @@ def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
 
 def give(array: Any) -> None:
     """Keep the buffer of `array` for reuse, if the caller's variable is the only one left."""
-    if type(array) is not np.ndarray or array.nbytes < SMALLEST:
+    if type(array) is not np.ndarray or array.nbytes < SMALLEST or not COUNTS.holds:
         return
+    if _is_alone(array):
+        owner: Any = array.base
+        _buffers.keep(owner.nbytes, owner)
+
+
+def _is_alone(array: Any) -> bool:
+    """Whether a caller's caller's variable is the only one to hold an array of `empty`."""
     owner = array.base
-    if (
+    return (
         sys.getrefcount(array) == _REFERENCES
         and sys.getrefcount(owner) == _REFERENCES_OF_OWNER
         and type(owner) is np.ndarray
         and owner.dtype == np.uint8
         and owner.base is None
-    ):
-        _buffers.keep(owner.nbytes, owner)
+    )
 
 
 def give_all(arrays: list[Any]) -> None:
@@ -68,17 +75,43 @@ def held() -> int:
     return _buffers.held
 
 
+# Counting references ---------------------------------------------------------------------------
+
+
 def _count_references() -> tuple[int, int]:
-    """What `give` counts for an array in one variable, and for the owner of its memory."""
+    """What `_is_alone` counts for an array in one variable, and for the owner of its memory."""
     counts = []
 
-    def probe(array: Any) -> None:
+    def given(array: Any) -> None:
+        counted(array)
+
+    def counted(array: Any) -> None:
         owner = array.base
         counts.append((sys.getrefcount(array), sys.getrefcount(owner)))
 
     array = np.ndarray((1,), np.uint8, np.empty(1, np.uint8))
-    probe(array)
+    given(array)
     return counts[0]
 
 
 _REFERENCES, _REFERENCES_OF_OWNER = _count_references()
+
+
+def _counts_tell() -> bool:
+    """Whether an array is known to be alone where it is, and only there."""
+
+    def is_taken(array: Any) -> bool:
+        return _is_alone(array)
+
+    def is_taken_beside(holder: Callable[[Any], Any]) -> bool:
+        array = np.ndarray((4,), np.float32, np.empty(16, np.uint8))
+        held = holder(array)
+        return is_taken(array) and held is not None
+
+    holders: list[Callable[[Any], Any]] = [lambda x: x[1:], lambda x: x.reshape(2, 2)]
+    holders += [lambda x: x.base, memoryview, np.from_dlpack]
+    holders += [lambda x: [x], lambda x: iter([x]), lambda x: lambda: x]
+    return is_taken_beside(str) and not any(map(is_taken_beside, holders))
+
+
+COUNTS = Private("Python", "`sys.getrefcount` of arrays", _counts_tell)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..._private import Private
 from .call import place
 
 # The class of tensors that hold values.
@@ -22,7 +23,7 @@ def eager(array: Any) -> Any:
 
     `tf.constant` always copies, since somebody might write to the array.
     """
-    return EAGER(array, place(), None)
+    return EAGER(array, place(), None) if SHARING.holds else tf.constant(array)
 
 
 def private(array: Any) -> Any:
@@ -39,3 +40,20 @@ def private(array: Any) -> Any:
 def as_tensor(value: Any) -> Any:
     """An argument as a tensor that lives as long as the call."""
     return eager(value) if isinstance(value, np.ndarray) else tf.convert_to_tensor(value)
+
+
+def _shares_as_it_is() -> bool:
+    """Whether tensors made directly have the values, shapes and dtypes of arrays of all kinds."""
+    block = np.arange(48, dtype=np.float32).reshape(6, 8)
+    kinds = [block.astype(d) for d in ("float64", "int32", "uint8", "bool", "float16")]
+    lying = [block, block[::2, 1:], block.T, block[:0], block[1, 1:2].reshape(()), private(block)]
+    made = [(x, EAGER(x, place(), None)) for x in (*lying, *kinds)]
+    return all(
+        isinstance(y, tf.Tensor)
+        and (y.dtype.name, tuple(y.shape)) == (x.dtype.name, x.shape)
+        and np.array_equal(y.numpy(), x)
+        for x, y in made
+    )
+
+
+SHARING = Private("TensorFlow", "the constructor of eager tensors", _shares_as_it_is)

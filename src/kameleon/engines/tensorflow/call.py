@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
+from ..._private import Private
+
 try:
     from tensorflow.python.eager.context import context as session
 except ImportError:
@@ -28,8 +32,12 @@ def lean_call(function: Any) -> Call | None:
 
     `ConcreteFunction.__call__` costs 70 µs and 15 more for each argument: it binds names, checks
     types, and looks for gradient tapes. Here the runtime is asked directly, by the function's
-    name, as those layers do in the end. None where TensorFlow's insides look different.
+    name, as those layers do in the end. None where TensorFlow's insides are others.
     """
+    return _bare_call(function) if BARE.holds else None
+
+
+def _bare_call(function: Any) -> Call | None:
     try:
         from tensorflow.python import pywrap_tfe
 
@@ -51,3 +59,30 @@ def lean_call(function: Any) -> Call | None:
         return found
 
     return call
+
+
+def _bare_calls_work() -> bool:
+    """Whether results come in their order, what is captured counts, and what doesn't fit raises."""
+    with tf.init_scope():
+        table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+        def traced(x: Any, i: Any) -> list[Any]:
+            return [tf.gather(table, i), x * 2.0, tf.size(x)]
+
+        specs = [tf.TensorSpec((None,), tf.float32), tf.TensorSpec((None,), tf.int32)]
+        function = tf.function(traced, input_signature=specs, autograph=False)
+        concrete = function.get_concrete_function()
+        x, i = tf.constant([1.0, 2.0, 3.0]), tf.constant([1, 0])
+    call = _bare_call(concrete)
+    if call is None:
+        return False
+    captured = list(concrete.captured_inputs)
+    values = [y.numpy().tolist() for y in call([x, i, *captured])]
+    try:
+        call([x, i])
+    except tf.errors.InvalidArgumentError:
+        return values == [[[3.0, 4.0], [1.0, 2.0]], [2.0, 4.0, 6.0], 3]
+    return False
+
+
+BARE = Private("TensorFlow", "`TFE_Py_Execute`", _bare_calls_work)

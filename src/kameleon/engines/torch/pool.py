@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
+from ..._private import Private
 from .._code.buffers import SMALLEST, Buffers
 from .tensors import KINDS, TYPE
 
 _buffers = Buffers()
-# How many tensors use a storage; tells whether giving one back is safe.
-_storage_users = getattr(torch._C, "_storage_Use_Count", None)
-_can_count = _storage_users is not None and hasattr(torch.Tensor, "_use_count")
 
 
 def empty(shape: Sequence[int], dtype: str) -> torch.Tensor:
@@ -36,16 +35,27 @@ def empty(shape: Sequence[int], dtype: str) -> torch.Tensor:
 
 def give(tensor: Any) -> None:
     """Keep the memory of `tensor` for reuse, if the caller's variable is the only one left."""
-    if type(tensor) is not TYPE or not tensor.is_cpu or not _can_count:
+    if type(tensor) is not TYPE or not tensor.is_cpu or not COUNTS.holds:
         return
+    if _is_alone(tensor):
+        storage = tensor.untyped_storage()
+        size = storage.nbytes()
+        if size >= SMALLEST:
+            _buffers.keep(size, storage)
+
+
+def _is_alone(tensor: Any) -> bool:
+    """Whether a caller's caller's variable is the only one to hold a tensor and its memory.
+
+    Memory that NumPy has seen has a fixed size.
+    """
     if sys.getrefcount(tensor) > _REFERENCES or tensor._use_count() > 1:
-        return
+        return False
     storage = tensor.untyped_storage()
-    size = storage.nbytes()
-    # One user is the tensor, the other one `storage`. Memory that NumPy has seen has a fixed size.
-    users: int = _storage_users(storage._cdata)  # type: ignore[misc]
-    if size >= SMALLEST and storage.resizable() and users == 2:
-        _buffers.keep(size, storage)
+    if sys.getrefcount(storage) > _REFERENCES_OF_STORAGE:
+        return False
+    # One user is the tensor, the other one `storage`.
+    return storage.resizable() and _storage_users(storage._cdata) == 2
 
 
 def give_all(tensors: list[Any]) -> None:
@@ -65,16 +75,53 @@ def held() -> int:
     return _buffers.held
 
 
-def _count_references() -> int:
-    """What `give` counts for a tensor in one variable."""
+# Counting references ---------------------------------------------------------------------------
+
+
+def _storage_users(handle: int) -> int:
+    """How many tensors use a storage."""
+    users: int = torch._C._storage_Use_Count(handle)
+    return users
+
+
+def _count_references() -> tuple[int, int]:
+    """What `_is_alone` counts for a tensor in one variable, and for its storage."""
     counts = []
 
-    def probe(tensor: Any) -> None:
-        counts.append(sys.getrefcount(tensor))
+    def given(tensor: Any) -> None:
+        counted(tensor)
+
+    def counted(tensor: Any) -> None:
+        storage = tensor.untyped_storage()
+        counts.append((sys.getrefcount(tensor), sys.getrefcount(storage)))
 
     tensor = torch.empty(1, device="cpu")
-    probe(tensor)
+    given(tensor)
     return counts[0]
 
 
-_REFERENCES = _count_references()
+_REFERENCES, _REFERENCES_OF_STORAGE = _count_references()
+
+
+def _counts_tell() -> bool:
+    """Whether a tensor is known to be alone where it is, and only there."""
+
+    def is_taken(tensor: Any) -> bool:
+        return _is_alone(tensor)
+
+    def is_taken_beside(holder: Callable[[Any], Any]) -> bool:
+        tensor = torch.empty((4,), dtype=torch.float32, device="cpu")
+        held = holder(tensor)
+        return is_taken(tensor) and held is not None
+
+    def saved(x: Any) -> Any:  # by autograd, in no Python object
+        with torch.enable_grad():
+            return x * torch.ones(4, device="cpu", requires_grad=True)
+
+    holders: list[Callable[[Any], Any]] = [lambda x: x[1:], lambda x: x.view(2, 2), saved]
+    holders += [lambda x: x.untyped_storage(), torch.Tensor.detach, torch.Tensor.numpy]
+    holders += [np.from_dlpack, lambda x: [x]]
+    return is_taken_beside(str) and not any(map(is_taken_beside, holders))
+
+
+COUNTS = Private("PyTorch", "use counts of tensors and storages", _counts_tell)

@@ -1,0 +1,139 @@
+"""Private interfaces of libraries: tried out before use; without them all gives the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import engines_under_test
+
+from kameleon import _private
+from kameleon import backend as K
+from kameleon._private import Private
+from kameleon.errors import EvaluationError
+from kameleon.hosting import shims
+from kameleon.runtime import engines
+
+DOCUMENTED = Path(__file__).parent.parent / "docs" / "engines.md"
+# By engine, what its module of that name relies on.
+USED: dict[str, list[tuple[str, str]]] = {
+    "numpy": [("numpy.pool", "COUNTS")],
+    "torch": [("torch.pool", "COUNTS")],
+    "jax": [("jax.arrays", "MEMORY")],
+    "tensorflow": [("tensorflow.call", "BARE"), ("tensorflow.arrays", "SHARING")],
+    "theano": [
+        ("theano.machine", "THUNKS"),
+        ("theano.machine", "C_CODE"),
+        ("numpy.pool", "COUNTS"),
+    ],
+}
+CASES = [
+    (engine, module, name)
+    for engine in engines_under_test()
+    for module, name in USED.get(engine, [])
+]
+
+
+@pytest.fixture
+def private(request: pytest.FixtureRequest) -> Iterator[Private]:
+    """The private interface of a case, while its engine is in force."""
+    engine, module, name = request.param
+    with K.using_engine(engine):
+        yield getattr(sys.modules[f"kameleon.engines.{module}"], name)
+
+
+def results() -> list[Any]:
+    """What a program gives: small and large arrays, state, random numbers, and an error."""
+    x, i = K.placeholder((None, 200)), K.placeholder((None,), dtype="int32")
+    w = K.variable(np.linspace(-1, 1, 200 * 200).reshape(200, 200))
+    hidden = K.tanh(K.dot(x, w) * 0.01 + K.sum(K.gather(x, i)) * 1e-3)
+    slope = K.gradients(K.sum(hidden), [w])[0]
+    run = K.function([x, i], [hidden, K.mean(hidden), x + 0.0], [K.update_sub(w, slope * 0.1)])
+    array = np.linspace(0, 1, 150 * 200, dtype="float32").reshape(150, 200)
+    found: list[Any] = []
+    for turn in range(4):
+        for rows in (150, 2, 150):
+            values = run([array[:rows], np.array([0, 1], "int32")])
+            found += [np.array(y) for y in values]
+            for y in values[::2]:
+                y[...] = 77.0 + turn  # they are the user's own
+        with pytest.raises(EvaluationError):
+            run([array, np.array([0, 150], "int32")])
+    return [*found, K.get_value(w)]
+
+
+@pytest.mark.parametrize("private", CASES, indirect=True, ids="-".join)
+def test_libraries_behave_as_known(private: Private) -> None:
+    if private.name.startswith("C code") and not sys.modules["pytensor"].config.cxx:
+        pytest.skip("there is no compiler")
+    assert private.holds
+
+
+@pytest.mark.parametrize("private", CASES, indirect=True, ids="-".join)
+def test_the_public_way_gives_the_same(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: Any = engines.current()
+    if engine.name == "theano":  # in C as soon as may be
+        pooled = private.library == "Python"
+        monkeypatch.setattr(engine, "compile_after", None if pooled else 0.0)
+    wanted = results()
+    K.clear_session()
+    monkeypatch.setattr(private, "_holds", False)
+    for found, want in zip(results(), wanted, strict=True):
+        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_where_counts_do_not_tell_no_memory_is_used_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name not in engines_under_test():
+        pytest.skip("not installed")
+    with K.using_engine(name):
+        pool: Any = sys.modules[f"kameleon.engines.{name}.pool"]
+        pool.clear()
+        monkeypatch.setattr(pool.COUNTS, "_holds", False)
+        results()
+        assert pool.held() == 0
+
+
+def test_where_dictionaries_are_not_asked_builtins_are_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = "import json\ndef sizes(xs): return [len(x) for x in xs], json.tau_2, json.loads('3')"
+    for holds in (True, False):
+        monkeypatch.setattr(shims.LIVE, "_holds", holds)
+        space: dict[str, Any] = {"__name__": "some_module"}
+        space["__builtins__"] = shims.importing({"json": lambda json: {"tau_2": 12.6}})
+        exec(source, space)
+        assert space["sizes"](["ab", ""]) == ([2, 0], 12.6, 3)
+
+
+def test_what_cannot_be_tried_out_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_private, "ALL", [])
+    tries = []
+
+    def fails() -> bool:
+        tries.append(1)
+        raise AttributeError("gone")
+
+    assert [Private("a", "b", check).holds for check in (lambda: True, lambda: False)] == [
+        True,
+        False,
+    ]
+    gone = Private("a library", "something", fails)
+    assert not gone.holds
+    assert not gone.holds
+    assert len(tries) == 1
+    assert repr(gone) == "<private interface of a library: something>"
+
+
+def test_all_are_documented() -> None:
+    for engine in engines_under_test():
+        engines.load(engine)
+    text = " ".join(DOCUMENTED.read_text(encoding="utf-8").split())
+    for private in _private.ALL:
+        assert f"| {private.library} | {private.name} |" in text, private
