@@ -69,14 +69,14 @@ class Start:
         self._reader = reader
         self._variables = program.variables
         self._values = K.batch_get_value(self._variables)
-        self._streams = [(cell, cell.value) for cell in map(draws, program.sources)]
+        self._streams = [(cell, cell.record) for cell in map(draws, program.sources)]
         self._order = copy.deepcopy(reader.rng.bit_generator.state)
 
     def restore(self) -> None:
         """Let the reader be as it was."""
         K.batch_set_value(list(zip(self._variables, self._values, strict=True)))
         for cell, drawn in self._streams:
-            cell.value = drawn
+            cell.record = drawn
         self._reader.rng.bit_generator.state = copy.deepcopy(self._order)
 
 
