@@ -1,4 +1,4 @@
-"""`K.ctc_batch_cost` against what the original returned for random samples: costs, gradients, errors.
+"""`K.ctc_batch_cost` against what the original did with random samples: costs, gradients, errors.
 
 `recorded/README.md` says how they were made. All engines get all of them; groups of equally many
 classes go together, filled up to one shape: what lies beyond the lengths doesn't count.

@@ -15,6 +15,8 @@ are fine are computed together once more, to see that they don't depend on each 
 | `cost`, `slope` | the cost, and its gradient with respect to the predictions; 0 where it raised |
 """
 
+# ruff: noqa: B905 - zip() takes no `strict` there
+
 import os
 import sys
 
@@ -32,8 +34,9 @@ OUTCOMES = (
 )
 EACH = 160
 GROUPS = (  # steps, classes, longest sequence of labels
-    (1, 2, 1), (1, 3, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (3, 3, 2), (3, 3, 3), (4, 3, 2), (4, 5, 3),
-    (5, 2, 2), (5, 3, 3), (5, 5, 4), (6, 3, 3), (6, 5, 3), (7, 3, 4), (7, 5, 4), (8, 3, 3),
+    (1, 2, 1), (1, 3, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (3, 3, 2), (3, 3, 3), (4, 3, 2),
+    (4, 5, 3), (5, 2, 2), (5, 3, 3), (5, 5, 4), (6, 3, 3), (6, 5, 3), (7, 3, 4), (7, 5, 4),
+    (8, 3, 3),
 )  # fmt: skip
 
 
@@ -85,7 +88,7 @@ def recorder():
 
     def record(labels_, pred, steps, counts):
         fed = {y: np.float32(pred) / np.float32(255), labels: labels_}
-        fed.update(zip(lengths, (np.reshape(steps, (-1, 1)), np.reshape(counts, (-1, 1)))))  # noqa: B905
+        fed.update(zip(lengths, (np.reshape(steps, (-1, 1)), np.reshape(counts, (-1, 1)))))
         # K.function mixes up its inputs here, as TensorFlow takes them out of the graph.
         return K.get_session().run(fetched, fed)
 
@@ -106,10 +109,10 @@ def outcome(record, sample):
 def record_group(record, rng, shape):
     """The arrays of one group."""
     samples = [random_sample(rng, *shape) for _ in range(EACH)]
-    labels, pred, steps, counts = (np.array(x) for x in zip(*samples))  # noqa: B905
+    labels, pred, steps, counts = (np.array(x) for x in zip(*samples))
     steps[(steps == 1) & (labels[:, 0] >= shape[1] - 1)] = 0  # it writes out of bounds, and dies
-    samples = list(zip(labels, pred, steps, counts))  # noqa: B905
-    number, cost, slope = (np.array(x) for x in zip(*(outcome(record, s) for s in samples)))  # noqa: B905
+    samples = list(zip(labels, pred, steps, counts))
+    number, cost, slope = (np.array(x) for x in zip(*(outcome(record, s) for s in samples)))
     fine = number == 0
     together = record(labels[fine], pred[fine], steps[fine], counts[fine])
     np.testing.assert_allclose(together[0][:, 0], cost[fine], rtol=1e-5, atol=1e-6)
@@ -126,9 +129,9 @@ def main(path):
     for i, shape in enumerate(GROUPS):
         group = record_group(record, rng, shape)
         seen += np.bincount(group["outcome"], minlength=len(OUTCOMES))
-        arrays.update({"%d_%s" % (i, name): x for name, x in group.items()})
+        arrays.update({f"{i}_{name}": x for name, x in group.items()})
     np.savez_compressed(path, **arrays)
-    print(dict(zip(OUTCOMES, seen)), seen.sum())  # noqa: B905
+    print(dict(zip(OUTCOMES, seen)), seen.sum())
 
 
 if __name__ == "__main__":
