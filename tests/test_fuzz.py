@@ -20,7 +20,7 @@ from kameleon.engines.numpy.engine import engine as embedded
 from kameleon.runtime import engines
 from kameleon.runtime.state import session
 
-CORPUS = sorted((Path(__file__).parent / "fuzz" / "corpus").glob("*.py"))
+CORPUS = sorted((Path(__file__).parent / "fuzz" / "corpus").glob("*.txt"))
 SMALL = """
 F = 'float32'; K.set_floatx(F)
 x0 = given((None, 3), value((2, 3), 'normal', 1), F)

@@ -9,12 +9,10 @@ import os
 import sys
 import warnings
 
+import numpy as np
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 warnings.simplefilter("ignore")
-answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # the libraries print, too
-
-import numpy as np  # noqa: E402
 from keras import backend as K  # noqa: E402
 
 
@@ -63,6 +61,13 @@ def answer(request):
     return {"outputs": len(made)}
 
 
-for line in sys.stdin:
-    answers.write(json.dumps(answer(json.loads(line))) + "\n")
-    answers.flush()
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # the libraries print, too
+    for line in sys.stdin:
+        answers.write(json.dumps(answer(json.loads(line))) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
