@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine, Executable
+from ..engines._quiet import quiet
 from ..errors import ArgumentError, DTypeError, FeedError
 from ..ir.node import Node, Print, Update, Variable
 from ..ir.program import Graph, Program, collect
@@ -298,10 +299,9 @@ def _converted(
     try:
         array = np.asarray(as_numpy(value))
         as_dtype(array.dtype)
-        with np.errstate(all="ignore"):  # whatever is out of range is found below
-            given = array.astype(want.dtype) if array.dtype != want.dtype else array
-            whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array
-            kept = given is array or _holds(given, whole)
+        given = _cast(array, want.dtype) if array.dtype != want.dtype else array
+        whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array
+        kept = given is array or _holds(given, whole)
     except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
         raise FeedError(
             f"{what}: the value for {kind} '{node.name}' is no array of {want.dtype}: {error}"
@@ -317,6 +317,10 @@ def _converted(
             f" {array.shape}"
         )
     return given
+
+
+# What is out of range is found by whoever casts.
+_cast: Callable[[np.ndarray, Any], np.ndarray] = quiet(lambda array, dtype: array.astype(dtype))
 
 
 def _holds(given: np.ndarray, array: np.ndarray) -> bool:

@@ -22,6 +22,24 @@ LARGE = 16384
 # experiments before 0.8.
 _ROOM: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
 X64 = _ROOM.enable_x64
+# `with X64(True):`, and the switch is back whatever a signal's handler raises: from the end of the
+# block to the call of `put`, which is in C, no signal is looked for.
+SWITCHED = """old = get()
+ try: put(True); {made} = program({given})
+ finally: put(old)"""
+
+
+def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:
+    """What a call gives with 64-bit numbers switched on."""
+    if not SWITCH.holds:
+        with X64(True):
+            return call(*arguments)
+    old, put = X64.get_local(), X64.set_local
+    try:
+        put(True)
+        return call(*arguments)
+    finally:
+        put(old)
 
 
 def given_up(array: Any) -> Any:
@@ -40,9 +58,11 @@ def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any
     """
     return between_arrays(
         graph,
-        "with x64(True): {made} = program({given})",
+        SWITCHED if SWITCH.holds else "with x64(True): {made} = program({given})",
         made="copy({}) if count({}.shape) < large else given_up({})",
         x64=X64,
+        get=getattr(X64, "get_local", None),
+        put=getattr(X64, "set_local", None),
         program=program,
         copy=np.array,
         count=math.prod,
@@ -94,4 +114,23 @@ def _memory_is_its_own() -> bool:
     return np.array_equal(held, given) and given[-1] == LARGE - 1
 
 
+
+def _switches_alone() -> bool:
+    """Whether JAX's own context manager sets this one value of the thread, and nothing else."""
+    if getattr(X64, "_update_thread_local_hook", 0) is not None:
+        return False
+    config, before, old = jax.config, bool(jax.config.jax_enable_x64), X64.get_local()
+    found = []
+    for value in (True, False):
+        try:
+            X64.set_local(value)
+            found.append(bool(config.jax_enable_x64) is value)
+        finally:
+            X64.set_local(old)
+        with X64(value):
+            found.append(X64.get_local() is value)
+    return all(found) and bool(config.jax_enable_x64) is before and X64.get_local() is old
+
+
+SWITCH = Private("JAX", "`get_local` and `set_local` of the 64-bit switch", _switches_alone)
 MEMORY = Private("JAX", "`unsafe_buffer_pointer`, written to", _memory_is_its_own)

@@ -18,7 +18,7 @@ from ...ir.types import TensorType, as_dtype
 from .._base import Engine
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .arrays import X64, given_up
+from .arrays import given_up, in_64_bits
 from .executable import JaxExecutable
 from .rules import DECLINED, RULES
 
@@ -39,8 +39,7 @@ class JaxEngine(Engine):
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`. JAX takes the copy as it is, without compiling anything."""
-        with X64(True):
-            return jax.device_put(np.array(array))
+        return in_64_bits(jax.device_put, np.array(array))
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """See `Engine.to_numpy`."""
@@ -58,10 +57,7 @@ class JaxEngine(Engine):
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`. JAX shares memory that is aligned, and copies other."""
         found = numpy_view(array)
-        if found is None:
-            return None
-        with X64(True):
-            return jax.device_put(found)
+        return None if found is None else in_64_bits(jax.device_put, found)
 
     def version(self) -> str:
         """See `Engine.version`."""

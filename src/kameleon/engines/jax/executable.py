@@ -19,7 +19,7 @@ from ...ir.text import text_of
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import flagged
-from .arrays import X64, between
+from .arrays import between, in_64_bits
 from .lowering import Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
@@ -57,13 +57,12 @@ class JaxExecutable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
-        with X64(True):
-            if self._direct is not None:
-                results = self._direct(*arguments)
-            else:
-                results = self._variant(arguments)
-            _settle(arguments, results)
-            return self._checked(results) if self.flags else results
+        return in_64_bits(self._run, arguments)  # type: ignore[no-any-return]
+
+    def _run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        results = self._variant(arguments) if self._direct is None else self._direct(*arguments)
+        _settle(arguments, results)
+        return self._checked(results) if self.flags else results
 
     def _variant(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Call the code for the numbers that decide shapes."""
@@ -160,8 +159,7 @@ class JaxExecutable(Executable):
         like = [_LIKE(shape, np.dtype(n.dtype)) for n, shape in zip(nodes, shapes, strict=True)]
         constants = (n.attrs["value"].array for n in self._large)
         like += [_LIKE(a.shape, a.dtype) for a in constants]
-        with X64(True):
-            return str(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs))(*like))
+        return str(in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like))
 
 
 def _number(value: Any) -> Any:

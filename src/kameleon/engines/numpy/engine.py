@@ -15,6 +15,7 @@ from .._base import Engine, Executable
 from .._code.code import Arg, Code, Language
 from .._code.emitter import Emitter, Rule
 from .._exchange import numpy_view
+from .._quiet import quiet
 from . import pool
 from .namespace import NAMESPACE
 from .rules import RULES
@@ -94,8 +95,7 @@ class _Executable(Executable):
 
     def __init__(self, code: Code):
         self.code = code
-        # As a decorator it's made once, and each call enters it quicker than a `with` would.
-        self._run: Callable[..., Sequence[Any]] = np.errstate(all="ignore")(code.__call__)
+        self._run: Callable[..., Sequence[Any]] = quiet(code.__call__)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         return self._run(arguments)
@@ -103,7 +103,7 @@ class _Executable(Executable):
     @cached_property
     def _listed(self) -> Callable[..., list[Any]]:
         function: Any = self.code.function
-        return np.errstate(all="ignore")(lambda *arrays: list(function(*arrays)))
+        return quiet(lambda *arrays: list(function(*arrays)))
 
     @property
     def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]

@@ -27,6 +27,7 @@ from ...ir.types import TensorType, as_dtype
 from ...prims.elementwise import add, mul, tanh
 from .._code.buffers import is_large
 from .._code.code import may_be_large
+from .._quiet import quiet
 from .._written import numbered, written
 from ..numpy import pool
 from ..numpy.pool import give
@@ -77,7 +78,7 @@ class Machine:
             self.run = self._as_called  # type: ignore[method-assign]
         # NumPy's floating-point warnings are to be turned off around a call.
         if any(not isinstance(node.op, Loop) for node in self.fgraph.apply_nodes):
-            self.run = np.errstate(all="ignore")(self.run)  # type: ignore[method-assign]
+            self.run = quiet(self.run)  # type: ignore[method-assign]
 
     def _look_inside(self, vm: Any, function: Any, looped: bool) -> None:
         """Take thunks and cells, to do what calling the function does."""
@@ -86,6 +87,7 @@ class Machine:
         self.filled: list[Cell] = [
             cell for x, cell in vm.storage_map.items() if x.owner or x in self.fgraph.inputs
         ]
+        self.busy = False
         self.steps = [] if looped else list(_steps(vm))
         if looped:
             self.run = self._written_out(vm)  # type: ignore[assignment, method-assign]
@@ -97,9 +99,12 @@ class Machine:
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs' values."""
-        for cell, value in zip(self.given, arguments, strict=True):
-            cell[0] = value
+        if self.busy:  # a call before was interrupted, maybe while it emptied the cells
+            self._empty()
+        self.busy = True
         try:
+            for cell, value in zip(self.given, arguments, strict=True):
+                cell[0] = value
             for thunk, dying in self.steps:
                 thunk()
                 for cell in dying:
@@ -107,11 +112,18 @@ class Machine:
                     give(value)
             return [cell[0] for cell in self.made]
         finally:
-            for cell in self.filled:
-                cell[0] = None
+            self._empty()
+            self.busy = False
+
+    def _empty(self) -> None:
+        for cell in self.filled:
+            cell[0] = None
 
     def _written_out(self, vm: Any) -> Callable[[Sequence[Any]], list[Any]]:
-        """`run` where PyTensor's loop does all steps, without loops of Python."""
+        """`run` where PyTensor's loop does all steps, without loops of Python.
+
+        Its cells are emptied by stores alone, between which no signal is looked for.
+        """
         groups = {"g": self.given, "m": self.made, "f": self.filled}
         given, made, filled = (
             [f"{name}[0]" for name in numbered(letter, len(cells))]

@@ -1,0 +1,28 @@
+"""Whatever is raised in a call, at any moment: state is wholly before or wholly after it."""
+
+from __future__ import annotations
+
+import pytest
+from interrupts import SCENARIOS, Strikes, run
+
+from kameleon.engines import Engine
+
+# Exceptions for each scenario and engine: cheap ones for every change, many in the night.
+FEW, MANY = 80, 800
+# Python shows what is raised in a destructor, and goes on.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_calls_are_atomic_under_interrupts(engine: Engine, name: str) -> None:
+    strikes = Strikes()
+    print("seed", strikes.seed)
+    run(SCENARIOS[name](), strikes, FEW)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_calls_are_atomic_under_many_interrupts(engine: Engine, name: str) -> None:
+    strikes = Strikes()
+    print("seed", strikes.seed)
+    run(SCENARIOS[name](), strikes, MANY)
