@@ -130,3 +130,9 @@ class RecompilationWarning(UserWarning):
     Remedy: pad inputs to a few sizes; or choose an engine that compiles once for all sizes
     (`tensorflow`, `torch`, `onnxruntime`, `theano`, `numpy`).
     """
+
+
+# What may be raised at any moment, and tells nothing of what is done then: there is no more room,
+# or a signal's handler ends what takes too long (a TimeoutError, say); or somebody has made a
+# warning an error. It's passed on as it is.
+FOREIGN = (MemoryError, RecursionError, OSError, Warning)

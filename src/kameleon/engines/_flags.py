@@ -93,8 +93,7 @@ class _Flagging:
     def run(self) -> list[Node]:
         """The outputs, rebuilt."""
         for node in self.graph.nodes[len(self.graph.inputs) :]:
-            with built_for(node):
-                self._visit(node)
+            built_for(node, self._visit, node)
         return [self.new[n] for n in self.graph.outputs]
 
     def vector(self) -> Node:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import EngineError, KameleonError
+from ..errors import FOREIGN, EngineError, KameleonError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import Graph
@@ -90,7 +90,7 @@ class Lowering:
             raise EngineError(f"{self.title} has no rule for {node.primitive.name}{made(node)}")
         try:
             self.values[node] = rule(self, node, *map(self.value, operands))
-        except KameleonError:
+        except (KameleonError, *FOREIGN):
             raise
         except Exception as error:
             types = ", ".join(str(x.type) for x in node.operands)

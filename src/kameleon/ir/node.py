@@ -12,8 +12,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar, copy_context
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from .primitive import Primitive
 
+T = TypeVar("T")
 Attrs = Mapping[str, Any]
 NO_ATTRS: dict[str, Any] = {}
 
@@ -43,16 +44,29 @@ class Source:
         return f'File "{self.filename}", line {self.line}, in {self.function}'
 
 
-class Context(threading.local):
-    """What a thread's code has set for the nodes that it builds.
+class _Setting(Generic[T]):
+    """An attribute whose value is one of the running context: of a thread, or of a task in it."""
+
+    def __init__(self, default: T):
+        self._value = ContextVar("kameleon_setting", default=default)
+
+    def __get__(self, owner: Context, kind: type[Context]) -> T:
+        return self._value.get()
+
+    def __set__(self, owner: Context, value: T) -> None:
+        self._value.set(value)
+
+
+class Context:
+    """What code has set for the nodes that it builds.
 
     scope: prefix of names; control: updates that reads see (`control_dependencies`);
     source: stands for the user's line where a transform builds nodes on behalf of another node.
     """
 
-    scope: str = ""
-    control: tuple[Update, ...] = ()
-    source: Source | tuple[Any, int] | None = None
+    scope = _Setting("")
+    control = _Setting[tuple["Update", ...]](())
+    source = _Setting[Source | tuple[Any, int] | None](None)
 
 
 context = Context()
@@ -235,15 +249,27 @@ def _user_frame() -> tuple[Any, int]:
     return frame.f_code, frame.f_lineno
 
 
-@contextmanager
-def built_for(node: Node) -> Iterator[None]:
-    """Nodes built inside bear the source of `node`, and none of the caller's context."""
-    saved = context.source, context.control, context.scope
-    context.source, context.control, context.scope = node._source, (), ""
-    try:
-        yield
-    finally:
-        context.source, context.control, context.scope = saved
+def rewriting(call: Callable[..., T], *arguments: Any) -> T:
+    """What a call gives; nodes made in it wait for nothing and belong to no scope.
+
+    It may set `context.source`: what it sets ends with it, whatever is raised.
+    """
+    return built_for(None, call, *arguments)
+
+
+def built_for(node: Node | None, call: Callable[..., T], *arguments: Any) -> T:
+    """What a call gives; nodes made in it bear the source of `node`, and none of the caller's
+    context.
+    """
+    # In a context of its own, which C code leaves.
+    return copy_context().run(_built_for, node, call, arguments)
+
+
+def _built_for(node: Node | None, call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    context.control, context.scope = (), ""
+    if node is not None:
+        context.source = node._source
+    return call(*arguments)
 
 
 _name_counts: dict[str, int] = {}

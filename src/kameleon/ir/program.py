@@ -186,8 +186,8 @@ def merged(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Vari
         if not isinstance(update, Update):
             new[update[0]] = update[1]
         elif update.increment is not None and update.variable in new:
-            with built_for(update):
-                new[update.variable] = REGISTRY["add"](new[update.variable], update.increment)
+            old, add = new[update.variable], REGISTRY["add"]
+            new[update.variable] = built_for(update, add, old, update.increment)
         else:
             new[update.variable] = update.value
     return list(new.items())

@@ -6,10 +6,10 @@ other, so it can be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..errors import GradientError
-from .node import Node, context, walk
+from .node import Node, context, rewriting, walk
 from .primitive import REGISTRY, ZERO, jointly
 from .types import TensorType
 
@@ -35,20 +35,21 @@ def pullback(
     found: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(found, output, cotangent)
-    saved = context.source, context.control, context.scope
-    context.control, context.scope = (), ""
-    try:
-        for node in reversed(order):
-            if node in active and node not in stop and node.primitive.gradient is not ZERO:
-                gs = tuple(map(found.get, node.results))
-                if any(g is not None for g in gs):
-                    context.source = node._source
-                    for operand, part in zip(node.operands, _pull(node, gs, active), strict=True):
-                        if part is not None:
-                            _accumulate(found, operand, part)
-    finally:
-        context.source, context.control, context.scope = saved
+    rewriting(_sweep, found, reversed(order), active, stop)
     return [found.get(node) if node in active else None for node in wrt]
+
+
+def _sweep(
+    found: dict[Node, Node], order: Iterable[Node], active: set[Node], stop: Collection[Node]
+) -> None:
+    for node in order:
+        if node in active and node not in stop and node.primitive.gradient is not ZERO:
+            gs = tuple(map(found.get, node.results))
+            if any(g is not None for g in gs):
+                context.source = node._source
+                for operand, part in zip(node.operands, _pull(node, gs, active), strict=True):
+                    if part is not None:
+                        _accumulate(found, operand, part)
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) -> set[Node]:

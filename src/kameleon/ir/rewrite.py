@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
-from .node import Node, context, walk
+from .node import Node, context, rewriting, walk
 from .primitive import INPUT, SOURCE, VARIABLE, input_node
 from .program import Graph
 
 # Leaves of which a graph shows nothing but the type.
 OPAQUE = frozenset({INPUT, VARIABLE, SOURCE})
-
-
-@contextmanager
-def rewriting() -> Iterator[None]:
-    """Nodes made inside wait for nothing and belong to no scope; `context.source` may be set."""
-    saved = context.source, context.control, context.scope
-    context.control, context.scope = (), ""
-    try:
-        yield
-    finally:
-        context.source, context.control, context.scope = saved
-
 
 # Gives another node for one of these operands, or None.
 Change = Callable[[Node, tuple[Node, ...]], Node | None]
@@ -33,18 +20,23 @@ def substitute(
 ) -> list[Node]:
     """`outputs` with the nodes of `replaced` exchanged, and those that `change` gives another for;
     what doesn't depend on them is shared."""
+    return rewriting(_substitute, outputs, replaced, change)
+
+
+def _substitute(
+    outputs: Sequence[Node], replaced: Mapping[Node, Node], change: Change | None
+) -> list[Node]:
     new = dict(replaced)
-    with rewriting():
-        for node in walk(outputs, set(replaced)):
-            if node not in new:
-                operands = tuple(new.get(n, n) for n in node.operands)
-                context.source = node._source
-                changed = change(node, operands) if change else None
-                if changed is not None:
-                    new[node] = changed
-                elif operands != node.operands:
-                    new[node] = copy = node.primitive(*operands, **node.attrs)
-                    copy.effects = node.effects
+    for node in walk(outputs, set(replaced)):
+        if node not in new:
+            operands = tuple(new.get(n, n) for n in node.operands)
+            context.source = node._source
+            changed = change(node, operands) if change else None
+            if changed is not None:
+                new[node] = changed
+            elif operands != node.operands:
+                new[node] = copy = node.primitive(*operands, **node.attrs)
+                copy.effects = node.effects
     return [new.get(n, n) for n in outputs]
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
-from ..errors import EngineError, EvaluationError, KameleonError
+from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, input_node
 from ..ir.program import Graph, attrs_key
@@ -19,10 +18,6 @@ from .state import keep, session
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
-# What may be raised at any moment of a call, and tells nothing of the node that is computed: there
-# is no more room, or a signal's handler ends a call that takes too long (a TimeoutError, say); or
-# somebody has made a warning an error.
-FOREIGN = (MemoryError, RecursionError, OSError, Warning)
 # Graphs of more nodes are compiled with garbage collection paused.
 LARGE = 2000
 
@@ -39,22 +34,21 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
 
 
 def compiled_anew(graph: Graph, engine: Engine) -> Executable:
-    """The graph's code, not shared with any other: its nodes are those of the graph."""
-    with _collector_paused(len(graph.nodes)):
-        return build(simplify(graph, engine.native, _fold), engine)
+    """The graph's code, not shared with any other: its nodes are those of the graph.
 
-
-@contextmanager
-def _collector_paused(nodes: int) -> Iterator[None]:
-    """No garbage collection while a large graph is rebuilt: nothing of it is garbage yet."""
-    pause = nodes > LARGE and gc.isenabled()
-    if pause:
-        gc.disable()
+    No garbage is collected while a large graph is rebuilt: nothing of it is garbage yet.
+    """
+    if len(graph.nodes) <= LARGE or not gc.isenabled():
+        return _made(graph, engine)
     try:
-        yield
-    finally:
-        if pause:
-            gc.enable()
+        gc.disable()
+        return _made(graph, engine)
+    finally:  # no signal is looked for before this is called
+        gc.enable()
+
+
+def _made(graph: Graph, engine: Engine) -> Executable:
+    return build(simplify(graph, engine.native, _fold), engine)
 
 
 def _fold(node: Node) -> Any:

@@ -33,8 +33,7 @@ def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list
             f"gradients: the loss must be a float tensor, not {loss!r}; K.cast(loss, 'float32')"
         )
     if seed is None:
-        with built_for(loss):
-            seed = full_like(loss, 1)
+        seed = built_for(loss, full_like, loss, 1)
     sizes = Sizes(size_origin)
     return [
         None if g is None else _of_sizes(g, x, sizes)

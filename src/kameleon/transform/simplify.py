@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.node import Node, context, walk
+from ..ir.node import Node, context, rewriting, walk
 from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
-from ..ir.rewrite import rewriting, substitute
+from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
@@ -422,7 +422,10 @@ def simplify(graph: Graph, native: Native | None = None, fold: Fold | None = Non
         native: where given, composites for which it doesn't hold are expanded.
         fold: evaluates nodes over constants.
     """
-    with rewriting():
-        outputs = merge_siblings(merge_scans(graph), graph.inputs)
-        rewriter = Rewriter(native, fold, graph.inputs)
-        return Graph(graph.inputs, rewriter.rewrite(outputs))
+    return rewriting(_simplified, graph, native, fold)
+
+
+def _simplified(graph: Graph, native: Native | None, fold: Fold | None) -> Graph:
+    outputs = merge_siblings(merge_scans(graph), graph.inputs)
+    rewriter = Rewriter(native, fold, graph.inputs)
+    return Graph(graph.inputs, rewriter.rewrite(outputs))

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ...ir.node import Node, context
+from ...ir.node import Node, context, rewriting
 from ...ir.primitive import CONSTANT, input_node
 from ...ir.program import Graph
-from ...ir.rewrite import rewriting
 from ...ir.sizes import Sizes
 from ...ir.types import TensorType
 from ...prims.movement import broadcast_to
@@ -104,15 +103,18 @@ class Block:
         self._whole: dict[Node, Node] = {}
         first = self._full[0]
         self._dims = [size_of(first, i) for i in range(len(first.shape))]
-        new: dict[Node, Node] = {}
-        with rewriting():
-            for node in nodes:
-                context.source = node._source
-                given = [new[x] if x in new else self._given(x) for x in node.operands]
-                new[node] = node.primitive(*given, **node.attrs)
+        new = rewriting(self._rebuilt, nodes)
         self.sliced, self.whole = list(self._sliced), list(self._whole)
         params = [*self._sliced.values(), *self._whole.values()]
         self.graph = Graph(params, [new[n] for n in outputs])
+
+    def _rebuilt(self, nodes: Collection[Node]) -> dict[Node, Node]:
+        new: dict[Node, Node] = {}
+        for node in nodes:
+            context.source = node._source
+            given = [new[x] if x in new else self._given(x) for x in node.operands]
+            new[node] = node.primitive(*given, **node.attrs)
+        return new
 
     def _given(self, x: Node) -> Node:
         """What stands for an operand from outside."""

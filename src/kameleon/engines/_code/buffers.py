@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 # Smaller arrays come quickly from the allocator.
@@ -24,46 +23,43 @@ def is_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLES
 class Buffers:
     """Buffers by their size in bytes, shared by all programs and threads of the process.
 
-    Where there's no room for another one, those that were given longest ago are freed.
+    Where there's no room for another one, those that were given longest ago are freed. There's
+    no lock: who works with the store takes it away meanwhile, and others do without. An exception
+    from a signal handler loses it, with all that is kept; nothing half done is ever seen.
     """
 
     def __init__(self) -> None:
-        self._store = _Store()
-        self._lock = threading.Lock()
+        self._there: deque[_Store] = deque(maxlen=1)
 
     @property
     def held(self) -> int:
         """How many bytes are kept."""
-        return self._store.held
+        return sum(store.held for store in list(self._there))
 
     def take(self, size: int) -> Any:
         """A kept buffer of that many bytes, or of up to a fifth more; None if there's none."""
-        return self._exclusively(lambda store: store.take(size))
+        store = self._away()
+        buffer = store.take(size)
+        self._there.append(store)
+        return buffer
 
     def keep(self, size: int, buffer: Any) -> None:
         """Keep a buffer of `size` bytes, unless it alone is too large."""
         if size <= LIMIT:
-            self._exclusively(lambda store: store.keep(size, buffer))
+            store = self._away()
+            store.keep(size, buffer)
+            self._there.append(store)
 
     def clear(self) -> None:
         """Free all that is kept."""
-        self._store = _Store()
+        self._there.clear()
 
-    def _exclusively(self, work: Callable[[_Store], Any]) -> Any:
-        """What `work` gives; None while another thread is at it.
-
-        Nobody waits: a fresh buffer costs less, and a signal's handler or a finalizer that comes
-        in between would wait for ever.
-        """
-        if not self._lock.acquire(blocking=False):
-            return None
+    def _away(self) -> _Store:
+        """The store; an empty one, where another thread has it."""
         try:
-            return work(self._store)
-        except BaseException:  # an interrupt, which may have left the store half changed
-            self.clear()
-            raise
-        finally:
-            self._lock.release()
+            return self._there.pop()
+        except IndexError:
+            return _Store()
 
 
 class _Store:

@@ -8,7 +8,6 @@ evaluation, very long programs) or are joined to one generated Python function.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -25,9 +24,11 @@ JOINED_AT_CALL = 2
 
 # Functions of single lines, by their text; so many are kept.
 KEPT_STEPS = 4096
-_preparing = threading.Lock()
 
 Arg = int | str  # a slot, or the text of a literal
+
+# A line as a function, the slots of its arguments, and those to free behind it.
+Step = tuple[Callable[..., Any], list[int], list[int]]
 
 FRESH, VIEW, LOOSE = "fresh", "view", "loose"
 
@@ -102,8 +103,8 @@ class Code:
         self._owned = [False] * parameters
         self._large: set[int] = set()
         self._calls = 0
-        self._steps: list[tuple[Callable[..., Any], list[int], list[int]]] = []
-        self._literals: dict[str, int] = {}
+        # How lines are run one by one: the steps, and the values of slots behind the parameters.
+        self._plan: tuple[list[Step], list[Any]] | None = None
         self.function: Callable[..., Any] | None = None
 
     # Emitting ------------------------------------------------------------------------------
@@ -267,34 +268,37 @@ class Code:
         return function(*arguments)  # type: ignore[no-any-return]
 
     def _interpret(self, arguments: Sequence[Any]) -> list[Any]:
-        code = self
-        with _preparing:
-            if not code._steps:
-                code._steps = [self._step(line) for line in code.lines]
-        slots: list[Any] = [*arguments, *(None,) * (len(self._group) - self.parameters)]
-        for slot, value in self.constants.items():
-            slots[slot] = value
-        for line, (step, reads, frees) in zip(code.lines, code._steps, strict=True):
+        if self._plan is None:  # threads may plan at the same time, each for itself
+            self._plan = self._planned()
+        steps, rest = self._plan
+        slots = [*arguments, *rest]
+        for line, (step, reads, frees) in zip(self.lines, steps, strict=True):
             slots[line.dest] = step(*[slots[s] for s in reads])
             for slot in frees:
                 slots[slot] = None
         return [slots[s] for s in self.outputs]
 
-    def _step(self, line: Line) -> tuple[Callable[..., Any], list[int], list[int]]:
-        """The line as a function, the slots of its arguments, and those to free behind it.
+    def _planned(self) -> tuple[list[Step], list[Any]]:
+        """How lines are run one by one. The code is read alone: others may run or join it."""
+        rest = [self.constants.get(slot) for slot in range(self.parameters, len(self._group))]
+        literals: dict[str, int] = {}
 
-        Literals are arguments, too, so that lines of one kind share a function.
+        def literal(text: str) -> int:
+            slot = literals.setdefault(text, self.parameters + len(rest))
+            if slot == self.parameters + len(rest):
+                rest.append(self.language.evaluate(text))
+            return slot
+
+        return [self._step(line, literal) for line in self.lines], rest
+
+    def _step(self, line: Line, literal: Callable[[str], int]) -> Step:
+        """A line as a step. Literals are arguments, too, so that lines of one kind share a
+        function.
         """
-        reads = [a if isinstance(a, int) else self._literal_slot(a) for a in line.args]
+        reads = [a if isinstance(a, int) else literal(a) for a in line.args]
         parameters = [f"a{i}" for i in range(len(reads))]
         text = f"lambda {', '.join(parameters)}: {line.text.format(*parameters)}"
         return self.language.step(text), reads, [*line.frees, *line.gives]
-
-    def _literal_slot(self, text: str) -> int:
-        slot = self._literals.get(text)
-        if slot is None:
-            slot = self._literals[text] = self.constant(self.language.evaluate(text))
-        return slot
 
     def source(self) -> str:
         """The program as one Python function."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from ...errors import EngineError, EvaluationError
+from ...errors import FOREIGN, EngineError, EvaluationError
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
@@ -233,6 +233,8 @@ def _session(model: Any, operators: int, static: bool) -> Any:
             providers=providers(),
             disabled_optimizers=faulty_optimizers(onnxruntime.__version__),
         )
+    except FOREIGN:
+        raise
     except Exception as error:
         raise EngineError(f"ONNX Runtime doesn't take this graph: {error}") from error
 

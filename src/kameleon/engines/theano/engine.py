@@ -71,12 +71,13 @@ class TheanoExecutable(Executable):
         seconds = self.engine.compile_after
         if seconds is None or self.spent < seconds * (1 + len(self.graph.nodes) / 100):
             return
-        self.settled = True
-        if not has_compiler():
-            return
-        try:
-            self.machine = Machine(self.graph, in_c=True)
+        try:  # where this is interrupted, a later call tries again
+            self.machine = Machine(self.graph, in_c=True) if has_compiler() else self.machine
+            self.settled = True
+        except MemoryError:
+            raise
         except Exception as error:  # the results are there, in Python, too
+            self.settled = True
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             warnings.warn(
                 f"Theano goes on in Python, for C code can't be compiled: {reason}",
