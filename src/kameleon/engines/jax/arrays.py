@@ -114,12 +114,12 @@ def _memory_is_its_own() -> bool:
     return np.array_equal(held, given) and given[-1] == LARGE - 1
 
 
-
 def _switches_alone() -> bool:
     """Whether JAX's own context manager sets this one value of the thread, and nothing else."""
     if getattr(X64, "_update_thread_local_hook", 0) is not None:
         return False
-    config, before, old = jax.config, bool(jax.config.jax_enable_x64), X64.get_local()
+    config: Any = jax.config
+    before, old = bool(config.jax_enable_x64), X64.get_local()
     found = []
     for value in (True, False):
         try:
