@@ -93,6 +93,8 @@ PLAIN = [
     setting((4, 5), (2, 3), padding=((0, 1), (1, 1))),
     setting((5, 4), (3, 2), strides=(2, 3), padding=((1, 1), (0, 1))),
     setting((4, 3), (1, 1), strides=(2, 1)),
+    setting((4, 5), (1, 3), strides=(3, 3)),
+    setting((4, 3), (2, 3), strides=(1, 2), padding=((0, 0), (1, 0))),
     setting((2, 3), (3, 4), padding=((1, 1), (1, 2))),
     setting((3, 2, 3), (2, 1, 2), strides=(1, 1, 2), padding=((0, 1), (0, 0), (1, 0))),
 ]

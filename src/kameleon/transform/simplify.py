@@ -20,6 +20,7 @@ from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
 from ..prims.sizes import Size, dims_of, size_of
+from . import windows
 from .lifting import hoisted
 from .scans import merge_scans, merge_siblings, stacked_whole
 
@@ -278,10 +279,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reduce_sum": (_sum_of_negated,),
     "select": (_select,),
     "slice": (_slice_of_parts,),
+    **windows.RULES,
 }
 # Rules for primitives with several results.
 TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
     "cond": _one_branch,
+    "max_pool": windows.pool_of_nothing,
     "scan": lambda node: hoisted(node) or stacked_whole(node),
 }
 

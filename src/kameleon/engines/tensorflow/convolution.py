@@ -7,11 +7,13 @@ themselves, and kernels of three axes and depthwise ones are dilated by zeros.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
+from .._windows import is_trusted
 from .kernels import Tensor, constant, raw, shape_of, transposed, vector
 from .movement import strided
 
@@ -349,4 +351,7 @@ RULES: dict[str, Rule] = {
     "depthwise_input": depthwise_input,
     "depthwise_kernel": depthwise_kernel,
 }
-WHERE = {n: has_depthwise if n.startswith("depthwise") else has_kernel for n in RULES}
+WHERE: dict[str, Callable[[Node], bool]] = {
+    **{n: has_depthwise if n.startswith("depthwise") else has_kernel for n in RULES},
+    "conv": lambda node: has_kernel(node) and is_trusted(node),
+}

@@ -21,7 +21,7 @@ from .._stretch import bare, bare_operands
 from . import pool, tensors
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
-from .rules import FLOATS_ONLY, RULES, is_cell, parts
+from .rules import RULES, WHERE, is_cell, parts
 from .tensors import ARRAY, KEPT, as_numpy, as_tensor, from_buffer, kept, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -237,8 +237,8 @@ class TorchEngine(Engine):
 
     def native(self, node: Node) -> bool:
         """See `Engine.native`."""
-        name = node.primitive.name
-        return name in RULES and (name not in FLOATS_ONLY or node.dtype.is_float)
+        holds = WHERE.get(node.primitive.name)
+        return node.primitive.name in RULES and (holds is None or holds(node))
 
     def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""

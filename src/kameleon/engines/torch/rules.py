@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir.node import Node
@@ -13,6 +14,7 @@ from .._code.code import LOOSE, VIEW, Arg
 from .._code.contraction import Factors, contract
 from .._code.emitter import Rule
 from .._code.rules import along, dims_text, same, windowed
+from .._windows import is_trusted
 from .fusion import number
 from .tensors import KEPT, kept, lowest
 from .windows import is_regular
@@ -474,7 +476,14 @@ RULES: dict[str, Rule] = {
     ),
     "random_bits": _random_bits,
 }
-# Composites whose rule holds for floats alone.
-FLOATS_ONLY = frozenset(
-    "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
-)
+
+
+def _floats(node: Node) -> bool:
+    return bool(node.dtype.is_float)
+
+
+# Where the rules of some composites hold.
+WHERE: dict[str, Callable[[Node], bool]] = {
+    **dict.fromkeys("conv_input conv_kernel depthwise_input depthwise_kernel".split(), _floats),
+    **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _floats(n) and is_trusted(n)),
+}

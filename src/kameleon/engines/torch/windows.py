@@ -379,14 +379,17 @@ def pool_pick(x: Tensor, cells: Tensor, sizes: Dims, strides: Dims, padding: Pad
     return pick_flat(x, flat).masked_fill_(torch.logical_not(inside), 0)
 
 
-def _half(padding: Pads, sizes: Dims) -> bool:
-    return all(low <= size // 2 for size, (low, _) in zip(sizes, padding, strict=True))
+def _can_pad(space: Dims, sizes: Dims, padding: Pads) -> bool:
+    """Whether PyTorch pads so itself: by half a window, and spaces of three axes must have room
+    for the window as they are."""
+    half = all(low <= size // 2 for size, (low, _) in zip(sizes, padding, strict=True))
+    return half and (len(sizes) < 3 or all(d >= n for d, n in zip(space, sizes, strict=True)))
 
 
-def _pool_padding(padding: Pads, sizes: Dims) -> tuple[list[int], Pads | None]:
-    """As `_split`; PyTorch pads by half a window at most."""
+def _pool_padding(space: Dims, sizes: Dims, padding: Pads) -> tuple[list[int], Pads | None]:
+    """As `_split`, where PyTorch pads so."""
     pad, before = _split(padding)
-    if before is None and not _half(padding, sizes):
+    if before is None and not _can_pad(space, sizes, padding):
         return [0] * len(pad), padding
     return pad, before
 
@@ -397,7 +400,7 @@ def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
     shape = (x.shape[0], *counts, x.shape[-1])
     if 0 in shape or not x.numel():
         return x.new_zeros(shape)
-    pad, before = _pool_padding(padding, sizes)
+    pad, before = _pool_padding(tuple(x.shape[1:-1]), sizes, padding)
     front = _front(_padded(x, before))
     f = _AVG_POOL[front.dim() - 2]
     y = f(front, _two(sizes, 1), _two(strides, 1), pad, False, True, 1)
@@ -408,7 +411,7 @@ def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads
     """The adjoint of `sum_pool`."""
     if not g.numel() or 0 in space:
         return g.new_zeros((g.shape[0], *space, g.shape[-1]))
-    pad, before = _pool_padding(padding, sizes)
+    pad, before = _pool_padding(space, sizes, padding)
     front = _front(g.new_empty((g.shape[0], *_grown(space, before), g.shape[-1])))
     f = _AVG_BACK[front.dim() - 2]
     x = f(_front(g), front, _two(sizes, 1), _two(strides, 1), pad, False, True, 1)
