@@ -232,3 +232,21 @@ def as_node(size: Size) -> Node:
     from .elementwise import constant
 
     return size if isinstance(size, Node) else constant(size, INT32)
+
+
+def plus(size: Size, number: int) -> Size:
+    """A size and a number more."""
+    from .elementwise import add, full_like
+
+    if isinstance(size, int):
+        return size + number
+    return add(size, full_like(size, number)) if number else size
+
+
+def over(size: Size, number: int) -> Size:
+    """A size divided by a positive number that goes into it."""
+    from .elementwise import floor_div, full_like
+
+    if isinstance(size, int):
+        return size // number
+    return floor_div(size, full_like(size, number)) if number > 1 else size

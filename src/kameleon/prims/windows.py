@@ -17,11 +17,10 @@ from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, show_shape
-from .elementwise import (
-    add,
-)
-from .movement import concatenate, pad, reshape, slice_, unslice
-from .sizes import Size, dims_of, size_of, split
+from .elementwise import add
+from .movement import WHOLE, concatenate, pad, reshape, slice_, slice_axis, unslice
+from .movement import Window as Cut
+from .sizes import Size, dims_of, over, plus, size_of, split
 
 
 class Window(NamedTuple):
@@ -70,29 +69,23 @@ def check_space(what: str, x: Node, window: Window) -> None:
         )
 
 
+def seen_by(cell: Sequence[int], window: Window) -> list[Cut]:
+    """What a cell of the window sees of a padded tensor, at all places, as slices.
+
+    Stops are counted from the end, so that they hold for any size: behind the last place there
+    are `span - 1 - start` elements that a cell with this start doesn't see.
+    """
+    cuts: list[Cut] = []
+    for i, at in enumerate(cell):
+        start, step = at * window.dilation[i], window.strides[i]
+        behind = (window.sizes[i] - 1) * window.dilation[i] - start
+        cuts.append((start, -behind or None, step))
+    return [WHOLE, *cuts, WHOLE]
+
+
 def corners(x: Node, window: Window) -> list[Node]:
     """For each cell of the window, in row-major order, what it sees at every place."""
-    whole = (None, None, 1)
-    parts = []
-    places = [_places(x, i, window) for i in range(window.rank)]
-    for cell in np.ndindex(*window.sizes):
-        windows = []
-        for i, at in enumerate(cell):
-            start, step = at * window.dilation[i], window.strides[i]
-            windows.append((start, start + (places[i] - 1) * step + 1, step))
-        parts.append(slice_(x, [whole, *windows, whole]))
-    return parts
-
-
-def _places(x: Node, axis: int, window: Window) -> int:
-    bare = window._replace(padding=((0, 0),) * window.rank)
-    places = bare.out_dim(axis, x.shape[axis + 1])
-    if places is None:
-        raise ShapeError(
-            "the expansion of a window needs known spatial sizes; this engine has no kernel for"
-            " unknown ones"
-        )
-    return places
+    return [slice_(x, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
 
 
 # Patches and their adjoint -----------------------------------------------------------------
@@ -131,32 +124,24 @@ def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorTy
 
 
 def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    known = [d for d in space if d is not None]
-    if len(known) < len(space):
-        raise ShapeError("the expansion of fold needs known spatial sizes")
-    depth = p.shape[-1]
-    if depth is None:
-        raise ShapeError("the expansion of fold needs a known number of channels")
-    channels = depth // window.cells
-    padded = [d + a + b for d, (a, b) in zip(known, window.padding, strict=True)]
-    batch = size_of(p, 0)
+    """Each cell's part of the patches is put where the cell saw it, and these are added."""
+    rest = iter(sizes)
+    padded = [
+        plus(next(rest) if d is None else d, a + b)
+        for d, (a, b) in zip(space, window.padding, strict=True)
+    ]
+    channels = over(size_of(p, -1), window.cells)
+    dims, axis = [size_of(p, 0), *padded, channels], len(p.shape) - 1
+    split_p = cells_of(p, window, channels)
     total: Node | None = None
     for number, cell in enumerate(np.ndindex(*window.sizes)):
-        part = slice_(
-            p,
-            [(None, None, 1)] * (len(p.shape) - 1)
-            + [(number * channels, (number + 1) * channels, 1)],
-        )
-        windows = [(None, None, 1)]
-        for i, at in enumerate(cell):
-            start, step = at * window.dilation[i], window.strides[i]
-            stop = start + (p.shape[i + 1] - 1) * step + 1  # type: ignore[operator]
-            windows.append((start, stop, step))
-        placed = unslice(part, [batch, *padded, channels], [*windows, (None, None, 1)])
+        part = slice_axis(split_p, axis, number, number + 1)
+        part = reshape(part, [*dims_of(p)[:-1], channels])
+        placed = unslice(part, dims, seen_by(cell, window))
         total = placed if total is None else add(total, placed)
     assert total is not None
-    crop = [(a, a + d, 1) for d, (a, _) in zip(known, window.padding, strict=True)]
-    return slice_(total, [(None, None, 1), *crop, (None, None, 1)])
+    crop: list[Cut] = [(a or None, -b or None, 1) for a, b in window.padding]
+    return slice_(total, [WHOLE, *crop, WHOLE])
 
 
 def keep_first(rule: Any) -> jointly:

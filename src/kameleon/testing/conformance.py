@@ -1,43 +1,31 @@
 """The conformance kit: what an engine must do, as a list of checks that it passes or fails.
 
-There are four kinds of them: values of each primitive against an oracle in plain Python, with
-known sizes and with unknown ones; the expansion of each composite; gradients against
-differences, to the second order; and the contract of `Engine` and `Executable`.
+There are four kinds of them: values of each primitive against an oracle in plain Python; the
+expansion of each composite; gradients to the second order; each of them with known sizes and with
+unknown ones, all cases of a primitive in one program; and the contract of `Engine` and
+`Executable`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
-import numpy as np
-
-from ..engines._base import Engine, Executable
-from ..errors import DTypeError, ShapeError
+from ..engines._base import Engine
 from ..ir.node import Node
 from ..ir.primitive import REGISTRY
-from ..ir.program import Graph, bodies
-from ..ir.types import TensorType
-from ..ir.verify import verify
-from ..prims.elementwise import add, constant
-from ..prims.reduce import reduce_sum
-from ..runtime.compiler import run
-from ..runtime.stages import build
-from ..transform.grad import gradients
+from ..ir.program import Graph
 from ..transform.simplify import simplify
 from .cases import CASES
-from .cases.case import Array, Case
+from .cases.case import Case
 from .contract import CONTRACT, require
-from .gradients import check_gradients
-
-Native = Callable[[Node], bool]
+from .together import Native, check_slopes, check_values, one_by_one
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something that every engine must do.
+    """Something that every engine must do, mostly with all cases of a primitive.
 
     Attributes:
         name: what it's about.
@@ -102,8 +90,8 @@ def conformance_cases(primitive: str | None = None) -> list[Case]:
 def conformance_checks(match: str = "") -> list[Check]:
     """All checks whose name contains `match`.
 
-    >>> [check.name for check in conformance_checks("values-tanh-smooth")]
-    ['values-tanh-smooth-static', 'values-tanh-smooth-unknown']
+    >>> [check.name for check in conformance_checks("values-tanh")]
+    ['values-tanh-static', 'values-tanh-unknown']
     """
     return [check for check in _checks() if match in check.name]
 
@@ -158,59 +146,58 @@ def check_engine(
     return report
 
 
+# Cases by primitive, in the order of the table.
+BY_PRIMITIVE: dict[str, list[Case]] = {}
+for _case in CASES:
+    BY_PRIMITIVE.setdefault(_case.primitive, []).append(_case)
+SIZES = {"static": True, "unknown": False}
+
+
 def _checks() -> Iterator[Check]:
     for name, run_check in CONTRACT.items():
         yield Check(f"contract-{name}", run_check)
-    for case in CASES:
-        for known, sizes in ((True, "static"), (False, "unknown")):
-            yield Check(f"values-{case.id}-{sizes}", _bound(check_case, case, known))
-            if case.wrt:
-                yield Check(f"gradient-{case.id}-{sizes}", _bound(check_case_gradient, case, known))
-        if is_composite(case):
-            yield Check(f"expansion-{case.id}", _bound(check_expansion, case))
+    for kind, check in KINDS.items():
+        for primitive, cases in BY_PRIMITIVE.items():
+            for sizes, known in SIZES.items():
+                if chosen := cases_of(kind, cases, known):
+                    yield Check(f"{kind}-{primitive}-{sizes}", _bound(check, chosen, known))
 
 
-def _bound(check: Callable[..., Any], *args: Any) -> Callable[[Engine], None]:
+def cases_of(kind: str, cases: Sequence[Case], known: bool) -> list[Case]:
+    """Those for which a kind of check says something; with sizes unknown only those in which
+    that makes a difference."""
+    return [case for case in cases if WITH[kind](case) and (known or case.has_unknown)]
+
+
+def _bound(check: Callable[..., None], *args: Any) -> Callable[[Engine], None]:
     def run_check(engine: Engine) -> None:
         check(engine, *args)
 
     return run_check
 
 
-# One case -------------------------------------------------------------------------------------
+# One case, or several together ----------------------------------------------------------------
 
 
 def check_case(
-    engine: Engine, case: Case, known: bool = True, native: Native | None = None
+    engine: Engine, case: Case | Sequence[Case], known: bool = True, native: Native | None = None
 ) -> None:
     """Values against the oracle, and inferred types against the values' own.
 
     A second call must give the same, and no operand may be overwritten. Where a dtype is in use
-    that the engine lacks, it must be refused. Nothing is checked where the engine has no rule
-    and the expansion needs sizes that aren't known.
+    that the engine lacks, it must be refused.
 
     Args:
         engine: what computes it.
-        case: one of `conformance_cases()`.
+        case: one of `conformance_cases()`, or several: they make one function.
         known: whether all sizes are known before it runs.
         native: for which nodes the engine's own rules are used; `engine.native`, if None.
 
     Raises:
-        AssertionError: a value, dtype or shape is wrong.
+        AssertionError: a value, dtype or shape is wrong; of several cases it's a `CasesError`,
+            which names them.
     """
-    inputs = case.inputs(known)
-    outputs = case.results(inputs)
-    verify(Graph(inputs, outputs))
-    graph = _expanded(inputs, outputs, native or engine.native)
-    runs = [] if graph is None else _runs(engine, case, graph)
-    triples = (zip(outputs, values, case.expected(), strict=True) for values in runs)
-    for output, value, expected in chain.from_iterable(triples):
-        names = (value.dtype.name, output.dtype)
-        require(names == (expected.dtype.name,) * 2, f"dtype {names}, not {expected.dtype}")
-        require(output.type.accepts(value.shape), f"{output.type} isn't the type of {value.shape}")
-        _assert_close(value, expected, case.units)
-        if known and not case.data_dependent:
-            require(output.type.is_static, f"{output.type} isn't known, though all operands are")
+    one_by_one(check_values, engine, _several(case), known, native)
 
 
 def is_composite(case: Case) -> bool:
@@ -218,105 +205,50 @@ def is_composite(case: Case) -> bool:
     return REGISTRY[case.primitive].tier == "composite"
 
 
-def check_expansion(engine: Engine, case: Case) -> None:
-    """Values of a composite that is expanded, whatever rules the engine has for it."""
+def check_expansion(engine: Engine, case: Case | Sequence[Case], known: bool = True) -> None:
+    """Values of a composite that is expanded, whatever rules the engine has for it.
+
+    Raises:
+        AssertionError: as `check_case`; or it's still there when it's expanded.
+    """
+    cases = _several(case)
+    names = {c.primitive for c in cases}
 
     def native(node: Node) -> bool:
-        return node.primitive.name != case.primitive and engine.native(node)
+        return node.primitive.name not in names and engine.native(node)
 
-    check_case(engine, case, native=native)
-    inputs = case.inputs(known=True)
-    graph = simplify(Graph(inputs, case.results(inputs)), native)
-    left = {node.primitive.name for node in graph.nodes}
-    require(case.primitive not in left, f"{case.primitive} is still there when it's expanded")
+    check_case(engine, cases, known, native)
+    for c in cases:
+        inputs = c.inputs(known)
+        graph = simplify(Graph(inputs, c.results(inputs)), native)
+        left = names & {node.primitive.name for node in graph.nodes}
+        require(not left, f"{c.id}: {left} is still there when it's expanded")
 
 
-def check_case_gradient(engine: Engine, case: Case, known: bool = True) -> None:
-    """Gradients of a case against differences, to the order that the case says.
+def check_case_gradient(engine: Engine, case: Case | Sequence[Case], known: bool = True) -> None:
+    """Gradients of a case to the order that it says.
+
+    The embedded engine's are held against differences of values, another engine's against the
+    embedded engine's. An engine that lacks float64 must refuse them.
 
     Raises:
         AssertionError: a gradient is wrong, missing, or of another type.
     """
-    if "float64" in engine.lacks:  # differences mean nothing in other dtypes
-        return
-    inputs = case.inputs(known)
-    wrt = [inputs[i] for i in case.wrt]
-    results = case.results(inputs)
-    if _expanded(inputs, results, engine.native) is None:
-        return
-    floats = [r for r in results if r.dtype == "float64"]
-    loss: Node | None = None
-    for number, result in enumerate(floats):
-        part = reduce_sum(REGISTRY["sin"](result), range(len(result.shape)))
-        part = REGISTRY["mul"](part, constant(1.0 - 0.3 * number, "float64"))
-        loss = part if loss is None else add(loss, part)
-    require(loss is not None, "a case with gradients needs a result of float64")
-    assert loss is not None
-    for x, g in zip(wrt, gradients(loss, wrt), strict=True):
-        require(g is not None, f"there's no gradient by {x!r}")
-        assert g is not None
-        same = g.type.dtype == x.dtype and len(g.shape) == len(x.shape)
-        require(same, f"the gradient by {x!r} is {g.type}")
-    feeds = dict(zip(inputs, case.operands, strict=True))
-    check_gradients(loss, wrt, feeds, case.order, engine=engine)
+    one_by_one(check_slopes, engine, _several(case), known)
 
 
-def _expanded(inputs: Sequence[Node], outputs: Sequence[Node], native: Native) -> Graph | None:
-    """The graph that an engine gets; None where an expansion needs more sizes than are known."""
-    try:
-        graph = simplify(Graph(inputs, outputs), native)
-    except ShapeError:
-        if all(x.type.is_static for x in inputs):
-            raise
-        return None
-    verify(graph)
-    return graph
+def _several(case: Case | Sequence[Case]) -> list[Case]:
+    return [case] if isinstance(case, Case) else list(case)
 
 
-def _runs(engine: Engine, case: Case, graph: Graph) -> list[list[Array]]:
-    """The outputs' values, of a call and of the short way, where there's one. None at all where
-    the engine lacks a dtype, and says so."""
-    lacking = _dtypes(graph) & set(engine.lacks)
-    try:
-        executable = build(graph, engine)
-    except DTypeError:
-        if lacking:
-            return []
-        raise
-    require(not lacking, f"{engine.title} lacks {lacking}, and compiles it")
-    called = _called(engine, case, executable)
-    short = executable.short and executable.short(*map(np.array, case.operands))
-    return [called] if short is None else [called, short]
-
-
-def _called(engine: Engine, case: Case, executable: Executable) -> list[Array]:
-    """The values of two calls, as engines may run a program differently when it comes again."""
-    arguments = [engine.from_numpy(x.copy()) for x in case.operands]
-    first, second = (list(map(engine.to_numpy, run(executable, arguments))) for _ in range(2))
-    for x, y in zip(first, second, strict=True):
-        np.testing.assert_array_equal(x, y, err_msg="the second call differs from the first")
-    for x, y in zip(arguments, case.operands, strict=True):
-        np.testing.assert_array_equal(engine.to_numpy(x), y, err_msg="an operand was overwritten")
-    return first
-
-
-def _dtypes(graph: Graph) -> set[str]:
-    found: set[str] = set()
-    for node in graph.nodes:
-        types = (node.type,) if isinstance(node.type, TensorType) else node.type
-        found.update(type.dtype for type in types)
-        for body in bodies(node):
-            found |= _dtypes(body)
-    return found
-
-
-def _assert_close(got: Array, expected: Array, units: float) -> None:
-    """Integers and bools are equal; floats up to units in the last place (of 1, at least)."""
-    require(got.shape == expected.shape, f"shape {got.shape}, not {expected.shape}")
-    if expected.dtype.kind != "f":
-        np.testing.assert_array_equal(got, expected)
-        return
-    tolerance = units * float(np.finfo(expected.dtype).eps)
-    np.testing.assert_allclose(
-        got.astype("float64"), expected.astype("float64"), rtol=tolerance, atol=min(tolerance, 1e-6)
-    )
+# By the kind of a check: what runs it, and which cases it's for.
+KINDS: dict[str, Callable[..., None]] = {
+    "values": check_case,
+    "gradient": check_case_gradient,
+    "expansion": check_expansion,
+}
+WITH: dict[str, Callable[[Case], bool]] = {
+    "values": lambda case: True,
+    "gradient": lambda case: bool(case.wrt),
+    "expansion": is_composite,
+}

@@ -89,14 +89,14 @@ def check_gradients(
     shape = loss.shape
     if not loss.type.is_static:
         shape = np.shape(Function(list(start), [loss], engine=engine)([*start.values()])[0])
-    total = _projected(loss, shape, random)
+    total = projected(loss, shape, random)
     for level in range(1, order + 1):
         parts = gradients(total, wrt)
         _check_level(level, total, wrt, parts, start, step, (rtol, atol), random, engine)
         found = [(g, np.shape(start[x])) for x, g in zip(wrt, parts, strict=True) if g is not None]
         if not found:
             return
-        total = _sum([_projected(g, shape, random) for g, shape in found])
+        total = _sum([projected(g, shape, random) for g, shape in found])
 
 
 def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[Node, Any]:
@@ -116,7 +116,7 @@ def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[N
     return start
 
 
-def _projected(x: Node, shape: Sequence[Any], random: np.random.Generator) -> Node:
+def projected(x: Node, shape: Sequence[Any], random: np.random.Generator) -> Node:
     """The sum of `x`, whose value has that shape, times random weights."""
     if not shape:
         return x

@@ -60,6 +60,11 @@ class Case:
         """What a test's name shows."""
         return f"{self.primitive}-{self.label}"
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some size is unknown where sizes are: else there's nothing to tell apart."""
+        return any(not x.type.is_static for x in self.inputs(known=False))
+
     def inputs(self, known: bool) -> list[Node]:
         """Input nodes for the operands; unless `known`, sizes are (but for 1) unknown."""
         return [

@@ -1,0 +1,265 @@
+"""Several cases in one program: their values against oracles, their gradients against NumPy's.
+
+Compiling costs far more than running where programs are small, so all cases of a primitive make
+one function. Where that fails, each of them is run alone, and those that fail are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines._base import Engine, Executable
+from ..errors import DTypeError
+from ..ir.node import Node
+from ..ir.primitive import REGISTRY
+from ..ir.program import Graph, bodies
+from ..ir.types import TensorType
+from ..ir.verify import verify
+from ..prims.elementwise import add, constant
+from ..prims.reduce import reduce_sum
+from ..runtime.compiler import run
+from ..runtime.engines import embedded
+from ..runtime.stages import build
+from ..transform.grad import gradients
+from ..transform.simplify import simplify
+from .cases.case import Array, Case
+from .contract import require
+from .gradients import check_gradients, projected
+
+Native = Callable[[Node], bool]
+Together = Callable[..., None]
+
+# How far gradients may be from the embedded engine's: of each number, and of the largest one.
+RELATIVE, ABSOLUTE = 1e-6, 1e-8
+
+
+class CasesError(AssertionError):
+    """Some of several cases fail.
+
+    Attributes:
+        failures: by the id of a case what it raised alone. It's empty where each passes alone,
+            and all of them together don't.
+    """
+
+    def __init__(self, count: int, failures: Mapping[str, Exception], whole: Exception):
+        self.failures = dict(failures)
+        lines = [f"{len(failures)} of {count} cases fail"]
+        lines += [f"{name}: {type(e).__name__}: {e}" for name, e in failures.items()]
+        if not failures:
+            lines = [f"{count} cases pass alone and fail together: {type(whole).__name__}: {whole}"]
+        super().__init__("\n".join(lines))
+
+
+def one_by_one(check: Together, engine: Engine, cases: Sequence[Case], *rest: Any) -> None:
+    """Check cases together; where that fails, each alone, so that the failing ones are named."""
+    try:
+        check(engine, cases, *rest)
+    except Exception as whole:
+        if len(cases) == 1:
+            raise
+        failures: dict[str, Exception] = {}
+        for case in cases:
+            try:
+                check(engine, [case], *rest)
+            except Exception as error:
+                failures[case.id] = error
+        first = next(iter(failures.values()), whole)
+        raise CasesError(len(cases), failures, whole) from first
+
+
+class Use(NamedTuple):
+    """A case as nodes: what it's fed, and what comes out."""
+
+    case: Case
+    inputs: list[Node]
+    outputs: list[Node]
+
+
+def _joined(uses: Iterable[Use], native: Native) -> Graph:
+    """One graph of several uses, as the engine gets it."""
+    uses = list(uses)
+    inputs = [x for use in uses for x in use.inputs]
+    outputs = [y for use in uses for y in use.outputs]
+    graph = Graph(inputs, outputs)
+    verify(graph)
+    simple = simplify(graph, native)
+    verify(simple)
+    return simple
+
+
+def _possible(engine: Engine, uses: Sequence[Use], native: Native) -> list[Use]:
+    """Those uses whose dtypes the engine has. The others it must refuse, and say so."""
+    if not engine.lacks:
+        return list(uses)
+    found = []
+    for use in uses:
+        graph = _joined([use], native)
+        lacking = dtypes_of(graph) & set(engine.lacks)
+        if not lacking:
+            found.append(use)
+            continue
+        try:
+            build(graph, engine)
+        except DTypeError:
+            continue
+        raise AssertionError(f"{engine.title} lacks {lacking}, and compiles it")
+    return found
+
+
+def dtypes_of(graph: Graph) -> set[str]:
+    """The dtypes that occur in a graph, loops and conditions included."""
+    found: set[str] = set()
+    for node in graph.nodes:
+        types = (node.type,) if isinstance(node.type, TensorType) else node.type
+        found.update(type.dtype for type in types)
+        for body in bodies(node):
+            found |= dtypes_of(body)
+    return found
+
+
+# Values ---------------------------------------------------------------------------------------
+
+
+def check_values(
+    engine: Engine, cases: Sequence[Case], known: bool, native: Native | None = None
+) -> None:
+    """Values of cases against their oracles, by one function of all of them.
+
+    See `conformance.check_case` for what is checked.
+    """
+    native = native or engine.native
+    uses = []
+    for case in cases:
+        inputs = case.inputs(known)
+        uses.append(Use(case, inputs, case.results(inputs)))
+    uses = _possible(engine, uses, native)
+    if not uses:
+        return
+    for values in _runs(engine, uses, _joined(uses, native)):
+        rest = iter(values)
+        for case, _, outputs in uses:
+            for output, expected in zip(outputs, case.expected(), strict=True):
+                _check_value(case, known, output, next(rest), expected)
+
+
+def _check_value(case: Case, known: bool, output: Node, value: Array, expected: Array) -> None:
+    names = (value.dtype.name, output.dtype)
+    require(names == (expected.dtype.name,) * 2, f"dtype {names}, not {expected.dtype}")
+    require(output.type.accepts(value.shape), f"{output.type} isn't the type of {value.shape}")
+    _assert_close(value, expected, case.units)
+    if known and not case.data_dependent:
+        require(output.type.is_static, f"{output.type} isn't known, though all operands are")
+
+
+def _runs(engine: Engine, uses: Sequence[Use], graph: Graph) -> list[list[Array]]:
+    """The outputs' values, of a call and of the short way, where there's one."""
+    executable = build(graph, engine)
+    operands = [x for use in uses for x in use.case.operands]
+    called = _called(engine, operands, executable)
+    short = executable.short and executable.short(*map(np.array, operands))
+    return [called] if short is None else [called, short]
+
+
+def _called(engine: Engine, operands: Sequence[Array], executable: Executable) -> list[Array]:
+    """The values of two calls, as engines may run a program differently when it comes again."""
+    arguments = [engine.from_numpy(x.copy()) for x in operands]
+    first, second = (list(map(engine.to_numpy, run(executable, arguments))) for _ in range(2))
+    for x, y in zip(first, second, strict=True):
+        np.testing.assert_array_equal(x, y, err_msg="the second call differs from the first")
+    for x, y in zip(arguments, operands, strict=True):
+        np.testing.assert_array_equal(engine.to_numpy(x), y, err_msg="an operand was overwritten")
+    return first
+
+
+def _assert_close(got: Array, expected: Array, units: float) -> None:
+    """Integers and bools are equal; floats up to units in the last place (of 1, at least)."""
+    require(got.shape == expected.shape, f"shape {got.shape}, not {expected.shape}")
+    if expected.dtype.kind != "f":
+        np.testing.assert_array_equal(got, expected)
+        return
+    tolerance = units * float(np.finfo(expected.dtype).eps)
+    np.testing.assert_allclose(
+        got.astype("float64"), expected.astype("float64"), rtol=tolerance, atol=min(tolerance, 1e-6)
+    )
+
+
+# Gradients ------------------------------------------------------------------------------------
+
+
+def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
+    """Gradients of cases to the order that each says.
+
+    The embedded engine's are held against differences of values. Other engines' are held
+    against the embedded engine's, element by element: the loss with its gradients of first and
+    second order is one function, of all cases.
+    """
+    if engine is embedded():
+        for case in cases:
+            loss, inputs = _loss(case, known)
+            _firsts(loss, case, inputs)
+            feeds = dict(zip(inputs, case.operands, strict=True))
+            check_gradients(
+                loss, [inputs[i] for i in case.wrt], feeds, case.order, engine=engine
+            )
+        return
+    uses = _possible(engine, [_derived(case, known) for case in cases], engine.native)
+    if not uses:
+        return
+    operands = [x for use in uses for x in use.case.operands]
+    expected, got = (
+        [e.to_numpy(y) for y in run(build(_joined(uses, e.native), e), operands)]
+        for e in (embedded(), engine)
+    )
+    outputs = chain.from_iterable(use.outputs for use in uses)
+    for output, value, want in zip(outputs, got, expected, strict=True):
+        require(output.type.accepts(value.shape), f"{output.type} isn't the type of {value.shape}")
+        scale = max(1.0, float(np.abs(want).max(initial=0)))
+        np.testing.assert_allclose(value, want, rtol=RELATIVE, atol=ABSOLUTE * scale)
+
+
+def _loss(case: Case, known: bool) -> tuple[Node, list[Node]]:
+    """A smooth scalar function of a case's results, and the case's inputs."""
+    inputs = case.inputs(known)
+    loss: Node | None = None
+    floats = [r for r in case.results(inputs) if r.dtype == "float64"]
+    for number, result in enumerate(floats):
+        part = reduce_sum(REGISTRY["sin"](result), range(len(result.shape)))
+        part = REGISTRY["mul"](part, constant(1.0 - 0.3 * number, "float64"))
+        loss = part if loss is None else add(loss, part)
+    if loss is None:
+        raise AssertionError("a case with gradients needs a result of float64")
+    return loss, inputs
+
+
+def _firsts(loss: Node, case: Case, inputs: Sequence[Node]) -> list[Node]:
+    """The gradients of a case's loss; none may be missing, or of another type."""
+    wrt = [inputs[i] for i in case.wrt]
+    found: list[Node] = []
+    for x, g in zip(wrt, gradients(loss, wrt), strict=True):
+        require(g is not None, f"there's no gradient by {x!r}")
+        assert g is not None
+        same = g.type.dtype == x.dtype and len(g.shape) == len(x.shape)
+        require(same, f"the gradient by {x!r} is {g.type}")
+        found.append(g)
+    return found
+
+
+def _derived(case: Case, known: bool) -> Use:
+    """A case's loss, with its gradients and theirs."""
+    loss, inputs = _loss(case, known)
+    firsts = _firsts(loss, case, inputs)
+    outputs = [loss, *firsts]
+    if case.order > 1:
+        random = np.random.default_rng(0)
+        shapes = [np.shape(case.operands[i]) for i in case.wrt]
+        parts = [projected(g, s, random) for g, s in zip(firsts, shapes, strict=True)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = add(total, part)
+        seconds = gradients(total, [inputs[i] for i in case.wrt])
+        outputs += [g for g in seconds if g is not None]
+    return Use(case, inputs, outputs)

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Plant deliberate faults one at a time, run the tests that should find each, and count.
+
+    python tests/faults/run.py                      # all; compares with caught.json
+    python tests/faults/run.py --only torch scan    # those whose name or file contains a word
+    python tests/faults/run.py --record             # writes caught.json
+    python tests/faults/run.py --part 1/7           # every seventh, from the first
+
+Each fault is planted in a copy of the checkout of its own, in a folder that is removed behind
+it. Exits with 1 where a fault isn't caught that caught.json says to be caught, and with 2 where
+the text of one is gone: its row in table.py must follow the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from table import FAULTS, Fault
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+CAUGHT = HERE / "caught.json"
+# What a copy needs.
+PARTS = ("src", "tests", "conftest.py", "pyproject.toml", "docs", "README.md")
+SECONDS = 600  # for the tests of one fault
+
+# What pytest's exit status says of a fault. All other numbers mean that no test could tell.
+MEANING = {0: "missed", 1: "caught"}
+
+
+def problem(fault: Fault, tree: Path = TREE) -> str | None:
+    """Why a fault can't be planted; None where it can."""
+    path = tree / "src" / "kameleon" / fault.file
+    if not path.is_file():
+        return f"there is no file {fault.file}"
+    count = path.read_text(encoding="utf-8").count(fault.old)
+    return None if count == 1 else f"its text occurs {count} times in {fault.file}, not once"
+
+
+@contextmanager
+def planted(fault: Fault, tree: Path) -> Iterator[Path]:
+    """A copy of the checkout with the fault in it."""
+    with tempfile.TemporaryDirectory(prefix="kameleon-fault-") as name:
+        folder = Path(name)
+        for part in PARTS:
+            source, target = tree / part, folder / part
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        path = folder / "src" / "kameleon" / fault.file
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+        yield folder
+
+
+def outcome(fault: Fault, tree: Path) -> str:
+    """What the tests of a fault say: caught, missed, gone, hangs or broken."""
+    if problem(fault, tree):
+        return "gone"
+    with planted(fault, tree) as folder:
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command += [*fault.tests.split(), *(["-k", fault.words] if fault.words else [])]
+        environment = {**os.environ, "TEST_ENGINES": fault.engines, "PYTHONPATH": str(folder / "src")}
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, timeout=SECONDS,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return "hangs"
+    found = MEANING.get(done.returncode, "broken")
+    if done.returncode < 0:  # a crash of the process is a failure, too
+        found = "caught"
+    if found == "broken":
+        print(done.stdout[-2000:], file=sys.stderr)
+    return found
+
+
+def chosen(words: Sequence[str], part: str) -> list[Fault]:
+    """Those whose name or file contains one of the words; of them a part, `i/n`."""
+    found = [f for f in FAULTS if not words or any(w in f"{f.name} {f.file}" for w in words)]
+    number, parts = map(int, part.split("/"))
+    return found[number % parts :: parts]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", default=[], help="words of names or files")
+    parser.add_argument("--part", default="0/1", help="i/n: every n-th, from the i-th")
+    parser.add_argument("--record", action="store_true", help="write caught.json")
+    parser.add_argument("--tree", type=Path, default=TREE, help="another checkout to be tested")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once")
+    arguments = parser.parse_args()
+    record = json.loads(CAUGHT.read_text(encoding="utf-8")) if CAUGHT.exists() else {}
+    faults, found = chosen(arguments.only, arguments.part), {}
+    start = time.perf_counter()
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        outcomes = pool.map(lambda f: outcome(f, arguments.tree), faults)
+        for fault, result in zip(faults, outcomes, strict=True):
+            found[fault.name] = result
+            print(f"[{time.perf_counter() - start:5.0f} s] {result:7} {fault.name}", flush=True)
+    caught = sum(r == "caught" for r in found.values())
+    print(f"{caught} of {len(found)} faults caught")
+    if arguments.record:
+        names = {f.name for f in FAULTS}
+        kept = {k: v for k, v in {**record, **found}.items() if k in names}
+        CAUGHT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        return 0
+    gone = [name for name, result in found.items() if result == "gone"]
+    lost = [n for n, r in found.items() if r not in ("caught", "gone") and record.get(n) == "caught"]
+    for name in gone:
+        print(f"gone: {name}: {problem(next(f for f in FAULTS if f.name == name))}")
+    for name in lost:
+        print(f"not caught any more: {name}")
+    return 2 if gone else int(bool(lost))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

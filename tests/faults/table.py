@@ -1,0 +1,358 @@
+"""Deliberate faults: what a mistake in the sources would look like, and who must notice it.
+
+A fault is an exact piece of text that occurs once in a file of the package, what stands there
+instead, and the tests that are relevant for it. `run.py` plants them one at a time in a copy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CASES = "tests/prims/test_cases.py"
+GOLDEN = "tests/test_golden.py"
+PINS = "tests/prims/test_pins.py"
+CONFORMANCE = "tests/test_conformance.py"
+FUNCTION = "tests/test_function.py"
+RANDOM = "tests/test_random.py"
+SIZES = "tests/backend/test_sizes_at_run_time.py"
+SCANS = "tests/test_scans.py"
+SWITCHING = "tests/test_switching.py"
+
+
+class Fault(NamedTuple):
+    """A mistake, and the tests that should find it.
+
+    Attributes:
+        name: what it's about.
+        file: below `src/kameleon`.
+        old, new: the text that is there once, and what the mistake makes of it.
+        tests: files or folders, separated by blanks.
+        words: an expression for pytest's `-k`; all tests, if it's empty.
+        engines: on which those tests run, separated by commas.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    words: str = ""
+    engines: str = "numpy"
+
+
+# Rules of gradients: differences find them on the embedded engine.
+GRADIENTS = [
+    Fault("abs: slope x", "prims/elementwise.py",
+          "mul(g, sign(x))", "mul(g, x)", CASES, "gradient and abs"),
+    Fault("expm1: slope y", "prims/elementwise.py",
+          "[lambda g, y, x: mul(g, exp(x))]", "[lambda g, y, x: mul(g, y)]",
+          CASES, "gradient and expm1"),
+    Fault("cos: wrong sign", "prims/elementwise.py",
+          "neg(mul(g, sin(x)))", "mul(g, sin(x))", CASES, "gradient and cos"),
+    Fault("tanh: slope 1 - y", "prims/elementwise.py",
+          "sub(full_like(y, 1), mul(y, y))", "sub(full_like(y, 1), y)",
+          CASES, "gradient and tanh"),
+    Fault("div: by the divisor", "prims/elementwise.py",
+          "neg(div(mul(g, y), b))", "neg(div(mul(g, a), b))", CASES, "gradient and div"),
+    Fault("mod: not floored", "prims/elementwise.py",
+          "neg(mul(g, floor_div(a, b)))", "neg(mul(g, div(a, b)))", CASES, "gradient and mod"),
+    Fault("pow: exponent not lowered", "prims/elementwise.py",
+          "pow(x, sub(a, full_like(a, 1)))", "pow(x, a)", CASES, "gradient and pow"),
+    Fault("maximum: ties to the second", "prims/elementwise.py",
+          "_first_wins(lambda a, b: ge(a, b))", "_first_wins(lambda a, b: gt(a, b))", PINS),
+    Fault("sqrt: masked infinity", "prims/elementwise.py",
+          "zero_if_zero(g, div(scaled(g, 0.5), y))", "div(scaled(g, 0.5), y)", PINS),
+    Fault("select: branches swapped", "prims/elementwise.py",
+          "lambda g, y, c, a, b: select(c, full_like(g, 0), g),",
+          "lambda g, y, c, a, b: select(c, g, full_like(g, 0)),", CASES, "gradient and select"),
+    Fault("extremum: ties aren't shared", "prims/reduce.py",
+          "spread(div(g, reduce_sum(ones, axes)), x, axes)", "spread(g, x, axes)", PINS),
+    Fault("prod: suffixes not turned", "prims/reduce.py",
+          "mul(before, reverse(after, axes=(0,)))", "mul(before, after)",
+          CASES, "gradient and reduce_prod"),
+    Fault("cumsum: in the same direction", "prims/reduce.py",
+          "reverse(cumsum(reverse(g, axes=(axis,)), axis=axis), axes=(axis,))",
+          "cumsum(g, axis=axis)", CASES, "gradient and cumsum"),
+    Fault("cumprod: first factor 1", "prims/reduce.py",
+          "factor = slice_axis(pad(backwards, one, 0), axis, None, -1)",
+          "factor = slice_axis(pad(backwards, one, 1), axis, None, -1)",
+          CASES, "gradient and cumprod"),
+    Fault("linear_scan: not shifted", "prims/reduce.py",
+          "mul(_linear_scan_sums(g, a, axis), _shift(y, axis))",
+          "mul(_linear_scan_sums(g, a, axis), y)", CASES, "gradient and linear_scan"),
+    Fault("transpose: not undone", "prims/movement.py",
+          "[lambda g, y, x, perm: transpose(g, inverse(perm))]",
+          "[lambda g, y, x, perm: transpose(g, perm)]", CASES, "gradient and transpose"),
+    Fault("concatenate: all parts from the start", "prims/movement.py",
+          "index = add(index, broadcast_to(offset, [size]))", "index = add(index, index)",
+          CASES, "gradient and concatenate"),
+    Fault("contract: a's axes out of order", "prims/linalg.py",
+          "inverse((*batch[0], *free_a, *paired))", "(*batch[0], *free_a, *paired)",
+          CASES, "gradient and contract"),
+    Fault("contract: b's axes unsorted", "prims/linalg.py",
+          "[over[1][over[0].index(i)] for i in sorted(over[0])]", "list(over[1])",
+          CASES, "gradient and contract"),
+    Fault("softmax: sum left out", "prims/special.py",
+          "return sub(weighted, mul(y, spread(reduce_sum(weighted, (axis,)), y, (axis,))))",
+          "return sub(weighted, mul(y, weighted))", CASES, "gradient and softmax"),
+    Fault("elu: slope y", "prims/special.py",
+          "mul(g, add(y, full_like(y, 1)))", "mul(g, y)", CASES, "gradient and elu"),
+    Fault("crossentropy: targets count once", "prims/special.py",
+          "weighted = mul(p, spread(reduce_sum(t, axes), p, axes))", "weighted = p",
+          CASES, "gradient and softmax_crossentropy"),
+    Fault("conv_kernel: second order", "prims/conv.py",
+          "lambda g, y, x, up, window: conv(x, g, window=window),",
+          "lambda g, y, x, up, window: up,", CASES, "gradient and conv_kernel"),
+    Fault("scan: in the same direction", "prims/scan_gradient.py",
+          'not reverse.node.attrs["backwards"],', 'reverse.node.attrs["backwards"],',
+          CASES, "gradient and scan"),
+    Fault("scan: products over too few steps", "prims/scan_gradient.py",
+          "over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs[\"over\"])",
+          "over_a, over_b = ((*(i + 1 for i in axes), 0) for axes in share.attrs[\"over\"][::-1])",
+          f"{CASES} {SCANS}", "scan"),
+]  # fmt: skip
+
+# Types, shapes and expansions.
+SHAPES = [
+    Fault("one_hot: classes from 1", "prims/indexing.py",
+          "return cast(eq(stretched, positions), as_dtype(dtype))",
+          "return cast(eq(positions, stretched), INT64)", GOLDEN, "one_hot"),
+    Fault("slice: a size too few", "prims/movement.py",
+          "return None if dim is None else len(range(*slice(*window).indices(dim)))",
+          "return None if dim is None else max(0, len(range(*slice(*window).indices(dim))) - 1)",
+          CASES, "value and slice"),
+    Fault("pad: one margin forgotten", "prims/movement.py",
+          "None if d is None else d + low + high", "None if d is None else d + low",
+          CASES, "value and pad"),
+    Fault("reshape: anything fits", "prims/movement.py",
+          "product and known % product):", "False):", f"{PINS} {GOLDEN}", "reshape"),
+    Fault("broadcast: sizes that differ are taken", "prims/movement.py",
+          "want is not None and dim != want)", "want is not None and dim > want)", PINS),
+    Fault("argmax: index of the wrong dtype", "prims/reduce.py",
+          "return TensorType(x.shape[:axis] + x.shape[axis + 1 :], INT64)",
+          "return TensorType(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)",
+          CASES, "value and argmax"),
+    Fault("count of unknown sizes", "prims/reduce.py",
+          "count = mul(count, factor)", "count = factor", f"{SIZES} {GOLDEN}", "mean or var or std"),
+    Fault("flat index: factor off", "prims/indexing.py",
+          "flat = add(mul(flat, broadcast_to(scale, dims)), here)",
+          "flat = add(mul(here, broadcast_to(scale, dims)), flat)", CASES, "expansion and along"),
+    Fault("sigmoid expanded without care", "prims/special.py",
+          "e = exp(neg(abs(x)))", "e = exp(neg(x))", CASES, "expansion and sigmoid"),
+    Fault("log_softmax expanded without care", "prims/special.py",
+          "off = sub(x, spread(reduce_max(x, (axis,)), x, (axis,)))\n    return sub(off,",
+          "off = x\n    return sub(off,", CASES, "expansion and log_softmax"),
+    Fault("max_pool: padding may be chosen", "prims/pool.py",
+          "chosen = argmax(cast(logical_and(hits, where), INT32), axis=0)",
+          "chosen = argmax(cast(hits, INT32), axis=0)", CASES, "expansion and max_pool"),
+    Fault("depthwise kernel: axes in another order", "prims/conv.py",
+          "reshape(transpose(out, (1, 0, 2)), [*window.sizes, c, multiplier])",
+          "reshape(out, [*window.sizes, c, multiplier])", CASES, "expansion and depthwise_kernel"),
+    Fault("average of padded windows", "prims/pool.py",
+          "counts = np.multiply.outer(counts, ((seen >= 0) & (seen < dim)).sum(1))",
+          "counts = np.multiply.outer(counts, ((seen >= 0) & (seen <= dim)).sum(1))",
+          GOLDEN, "pool2d"),
+    Fault("unslice: start out of range", "prims/movement.py",
+          "join_shapes(g.shape, want, \"unslice\")", "pass", PINS),
+]  # fmt: skip
+
+# Random numbers.
+DRAWS = [
+    Fault("cipher: a rotation", "prims/random.py", "(13, 15, 26, 6)", "(13, 15, 26, 7)", RANDOM),
+    Fault("cipher: the key's parity", "prims/random.py", "0x1BD11BDA", "0x1BD11BDB", RANDOM),
+    Fault("centered: half a step off", "prims/random.py",
+          "return sub(mul(full_like(u, 2), u), full_like(u, 1 - step))",
+          "return sub(mul(full_like(u, 2), u), full_like(u, 1))", RANDOM),
+    Fault("events: probability squared", "prims/random.py",
+          "threshold = round(probability * 2.0**32)",
+          "threshold = round(probability**2 * 2.0**32)", f"{RANDOM} tests/test_dropout.py"),
+    Fault("a stream stands still", "runtime/function.py",
+          "new += [(count + 1, embedded(), {})", "new += [(count, embedded(), {})", RANDOM),
+]  # fmt: skip
+
+# Rewrites of graphs.
+REWRITES = [
+    Fault("x ** 2 -> x", "transform/simplify.py",
+          "return mul(x, x) if exponent == 2 and fills(node, x) else None",
+          "return x if exponent == 2 and fills(node, x) else None", f"{GOLDEN} {CASES}", "pow"),
+    Fault("a + -b -> b - a", "transform/simplify.py",
+          'return sub(a, b.operands[0]) if b.primitive.name == "neg" else None',
+          'return sub(b.operands[0], a) if b.primitive.name == "neg" else None',
+          "tests/test_properties.py", "thrown"),
+    Fault("transposes joined the wrong way", "transform/simplify.py",
+          'transpose(x.operands[0], [inner[i] for i in node.attrs["perm"]])',
+          'transpose(x.operands[0], [node.attrs["perm"][i] for i in inner])',
+          "tests/test_properties.py", "thrown"),
+    Fault("float zeros are neutral", "transform/simplify.py",
+          "    if node.dtype.is_integer:\n        found = _neutral(1, 0)(node)",
+          "    if True:\n        found = _neutral(1, 0)(node)",
+          f"{CASES} tests/test_properties.py tests/test_stages.py tests/backend/test_operators.py"),
+    Fault("the wrong branch", "transform/simplify.py",
+          '"then" if known else "otherwise"', '"otherwise" if known else "then"',
+          f"{GOLDEN} {FUNCTION} {CASES}", "phase or switch or cond"),
+    Fault("slices of a scan from the wrong end", "transform/scans.py",
+          "found[n] = slice_axis(made, axis, a - start, b - start)",
+          "found[n] = slice_axis(made, axis, 0, b - a)", SCANS),
+]  # fmt: skip
+
+# Kernels of the embedded engine.
+KERNELS = [
+    Fault("gather clamps", "engines/numpy/kernels.py",
+          '    check_index(index, x.shape[axis])\n    return np.take(x, index, axis)',
+          '    return np.take(x, index, axis, mode="clip")', f"{PINS} {CASES}",
+          "fault or indices or gather or contract"),
+    Fault("scatter: repeated indices once", "engines/numpy/kernels.py",
+          "    where: Any = (slice(None),) * axis + (index,)\n    np.add.at(out, where, g)",
+          "    where: Any = (slice(None),) * axis + (index,)\n    out[where] += g",
+          CASES, "scatter_add"),
+    Fault("softplus overflows", "engines/numpy/kernels.py",
+          "    np.log1p(np.exp(t, t), t)\n    return np.add(t, np.maximum(x, 0), t)",
+          "    return np.log1p(np.exp(x))", CASES, "value and softplus"),
+    Fault("patches: dilation ignored", "engines/numpy/windows.py",
+          "*(step * d for step, d, _ in zip(steps, dilation, offsets, strict=False)),",
+          "*(step for step, d, _ in zip(steps, dilation, offsets, strict=False)),",
+          f"{CASES} tests/engines/test_windows.py", "patches or conv or windows"),
+    Fault("fold: strides forgotten", "engines/numpy/windows.py",
+          "        x[cells] += split[windows][..., number, :]",
+          "        x[cells] = split[windows][..., number, :]",
+          f"{CASES} tests/engines/test_windows.py", "fold or conv or windows"),
+    Fault("linear_scan starts with the factor", "engines/numpy/kernels.py",
+          "y[i] = b[i] if i == 0 else a[i] * y[i - 1] + b[i]",
+          "y[i] = a[i] + b[i] if i == 0 else a[i] * y[i - 1] + b[i]", CASES, "linear_scan"),
+    Fault("crossentropy: underflow", "engines/numpy/kernels.py",
+          "    if lost.any():\n        exact", "    if False:\n        exact",
+          CASES, "value and sparse_softmax"),
+]  # fmt: skip
+
+# State, and calls from several threads.
+STATE = [
+    Fault("no lock is taken", "runtime/state.py",
+          "    with a:\n        return call(*given)", "    return call(*given)",
+          f"{FUNCTION} {SWITCHING} {RANDOM}", "thread or wait or lock or one_call"),
+    Fault("values aren't copied in", "runtime/function.py",
+          'return np.array(array, order="C")', "return array", f"{FUNCTION} {SWITCHING}"),
+    Fault("values of any shape go in", "runtime/function.py",
+          "    if not want.accepts(array.shape):\n        raise FeedError(",
+          "    if False:\n        raise FeedError(", f"{FUNCTION} {SWITCHING}"),
+    Fault("another engine's copy is read", "runtime/state.py",
+          "copy = copies.get(engine)", "copy = next(iter(copies.values()), None)",
+          SWITCHING, engines="numpy,torch,jax"),
+    Fault("the learning phase is forgotten", "runtime/function.py",
+          "return None if self._phase is None else bool(arguments[self._phase])",
+          "return None if self._phase is None else True", f"{FUNCTION} {GOLDEN}", "phase"),
+    Fault("constants are read once", "runtime/function.py",
+          "any(a is not b for a, b in zip(held, values, strict=True))", "False",
+          f"{FUNCTION} tests/test_calls.py"),
+]  # fmt: skip
+
+# Each engine's own rules.
+ENGINES = [
+    Fault("jax: remainder of the dividend's sign", "engines/jax/elementwise.py",
+          "return lax.select(_sign_differs(r, y), lax.add(r, y), r)", "return r",
+          CASES, "value and mod", "jax"),
+    Fault("jax: arithmetic shift of unsigned", "engines/jax/elementwise.py",
+          "lax.shift_right_arithmetic if signed else lax.shift_right_logical",
+          "lax.shift_right_arithmetic", CASES, "value and shift_right", "jax"),
+    Fault("jax: scans forwards only", "engines/jax/control.py",
+          'reverse=node.attrs["backwards"],', "reverse=False,",
+          CASES, "scan", "jax"),
+    Fault("jax: gaps of a slice's adjoint", "engines/jax/movement.py",
+          "margins = [(r.start, d - r[-1] - 1, r.step - 1)", "margins = [(r.start, d - r.stop, 0)",
+          CASES, "slice", "jax"),
+    Fault("jax: sum_unpool forgets a cell", "engines/jax/windows.py",
+          "parts = (g for _ in range(window.cells))",
+          "parts = (g if i else lax.neg(g) for i in range(window.cells))",
+          CASES, "gradient and pool", "jax"),
+    Fault("jax: last of several NaN", "engines/jax/windows.py",
+          "lax.bitwise_and(_nan(cell), lax.eq(top, top))", "_nan(cell)",
+          CASES, "value and max_pool", "jax"),
+    Fault("torch: sign bits not turned", "engines/torch/rules.py",
+          "turned = [e.turned(x, a, low) for x, a in zip(node.operands, args, strict=True)]",
+          "turned = list(args)", CASES, "value and (lt or gt or maximum)", "torch"),
+    Fault("torch: unstable order", "engines/torch/rules.py",
+          '"argsort": _position("argsort", ", stable=True"),', '"argsort": _position("argsort"),',
+          f"{CASES} {GOLDEN} tests/engines/test_torch.py", "sort or top_k", "torch"),
+    Fault("torch: softplus cut off", "engines/torch/rules.py",
+          '700.0 if node.dtype == "float64" else 80.0', "20.0", CASES, "softplus", "torch"),
+    Fault("torch: kernel's gradient not turned back", "engines/torch/windows.py",
+          "    k = _adjoint(g, x, dummy, 1, (strides, padding, dilation))\n"
+          "    return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)",
+          "    k = _adjoint(g, x, dummy, 1, (strides, padding, dilation))\n"
+          "    return k.permute(*range(2, k.dim()), 0, 1).reshape(shape)",
+          CASES, "gradient and conv", "torch"),
+    Fault("torch: padding takes part in the gradient", "engines/torch/windows.py",
+          "return unpool_flat(g.masked_fill(torch.logical_not(inside), 0), flat, space)",
+          "return unpool_flat(g, flat, space)", CASES, "pool", "torch"),
+    Fault("torch: memory given away while in use", "engines/torch/pool.py",
+          "    if sys.getrefcount(tensor) > _REFERENCES or tensor._use_count() > 1:\n"
+          "        return\n", "", f"{CASES} tests/engines/test_torch.py {SWITCHING}",
+          "contract or memory or held or buffer or view", "torch"),
+    Fault("tensorflow: modulo of C", "engines/tensorflow/elementwise.py",
+          '"mod": division("FloorMod"),', '"mod": division("TruncateMod"),',
+          CASES, "value and mod", "tensorflow"),
+    Fault("tensorflow: argmax skips NaN", "engines/tensorflow/movement.py",
+          "if not node.operands[0].dtype.is_float:\n            return found",
+          "if True:\n            return found", CASES, "value and argmax", "tensorflow"),
+    Fault("tensorflow: scans backwards from the wrong end", "engines/tensorflow/control.py",
+          "at = raw.Sub(x=length - 1, y=i)", "at = raw.Sub(x=length, y=i + 1) * 0",
+          CASES, "scan", "tensorflow"),
+    Fault("tensorflow: mean instead of sum", "engines/tensorflow/windows.py",
+          "    g = _mul(g, constant(window.cells, g.dtype))\n", "",
+          CASES, "gradient and sum_pool", "tensorflow"),
+    Fault("tensorflow: columns of any sum", "engines/tensorflow/movement.py",
+          "if axes == (0,) and len(x.shape) == 2", "if len(axes) == 1 and len(x.shape) == 2",
+          CASES, "reduce_sum", "tensorflow"),
+    Fault("onnx: division truncates", "engines/onnxruntime/elementwise.py",
+          'quotient = lo.op("Sub", quotient, lo.cast(lower, dtype))', "pass",
+          CASES, "value and floor_div", "onnxruntime"),
+    Fault("onnx: NaN lost by extrema", "engines/onnxruntime/movement.py",
+          'return lo.op("Where", spoilt, lo.scalar(np.nan, node.dtype), found)', "return found",
+          CASES, "value and reduce_max", "onnxruntime"),
+    Fault("onnx: scatter keeps the last", "engines/onnxruntime/indexing.py",
+          'total = lo.op("ScatterND", zeros, where, g, reduction="add")',
+          'total = lo.op("ScatterND", zeros, where, g)', CASES, "scatter_add", "onnxruntime"),
+    Fault("onnx: scans in one direction", "engines/onnxruntime/control.py",
+          'way = int(node.attrs["backwards"])', "way = 0", CASES, "scan", "onnxruntime"),
+    Fault("onnx: log1p without its correction", "engines/onnxruntime/elementwise.py",
+          'return lo.op("Where", exact, log, lo.op("Add", log, correction))', "return log",
+          CASES, "log1p", "onnxruntime"),
+    Fault("theano: bools are added", "engines/theano/rules.py",
+          '{"add": pt.or_, "mul": pt.and_}', '{"add": pt.xor, "mul": pt.and_}',
+          CASES, "value and add", "theano"),
+    Fault("theano: select the other way", "engines/theano/rules.py",
+          '"select": pt.switch,', '"select": lambda c, a, b: pt.switch(c, b, a),',
+          CASES, "select", "theano"),
+    Fault("theano: outputs share memory", "engines/theano/lowering.py",
+          "if root in taken or root.owner is None:", "if root.owner is None:",
+          f"{CASES} tests/engines/test_theano.py", "fresh or contract or memory", "theano"),
+]  # fmt: skip
+
+# Functions of K.
+SURFACE = [
+    Fault("hard_sigmoid: slope", "backend/activations.py",
+          "ew.scaled(x, 0.2)", "ew.scaled(x, 0.25)", GOLDEN, "hard_sigmoid"),
+    Fault("binary crossentropy from logits", "backend/losses.py",
+          "return ew.sub(special.softplus(logits), ew.mul(target, logits))",
+          "return ew.sub(special.softplus(logits), logits)", GOLDEN, "binary_crossentropy"),
+    Fault("in_top_k: ties count as larger", "backend/losses.py",
+          "better = ew.gt(x, broadcast_to(own, dims_of(x)))",
+          "better = ew.ge(x, broadcast_to(own, dims_of(x)))", GOLDEN, "in_top_k"),
+    Fault("l2_normalize: over everything", "backend/normalization.py",
+          'axes = axes_of(x, axis, "l2_normalize")', 'axes = axes_of(x, None, "l2_normalize")',
+          GOLDEN, "l2_normalize"),
+    Fault("rnn: masked steps go on", "backend/recurrence.py",
+          "kept = [keep(mark, n, s) for n, s in zip(new, states, strict=True)]", "kept = new",
+          GOLDEN, "rnn"),
+    Fault("rnn: order backwards", "backend/recurrence.py",
+          "frames = reverse(frames, axes=(0,))", "pass", GOLDEN, "rnn"),
+    Fault("batch normalization: beta forgotten", "backend/normalization.py",
+          "shift = ew.add(*broadcast_together((shift, offset), what))", "pass",
+          GOLDEN, "batch_normalization", "numpy,jax"),
+    Fault("sparse crossentropy: wrong class of error", "backend/losses.py",
+          'raise DTypeError(f"{what}: targets must be integers',
+          'raise RuntimeError(f"{what}: targets must be integers', GOLDEN, "in_top_k"),
+]  # fmt: skip
+
+FAULTS: list[Fault] = [
+    *GRADIENTS, *SHAPES, *DRAWS, *REWRITES, *KERNELS, *STATE, *ENGINES, *SURFACE,
+]  # fmt: skip
