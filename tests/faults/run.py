@@ -72,7 +72,11 @@ def outcome(fault: Fault, tree: Path) -> str:
     with planted(fault, tree) as folder:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         command += [*fault.tests.split(), *(["-k", fault.words] if fault.words else [])]
-        environment = {**os.environ, "TEST_ENGINES": fault.engines, "PYTHONPATH": str(folder / "src")}
+        environment = {
+            **os.environ,
+            "TEST_ENGINES": fault.engines,
+            "PYTHONPATH": str(folder / "src"),
+        }
         try:
             done = subprocess.run(
                 command, cwd=folder, env=environment, timeout=SECONDS,
@@ -119,7 +123,9 @@ def main() -> int:
         CAUGHT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         return 0
     gone = [name for name, result in found.items() if result == "gone"]
-    lost = [n for n, r in found.items() if r not in ("caught", "gone") and record.get(n) == "caught"]
+    lost = [
+        n for n, r in found.items() if r not in ("caught", "gone") and record.get(n) == "caught"
+    ]
     for name in gone:
         print(f"gone: {name}: {problem(next(f for f in FAULTS if f.name == name))}")
     for name in lost:

@@ -73,9 +73,9 @@ GRADIENTS = [
     Fault("cumsum: in the same direction", "prims/reduce.py",
           "reverse(cumsum(reverse(g, axes=(axis,)), axis=axis), axes=(axis,))",
           "cumsum(g, axis=axis)", CASES, "gradient and cumsum"),
-    Fault("cumprod: first factor 1", "prims/reduce.py",
-          "factor = slice_axis(pad(backwards, one, 0), axis, None, -1)",
-          "factor = slice_axis(pad(backwards, one, 1), axis, None, -1)",
+    Fault("cumprod: products before, from 0", "prims/reduce.py",
+          "before = slice_axis(cumprod(pad(x, one, 1), axis=axis), axis, None, -1)",
+          "before = slice_axis(cumprod(pad(x, one, 0), axis=axis), axis, None, -1)",
           CASES, "gradient and cumprod"),
     Fault("linear_scan: not shifted", "prims/reduce.py",
           "mul(_linear_scan_sums(g, a, axis), _shift(y, axis))",
@@ -106,10 +106,12 @@ GRADIENTS = [
     Fault("scan: in the same direction", "prims/scan_gradient.py",
           'not reverse.node.attrs["backwards"],', 'reverse.node.attrs["backwards"],',
           CASES, "gradient and scan"),
-    Fault("scan: products over too few steps", "prims/scan_gradient.py",
-          "over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs[\"over\"])",
-          "over_a, over_b = ((*(i + 1 for i in axes), 0) for axes in share.attrs[\"over\"][::-1])",
-          f"{CASES} {SCANS}", "scan"),
+    Fault("scan: sign of a sum over steps", "prims/scan_gradient.py",
+          '"neg": lambda s, node, rest: neg(s),', '"neg": lambda s, node, rest: s,',
+          f"{CASES} {SCANS} tests/test_properties.py", "scan or loops"),
+    Fault("scan: constants' shares of the last step alone", "prims/scan_gradient.py",
+          "new_totals = [add(t, s) for t, s in zip(totals, sums.carried, strict=True)]",
+          "new_totals = list(sums.carried)", CASES, "gradient and scan"),
 ]  # fmt: skip
 
 # Types, shapes and expansions.
@@ -133,7 +135,8 @@ SHAPES = [
           "return TensorType(x.shape[:axis] + x.shape[axis + 1 :], x.dtype)",
           CASES, "value and argmax"),
     Fault("count of unknown sizes", "prims/reduce.py",
-          "count = mul(count, factor)", "count = factor", f"{SIZES} {GOLDEN}", "mean or var or std"),
+          "count = mul(count, factor)", "count = factor",
+          f"{SIZES} {GOLDEN}", "mean or var or std"),
     Fault("flat index: factor off", "prims/indexing.py",
           "flat = add(mul(flat, broadcast_to(scale, dims)), here)",
           "flat = add(mul(here, broadcast_to(scale, dims)), flat)", CASES, "expansion and along"),
@@ -152,8 +155,9 @@ SHAPES = [
           "counts = np.multiply.outer(counts, ((seen >= 0) & (seen < dim)).sum(1))",
           "counts = np.multiply.outer(counts, ((seen >= 0) & (seen <= dim)).sum(1))",
           GOLDEN, "pool2d"),
-    Fault("unslice: start out of range", "prims/movement.py",
-          "join_shapes(g.shape, want, \"unslice\")", "pass", PINS),
+    Fault("broadcast: stretched axes aren't summed", "prims/movement.py",
+          "axes = (*range(offset), *stretched)", "axes = (*range(offset),)",
+          CASES, "gradient and broadcast_to"),
 ]  # fmt: skip
 
 # Random numbers.

@@ -19,9 +19,11 @@ from .conformance import (
     conformance_checks,
 )
 from .gradients import check_gradients, directional_difference
+from .together import CasesError
 
 __all__ = [
     "Case",
+    "CasesError",
     "Check",
     "Report",
     "check_case",

@@ -47,11 +47,17 @@ class CasesError(AssertionError):
 
     def __init__(self, count: int, failures: Mapping[str, Exception], whole: Exception):
         self.failures = dict(failures)
-        lines = [f"{len(failures)} of {count} cases fail"]
-        lines += [f"{name}: {type(e).__name__}: {e}" for name, e in failures.items()]
         if not failures:
-            lines = [f"{count} cases pass alone and fail together: {type(whole).__name__}: {whole}"]
+            super().__init__(f"{count} cases pass alone and fail together: {_said(whole)}")
+            return
+        first = _said(next(iter(failures.values()))).splitlines()[0]
+        lines = [f"{len(failures)} of {count} cases fail, the first with {first}"]
+        lines += [f"{name}: {_said(error)}" for name, error in failures.items()]
         super().__init__("\n".join(lines))
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip()}"
 
 
 def one_by_one(check: Together, engine: Engine, cases: Sequence[Case], *rest: Any) -> None:
@@ -202,14 +208,12 @@ def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
             loss, inputs = _loss(case, known)
             _firsts(loss, case, inputs)
             feeds = dict(zip(inputs, case.operands, strict=True))
-            check_gradients(
-                loss, [inputs[i] for i in case.wrt], feeds, case.order, engine=engine
-            )
+            check_gradients(loss, [inputs[i] for i in case.wrt], feeds, case.order, engine=engine)
         return
     uses = _possible(engine, [_derived(case, known) for case in cases], engine.native)
     if not uses:
         return
-    operands = [x for use in uses for x in use.case.operands]
+    operands = [np.asarray(x) for use in uses for x in use.case.operands]
     expected, got = (
         [e.to_numpy(y) for y in run(build(_joined(uses, e.native), e), operands)]
         for e in (embedded(), engine)
