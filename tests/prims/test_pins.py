@@ -258,6 +258,11 @@ FAULTS: dict[str, tuple[Callable[[], Any], type[KameleonError], str]] = {
         r"'complex64' is not one of bool",
     ),
     "elements don't fit": (lambda: reshape(A23, (4, 2)), ShapeError, r"\(2, 3\) has 6 elements"),
+    "the rest doesn't divide": (
+        lambda: reshape(A23, (4, -1)),
+        ShapeError,
+        r"\(2, 3\) has 6 elements",
+    ),
     "nothing to infer": (lambda: reshape(of((0, 3))[0], (0, -1)), ShapeError, r"-1"),
     "no stretching": (
         lambda: broadcast_to(V3, (2, 4)),
