@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 # Workloads that are compared on every engine; the module has the same name.
-COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny")
+COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny", "small")
 # What Kameleon itself costs, measured on NumPy: by name, the module.
 ITSELF = {"import": "imports", "graph": "graph", "memory": "memory"}
 ENGINES = ("numpy", "tensorflow", "jax", "torch", "theano", "onnxruntime")

@@ -7,6 +7,7 @@ import chain
 import conv
 import mlp
 import numpy as np
+import small
 from lstm import BATCH, INPUTS, STEPS, UNITS
 from numpy.lib.stride_tricks import as_strided
 
@@ -351,6 +352,50 @@ class Count:
         np.add(self.value, 1, out=self.value)
 
 
+# Single functions ------------------------------------------------------------------------------
+
+
+def one_hot(labels: np.ndarray) -> np.ndarray:
+    """Ones at the labels."""
+    found = np.zeros((len(labels), small.CLASSES), "float32")
+    found[np.arange(len(labels)), labels] = 1
+    return found
+
+
+def prod_slope(x: np.ndarray) -> np.ndarray:
+    """The product of all others in each row: by division, where that is right."""
+    product = np.prod(x, axis=1, keepdims=True)
+    if product.all() and np.isfinite(product).all():
+        return product / x
+    before, after = np.ones((2, *x.shape), "float32")
+    np.cumprod(x[:, :-1], axis=1, out=before[:, 1:])
+    np.cumprod(x[:, :0:-1], axis=1, out=after[:, -2::-1])
+    return before * after
+
+
+def cumprod_slope(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Of the running product of each row, weighted: by division, where that is right."""
+    weighted = np.cumprod(x, axis=1)
+    if not (weighted[:, -1].all() and np.isfinite(weighted[:, -1]).all()):
+        raise NotImplementedError("there are zeros")
+    weighted *= g
+    return np.cumsum(weighted[:, ::-1], axis=1)[:, ::-1] / x
+
+
+def mapped(rows: np.ndarray) -> np.ndarray:
+    """All rows at once."""
+    return np.tanh(rows * 2 + np.square(rows).sum(axis=1, keepdims=True))
+
+
+SMALL = {
+    "one_hot, 50,000 classes": one_hot,
+    "sparse dot": lambda matrix, dense: matrix @ dense,
+    "gradient of prod": prod_slope,
+    "gradient of cumprod": cumprod_slope,
+    "map_fn, 1,000 steps": mapped,
+}
+
+
 def pin(threads: int) -> None:
     """The environment variables of BLAS are all there is."""
 
@@ -363,4 +408,5 @@ SIDES = {
     "chain": Chain,
     "add": lambda: np.add,
     "count": Count,
+    "small": lambda: SMALL,
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import attention
 import chain
 import conv
 import lstm
 import mlp
 import numpy as np
+import small
 import torch
 import torch.nn.functional as F
 
@@ -168,6 +172,51 @@ def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (torch.from_numpy(x) + torch.from_numpy(y)).numpy()
 
 
+# Single functions ------------------------------------------------------------------------------
+
+
+def one_hot(labels: np.ndarray) -> np.ndarray:
+    """Ones at the labels."""
+    found = torch.zeros(len(labels), small.CLASSES)
+    return found.scatter_(1, torch.from_numpy(labels).long()[:, None], 1.0).numpy()
+
+
+def sparse_dot(matrix: Any, dense: np.ndarray) -> np.ndarray:
+    """Compressed rows times a dense matrix."""
+    parts = (torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such tensors are in beta state
+        rows = torch.sparse_csr_tensor(*parts, size=matrix.shape)
+    return (rows @ torch.from_numpy(dense)).numpy()
+
+
+def prod_slope(x: np.ndarray) -> np.ndarray:
+    """By autograd."""
+    x = torch.from_numpy(x).requires_grad_()
+    return torch.autograd.grad(torch.prod(x, 1).sum(), x)[0].numpy()
+
+
+def cumprod_slope(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """By autograd."""
+    x = torch.from_numpy(x).requires_grad_()
+    return torch.autograd.grad(torch.cumprod(x, 1), x, torch.from_numpy(g))[0].numpy()
+
+
+def mapped(rows: np.ndarray) -> np.ndarray:
+    """All rows at once."""
+    x = torch.from_numpy(rows)
+    return (x * 2).add_(x.square().sum(1, keepdim=True)).tanh_().numpy()
+
+
+SMALL = {
+    "one_hot, 50,000 classes": one_hot,
+    "sparse dot": sparse_dot,
+    "gradient of prod": prod_slope,
+    "gradient of cumprod": cumprod_slope,
+    "map_fn, 1,000 steps": mapped,
+}
+
+
 def pin(threads: int) -> None:
     """Threads of one operation."""
     torch.set_num_threads(threads)
@@ -181,4 +230,5 @@ SIDES = {
     "chain": Chain,
     "add": lambda: add,
     "count": Count,
+    "small": lambda: SMALL,
 }

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from math import prod
 
-from ..ir.node import Node, walk
+from ..ir.node import Node, dependents, walk
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
+from ..ir.sizes import Sizes
 from ..ir.types import TensorType
 from ..prims.control import run_scan, scan_parts
 from ..prims.elementwise import mul
+from ..prims.indexing import gather
 from ..prims.linalg import contract
-from ..prims.movement import broadcast_to, move_axis, reshape, transpose
-from ..prims.sizes import dims_of, size_of
+from ..prims.movement import (
+    WHOLE,
+    broadcast_to,
+    move_axis,
+    pad,
+    reshape,
+    slice_,
+    transpose,
+)
+from ..prims.sizes import as_node, dims_of, size_of, size_origin
 from .ranges import is_within_one
 
 # Larger slices stay in the loop: it's their elements that cost, not the calls, and one slice is
 # still in the cache when it's needed.
 LARGEST_SLICE = 2**16
+# A loop whose steps wait for nothing becomes one computation where slices are smaller: there
+# calls cost more than elements do, and what lies between is in memory for all steps.
+LARGEST_MAPPED = 2**13
+
+
+def vectorised(node: Node) -> tuple[Node, ...] | None:
+    """map(f, xs) -> f over all slices at once, where each operation of f can be done so and is
+    small; None, if that doesn't hold."""
+    if node.attrs["carry"]:
+        return None
+    work = _Lifting(node)
+    still, movable = work.places(LIFT.keys() | {"size"})
+    inner = work.body.nodes[len(work.body.inputs) :]
+    if not all(n in still or (n in movable and _is_small(n, LARGEST_MAPPED)) for n in inner):
+        return None
+    return tuple(map(work.over_time, work.body.outputs)) if work.runs_together() else None
 
 
 def hoisted(node: Node) -> tuple[Node, ...] | None:
@@ -39,7 +65,7 @@ def hoisted(node: Node) -> tuple[Node, ...] | None:
     inputs = work.body.inputs
     k = len(consts) + len(carry)
     body = closed([*inputs, *frontier], work.body.outputs)
-    lifted = [work.outside(n) for n in frontier]
+    lifted = [work.over_time(n) for n in frontier]
     kept = set(body.nodes[len(body.inputs) :])
     read = {n for x in kept for n in x.operands} | set(body.outputs)
     slots = list(zip(body.inputs[k:], [*sequences, *lifted], strict=True))
@@ -64,26 +90,43 @@ class _Lifting:
         params = inputs[len(consts) + len(carry) :]
         self.lifted: dict[Node, Node] = dict(zip(params, sequences, strict=True))
         self.steady: dict[Node, Node] = dict(zip(inputs[: len(consts)], consts, strict=True))
+        self.sequences = sequences
         self._known = {*self.lifted, *self.steady}
         self.length = size_of(sequences[0], 0)
 
-    def places(self) -> tuple[set[Node], set[Node]]:
-        """The nodes that are the same in all steps, and those that can be made before the loop."""
+    def runs_together(self) -> bool:
+        """Whether all sequences have, provably, the same number of slices."""
+        sizes = Sizes(size_origin)
+        return len({sizes.of(x, 0) for x in self.sequences}) == 1
+
+    def places(self, names: Container[str]) -> tuple[set[Node], set[Node]]:
+        """The nodes that are the same in all steps, and those that can be made before the loop, if
+        operations of these names may be.
+        """
         still, movable = set(self.steady), set(self.lifted)
         for node in self.body.nodes[len(self.body.inputs) :]:
             if all(n in still for n in node.operands):
                 still.add(node)
-            elif all(n in movable or n in still for n in node.operands) and _liftable(node, still):
-                movable.add(node)
+            elif _rule_name(node) in names and movable.issuperset(set(node.operands) - still):
+                if _is_size(node):
+                    still.add(node)
+                elif _liftable(node, still):
+                    movable.add(node)
         return still, movable
+
+    def sooner(self) -> tuple[set[Node], set[Node]]:
+        """`places` for steps that wait for each other: but for products that a step makes alone."""
+        still, movable = self.places(SOONER)
+        alone = {n for n in movable if _multiplies_steps(n, still)}
+        return still, movable - dependents(self.body.nodes, alone)
 
     def early(self) -> dict[Node, None]:
         """What moves out: contractions, and elementwise nodes that are small or follow from one."""
-        movable = self.places()[1]
+        movable = self.sooner()[1]
         chosen: dict[Node, None] = {}
         for node in self.body.nodes[len(self.body.inputs) :]:
             if node in movable:
-                light = _is_small(node) or any(n in chosen for n in node.operands)
+                light = _is_small(node, LARGEST_SLICE) or any(n in chosen for n in node.operands)
                 if node.primitive.name == "contract" or (light and node.primitive.elementwise):
                     chosen[node] = None
         return chosen
@@ -94,7 +137,7 @@ class _Lifting:
         Gradients go back through a step in such chains. One of the factors is at most 1, so that
         their product isn't infinite where they aren't.
         """
-        still, movable = self.places()
+        still, movable = self.sooner()
         before = still | movable
         given = {**self.lifted, **self.steady}
         factors: dict[Node, tuple[Node, Node]] = {}  # x, and what it's multiplied by
@@ -107,7 +150,11 @@ class _Lifting:
             return product
 
         def gathered(node: Node, operands: tuple[Node, ...]) -> Node | None:
-            if node.primitive is not mul or not node.dtype.is_float or not _is_small(node):
+            if (
+                node.primitive is not mul
+                or not node.dtype.is_float
+                or not _is_small(node, LARGEST_SLICE)
+            ):
                 return None
             for i, factor in enumerate(node.operands):
                 rest = node.operands[1 - i]
@@ -121,21 +168,23 @@ class _Lifting:
 
         self.body = Graph(self.body.inputs, substitute(self.body.outputs, {}, gathered))
 
-    def outside(self, node: Node) -> Node:
-        """`node` over all steps."""
+    def _make(self, node: Node) -> None:
+        """Compute a node outside of the loop: over all steps, where it differs between them."""
         for n in walk([node], self._known):
             if n in self._known:
                 continue
             self._known.add(n)
-            if any(m in self.lifted for m in n.operands):
+            if _is_size(n) and n.operands[0] in self.lifted:
+                self.steady[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
+            elif any(m in self.lifted for m in n.operands):
                 self.lifted[n] = LIFT[_rule_name(n)](self, n)
             else:
                 operands = [self.steady[m] for m in n.operands]
                 self.steady[n] = n.primitive(*operands, **n.attrs) if operands else n
-        return self.lifted[node]
 
     def over_time(self, node: Node) -> Node:
-        """An operand with the axis of time: repeated, if it's the same in all steps."""
+        """A node with the axis of time: repeated, if it's the same in all steps."""
+        self._make(node)
         if node in self.lifted:
             return self.lifted[node]
         same = self.steady[node]
@@ -147,25 +196,46 @@ def _rule_name(node: Node) -> str:
 
 
 def _liftable(node: Node, still: set[Node]) -> bool:
-    if not isinstance(node.type, TensorType) or _rule_name(node) not in LIFT:
+    name = _rule_name(node)
+    if not isinstance(node.type, TensorType):
         return False
-    if node.primitive.name == "contract":
-        return not node.attrs["batch"][0] and any(n in still for n in node.operands)
-    return node.primitive.elementwise or all(n in still for n in node.operands[1:])
+    return name in TOGETHER or all(n in still for n in node.operands[1:])
 
 
-def _is_small(node: Node) -> bool:
+def _multiplies_steps(node: Node, still: set[Node]) -> bool:
+    """Whether it's a product of two matrices that differ from step to step, or of batches."""
+    if node.primitive.name != "contract":
+        return False
+    return bool(node.attrs["batch"][0]) or not any(n in still for n in node.operands)
+
+
+def _is_size(node: Node) -> bool:
+    """Whether it's the size of an axis, which all slices have alike."""
+    return node.primitive.name == "size"
+
+
+def _is_small(node: Node, largest: int) -> bool:
     """Whether a step's value isn't known to be large."""
-    return prod(d for d in node.shape if d is not None) <= LARGEST_SLICE
+    return prod(d for d in node.shape if d is not None) <= largest
 
 
 def _lift_contract(work: _Lifting, node: Node) -> Node:
     a, b = node.operands
     over_a, over_b = node.attrs["over"]
+    if node.attrs["batch"][0] or (a in work.lifted and b in work.lifted):
+        return _lift_batches(work, node)
     if a in work.lifted:
         return contract(work.lifted[a], work.steady[b], (tuple(i + 1 for i in over_a), over_b))
     product = contract(work.steady[a], work.lifted[b], (over_a, tuple(i + 1 for i in over_b)))
     return move_axis(product, len(a.shape) - len(over_a), 0)
+
+
+def _lift_batches(work: _Lifting, node: Node) -> Node:
+    """Time is one more batch axis."""
+    over_a, over_b = (tuple(i + 1 for i in axes) for axes in node.attrs["over"])
+    batch_a, batch_b = ((0, *(i + 1 for i in axes)) for axes in node.attrs["batch"])
+    a, b = map(work.over_time, node.operands)
+    return contract(a, b, (over_a, over_b), (batch_a, batch_b))
 
 
 def _lift_elementwise(work: _Lifting, node: Node) -> Node:
@@ -183,11 +253,61 @@ def _lift_reshape(work: _Lifting, node: Node) -> Node:
     return reshape(work.lifted[node.operands[0]], [work.length, *dims])
 
 
+def _lift_broadcast(work: _Lifting, node: Node) -> Node:
+    (x, *sizes), shape = node.operands, node.attrs["shape"]
+    rest = iter(work.steady[n] for n in sizes)
+    dims = [next(rest) if d is None else d for d in shape]
+    ones = [1] * (len(shape) - len(x.shape))
+    lifted = work.lifted[x]
+    aligned = reshape(lifted, [work.length, *ones, *dims_of(lifted)[1:]])
+    return broadcast_to(aligned, [work.length, *dims])
+
+
+def _lift_reduction(work: _Lifting, node: Node) -> Node:
+    axes = tuple(i + 1 for i in node.attrs["axes"])
+    return node.primitive(work.lifted[node.operands[0]], axes=axes)
+
+
+def _lift_along(work: _Lifting, node: Node) -> Node:
+    attrs = {**node.attrs, "axis": node.attrs["axis"] + 1}
+    return node.primitive(*map(work.over_time, node.operands), **attrs)
+
+
+def _lift_slice(work: _Lifting, node: Node) -> Node:
+    return slice_(work.lifted[node.operands[0]], [WHOLE, *node.attrs["windows"]])
+
+
+def _lift_pad(work: _Lifting, node: Node) -> Node:
+    margins = [(0, 0), *node.attrs["margins"]]
+    return pad(work.lifted[node.operands[0]], margins, node.attrs["value"])
+
+
+def _lift_gather(work: _Lifting, node: Node) -> Node:
+    """Each step's own rows at the same places."""
+    index, axis = work.steady[node.operands[1]], node.attrs["axis"]
+    return gather(work.lifted[node.operands[0]], index, axis + 1)
+
+
 # How a node is computed for all steps at once; its operands beside the first are steady, but
-# those of elementwise nodes.
+# those in `TOGETHER`.
 LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
     "contract": _lift_contract,
     "elementwise": _lift_elementwise,
     "transpose": _lift_transpose,
     "reshape": _lift_reshape,
+    "broadcast_to": _lift_broadcast,
+    "slice": _lift_slice,
+    "pad": _lift_pad,
+    "gather": _lift_gather,
+    **dict.fromkeys(
+        ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"),
+        _lift_reduction,
+    ),
+    "reverse": _lift_reduction,
+    **dict.fromkeys(("argmax", "argmin", "argsort", "cumsum", "cumprod"), _lift_along),
+    **dict.fromkeys(("softmax", "log_softmax", "linear_scan", "concatenate"), _lift_along),
 }
+# What moves out of loops whose steps wait for each other.
+SOONER = frozenset(("contract", "elementwise", "transpose", "reshape"))
+# Those all of whose operands may differ from step to step.
+TOGETHER = frozenset(("contract", "elementwise", "concatenate", "linear_scan"))

@@ -21,7 +21,7 @@ from ..prims.elementwise import cast, constant, mul, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
 from ..prims.sizes import Size, dims_of, size_of
 from . import windows
-from .lifting import hoisted
+from .lifting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
 
 Rule = Callable[[Node], Node | None]
@@ -285,7 +285,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
     "cond": _one_branch,
     "max_pool": windows.pool_of_nothing,
-    "scan": lambda node: hoisted(node) or stacked_whole(node),
+    "scan": lambda node: vectorised(node) or hoisted(node) or stacked_whole(node),
 }
 
 
