@@ -379,11 +379,16 @@ def work(engine: str) -> None:
     assert K.get_value(table).shape == (3, 2)
 
 
+# Of the snapshot: where the program draws.
+GENERATORS = ("python: random", "numpy: random")
+
+
 def main(engine: str, order: str) -> None:
     """Do the work, and print the flags of before and after."""
     found: dict[str, Any] = {}
     random.seed(1)
     np.random.seed(1)
+    found["seeded"] = {name: snapshot("")[name] for name in GENERATORS}
     if order == "before":
         importlib.import_module(LIBRARIES.get(engine, "numpy"))
         if engine == "tensorflow":

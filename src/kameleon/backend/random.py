@@ -21,6 +21,7 @@ from ..prims import random as draws
 from ..prims.elementwise import add, cast, div, eq, full_like, mul, scaled, select, sub
 from ..prims.movement import broadcast_to
 from ..prims.sizes import Size, dims_of, size_of
+from . import _seeds
 from ._tensors import Tensor, TensorLike, as_float, check_sizes, dims_from, dtype_or_floatx
 from .creation import variable
 
@@ -41,7 +42,7 @@ __all__ = [
 def _stream(seed: Any, what: str) -> Node:
     """The key of a new stream."""
     if seed is None:
-        return draws.open_source(int(np.random.randint(2**32, dtype=np.int64)))
+        seed = _seeds.draw(_seeds.FOR_TENSORS)
     try:
         return draws.open_source(operator.index(seed))
     except TypeError:
@@ -268,6 +269,10 @@ def _variable(x: Node, dtype: Any, name: str | None) -> Tensor:
     return variable(evaluate(x), dtype_or_floatx(dtype), name)
 
 
+def _seed_of_variable(seed: int | None) -> int:
+    return _seeds.draw(_seeds.FOR_VARIABLES) if seed is None else seed
+
+
 def random_uniform_variable(
     shape: Any,
     low: Any,
@@ -293,6 +298,7 @@ def random_uniform_variable(
     >>> K.int_shape(v), bool((K.eval(v) == K.eval(v)).all())
     ((2, 3), True)
     """
+    seed = _seed_of_variable(seed)
     return _variable(random_uniform(shape, low, high, dtype, seed), dtype, name)
 
 
@@ -322,6 +328,7 @@ def random_normal_variable(
     >>> K.int_shape(v), bool((K.eval(v) == K.eval(v)).all())
     ((2, 3), True)
     """
+    seed = _seed_of_variable(seed)
     return _variable(random_normal(shape, mean, scale, dtype, seed), dtype, name)
 
 
@@ -358,10 +365,10 @@ def dropout(x: TensorLike, level: Any, noise_shape: Any = None, seed: int | None
     rate = _probability(level, what, "level", below_one=True)
     if isinstance(noise_shape, (int, np.integer)) and seed is None:
         noise_shape, seed = None, int(noise_shape)  # dropout(x, level, seed), as it once was
-    dims = _noise_dims(dense, noise_shape)
+    dims, key = _noise_dims(dense, noise_shape), _stream(seed, what)
     if not isinstance(rate, Node) and rate == 0:
         return dense
-    keep = draws.below(_stream(seed, what), dims, _complement(rate))
+    keep = draws.below(key, dims, _complement(rate))
     return select(broadcast_to(keep, dims_of(dense)), _rescaled(dense, rate), full_like(dense, 0))
 
 

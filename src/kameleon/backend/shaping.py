@@ -20,6 +20,7 @@ from ..prims.movement import reverse as reverse_primitive
 from ..prims.movement import stack as stack_primitive
 from ..prims.movement import transpose as transpose_primitive
 from ..prims.sizes import Size, dims_of, size_of
+from . import _seeds
 from ._tensors import (
     Tensor,
     TensorLike,
@@ -212,6 +213,7 @@ def batch_flatten(x: TensorLike) -> Tensor:
     x = as_tensor(x, "batch_flatten")
     if not x.shape:
         raise ShapeError("batch_flatten: x is a scalar; it needs a batch axis")
+    _seeds.draw(_seeds.FOR_NAMES)  # the original names an operation so
     batch, *rest = dims_of(x)
     return reshape_primitive(x, [batch, sizes_product(rest)])
 

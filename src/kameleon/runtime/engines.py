@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..config import ENGINES, installed
 from ..engines._base import Engine
@@ -76,8 +79,20 @@ def load(name: str) -> Engine:
     name = canonical(name)
     engine = _loaded.get(name)
     if engine is None:
-        engine = _loaded[name] = _imported(name)
+        with _generators_kept():
+            engine = _loaded[name] = _imported(name)
     return engine
+
+
+@contextmanager
+def _generators_kept() -> Iterator[None]:
+    """What a library draws while it loads (JAX does) isn't missing from the program's numbers."""
+    of_python, of_numpy = random.getstate(), np.random.get_state(legacy=False)
+    try:
+        yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
 
 
 def _imported(name: str) -> Engine:
