@@ -330,6 +330,26 @@ def test_folder_in_the_place_of_the_file(folder: Path) -> None:
     assert values() == DEFAULTS
 
 
+LOADS_SETTINGS = """
+import threading, warnings
+from kameleon import config
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    loader = threading.Thread(target=config.load, daemon=True)
+    loader.start()
+    loader.join(20)
+print(loader.is_alive(), *(warning.message for warning in seen))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_pipe_in_the_place_of_the_file_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "keras.json")
+    done = run_python(LOADS_SETTINGS, tmp_path)
+    said = f"False {tmp_path}/keras.json can't be read: it's a pipe, not a regular file"
+    assert done.stdout.startswith(said), done.stdout + done.stderr
+
+
 def shared_file(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: int, user: int) -> None:
     """Put a file of `owner` where anybody can write, and be `user`."""
     path = write(folder, OTHERS | {"backend": "my.module"})

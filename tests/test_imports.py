@@ -45,7 +45,7 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
 NARROW = {
-    "hosting": {"errors", "_private", "config", "keras_json"},  # Keras waits for it, half loaded
+    "hosting": {"errors", "_private", "files", "config", "keras_json"},  # Keras waits, half loaded
     "ir": {"errors"},
     "engines": {"errors", "_private", "ir", "prims"},
 }

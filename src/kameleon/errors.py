@@ -96,6 +96,15 @@ class HostingError(KameleonError, ImportError):
     """
 
 
+class ByteCodeError(KameleonError, ValueError):
+    """A model file holds a function as byte code, which would run when the model is loaded.
+
+    Cause: Keras 2 stores the functions of `Lambda` layers so.
+    Remedy: `custom_objects={"name of the layer": function}`; or, for a file that you trust,
+    `safe_mode=False`.
+    """
+
+
 class MissingNameError(KameleonError, AttributeError):
     """A program asks for a name that the original had and didn't document.
 

@@ -10,6 +10,7 @@ file or the new one, too.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ except ImportError:  # Windows, where nobody removes a file that is open
 TYPE_CHECKING = False  # `typing` takes longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import IO, Any
 
 SUFFIX = ".part"
 # Names of drafts begin with that of their target, cut to so many characters where it's long.
@@ -124,6 +126,27 @@ def _written(target: str, data: bytes, publish: Callable[[str], bool]) -> bool:
                 file.close()
                 if os.path.lexists(draft):
                     os.remove(draft)
+
+
+# Reading -------------------------------------------------------------------------------------
+
+
+def open_regular(path: str, mode: str = "r", encoding: str | None = None) -> IO[Any]:
+    """`open` for reading; a pipe or a device, that may keep one waiting for ever, is an error.
+
+    Raises:
+        OSError: it's no regular file, or can't be read.
+    """
+
+    def opener(path: str, flags: int) -> int:
+        descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+        found = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(found):
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, f"it's {kind_of(found)}, not a regular file", path)
+        return descriptor
+
+    return open(path, mode, encoding=encoding, opener=opener)
 
 
 # Drafts --------------------------------------------------------------------------------------

@@ -56,7 +56,9 @@ def read(path: str, shared: bool = False) -> dict[str, object]:
     import json
 
     try:
-        with open(path, encoding="utf-8-sig") as file:  # editors on Windows put a mark in front
+        with files.open_regular(
+            path, encoding="utf-8-sig"
+        ) as file:  # editors on Windows put a mark in front
             if shared and os.fstat(file.fileno()).st_uid not in (0, os.getuid()):
                 raise ArgumentError(f"{path} belongs to another user; set KERAS_HOME to a folder")
             content = json.load(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -383,3 +384,13 @@ def test_tensorflow_has_brought_its_own_keras(tmp_path: Path) -> None:
     done = run_code(code, tmp_path)
     assert done.returncode == 1
     assert "HostingError: Keras 3." in done.stderr.splitlines()[-1]
+
+
+@needs_original
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_settings_that_are_a_pipe_keep_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "keras.json")
+    code = "import kameleon.as_keras, keras; print(keras.backend.floatx())"
+    done = run_code(code, tmp_path, {"KERAS_HOME": str(tmp_path)})
+    assert done.stdout == "float32\n", done.stderr
+    assert "keras.json can't be read: it's a pipe, not a regular file" in done.stderr

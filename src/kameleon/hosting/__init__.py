@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import hdf5, layers, recorded, shims, wrappers
+from . import byte_code, hdf5, layers, recorded, shims, wrappers
 from .loading import Finder, Steps, is_of_original
 from .settings import Shared
 
@@ -84,6 +84,7 @@ def _be_tensorflow_backend(module: ModuleType) -> None:
 def _keep_in_files(saving: ModuleType) -> None:
     hdf5.adopt_handed(saving)
     recorded.record_convention(saving)
+    byte_code.add_safe_mode(saving)
 
 
 AFTER: Steps = {

@@ -9,14 +9,17 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from .byte_code import guard_lambda
+
 
 def mend_lambda(core: ModuleType) -> None:
-    """Let `Lambda` layers find their outputs, and say why a stored one can't be loaded.
+    """Let `Lambda` layers find their outputs, and run no stored code unasked.
 
     Args:
         core: `keras.layers.core`.
     """
     infer_outputs_of_lambda(core)
+    guard_lambda(core)
     vars(core)["func_load"] = partial(_load_function, core.func_load)
 
 
@@ -27,8 +30,9 @@ def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: An
     except (EOFError, TypeError, ValueError) as error:
         raise ValueError(
             "a Lambda layer is stored as byte code of the Python that wrote it, and this Python"
-            f" ({sys.version.split()[0]}) can't read it; build the model by its program, and take"
-            " its weights alone: model.load_weights(path)"
+            f" ({sys.version.split()[0]}) can't read it; give the function,"
+            ' custom_objects={"name of the layer": function}, or build the model by its program,'
+            " and take its weights alone: model.load_weights(path)"
         ) from error
 
 

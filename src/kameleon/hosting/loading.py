@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -75,7 +76,8 @@ class Finder(MetaPathFinder):
     ) -> None:
         self.after, self.instead = after, instead
         needy = (shim.module for shim in shims.SHIMS)
-        self.names = {*needy, *shims.WITHOUT_TENSORFLOW, *shims.WARNED_ABOUT, *after}
+        named = (shims.WITHOUT_TENSORFLOW, shims.OPENS_SETTINGS, shims.WARNED_ABOUT, after)
+        self.names = {*needy, *chain(*named)}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .._private import Private
+from .plain import loads_arrays, open_settings, yaml_loader
 
 # From a library, the names that are added to it.
 Gives = Callable[[ModuleType], Mapping[str, Any]]
@@ -78,11 +79,20 @@ def _h5py_2(h5py: ModuleType) -> Mapping[str, Any]:
     return {"File": classes(h5py)[1]}
 
 
+def _plain_yaml(yaml: ModuleType) -> Mapping[str, Any]:
+    return {"FullLoader": yaml_loader(yaml)}
+
+
+def _arrays_alone(pickle: ModuleType) -> Mapping[str, Any]:
+    return {"loads": loads_arrays}
+
+
 # In the order in which Keras loads them.
 SHIMS = (
     Shim("keras.utils.generic_utils", "inspect", _arg_spec, "left in Python 3.11"),
     Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "left in NumPy 2"),
     Shim("keras.utils.io_utils", "h5py", _h5py_2, "attributes, modes and names of h5py 2"),
+    Shim("keras.utils.io_utils", "pickle", _arrays_alone, "a file is data"),
     Shim(
         "keras.engine.training_utils",
         "collections",
@@ -90,6 +100,7 @@ SHIMS = (
         "left in Python 3.10",
     ),
     Shim("keras.engine.saving", "h5py", _h5py_2, "as above"),
+    Shim("keras.engine.saving", "yaml", _plain_yaml, "a file is data"),
     Shim("keras.engine.network", "h5py", _h5py_2, "as above"),
     Shim("keras.engine.sequential", "h5py", _h5py_2, "as above"),
     Shim("keras.models", "h5py", _h5py_2, "as above"),
@@ -119,6 +130,9 @@ WITHOUT_TENSORFLOW = frozenset(
         "keras_preprocessing.image.numpy_array_iterator",
     }
 )
+
+# Modules that open keras.json, which needn't be a file that ends.
+OPENS_SETTINGS = frozenset({"keras.backend.load_backend"})
 
 # Modules that Python warns about when it compiles them: they compare numbers by identity.
 WARNED_ABOUT = frozenset({"keras.losses", "keras.backend.numpy_backend"})
@@ -198,9 +212,13 @@ def before(module: ModuleType) -> None:
     """Let a module of Keras, that is about to run, import stand-ins."""
     shims = needs(module.__name__)
     without = module.__name__ in WITHOUT_TENSORFLOW
-    if shims or without:
+    opens = module.__name__ in OPENS_SETTINGS
+    if shims or without or opens:
         gives = {library: shim.gives for library, shim in shims.items()}
-        vars(module)["__builtins__"] = importing(gives, {"tensorflow"} if without else set())
+        own = importing(gives, {"tensorflow"} if without else set())
+        vars(module)["__builtins__"] = own
+        if opens:
+            own["open"] = open_settings
 
 
 def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[str, Any]:
