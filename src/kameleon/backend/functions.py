@@ -9,11 +9,12 @@ from ..errors import ArgumentError
 from ..ir.node import Node, Update
 from ..prims.control import stop_gradient as stop
 from ..runtime import engines
-from ..runtime.function import Function, pairs_of
+from ..runtime.function import Function
 from ..runtime.state import session
 from ..transform.grad import gradients as gradients_of
 from ._tensors import Tensor, as_tensor
 from .sparse_tensor import SparseTensor
+from .updates import pairs_of
 
 __all__ = ["eval", "function", "gradients", "stop_gradient"]
 
@@ -164,8 +165,9 @@ def function(
     Args:
         inputs: the tensors whose values a call gives: placeholders, or any other tensors.
         outputs: tensors to compute: a list, a single one, or a dict.
-        updates: update objects, or pairs (variable, new value). All of them see the values
-            from before the call; if a call fails, no variable has changed.
+        updates: update objects, or pairs (variable, new value); a new value has the shape and
+            the dtype of its variable. All of them see the values from before the call; if a
+            call fails, no variable has changed.
         **kwargs: `feed_dict` (tensors and the values they have in every call; a value put in
             the place of another counts from then on), `fetches` (further tensors and updates
             to run), `name`. `options` and `run_metadata` are accepted and have no meaning here.

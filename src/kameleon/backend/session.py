@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.node import Node, Update, Variable, context, unique_name
+from ..ir.node import Node, Update, context, unique_name
 from ..ir.primitive import INPUT
 from ..ir.types import INT32, TensorType
 from ..runtime import engines, state
@@ -259,12 +259,12 @@ def control_dependencies(control_inputs: Sequence[Any]) -> Iterator[None]:
 
 
 def _updates_in(item: Any) -> Sequence[Update]:
-    from .updates import update
+    from .updates import is_pair, new_value, update
 
     if isinstance(item, Update):
         return (item,)
-    if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[0], Variable):
-        return (update(*item),)
+    if is_pair(item):
+        return (update(item[0], new_value(*item)),)
     if isinstance(item, Node):
         return [e for e in item.effects if isinstance(e, Update)]
     if isinstance(item, SparseTensor) or item is None:

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from ..errors import ShapeError
+from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable, context
 from ..prims.control import identity
-from ..prims.elementwise import add, cast, neg
+from ..prims.elementwise import add, cast, constant, neg
+from ..runtime.function import value_for
+from ..runtime.updates import check
 from ._tensors import Tensor, TensorLike, as_tensor, binary, require_variable
 
 __all__ = ["update", "update_add", "update_sub", "moving_average_update"]
 
 
+def pairs_of(updates: Iterable[Any]) -> list[Update | tuple[Variable, Node]]:
+    """Updates as update objects, or pairs of a variable and its new value; others are refused."""
+    return [u if isinstance(u, Update) else _pair(u) for u in updates]
+
+
+def _pair(update: Any) -> tuple[Variable, Node]:
+    if not is_pair(update):
+        raise ArgumentError(
+            "updates: expected update objects (K.update …) or pairs (variable, new value),"
+            f" got {update!r}"
+        )
+    return update[0], new_value(*update)
+
+
+def is_pair(update: Any) -> bool:
+    """Whether it's a variable and what shall be its new value."""
+    two = isinstance(update, (tuple, list)) and len(update) == 2
+    return two and isinstance(update[0], Variable)
+
+
+# A number of one kind is cast to another one that comes behind it; the other way it's changed.
+_KINDS = ("bool", "unsigned", "signed", "float")
+
+
+def new_value(variable: Variable, value: Any) -> Node:
+    """What a pair gives as the new value of a variable, as a tensor of its type.
+
+    Raises:
+        FeedError: an array or a number isn't one that the variable can hold.
+        ShapeError, DTypeError: a tensor isn't, or would be changed.
+    """
+    if not isinstance(value, Node):
+        value = constant(value_for(variable, value, "updates"), variable.dtype)
+    tensor: Node = value
+    if _KINDS.index(tensor.dtype.kind) <= _KINDS.index(variable.dtype.kind):
+        tensor = cast(tensor, variable.dtype)
+    check(variable, tensor, "updates")
+    return tensor
+
+
 def _make(x: Any, value: Node, what: str, increment: Node | None = None) -> Update:
     variable = require_variable(x, what)
-    if len(value.shape) != len(variable.shape) or any(
-        a is not None and a != b for a, b in zip(value.shape, variable.shape, strict=True)
-    ):
-        raise ShapeError(
-            f"{what}: variable '{variable}' has shape {variable.shape}, the new value"
-            f" {value.shape}; they must be equal"
-        )
+    check(variable, value, what)
     node = Update(identity, (value,), {}, value.type)
     node.variable, node.value, node.increment = variable, value, increment
     node.effects = context.control

@@ -89,7 +89,9 @@ def batch_set_value(tuples: Sequence[tuple[Tensor, Any]]) -> None:
     (1.0, 2.0)
     """
     variables = [(require_variable(x, "set_value"), value) for x, value in tuples]
-    state.set_values([(v, value_for(v, value, "set_value")) for v, value in variables])
+    state.set_values(
+        [(v, value_for(v, value, "set_value", truncate=True)) for v, value in variables]
+    )
 
 
 def print_tensor(x: TensorLike, message: str = "") -> Tensor:

@@ -100,6 +100,12 @@ class Engine(ABC):
         """Shape and dtype of one of the engine's own arrays; None for anything else."""
         ...
 
+    def shape_of(self, array: Any) -> Sequence[int]:
+        """The sizes of one of the engine's own arrays: equal to a tuple of them."""
+        found = self.type_of(array)
+        assert found is not None
+        return found.shape  # type: ignore[return-value]
+
     def native(self, node: Node) -> bool:
         """Whether there's a rule for this node; a table may hold for some dtypes only."""
         return node.primitive.name in self.rules

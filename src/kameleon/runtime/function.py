@@ -11,7 +11,7 @@ import numpy as np
 from ..engines._base import Engine, Executable
 from ..engines._quiet import quiet
 from ..errors import ArgumentError, DTypeError, FeedError
-from ..ir.node import Node, Print, Update, Variable
+from ..ir.node import Node, Print, Variable
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
@@ -21,6 +21,7 @@ from .engines import current, embedded, loaded
 from .fits import fits, where_fit
 from .pure import fed, pure_graph
 from .state import Record, commit, draws, holding, on, records, session
+from .updates import SizeGuard, check
 
 Feed = Callable[[Any, Engine], Any]
 
@@ -64,6 +65,7 @@ class Function:
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
+            ShapeError, DTypeError: a new value can't be one of its variable's.
         """
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
@@ -72,6 +74,9 @@ class Function:
             if count > 1:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
+        for variable, value in self.program.updates:
+            check(variable, value, self.name)
+        self._sizes = SizeGuard(self.program)
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._fits = fits([x.type for x in self.inputs])
         self._given, self._given_feeds = constants, [(x, feed_of(x, self.name)) for x in constants]
@@ -182,6 +187,8 @@ class Function:
         results = self._results(executable, arguments, engine, held)
         del held  # nobody but the cells shall hold the old values
         first, last = len(self.outputs), len(self.outputs) + len(self._written)
+        if self._sizes.variables:
+            self._sizes.check(results[first:last], engine)
         new: list[Record] = [(value, engine, {}) for value in results[first:last]]
         new += [(count + 1, embedded(), {}) for count in drawn]
         engine.discard(commit([*self._written, *self._streams], new)[: len(self._written)])
@@ -279,14 +286,14 @@ def _value_of(tensor: Node) -> Any:
     return made([])[0]
 
 
-def value_for(variable: Variable, value: Any, what: str) -> np.ndarray:
-    """A private array of a variable's type with a value given for it; floats are truncated where
-    the variable's are integers.
+def value_for(variable: Variable, value: Any, what: str, truncate: bool = False) -> np.ndarray:
+    """A private array of a variable's type with a value given for it; floats for integers are
+    refused, unless they may be truncated.
 
     Raises:
         FeedError: it has another shape; or it's no number, or one that the dtype doesn't hold.
     """
-    array = _converted(value, variable, variable.type, what, truncate=True)
+    array = _converted(value, variable, variable.type, what, truncate)
     return np.array(array, order="C")
 
 
@@ -327,15 +334,3 @@ def _holds(given: np.ndarray, array: np.ndarray) -> bool:
     """Whether numbers that were cast are what they were; floats may be rounded."""
     same_kind = np.can_cast(array.dtype, given.dtype, "same_kind")
     return (same_kind and given.dtype.kind not in "iu") or np.array_equal(given, array)
-
-
-def pairs_of(updates: Any) -> list[Any]:
-    """Updates as update objects or (variable, tensor) pairs; others are refused."""
-    for update in updates:
-        pair = isinstance(update, (tuple, list)) and len(update) == 2
-        if not isinstance(update, Update) and not (pair and isinstance(update[0], Variable)):
-            raise ArgumentError(
-                "updates: expected update objects (K.update …) or pairs (variable, new value),"
-                f" got {update!r}"
-            )
-    return list(updates)

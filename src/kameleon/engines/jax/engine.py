@@ -7,6 +7,7 @@ the calling thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import jax
@@ -30,6 +31,7 @@ class JaxEngine(Engine):
     title = "JAX"
     rules: Mapping[str, Rule] = RULES
     declined: Mapping[str, str] = DECLINED
+    shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     static_shapes = True
     quick = False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class NumpyEngine(Engine):
     name = "numpy"
     title = "NumPy"
     rules: Mapping[str, Rule] = RULES
+    shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "NumPy has no arithmetic for it"}
 
     def compile(self, graph: Graph) -> _Executable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,7 @@ class OnnxRuntimeEngine(Engine):
     name = "onnxruntime"
     title = "ONNX Runtime"
     rules: Mapping[str, Rule] = RULES
+    shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(
         ("ctc_greedy", "ctc_beam_search"),

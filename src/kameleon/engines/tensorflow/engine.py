@@ -15,7 +15,7 @@ from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
 from . import rules
-from .arrays import EAGER, as_tensor, eager, private
+from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .lowering import Tracing
 from .ownership import shared_outputs
@@ -28,6 +28,7 @@ class TensorflowEngine(Engine):
     title = "TensorFlow"
     rules: Mapping[str, Rule] = rules.RULES
     borrowed = ("ctc_greedy", "ctc_beam_search")
+    shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""

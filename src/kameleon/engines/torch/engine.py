@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -229,6 +230,7 @@ class TorchEngine(Engine):
     title = "PyTorch"
     rules: Mapping[str, Rule] = RULES
     borrowed = ("ctc_greedy", "ctc_beam_search")
+    shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
 
     def __init__(self, device: str | None = None):
         if device is None:

@@ -1,0 +1,85 @@
+"""New values of variables: of the variables' dtypes and shapes, or refused before they're seen.
+
+Dtypes are known when a program is built, and so are most sizes. Others are compared at run time,
+before anything is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ..engines._base import Engine
+from ..errors import DTypeError, ShapeError
+from ..ir.node import Node, Variable, dependents
+from ..ir.program import Program, bodies
+from ..ir.types import TensorType
+
+
+def check(variable: Variable, value: Node, what: str) -> None:
+    """Refuse a new value that can't be one of the variable's.
+
+    Raises:
+        ShapeError: its shape is another one, as far as it's known.
+        DTypeError: its dtype is another one.
+    """
+    own, new = variable.shape, value.shape
+    if len(own) != len(new) or any(
+        d is not None and d != size for d, size in zip(new, own, strict=True)
+    ):
+        raise ShapeError(
+            f"{what}: variable '{variable}' has shape {own}, the new value {new}; they must be"
+            " equal"
+        )
+    if value.dtype != variable.dtype:
+        raise DTypeError(
+            f"{what}: variable '{variable}' is of {variable.dtype}, the new value of {value.dtype};"
+            f" K.cast(value, '{variable.dtype}')"
+        )
+
+
+class SizeGuard:
+    """Compares sizes of new values at run time, where it isn't proven that they're right.
+
+    It's proven where no size in the graph behind a value is unknown: inference is exact then.
+
+    Attributes:
+        variables: those whose new values are looked at.
+    """
+
+    def __init__(self, program: Program):
+        order = program.nodes
+        loose = dependents(order, [n for n in order if _is_loose(n)])
+        doubtful = [(i, v) for i, (v, x) in enumerate(program.updates) if x in loose]
+        self.variables = [v for _, v in doubtful]
+        self._places = [i for i, _ in doubtful]
+        self._want = [v.shape for v in self.variables]
+        self._program = program
+
+    def check(self, new: Sequence[Any], engine: Engine) -> None:
+        """Refuse new values, one for each update, unless all have the variables' shapes.
+
+        Raises:
+            ShapeError: one hasn't; names the variable and the line that made the value.
+        """
+        shape_of = engine.shape_of
+        found = [shape_of(new[i]) for i in self._places]
+        if found != self._want:
+            self._refuse(list(map(tuple, found)))
+
+    def _refuse(self, found: list[tuple[int, ...]]) -> NoReturn:
+        wrong = next(i for i, shape in enumerate(found) if shape != self._want[i])
+        variable, value = self._program.updates[self._places[wrong]]
+        raise ShapeError(
+            f"variable '{variable}' has shape {variable.shape}, its new value turned out to be of"
+            f" shape {found[wrong]}; no variable has changed\n"
+            f"  the value is that of {value.primitive.name}, which was made at {value.source}"
+        )
+
+
+def _is_loose(node: Node) -> bool:
+    """Whether a size is unknown of the node, or of one in its bodies."""
+    types = (node.type,) if isinstance(node.type, TensorType) else node.type
+    return not all(t.is_static for t in types) or any(
+        _is_loose(n) for body in bodies(node) for n in body.nodes
+    )
