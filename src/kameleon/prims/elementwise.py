@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import DTypeError
 from ..ir.node import Node, frozen
 from ..ir.primitive import CONSTANT, ZERO, Constant, Primitive
-from ..ir.types import BOOL, DType, TensorType, as_dtype, join_shapes
+from ..ir.types import BOOL, INT32, INT64, DType, TensorType, as_dtype, join_shapes
 
 FLOAT: Callable[[DType], bool] = lambda d: d.is_float  # noqa: E731
 INTEGER: Callable[[DType], bool] = lambda d: d.is_integer  # noqa: E731
@@ -169,15 +169,21 @@ floor_div = elementwise(
     NUMBER,
     ZERO,
     "the largest whole number <= a / b, not rounded before; NaN where a is infinite;"
-    " engine-defined for integers where b is 0",
+    " 0 for integers where b is 0",
 )
 mod = elementwise(
     "mod",
     NUMBER,
     [lambda g, y, a, b: g, lambda g, y, a, b: neg(mul(g, floor_div(a, b)))],
-    "a - b * floor(a / b): has the sign of b; engine-defined where a / b overflows",
+    "a - b * floor(a / b): has the sign of b; 0 for integers where b is 0;"
+    " engine-defined where a / b overflows",
 )
-pow = elementwise("pow", NUMBER, [_pow_base, _pow_exponent], "a ** b")
+pow = elementwise(
+    "pow",
+    NUMBER,
+    [_pow_base, _pow_exponent],
+    "a ** b; for integers where b < 0 an error, or a number that is engine-defined",
+)
 maximum = elementwise(
     "maximum", NUMBER, _first_wins(lambda a, b: ge(a, b)), "the larger one; NaN if either is"
 )
@@ -237,14 +243,25 @@ _cast = Primitive(
     "cast",
     _infer_cast,
     [lambda g, y, x, dtype: cast(g, x.dtype) if dtype.is_float else None],
-    "x as `dtype`: floats are truncated towards zero (engine-defined for NaN and out of range)",
+    "x as `dtype`: floats are truncated towards zero, integers wrap around; NaN, infinite and too"
+    " large floats are the least int32 or int64 on x86-64, engine-defined as uint64 and elsewhere",
     elementwise=True,
 )
 
 
+# Integers that floats become by way of others, which then wrap around: processors have no
+# instruction for them, and libraries do with what doesn't fit as they like.
+BY_WAY_OF = {**dict.fromkeys(("int8", "uint8", "int16", "uint16"), INT32), "uint32": INT64}
+
+
 def cast(x: Node, dtype: Any) -> Node:
-    """`x` as `dtype`; `x` itself where it has that dtype."""
+    """`x` as `dtype`; `x` itself where it has that dtype.
+
+    Floats become narrow integers by way of int32, and uint32 by way of int64: -1.5 is 255 as uint8.
+    """
     dtype = as_dtype(dtype)
+    if x.dtype.is_float and dtype in BY_WAY_OF:
+        x = _cast(x, dtype=BY_WAY_OF[dtype])
     return x if x.dtype == dtype else _cast(x, dtype=dtype)
 
 

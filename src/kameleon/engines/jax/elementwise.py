@@ -58,18 +58,24 @@ def _sign_differs(r: Value, y: Value) -> Value:
     return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
 
 
+def _unless_by_zero(y: Value, result: Value) -> Value:
+    """0 where integers are divided by 0."""
+    return lax.select(lax.eq(y, _zero(y)), _zero(y), result)
+
+
 def _mod(x: Value, y: Value) -> Value:
     """The remainder with the sign of y."""
     r = lax.rem(x, y)
     if np.issubdtype(x.dtype, np.unsignedinteger):
-        return r
-    return lax.select(_sign_differs(r, y), lax.add(r, y), r)
+        return _unless_by_zero(y, r)
+    found = lax.select(_sign_differs(r, y), lax.add(r, y), r)
+    return found if _is_float(x) else _unless_by_zero(y, found)
 
 
 def _floor_div(x: Value, y: Value) -> Value:
     """floor(x / y); floats from the exact remainder, as rounding x / y may go up."""
     if np.issubdtype(x.dtype, np.unsignedinteger):
-        return lax.div(x, y)
+        return _unless_by_zero(y, lax.div(x, y))
     r = lax.rem(x, y)
     if _is_float(x):
         quotient = lax.div(lax.sub(x, r), y)
@@ -78,9 +84,8 @@ def _floor_div(x: Value, y: Value) -> Value:
         whole = lax.select(_sign_differs(r, y), lower, nearest)
         return lax.select(lax.ne(y, _zero(y)), whole, lax.div(x, y))
     quotient = lax.div(x, y)
-    return lax.select(
-        _sign_differs(r, y), lax.sub(quotient, np.ones(np.shape(y), y.dtype)), quotient
-    )
+    lower = lax.sub(quotient, np.ones(np.shape(y), y.dtype))
+    return _unless_by_zero(y, lax.select(_sign_differs(r, y), lower, quotient))
 
 
 def _power(x: Value, a: Value) -> Value:
@@ -167,7 +172,23 @@ def cast(e: Tracing, node: Node, x: Value) -> Value:
     """Numbers as another dtype; whatever isn't 0 is true."""
     if node.dtype.is_bool and not _is_bool(x):
         return lax.ne(x, _zero(x))
-    return lax.convert_element_type(x, np.dtype(node.dtype))
+    target = np.dtype(node.dtype)
+    return _whole(x, target) if target.kind in "iu" and _is_float(x) else _converted(x, target)
+
+
+_converted = lax.convert_element_type
+
+
+def _whole(x: Value, target: np.dtype[Any]) -> Value:
+    """Floats as integers of 32 or 64 bits; JAX itself gives the nearest where they don't fit."""
+    x = _converted(x, np.float32) if x.dtype.itemsize < 4 else x
+    if target.kind == "u":
+        wrapped = _converted(_converted(x, np.int64), target)
+        return lax.select(lax.lt(x, _zero(x)), wrapped, _converted(x, target))
+    least = np.iinfo(target).min
+    low, high = (np.full(np.shape(x), v, x.dtype) for v in (float(least), -float(least)))
+    fits = lax.bitwise_and(lax.ge(x, low), lax.lt(x, high))
+    return lax.select(fits, _converted(x, target), np.full(np.shape(x), least, target))
 
 
 def bitcast(e: Tracing, node: Node, x: Value) -> Value:

@@ -106,6 +106,10 @@ def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
 
 
 def _cast(lo: L, node: Node, x: str) -> str:
+    """ONNX Runtime casts once where it finds two casts: not by way of the integers between."""
+    (source,) = node.operands
+    if node.dtype == "uint32" and source.primitive.name == "cast":
+        x = lo.op("BitwiseAnd", x, lo.scalar(0xFFFFFFFF, "int64")) if source.dtype == "int64" else x
     return lo.cast(x, node.dtype)
 
 

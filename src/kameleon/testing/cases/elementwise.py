@@ -98,10 +98,6 @@ def quantile(x: float) -> float:
     return statistics.NormalDist().inv_cdf((1 + x) / 2)
 
 
-def without(*excluded: Any) -> Callable[[str], list[Any]]:
-    return lambda dtype: [x for x in pool(dtype) if x not in excluded]
-
-
 def exponents(dtype: str) -> list[Any]:
     return pool(dtype) if dtype in FLOATS else [0, 1, 2, 3, 7]
 
@@ -178,8 +174,8 @@ BINARY_TOO: list[tuple[str, Row]] = [
     ("add", Row(operator.or_, ["bool"])),
     ("mul", Row(operator.and_, ["bool"])),
     ("pow", Row(operator.pow, INTEGERS, None, [pool, exponents])),
-    ("floor_div", Row(operator.floordiv, INTEGERS, None, [pool, without(0)])),
-    ("mod", Row(operator.mod, INTEGERS, None, [pool, without(0)])),
+    ("floor_div", Row(lambda a, b: a // b if b else 0, INTEGERS)),
+    ("mod", Row(lambda a, b: a % b if b else 0, INTEGERS)),
 ]
 
 
@@ -216,9 +212,9 @@ def converted(source: str, target: str) -> Callable[[Any], Any]:
 
 
 def castable(source: str, target: str) -> list[Any]:
-    """Numbers that the target holds, or wraps where both are integers."""
+    """Numbers that the target holds, or wraps."""
     if source in FLOATS and target in INTEGERS:
-        return [0.0, 0.5, 1.0, 2.75, 100.9] + [-0.5, -1.0, -2.75] * (target[0] == "i")
+        return [0.0, 0.5, 1.0, 2.75, 100.9, -0.5, -1.0, -2.75, 300.5, -200.5]
     return pool(source)
 
 
