@@ -209,6 +209,15 @@ def test_ranges_with_bounds_from_tensors(bounds: tuple[float, ...]) -> None:
         (lambda x: K.squeeze(x, 0), (3, 2)),
         (lambda x: K.gather(x, [3]), (3, 2)),
         (lambda x: K.slice(x, K.shape(x) - 1, [1, 2]), (3, 2)),
+        # Python would cut these short.
+        (lambda x: K.slice(x, [4, 0], [-1, -1]), (3, 2)),
+        (lambda x: K.slice(x, [0, 3], [-1, 0]), (3, 2)),
+        (lambda x: K.slice(x, K.shape(x) + 1, [-1, -1]), (3, 2)),
+        (lambda x: K.slice(x, -K.shape(x), [0, 0]), (3, 2)),
+        # Nor do missing elements matter less where there are none.
+        (lambda x: K.slice(x, [0, 1], [0, 3]), (3, 2)),
+        (lambda x: K.slice(x, [0, 0], [-1, 3]), (0, 2)),
+        (lambda x: K.slice(x, [0, 0], K.shape(x) + 1), (0, 2)),
     ],
 )
 def test_what_does_not_fit_fails_when_run(build: Build, shape: tuple[int, ...]) -> None:

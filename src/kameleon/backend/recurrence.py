@@ -9,6 +9,7 @@ from ..errors import ShapeError
 from ..ir.node import Node, walk
 from ..prims.elementwise import cast, select
 from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
+from ..prims.reduce import reduce_any, reduce_sum
 from ..prims.sizes import dims_of
 from ..prims.special import zeros, zeros_like
 from ..runtime import state
@@ -45,6 +46,7 @@ def rnn(
 
     Returns:
         `(last_output, outputs, new_states)`: (samples, ...), (samples, time, ...), and a list.
+        Over no steps the states stay, and the last output is the state that it would be, or zeros.
 
     Raises:
         ShapeError: fewer than 2 axes; a mask but no states; or `unroll` without a known number
@@ -69,7 +71,7 @@ def rnn(
         frames = reverse(frames, axes=(0,))
         marks = None if marks is None else reverse(marks, axes=(0,))
     step = _Step(step_function, list(constants or []), marks is not None)
-    if unroll:
+    if unroll and frames.shape[0] != 0:
         return _unrolled(step, frames, marks, states, input_length)
     if marks is not None and not states:
         raise ShapeError("rnn: a mask needs states (there are none, and `unroll` is False)")
@@ -147,8 +149,7 @@ def _looped(
 
 def _zero_output(step: _Step, frames: Node, states: list[Node]) -> Node:
     """Zeros in the shape of a step's output: of the step itself only sizes are used."""
-    first = reshape(slice_axis(frames, 0, 0, 1), dims_of(frames)[1:])
-    output, _ = step(first, states)
+    output, _ = step(zeros(dims_of(frames)[1:], frames.dtype), states)
     return zeros(dims_of(output), output.dtype)
 
 
@@ -156,9 +157,17 @@ def _result(
     step: _Step, stacked: Node, states: list[Node], last: Node | None = None
 ) -> tuple[Node, Node, list[Node]]:
     if last is None:
-        last = reshape(slice_axis(stacked, 0, -1, None), dims_of(stacked)[1:])
+        last = _last(stacked)
     last._uses_learning_phase = step.uses_phase or _needs_phase(last)
     return last, move_axis(stacked, 0, 1), states
+
+
+def _last(stacked: Node) -> Node:
+    """The output of the last step; zeros, where there are no steps."""
+    final = slice_axis(stacked, 0, -1, None)
+    if final.shape[0] is None or final.shape[0] == 0:
+        return (reduce_any if final.dtype.is_bool else reduce_sum)(final, (0,))
+    return reshape(final, dims_of(final)[1:])
 
 
 def _needs_phase(last: Node) -> bool:

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.types import INT32, DType, normalize_axis, show_shape
+from ..ir.types import INT32, INT64, DType, normalize_axis, show_shape
 from ..prims import elementwise as ew
+from ..prims.control import check
 from ..prims.indexing import gather, sizes_product
 from ..prims.movement import broadcast_to, iota, slice_axis
 from ..prims.movement import concatenate as concatenate_primitive
@@ -19,7 +20,7 @@ from ..prims.movement import reshape as reshape_primitive
 from ..prims.movement import reverse as reverse_primitive
 from ..prims.movement import stack as stack_primitive
 from ..prims.movement import transpose as transpose_primitive
-from ..prims.sizes import Size, dims_of, size_of
+from ..prims.sizes import Size, as_node, dims_of, size_of
 from . import _seeds
 from ._tensors import (
     Tensor,
@@ -325,20 +326,37 @@ def slice(x: TensorLike, start: Any, size: Any) -> Tensor:
     return block
 
 
-def _block(x: Node, axis: int, first: Size, count: Size) -> Node:
-    """`count` elements along `axis`, from `first`."""
-    dim = x.shape[axis]
+def _within(x: Node, axis: int, first: Size, count: Size) -> Node:
+    """x; an error, at once or when it's run, where the block reaches out of it."""
     if isinstance(first, int) and isinstance(count, int):
-        end = None if count == -1 else first + count
-        if first < 0 or count < -1 or (dim is not None and max(first, end or 0) > dim):
+        reach: Size = first + max(count, 0)
+    else:  # in int64 the sum can't wrap
+        taken = ew.maximum(_int64(count), ew.constant(0, INT64))
+        reach = ew.add(_int64(first), taken)
+    for least, most in ((0, first), (-1, count), (reach, size_of(x, axis))):
+        if isinstance(least, Node) or isinstance(most, Node):
+            if least != 0 or most is first:  # every size is 0 at least
+                holds = ew.le(_int64(least), _int64(most))
+                x = check(x, holds, message=f"slice: the block reaches out of axis {axis}")
+        elif least > most:
             raise ShapeError(
                 f"slice: start {first} and size {count} don't lie within axis {axis} of shape"
                 f" {show_shape(x.shape)}"
             )
-        cut = slice_axis(x, axis, first, end)
+    return x
+
+
+def _int64(size: Size) -> Node:
+    return ew.cast(as_node(size), INT64)
+
+
+def _block(x: Node, axis: int, first: Size, count: Size) -> Node:
+    """`count` elements along `axis`, from `first`."""
+    x = _within(x, axis, first, count)
+    if isinstance(first, int) and isinstance(count, int):
+        cut = slice_axis(x, axis, first, None if count == -1 else first + count)
         if count == -1 or cut.shape[axis] == count:
             return cut
-        # The size holds, or the elements don't suffice: the reshaping fails then.
         dims = dims_of(cut)
         return reshape_primitive(cut, [*dims[:axis], count, *dims[axis + 1 :]])
     if isinstance(count, int) and count == -1:

@@ -406,10 +406,12 @@ def _nothing(
 def _blank(x: Tensor) -> Tensor:
     """A slice to try a step with that won't happen: what another such try gave, else zeros.
 
-    A trial may have given a size, for which zeros wouldn't do; it's still in memory.
+    A trial may have given a size, for which zeros wouldn't do; it's still in memory: a memory that
+    begins with `x` and has room for one slice.
     """
-    shape, needed = x.shape[1:], x[:0].numel() + x.shape[1:].numel()
-    if needed and x.untyped_storage().nbytes() == needed * x.itemsize:
+    shape, needed = x.shape[1:], x.shape[1:].numel()
+    whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
+    if needed and whole:
         return x.as_strided(shape, x.stride()[1:])
     return x.new_zeros(shape)
 
