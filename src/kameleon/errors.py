@@ -62,6 +62,16 @@ class FileFormatError(GraphError):
     Remedy: save the function anew, or get the file again from where it comes from.
     """
 
+    place = ""  # in the file
+
+    def at(self, place: str) -> FileFormatError:
+        """The error with its place in front; with the one that it has, if it has one."""
+        if self.place:
+            return self
+        found = FileFormatError(f"{place}: {self}")
+        found.place = place
+        return found
+
 
 class TargetError(KameleonError, OSError):
     """A file can't be written because something else has its name: a folder, a device, a pipe.

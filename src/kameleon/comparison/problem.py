@@ -58,7 +58,7 @@ def problem_of(subject: Any, feeds: Any, wrt: Sequence[Node] | None) -> Problem:
         for seed, stream in zip(function._seeds, function._streams, strict=True)
     ]
     variables = program.variables
-    values = [*given, *function._constants(), *numpy_values(variables), *keys]
+    values = [*given, *function.constants(), *numpy_values(variables), *keys]
     first = len(program.inputs)
     graph, names = _graph(program, _fixed(function, given), wrt)
     return Problem(graph, values, frozenset(range(first, first + len(variables))), names)

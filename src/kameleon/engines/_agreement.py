@@ -10,6 +10,7 @@ from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.sizes import Root, Sizes
 from ..prims.movement import kept_axes
+from ._literal import literal
 from ._written import numbered, written
 
 
@@ -71,6 +72,6 @@ def _taken_as_equal(node: Node, sizes: Sizes) -> Iterator[list[Root]]:
 def _text(root: Any, number: Mapping[Node, int]) -> str:
     """How a size is read: of NumPy arrays, the first one is so in half the time."""
     if isinstance(root, int):
-        return str(root)
+        return literal(root)
     x, axis = f"x{number[root[0]]}", root[1]
-    return f"{x}.shape[{axis}]" if axis else f"len({x})"
+    return f"{x}.shape[{literal(axis)}]" if axis else f"len({x})"

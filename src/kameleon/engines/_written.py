@@ -8,7 +8,10 @@ from types import CodeType
 from typing import Any
 
 from ..ir.program import Graph
+from ._literal import compiled_text
 
+# Names that every function may use.
+BUILT_IN = frozenset({"written", "len", "type", "TypeError", "ValueError"})
 # The code of as many functions is kept; those of one text share it.
 KEPT = 512
 
@@ -26,14 +29,14 @@ def written(rows: Iterable[str], **names: Any) -> Callable[..., Any]:
         names: what they may name.
     """
     space = {"__name__": __name__, **names}  # a warning's line is looked for behind it
-    exec(_code("\n".join(rows)), space)
+    exec(_code("\n".join(rows), frozenset(names)), space)
     function: Callable[..., Any] = space["written"]
     return function
 
 
 @lru_cache(KEPT)
-def _code(text: str) -> CodeType:
-    return compile(text, "<kameleon written>", "exec")
+def _code(text: str, names: frozenset[str]) -> CodeType:
+    return compiled_text(text, "<kameleon written>", "exec", names | BUILT_IN)
 
 
 def between_arrays(

@@ -27,7 +27,8 @@ class Primitive:
     Args:
         name: its name, snake_case; the key of every table.
         infer: `(*operands, **attrs) -> TensorType`, or a tuple of them for several results;
-            raises ShapeError or DTypeError.
+            raises ShapeError or DTypeError. The attributes are its keyword-only parameters; what
+            each may be is declared in `ir.attributes`.
         gradient: one rule per operand, `(g, y, *operands, **attrs) -> cotangent`, or None where
             the operand has no influence; or a `Pullback` for all at once (`jointly`); or a
             string: the reason why there is none (an error where one is needed); or `ZERO`.
@@ -105,7 +106,7 @@ class jointly:  # noqa: N801 (reads as a word in the tables)
         self.rule = rule
 
 
-def _infer_item(producer: Node, index: int) -> TensorType:
+def _infer_item(producer: Node, *, index: int) -> TensorType:
     types: Any = producer.type  # of several results: a tuple
     found: TensorType = types[index]
     return found

@@ -1,23 +1,33 @@
-"""Graphs as plain data: what JSON can hold, and arrays beside it. Loading never runs code."""
+"""Graphs as plain data: what JSON can hold, and arrays beside it. Loading never runs code.
+
+What is read is trusted in nothing: every value is held against the declared type of its
+attribute, and the type of every node is inferred anew and compared with what is written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import GraphError
+from ..errors import FileFormatError, GraphError
+from .attributes import MOST_ELEMENTS, check_attributes, elements, is_int, is_shape
 from .node import Node
 from .primitive import CONSTANT, LEAVES, REGISTRY, Constant, input_node
 from .program import Graph
-from .types import DType, TensorType, as_dtype
+from .types import DTYPES, DType, TensorType, as_dtype
 from .verify import verify
 
-FORMAT = 1
+FORMAT = 2
+UNTYPED = 1  # an early format, in which nodes have no types
 
 # Named tuples that occur among attributes, by the name they have in files.
 RECORDS: dict[str, Callable[..., Any]] = {}
+
+T = TypeVar("T")
+
+# Writing -------------------------------------------------------------------------------------
 
 
 def graph_to_data(graph: Graph, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -32,6 +42,7 @@ def graph_to_data(graph: Graph, arrays: dict[str, np.ndarray]) -> dict[str, Any]
             "primitive": node.primitive.name,
             "operands": [number[n] for n in node.operands],
             "attrs": {k: _encode(v, arrays) for k, v in node.attrs.items()},
+            "types": [_type_to_data(t) for t in _types_of(node)],
         }
         for node in graph.nodes[len(graph.inputs) :]
     ]
@@ -42,43 +53,13 @@ def graph_to_data(graph: Graph, arrays: dict[str, np.ndarray]) -> dict[str, Any]
     }
 
 
-def graph_from_data(data: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Graph:
-    """The graph that `graph_to_data` wrote; it's verified.
-
-    Raises:
-        GraphError: a primitive is unknown here, or the data are no graph.
-    """
-    try:
-        inputs = [input_node(_type_from_data(t)) for t in data["inputs"]]
-        nodes: list[Node] = list(inputs)
-        for row in data["nodes"]:
-            nodes.append(_node(row, nodes, arrays))
-        graph = Graph(inputs, [nodes[i] for i in data["outputs"]])
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise GraphError(f"these data are no graph of this version: {error!r}") from error
-    verify(graph)
-    return graph
-
-
-def _node(row: Mapping[str, Any], nodes: list[Node], arrays: Mapping[str, np.ndarray]) -> Node:
-    primitive = REGISTRY.get(row["primitive"])
-    if primitive is None:
-        raise GraphError(f"primitive {row['primitive']!r} is unknown to this version")
-    attrs = {k: _decode(v, arrays) for k, v in row["attrs"].items()}
-    if primitive in LEAVES:
-        if primitive is not CONSTANT:
-            raise GraphError(f"a closed graph has no {primitive.name} but its inputs")
-        array = attrs["value"].array
-        return Node(CONSTANT, (), attrs, TensorType(array.shape, as_dtype(array.dtype)))
-    return primitive(*(nodes[i] for i in row["operands"]), **attrs)
+def _types_of(node: Node) -> tuple[TensorType, ...]:
+    """The types of all results."""
+    return (node.type,) if isinstance(node.type, TensorType) else node.type
 
 
 def _type_to_data(type: TensorType) -> list[Any]:
     return [list(type.shape), str(type.dtype)]
-
-
-def _type_from_data(data: list[Any]) -> TensorType:
-    return TensorType(tuple(data[0]), as_dtype(data[1]))
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
@@ -102,19 +83,165 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     raise GraphError(f"{value!r} has no written form: a graph with it can't be saved")
 
 
-def _decode(data: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    if not isinstance(data, dict):
-        return data
-    if "graph" in data:
-        return graph_from_data(data["graph"], arrays)
-    if "array" in data:
-        array = np.array(arrays[data["array"]])
+# Reading -------------------------------------------------------------------------------------
+
+
+def expect(condition: bool, message: str) -> None:
+    """Go on if a condition holds.
+
+    Raises:
+        FileFormatError: it doesn't.
+    """
+    if not condition:
+        raise FileFormatError(message)
+
+
+def field(data: Any, name: str, kind: type[T]) -> T:
+    """What a JSON object holds under a name; it must be of the kind, exactly."""
+    expect(type(data) is dict, f"an object is expected, not {_shown(data)}")
+    value = data.get(name)
+    expect(type(value) is kind, f"{name!r} must be a {kind.__name__}, not {_shown(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def _shown(data: Any) -> str:
+    text = ascii(data)
+    return text if len(text) < 60 else f"{text[:56]} ..."
+
+
+def graph_from_data(
+    data: Any, arrays: Mapping[str, np.ndarray], typed: bool = True, place: str = "graph"
+) -> Graph:
+    """The graph that `graph_to_data` wrote; it's verified.
+
+    Args:
+        data: any JSON data.
+        arrays: those that it may name.
+        typed: every node must have the types that are written with it.
+        place: of the data in the file, for errors.
+
+    Raises:
+        FileFormatError: the data are no graph of primitives of this version; says where, and why.
+    """
+    graph = at_place(place, _Reader(arrays, typed).graph, data, place)
+    at_place(place, verify, graph)
+    return graph
+
+
+def at_place(place: str, make: Callable[..., T], *given: Any) -> T:
+    """What a function makes of something at a place in a file.
+
+    Raises:
+        FileFormatError: it raises anything; that is a fault of the file.
+    """
+    try:
+        return make(*given)
+    except MemoryError:
+        raise
+    except FileFormatError as error:
+        raise error.at(place) from error.__cause__
+    except RecursionError:
+        raise FileFormatError("it's nested too deeply").at(place) from None
+    except Exception as error:
+        raise FileFormatError(str(error) or type(error).__name__).at(place) from error
+
+
+class _Reader:
+    """Makes nodes of data; what is wrong with them is said with its place."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], typed: bool):
+        self.arrays, self.typed = arrays, typed
+
+    def graph(self, data: Any, place: str) -> Graph:
+        inputs, rows, outputs = (field(data, key, list) for key in ("inputs", "nodes", "outputs"))
+        nodes = [
+            input_node(at_place(f"{place}.inputs[{i}]", _type, row)) for i, row in enumerate(inputs)
+        ]
+        made = tuple(nodes)
+        for i, row in enumerate(rows):
+            at = f"{place}.nodes[{i}]"
+            nodes.append(at_place(at, self._node, row, nodes, at))
+        for i in outputs:
+            expect(is_int(i, 0, len(nodes)), f"output {_shown(i)} is no node")
+            expect(isinstance(nodes[i].type, TensorType), f"output {i} isn't one tensor")
+        return Graph(made, [nodes[i] for i in outputs])
+
+    def _node(self, row: Any, nodes: list[Node], place: str) -> Node:
+        primitive = REGISTRY.get(field(row, "primitive", str))
+        if primitive is None or (primitive in LEAVES and primitive is not CONSTANT):
+            raise FileFormatError(f"primitive {_shown(row['primitive'])} can't be in a saved graph")
+        numbers = field(row, "operands", list)
+        for i in numbers:
+            expect(is_int(i, 0, len(nodes)), f"operand {_shown(i)} is no node before this one")
+        operands = [nodes[i] for i in numbers]
+        attrs = {
+            name: self._decode(value, f"{place}.attrs.{ascii(name)[1:-1]}")
+            for name, value in field(row, "attrs", dict).items()
+        }
+        check_attributes(primitive, operands, attrs)
+        if primitive is CONSTANT:
+            expect(not operands, "a constant has no operands")
+            array = attrs["value"].array
+            node = Node(CONSTANT, (), attrs, TensorType(array.shape, as_dtype(array.dtype)))
+        else:
+            node = primitive(*operands, **attrs)
+        self._check_types(node, row)
+        return node
+
+    def _check_types(self, node: Node, row: Any) -> None:
+        """That a node is what the file says, and that it may be so large."""
+        types = _types_of(node)
+        for type in types:
+            expect(
+                elements(type.shape) <= MOST_ELEMENTS,
+                f"{node.primitive.name} has {type}: more than 2**40 elements",
+            )
+        if self.typed or "types" in row:
+            stated = [_type(t) for t in field(row, "types", list)]
+            expect(
+                stated == [*types],
+                f"{node.primitive.name} has {', '.join(map(str, types))} where the file says"
+                f" {', '.join(map(str, stated))}",
+            )
+
+    def _decode(self, data: Any, place: str) -> Any:
+        """A value of an attribute: see `_encode`."""
+        if type(data) is not dict:
+            return data
+        tags = set(data)
+        if tags == {"graph"}:
+            return self.graph(data["graph"], place)
+        if tags == {"array"}:
+            return self._constant(field(data, "array", str))
+        if tags == {"dtype"}:
+            return _dtype(data["dtype"])
+        if tags == {"float"}:
+            return float.fromhex(field(data, "float", str))
+        if tags == {"tuple"}:
+            return tuple(self._decode(v, place) for v in field(data, "tuple", list))
+        expect(tags == {"record", "items"}, f"{_shown(data)} is no value of an attribute")
+        record = RECORDS.get(field(data, "record", str))
+        if record is None:
+            raise FileFormatError(f"record {_shown(data['record'])} is unknown")
+        return record(*(self._decode(v, place) for v in field(data, "items", list)))
+
+    def _constant(self, name: str) -> Constant:
+        expect(name in self.arrays, f"array {_shown(name)} is missing")
+        array = np.array(self.arrays[name])
         array.flags.writeable = False
         return Constant(array)
-    if "dtype" in data:
-        return as_dtype(data["dtype"])
-    if "float" in data:
-        return float.fromhex(data["float"])
-    encoded: Any = data.get("tuple", data.get("items", ()))
-    items = [_decode(v, arrays) for v in encoded]
-    return RECORDS[data["record"]](*items) if "record" in data else tuple(items)
+
+
+def _type(data: Any) -> TensorType:
+    expect(
+        type(data) is list and len(data) == 2 and type(data[0]) is list,
+        f"{_shown(data)} is no type: [sizes, dtype] is expected",
+    )
+    shape = tuple(data[0])
+    expect(is_shape(shape), f"{_shown(data[0])} are no sizes of a tensor")
+    return TensorType(shape, _dtype(data[1]))
+
+
+def _dtype(data: Any) -> DType:
+    expect(type(data) is str and data in DTYPES, f"{_shown(data)} is no dtype")
+    return as_dtype(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import GraphError
+from .attributes import check_attributes
 from .node import Node
 from .primitive import CONSTANT, ITEM, LEAVES
 from .program import Graph
@@ -13,8 +14,9 @@ def verify(graph: Graph) -> None:
     """Infer every node's type anew and check the structure; bodies, too.
 
     Raises:
-        GraphError: operands come after their node; a leaf is neither input nor constant; a
-            type isn't what its primitive infers; a body doesn't fit its node.
+        GraphError: operands come after their node; a leaf is neither input nor constant; an
+            attribute isn't what is declared; a type isn't what its primitive infers.
+        ShapeError, DTypeError: operands or bodies don't fit their node.
     """
     inputs = set(graph.inputs)
     if len(inputs) != len(graph.inputs):
@@ -31,6 +33,7 @@ def _verify_node(node: Node) -> None:
         if node.primitive is not CONSTANT:
             raise GraphError(f"leaf {node.name} is neither an input nor a constant")
         return
+    check_attributes(node.primitive, node.operands, node.attrs)
     inferred = node.primitive.infer(*node.operands, **node.attrs)
     if not _agrees(node.type, inferred):
         raise GraphError(

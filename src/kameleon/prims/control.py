@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError, GraphError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, input_node, jointly
 from ..ir.program import Graph
 from ..ir.reverse import pullback
-from ..ir.types import TensorType, join_shapes
+from ..ir.types import BOOL, TensorType, join_shapes
 from .elementwise import full_like
 
 identity = Primitive("identity", lambda x: x.type, [lambda g, y, x: g], "x", title="Identity")
@@ -22,7 +22,7 @@ stop_gradient = Primitive(
 )
 
 
-def _infer_check(x: Node, holds: Node, message: str) -> TensorType:
+def _infer_check(x: Node, holds: Node, *, message: str) -> TensorType:
     if not holds.dtype.is_bool:
         raise DTypeError(f"check: the condition must be bool, not {holds.dtype}")
     return x.type
@@ -67,11 +67,21 @@ def loosened(a: TensorType, b: TensorType, what: str) -> TensorType:
     return TensorType(dims, a.dtype)
 
 
+def check_body(what: str, body: Graph, given: Sequence[TensorType]) -> None:
+    """That the parameters of a body are what it's given."""
+    if len(body.inputs) != len(given):
+        raise GraphError(f"{what}: a body of {len(body.inputs)} inputs is given {len(given)}")
+    for x, type in zip(body.inputs, given, strict=True):
+        joined_type(x.type, type, what)
+
+
 def _infer_cond(
     condition: Node, *operands: Node, then: Graph, otherwise: Graph
 ) -> tuple[TensorType, ...]:
     if not condition.dtype.is_bool or condition.shape != ():
         raise ShapeError(f"cond: the condition must be a bool scalar, not {condition!r}")
+    for branch in (then, otherwise):
+        check_body("cond", branch, [x.type for x in operands])
     pairs = zip(then.outputs, otherwise.outputs, strict=True)
     return tuple(loosened(a.type, b.type, "cond") for a, b in pairs)
 
@@ -111,6 +121,10 @@ def _infer_while(
     *operands: Node, condition: Graph, body: Graph, consts: int
 ) -> tuple[TensorType, ...]:
     carry = operands[consts:]
+    for graph in (condition, body):
+        check_body("while_loop", graph, [x.type for x in operands])
+    if [y.type for y in condition.outputs] != [TensorType((), BOOL)]:
+        raise GraphError("while_loop: the condition must give one bool scalar")
     return tuple(
         joined_type(x.type, new.type, "while_loop")
         for x, new in zip(carry, body.outputs, strict=True)
@@ -138,8 +152,12 @@ def _infer_scan(
 ) -> tuple[TensorType, ...]:
     initial, sequences = operands[consts : consts + carry], operands[consts + carry :]
     length = None
+    if not sequences:
+        raise GraphError("scan: without a sequence nothing tells the number of steps")
     for x in sequences:
         (length,) = join_shapes((length,), x.shape[:1], "scan: sequences")
+    slices = [TensorType(x.shape[1:], x.dtype) for x in sequences]
+    check_body("scan", body, [*(x.type for x in operands[: consts + carry]), *slices])
     states = [
         joined_type(x.type, new.type, "scan: the state before and after a step")
         for x, new in zip(initial, body.outputs[:carry], strict=True)

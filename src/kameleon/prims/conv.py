@@ -11,19 +11,36 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
-from ..ir.types import Shape, TensorType, show_shape
+from ..ir.types import Dim, Shape, TensorType, join_dims, join_shapes, show_shape
 from .linalg import contract
 from .movement import reshape, transpose
 from .sizes import Size, dims_of, size_of, split
-from .windows import Window, cells_of, check_space, fold, patches, space_of
+from .windows import Window, cells_of, check_places, check_space, fold, patches, space_of
 
 # Convolution -------------------------------------------------------------------------------
 
 
-def _infer_conv(x: Node, k: Node, window: Window) -> TensorType:
-    check_space("conv", x, window)
+def _check_kernel(what: str, x: Node, k: Node, window: Window) -> None:
+    """That a kernel is (*window, …, …), and of the dtype of `x`."""
     if x.dtype != k.dtype:
-        raise DTypeError(f"conv: dtypes {x.dtype} and {k.dtype} differ; K.cast one")
+        raise DTypeError(f"{what}: dtypes {x.dtype} and {k.dtype} differ; K.cast one")
+    if len(k.shape) != window.rank + 2:
+        raise ShapeError(f"{what}: a kernel has {window.rank + 2} axes, not {show_shape(k.shape)}")
+    join_shapes(k.shape[:-2], window.sizes, f"{what}: kernel and window")
+
+
+def _check_adjoint(what: str, x: Node, g: Node, window: Window) -> None:
+    """That a cotangent is what a convolution of `x` has."""
+    check_space(what, x, window)
+    if x.dtype != g.dtype:
+        raise DTypeError(f"{what}: dtypes {x.dtype} and {g.dtype} differ; K.cast one")
+    check_places(what, g, space_of(x), window)
+    join_dims(x.shape[0], g.shape[0])
+
+
+def _infer_conv(x: Node, k: Node, *, window: Window) -> TensorType:
+    check_space("conv", x, window)
+    _check_kernel("conv", x, k, window)
     if x.shape[-1] is not None and k.shape[-2] is not None and x.shape[-1] != k.shape[-2]:
         raise ShapeError(
             f"conv: x of shape {show_shape(x.shape)} has {x.shape[-1]} channels, the kernel"
@@ -56,6 +73,8 @@ conv = Primitive(
 
 
 def _infer_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
+    check_places("transposed conv", g, space, window)
+    _check_kernel("transposed conv", g, k, window)
     if g.shape[-1] is not None and k.shape[-1] is not None and g.shape[-1] != k.shape[-1]:
         raise ShapeError(
             f"transposed conv: x of shape {show_shape(g.shape)} has {g.shape[-1]} channels, the"
@@ -97,7 +116,8 @@ def conv_input(g: Node, k: Node, space: Sequence[Size], window: Window) -> Node:
     return _conv_input(g, k, *sizes, space=shape, window=window)
 
 
-def _infer_conv_kernel(x: Node, g: Node, window: Window) -> TensorType:
+def _infer_conv_kernel(x: Node, g: Node, *, window: Window) -> TensorType:
+    _check_adjoint("conv_kernel", x, g, window)
     return TensorType((*window.sizes, x.shape[-1], g.shape[-1]), x.dtype)
 
 
@@ -123,10 +143,9 @@ conv_kernel: Primitive = Primitive(
 # Depthwise convolution ---------------------------------------------------------------------
 
 
-def _infer_depthwise(x: Node, k: Node, window: Window) -> TensorType:
+def _infer_depthwise(x: Node, k: Node, *, window: Window) -> TensorType:
     check_space("depthwise_conv", x, window)
-    if x.dtype != k.dtype:
-        raise DTypeError(f"depthwise_conv: dtypes {x.dtype} and {k.dtype} differ; K.cast one")
+    _check_kernel("depthwise_conv", x, k, window)
     if x.shape[-1] is not None and k.shape[-2] is not None and x.shape[-1] != k.shape[-2]:
         raise ShapeError(
             f"depthwise_conv: x of shape {show_shape(x.shape)} has {x.shape[-1]} channels, the"
@@ -145,6 +164,28 @@ def _expand_depthwise(x: Node, k: Node, window: Window) -> Node:
     out = contract(p, flat, ((rank - 2,), (0,)), ((rank - 1,), (1,)))
     out = transpose(out, (*range(1, rank - 1), 0, rank - 1))
     return reshape(out, [*dims_of(out)[:-2], c * m if _ints(c, m) else -1])
+
+
+def _check_depth(what: str, depth: Dim, channels: Dim, multiplier: Dim) -> None:
+    """That each of the channels has as many results."""
+    known = depth is not None and channels is not None and multiplier is not None
+    if known and depth != channels * multiplier:  # type: ignore[operator]
+        raise ShapeError(f"{what}: {depth} channels aren't {channels} times {multiplier}")
+
+
+def _infer_depthwise_input(
+    g: Node, k: Node, *sizes: Node, space: Shape, window: Window
+) -> TensorType:
+    check_places("depthwise_input", g, space, window)
+    _check_kernel("depthwise_input", g, k, window)
+    _check_depth("depthwise_input", g.shape[-1], *k.shape[-2:])
+    return TensorType((g.shape[0], *space, k.shape[-2]), g.dtype)
+
+
+def _infer_depthwise_kernel(x: Node, g: Node, *, window: Window, multiplier: Dim) -> TensorType:
+    _check_adjoint("depthwise_kernel", x, g, window)
+    _check_depth("depthwise_kernel", g.shape[-1], x.shape[-1], multiplier)
+    return TensorType((*window.sizes, x.shape[-1], multiplier), x.dtype)
 
 
 def _ints(*sizes: Size) -> bool:
@@ -204,7 +245,7 @@ def _depthwise_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[No
 
 _depthwise_input = Primitive(
     "depthwise_input",
-    lambda g, k, *sizes, space, window: TensorType((g.shape[0], *space, k.shape[-2]), g.dtype),
+    _infer_depthwise_input,
     jointly(_depthwise_input_back),
     "the adjoint of depthwise_conv in x",
     expand=_expand_depthwise_input,
@@ -219,7 +260,7 @@ def depthwise_input(g: Node, k: Node, space: Sequence[Size], window: Window) -> 
 
 depthwise_kernel: Primitive = Primitive(
     "depthwise_kernel",
-    lambda x, g, window, multiplier: TensorType((*window.sizes, x.shape[-1], multiplier), x.dtype),
+    _infer_depthwise_kernel,
     [
         lambda g, y, x, up, window, multiplier: depthwise_input(up, g, dims_of(x)[1:-1], window),
         lambda g, y, x, up, window, multiplier: depthwise_conv(x, g, window=window),

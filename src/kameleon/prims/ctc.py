@@ -12,7 +12,7 @@ from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, input_node
 from ..ir.program import Graph
-from ..ir.types import INT64, DType, TensorType
+from ..ir.types import INT64, Dim, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient
 from .elementwise import (
     add,
@@ -38,10 +38,17 @@ from .reduce import reduce_max, spread
 from .sizes import Size, as_node, dims_of, size_of
 
 
+def _batch_of(log_probs: Node, lengths: Node) -> Dim:
+    """The number of samples to decode."""
+    if len(log_probs.shape) != 3 or not log_probs.dtype.is_float:
+        raise ShapeError(f"CTC needs floats (samples, time, classes), not {log_probs.type}")
+    if not lengths.dtype.is_integer:
+        raise ShapeError(f"CTC needs integer lengths, not {lengths.type}")
+    return join_shapes(log_probs.shape[:1], lengths.shape, "CTC: samples and lengths")[0]
+
+
 def _infer_greedy(log_probs: Node, lengths: Node) -> tuple[TensorType, TensorType]:
-    if len(log_probs.shape) != 3:
-        raise ShapeError(f"CTC needs (samples, time, classes), not shape {log_probs.shape}")
-    batch = log_probs.shape[0]
+    batch = _batch_of(log_probs, lengths)
     return TensorType((None, None), INT64), TensorType((batch, 1), log_probs.dtype)
 
 
@@ -55,9 +62,11 @@ ctc_greedy = Primitive(
 
 
 def _infer_beam(
-    log_probs: Node, lengths: Node, beam_width: int, top_paths: int
+    log_probs: Node, lengths: Node, *, beam_width: int, top_paths: int
 ) -> tuple[TensorType, ...]:
-    batch = log_probs.shape[0]
+    batch = _batch_of(log_probs, lengths)
+    if top_paths > beam_width:
+        raise ShapeError(f"of {beam_width} paths there are no best {top_paths}")
     path = TensorType((None, None), INT64)
     return (*(path for _ in range(top_paths)), TensorType((batch, top_paths), log_probs.dtype))
 

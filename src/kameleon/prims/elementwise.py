@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import DTypeError
+from ..errors import DTypeError, GraphError
 from ..ir.node import Node, frozen
 from ..ir.primitive import CONSTANT, ZERO, Constant, Primitive
 from ..ir.types import BOOL, INT32, INT64, DType, TensorType, as_dtype, join_shapes
@@ -44,8 +44,12 @@ def scaled(x: Node, factor: float) -> Node:
     return mul(x, full_like(x, factor))
 
 
-def _same_type(name: str, allowed: Callable[[DType], bool], result: DType | None) -> Any:
+def _same_type(
+    name: str, allowed: Callable[[DType], bool], result: DType | None, count: int
+) -> Any:
     def infer(*operands: Node) -> TensorType:
+        if len(operands) != count:
+            raise GraphError(f"{name} takes {count} operands, not {len(operands)}")
         first = operands[0].type
         dtype, shape = first.dtype, first.shape
         if not allowed(dtype):
@@ -68,9 +72,11 @@ def elementwise(
     result: DType | None = None,
     expand: Callable[..., Any] | None = None,
     title: str | None = None,
+    operands: int = 1,
 ) -> Primitive:
-    """Declare a primitive over operands of equal type."""
-    infer = _same_type(name, allowed, result)
+    """Declare a primitive over so many operands of equal type; a gradient has a rule for each."""
+    count = len(gradient) if isinstance(gradient, list) else operands
+    infer = _same_type(name, allowed, result, count)
     return Primitive(name, infer, gradient, doc, expand, title, elementwise=True)
 
 
@@ -170,6 +176,7 @@ floor_div = elementwise(
     ZERO,
     "the largest whole number <= a / b, not rounded before; NaN where a is infinite;"
     " 0 for integers where b is 0",
+    operands=2,
 )
 mod = elementwise(
     "mod",
@@ -190,22 +197,24 @@ maximum = elementwise(
 minimum = elementwise(
     "minimum", NUMBER, _first_wins(lambda a, b: le(a, b)), "the smaller one; NaN if either is"
 )
-eq = elementwise("eq", ANY, ZERO, "a == b", result=BOOL, title="Equal")
-ne = elementwise("ne", ANY, ZERO, "a != b", result=BOOL, title="NotEqual")
-lt = elementwise("lt", ANY, ZERO, "a < b", result=BOOL, title="Less")
-le: Primitive = elementwise("le", ANY, ZERO, "a <= b", result=BOOL, title="LessEqual")
-gt = elementwise("gt", ANY, ZERO, "a > b", result=BOOL, title="Greater")
-ge: Primitive = elementwise("ge", ANY, ZERO, "a >= b", result=BOOL, title="GreaterEqual")
-logical_and = elementwise("logical_and", LOGIC, ZERO, "a and b")
-logical_or = elementwise("logical_or", LOGIC, ZERO, "a or b")
-bit_and = elementwise("bit_and", BITS, ZERO, "bitwise and")
-bit_or = elementwise("bit_or", BITS, ZERO, "bitwise or")
-bit_xor = elementwise("bit_xor", BITS, ZERO, "bitwise exclusive or")
+eq = elementwise("eq", ANY, ZERO, "a == b", result=BOOL, title="Equal", operands=2)
+ne = elementwise("ne", ANY, ZERO, "a != b", result=BOOL, title="NotEqual", operands=2)
+lt = elementwise("lt", ANY, ZERO, "a < b", result=BOOL, title="Less", operands=2)
+le: Primitive = elementwise("le", ANY, ZERO, "a <= b", result=BOOL, title="LessEqual", operands=2)
+gt = elementwise("gt", ANY, ZERO, "a > b", result=BOOL, title="Greater", operands=2)
+ge: Primitive = elementwise(
+    "ge", ANY, ZERO, "a >= b", result=BOOL, title="GreaterEqual", operands=2
+)
+logical_and = elementwise("logical_and", LOGIC, ZERO, "a and b", operands=2)
+logical_or = elementwise("logical_or", LOGIC, ZERO, "a or b", operands=2)
+bit_and = elementwise("bit_and", BITS, ZERO, "bitwise and", operands=2)
+bit_or = elementwise("bit_or", BITS, ZERO, "bitwise or", operands=2)
+bit_xor = elementwise("bit_xor", BITS, ZERO, "bitwise exclusive or", operands=2)
 shift_left = elementwise(
-    "shift_left", INTEGER, ZERO, "a * 2**b; engine-defined unless 0 <= b < bits"
+    "shift_left", INTEGER, ZERO, "a * 2**b; engine-defined unless 0 <= b < bits", operands=2
 )
 shift_right = elementwise(
-    "shift_right", INTEGER, ZERO, "floor(a / 2**b); engine-defined unless 0 <= b < bits"
+    "shift_right", INTEGER, ZERO, "floor(a / 2**b); engine-defined unless 0 <= b < bits", operands=2
 )
 
 
@@ -235,7 +244,7 @@ select: Primitive = Primitive(
 )
 
 
-def _infer_cast(x: Node, dtype: DType) -> TensorType:
+def _infer_cast(x: Node, *, dtype: DType) -> TensorType:
     return TensorType(x.shape, dtype)
 
 
@@ -265,9 +274,11 @@ def cast(x: Node, dtype: Any) -> Node:
     return x if x.dtype == dtype else _cast(x, dtype=dtype)
 
 
-def _infer_bitcast(x: Node, dtype: DType) -> TensorType:
+def _infer_bitcast(x: Node, *, dtype: DType) -> TensorType:
     if dtype.itemsize != x.dtype.itemsize:
         raise DTypeError(f"bitcast: {x.dtype} and {dtype} differ in size")
+    if dtype.is_bool or x.dtype.is_bool:
+        raise DTypeError("bitcast is defined for numbers: not all bits make a bool")
     return TensorType(x.shape, dtype)
 
 

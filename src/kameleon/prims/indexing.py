@@ -19,7 +19,7 @@ def _check_index(what: str, index: Node) -> None:
         raise DTypeError(f"{what}: indices must be integers, not {index.dtype}; K.cast them")
 
 
-def _infer_gather(x: Node, index: Node, axis: int) -> TensorType:
+def _infer_gather(x: Node, index: Node, *, axis: int) -> TensorType:
     _check_index("gather", index)
     return TensorType((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
 
@@ -66,7 +66,7 @@ def scatter_add(g: Node, index: Node, size: Size, axis: int) -> Node:
     return _scatter_add(g, index, *sizes, size=known, axis=axis)
 
 
-def _infer_take_along(x: Node, index: Node, axis: int) -> TensorType:
+def _infer_take_along(x: Node, index: Node, *, axis: int) -> TensorType:
     _check_index("take_along", index)
     if len(index.shape) != len(x.shape):
         raise ShapeError(f"take_along: {index.shape} and {x.shape} differ in rank")
@@ -157,7 +157,7 @@ def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
 
 argsort = Primitive(
     "argsort",
-    lambda x, axis: TensorType(x.shape, INT64),
+    lambda x, *, axis: TensorType(x.shape, INT64),
     ZERO,
     "indices (int64) that sort x along `axis`, ascending and stable; NaN last",
 )

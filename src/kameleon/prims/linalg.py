@@ -20,7 +20,7 @@ def free_axes(rank: int, *used: Axes) -> Axes:
 
 
 def _infer_contract(
-    a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
+    a: Node, b: Node, *, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
 ) -> TensorType:
     if a.dtype != b.dtype:
         raise DTypeError(f"contract: dtypes {a.dtype} and {b.dtype} differ; K.cast one")

@@ -189,7 +189,7 @@ def iota(dims: Sequence[Size], axis: int = 0, dtype: Any = INT32) -> Node:
 # Permutations ------------------------------------------------------------------------------
 
 
-def _infer_transpose(x: Node, perm: tuple[int, ...]) -> TensorType:
+def _infer_transpose(x: Node, *, perm: tuple[int, ...]) -> TensorType:
     if sorted(perm) != list(range(len(x.shape))):
         raise ShapeError(
             f"transpose: {perm} isn't a permutation of the axes of shape {show_shape(x.shape)}"
@@ -219,7 +219,7 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
 
 reverse: Primitive = Primitive(
     "reverse",
-    lambda x, axes: x.type,
+    lambda x, *, axes: x.type,
     [lambda g, y, x, axes: reverse(g, axes=axes)],
     "x with the order along `axes` reversed",
     title="ReverseV2",
@@ -235,7 +235,7 @@ def _sliced_dim(dim: Dim, window: Window) -> Dim:
     return None if dim is None else len(range(*slice(*window).indices(dim)))
 
 
-def _infer_slice(x: Node, windows: tuple[Window, ...]) -> TensorType:
+def _infer_slice(x: Node, *, windows: tuple[Window, ...]) -> TensorType:
     dims = tuple(_sliced_dim(d, w) for d, w in zip(x.shape, windows, strict=True))
     return TensorType(dims, x.dtype)
 
@@ -309,7 +309,7 @@ def unslice(g: Node, dims: Sequence[Size], windows: Sequence[Window]) -> Node:
 Margins = tuple[tuple[int, int], ...]
 
 
-def _infer_pad(x: Node, margins: Margins, value: float) -> TensorType:
+def _infer_pad(x: Node, *, margins: Margins, value: float) -> TensorType:
     if any(low < 0 or high < 0 for low, high in margins):
         raise ShapeError(f"pad: margins must not be negative, got {margins}")
     dims = tuple(

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
-from ..ir.types import INT8, INT32, DType, Shape, TensorType
+from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import (
     add,
     cast,
@@ -25,18 +26,30 @@ from .elementwise import (
 from .movement import broadcast_to, concatenate, pad, reshape
 from .reduce import argmax, reduce_max, reduce_sum, spread
 from .sizes import Size, dims_of, size_of, split
-from .windows import Window, cells_of, check_space, corners, fold, keep_first, patches, space_of
+from .windows import (
+    Window,
+    cells_of,
+    check_places,
+    check_space,
+    corners,
+    fold,
+    keep_first,
+    patches,
+    space_of,
+)
 
 # Pooling -----------------------------------------------------------------------------------
 
 
-def _infer_pool(x: Node, window: Window) -> TensorType:
+def _infer_pool(x: Node, *, window: Window) -> TensorType:
     check_space("pool", x, window)
     return TensorType((x.shape[0], *window.outputs(space_of(x)), x.shape[-1]), x.dtype)
 
 
-def _infer_max_pool(x: Node, window: Window) -> tuple[TensorType, TensorType]:
-    pooled = _infer_pool(x, window)
+def _infer_max_pool(x: Node, *, window: Window) -> tuple[TensorType, TensorType]:
+    pooled = _infer_pool(x, window=window)
+    if x.dtype.is_bool:
+        raise DTypeError("the maximum in windows is defined for numbers, not bools; K.cast them")
     return pooled, TensorType(pooled.shape, _cell_dtype(window))
 
 
@@ -106,9 +119,32 @@ def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Win
     return fold(p, [next(rest) if d is None else d for d in space], window)
 
 
+def _check_chosen(pooled: Node | TensorType, index: Node) -> None:
+    """That an index has a cell for each element of what was pooled."""
+    if not index.dtype.is_integer:
+        raise DTypeError(f"cells of windows are numbered by integers, not {index.dtype}")
+    join_shapes(pooled.shape, index.shape, "cells of windows")
+
+
+def _infer_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
+    _check_chosen(g, index)
+    return _infer_sum_unpool(g, space=space, window=window)
+
+
+def _infer_pick(x: Node, index: Node, *, window: Window) -> TensorType:
+    pooled = _infer_pool(x, window=window)
+    _check_chosen(pooled, index)
+    return pooled
+
+
+def _infer_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
+    check_places("adjoint of pooling", g, space, window)
+    return TensorType((g.shape[0], *space, g.shape[-1]), g.dtype)
+
+
 _unpool = Primitive(
     "unpool",
-    lambda g, index, *sizes, space, window: TensorType((g.shape[0], *space, g.shape[-1]), g.dtype),
+    _infer_unpool,
     keep_first(lambda g, y, space, window: pool_pick(g, y.operands[1], window=window)),
     "each g added to the cell that `index` chose in its window",
     expand=_expand_unpool,
@@ -129,7 +165,7 @@ def _expand_pool_pick(x: Node, index: Node, window: Window) -> Node:
 
 pool_pick: Primitive = Primitive(
     "pool_pick",
-    lambda x, index, window: _infer_pool(x, window),
+    _infer_pick,
     [lambda g, y, x, index, window: unpool(g, index, dims_of(x)[1:-1], window), None],
     "the cell of each window that `index` chose",
     expand=_expand_pool_pick,
@@ -166,7 +202,7 @@ def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> N
 
 _sum_unpool = Primitive(
     "sum_unpool",
-    lambda g, *sizes, space, window: TensorType((g.shape[0], *space, g.shape[-1]), g.dtype),
+    _infer_sum_unpool,
     keep_first(lambda g, y, space, window: sum_pool(g, window=window)),
     "the adjoint of sum_pool: each g added to all cells of its window",
     expand=_expand_sum_unpool,

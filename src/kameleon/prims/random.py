@@ -105,9 +105,26 @@ def _expand_bits(key: Node, *sizes: Node, shape: Shape) -> Node:
     return reshape(words, dims)
 
 
+def _check_key(key: Node) -> None:
+    if key.dtype != KEY.dtype or key.shape not in (KEY.shape, (None,)):
+        raise DTypeError(f"a key of random numbers is {KEY}, not {key.type}")
+
+
+def _infer_bits(key: Node, *sizes: Node, shape: Shape) -> TensorType:
+    _check_key(key)
+    return TensorType(shape, UINT32)
+
+
+def _infer_fold(key: Node, t: Node) -> TensorType:
+    _check_key(key)
+    if t.shape != () or not t.dtype.is_integer:
+        raise DTypeError(f"the step of a loop is an integer scalar, not {t.type}")
+    return KEY
+
+
 _random_bits = Primitive(
     "random_bits",
-    lambda key, *sizes, shape: TensorType(shape, UINT32),
+    _infer_bits,
     ZERO,
     "uint32 words of the stream under `key`",
     expand=_expand_bits,
@@ -122,7 +139,7 @@ def _expand_fold(key: Node, t: Node) -> Node:
 
 random_fold = Primitive(
     "random_fold",
-    lambda key, t: KEY,
+    _infer_fold,
     ZERO,
     "another key, for step t of a loop",
     expand=_expand_fold,

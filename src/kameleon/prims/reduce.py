@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive
-from ..ir.types import INT64, DType, TensorType
+from ..ir.types import INT64, DType, TensorType, join_shapes
 from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
 from .movement import broadcast_to, pad, reshape, reverse, slice_axis
 from .sizes import Size, dims_of, size_of
@@ -15,20 +15,20 @@ from .sizes import Size, dims_of, size_of
 Axes = tuple[int, ...]
 
 
-def _infer_reduce(x: Node, axes: Axes) -> TensorType:
+def _infer_reduce(x: Node, *, axes: Axes) -> TensorType:
     return TensorType(tuple(d for i, d in enumerate(x.shape) if i not in axes), x.dtype)
 
 
-def _infer_extremum(x: Node, axes: Axes) -> TensorType:
+def _infer_extremum(x: Node, *, axes: Axes) -> TensorType:
     if any(x.shape[a] == 0 for a in axes):
         raise ShapeError(f"the extremum over an axis of size 0 is undefined (shape {x.shape})")
-    return _infer_reduce(x, axes)
+    return _infer_reduce(x, axes=axes)
 
 
-def _infer_logic(x: Node, axes: Axes) -> TensorType:
+def _infer_logic(x: Node, *, axes: Axes) -> TensorType:
     if not x.dtype.is_bool:
         raise DTypeError(f"reduce_any and reduce_all are defined for bools, not {x.dtype}")
-    return _infer_reduce(x, axes)
+    return _infer_reduce(x, axes=axes)
 
 
 def spread(g: Node, x: Node, axes: Axes) -> Node:
@@ -122,7 +122,7 @@ def keep(reduced: Node, x: Node, axes: Axes) -> Node:
     return reshape(reduced, [1 if i in axes else d for i, d in enumerate(dims_of(x))])
 
 
-def _infer_arg(x: Node, axis: int) -> TensorType:
+def _infer_arg(x: Node, *, axis: int) -> TensorType:
     if x.shape[axis] == 0:
         raise ShapeError(f"there is no extremum along an axis of size 0 (shape {x.shape})")
     return TensorType(x.shape[:axis] + x.shape[axis + 1 :], INT64)
@@ -136,7 +136,7 @@ argmin = Primitive(
 )
 
 
-def _infer_cumulative(x: Node, axis: int) -> TensorType:
+def _infer_cumulative(x: Node, *, axis: int) -> TensorType:
     if x.dtype.is_bool:
         raise DTypeError("cumulative sums and products are defined for numbers, not bools")
     return x.type
@@ -177,10 +177,10 @@ def _linear_scan_sums(g: Node, a: Node, axis: int) -> Node:
     return reverse(linear_scan(factor, reverse(g, axes=axes), axis=axis), axes=axes)
 
 
-def _infer_linear_scan(a: Node, b: Node, axis: int) -> TensorType:
+def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
     if a.dtype != b.dtype or not a.dtype.is_float:
         raise DTypeError(f"linear_scan needs two equal float dtypes, not {a.dtype} and {b.dtype}")
-    return b.type
+    return TensorType(join_shapes(b.shape, a.shape, "linear_scan"), b.dtype)
 
 
 linear_scan = Primitive(

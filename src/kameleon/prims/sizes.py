@@ -19,7 +19,7 @@ Size = int | Node
 NEAR = 16
 
 
-def _infer_size(x: Node, axis: int) -> TensorType:
+def _infer_size(x: Node, *, axis: int) -> TensorType:
     return TensorType((), INT32)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import DTypeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive
-from ..ir.types import INT64, TensorType, join_shapes
+from ..ir.types import INT64, Shape, TensorType, join_shapes
 from .elementwise import (
     FLOAT,
     abs,
@@ -77,7 +77,12 @@ elu = elementwise(
 def _row_op(
     name: str, gradient: Callable[..., Node], doc: str, expand: Callable[..., Any], title: str
 ) -> Primitive:
-    return Primitive(name, lambda x, axis: x.type, [gradient], doc, expand, title)
+    def infer(x: Node, *, axis: int) -> TensorType:
+        if not x.dtype.is_float:
+            raise DTypeError(f"{name} is defined for floats, not for {x.dtype}")
+        return x.type
+
+    return Primitive(name, infer, [gradient], doc, expand, title)
 
 
 def _softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
@@ -117,7 +122,7 @@ log_softmax = _row_op(
 # log(sum(exp(x - max x))) is -log(max p). The gradient reuses p, as do predictions.
 
 
-def _infer_crossentropy(x: Node, p: Node, t: Node, axis: int) -> TensorType:
+def _infer_crossentropy(x: Node, p: Node, t: Node, *, axis: int) -> TensorType:
     if x.dtype != t.dtype or x.dtype != p.dtype:
         raise DTypeError(f"crossentropy: dtypes {x.dtype}, {p.dtype} and {t.dtype} differ")
     shape = join_shapes(join_shapes(x.shape, p.shape, "crossentropy"), t.shape, "crossentropy")
@@ -158,19 +163,32 @@ def _expand_minus_one_hot(p: Node, labels: Node, axis: int) -> Node:
     return sub(p, cast(eq(iota(dims, axis, INT64), here), p.dtype))
 
 
+def _infer_minus_one_hot(p: Node, labels: Node, *, axis: int) -> TensorType:
+    _check_labels(p.shape, labels, axis)
+    return p.type
+
+
+def _check_labels(shape: Shape, labels: Node, axis: int) -> Shape:
+    """That there's a label for each line along the axis; gives the sizes of the others."""
+    if not labels.dtype.is_integer:
+        raise DTypeError(f"labels must be integers, not {labels.dtype}; K.cast them")
+    return join_shapes(shape[:axis] + shape[axis + 1 :], labels.shape, "crossentropy")
+
+
 minus_one_hot = Primitive(
     "minus_one_hot",
-    lambda p, labels, axis: p.type,
+    _infer_minus_one_hot,
     [lambda g, y, p, labels, axis: g, None],
     "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
     expand=_expand_minus_one_hot,
 )
 
 
-def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> TensorType:
+def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, *, axis: int) -> TensorType:
+    if x.dtype != p.dtype or not x.dtype.is_float:
+        raise DTypeError(f"crossentropy: dtypes {x.dtype} and {p.dtype} must be one of floats")
     shape = join_shapes(x.shape, p.shape, "crossentropy")
-    rest = shape[:axis] + shape[axis + 1 :]
-    return TensorType(join_shapes(rest, labels.shape, "crossentropy"), x.dtype)
+    return TensorType(_check_labels(shape, labels, axis), x.dtype)
 
 
 def _expand_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> Node:

@@ -16,7 +16,7 @@ from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.serial import RECORDS
-from ..ir.types import Dim, Shape, TensorType, show_shape
+from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add
 from .movement import WHOLE, concatenate, pad, reshape, slice_, slice_axis, unslice
 from .movement import Window as Cut
@@ -88,10 +88,16 @@ def corners(x: Node, window: Window) -> list[Node]:
     return [slice_(x, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
 
 
+def check_places(what: str, places: Node, space: Shape, window: Window) -> None:
+    """That a tensor (batch, *places, channels) is what a window makes of a space."""
+    check_space(what, places, window)
+    join_shapes(window.outputs(space), space_of(places), f"{what}: places of the window")
+
+
 # Patches and their adjoint -----------------------------------------------------------------
 
 
-def _infer_patches(x: Node, window: Window) -> TensorType:
+def _infer_patches(x: Node, *, window: Window) -> TensorType:
     check_space("patches", x, window)
     channels = x.shape[-1]
     depth = None if channels is None else channels * window.cells
@@ -118,7 +124,10 @@ def patches(x: Node, window: Window) -> Node:
 
 
 def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorType:
+    check_places("fold", p, space, window)
     depth = p.shape[-1]
+    if depth is not None and depth % window.cells:
+        raise ShapeError(f"fold: {depth} channels don't share {window.cells} cells")
     channels = None if depth is None else depth // window.cells
     return TensorType((p.shape[0], *space, channels), p.dtype)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines._literal import literal
 from ..engines._written import numbered, written
 from ..ir.types import TensorType
 
@@ -47,8 +48,11 @@ def _names(types: Sequence[TensorType]) -> str:
 def _conditions(i: int, type: TensorType) -> list[str]:
     """Of the i-th value: an array of this dtype, this number of axes and these sizes."""
     if type.is_static:
-        sizes = [f"x{i}.shape == {type.shape}"]
+        sizes = [f"x{i}.shape == {literal(type.shape)}"]
     else:
         known = [(axis, size) for axis, size in enumerate(type.shape) if size is not None]
-        sizes = [f"x{i}.ndim == {type.rank}", *(f"x{i}.shape[{a}] == {d}" for a, d in known)]
+        sizes = [
+            f"x{i}.ndim == {type.rank}",
+            *(f"x{i}.shape[{a}] == {literal(d)}" for a, d in known),
+        ]
     return [f"type(x{i}) is array", f"x{i}.dtype is d{i}", *sizes]

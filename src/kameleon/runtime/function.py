@@ -81,7 +81,7 @@ class Function:
         self._fits = fits([x.type for x in self.inputs])
         self._given, self._given_feeds = constants, [(x, feed_of(x, self.name)) for x in constants]
         self._held: tuple[list[Any], list[np.ndarray]] = ([], [])
-        self._constants()
+        self.constants()
         self._engine, self._as_numpy = engine, as_numpy
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
@@ -113,7 +113,7 @@ class Function:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<kameleon.Function with {counts}, {len(self.program.updates)} updates>"
 
-    def _constants(self) -> list[np.ndarray]:
+    def constants(self) -> list[np.ndarray]:
         """The values of tensors that have the same one in every call."""
         if not self._given_feeds:
             return []
@@ -201,7 +201,7 @@ class Function:
         state = [on(record, engine) for record in held[: len(self._read)]]
         drawn = [count for count, _, _ in held[len(self._read) :]]
         keys = [np.array(key, np.uint32) for key in zip(self._seeds, drawn, strict=True)]
-        values = [*arguments, *self._constants(), *state, *keys]
+        values = [*arguments, *self.constants(), *state, *keys]
         return run(executable, values, lambda: self._replay(values, engine))
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:

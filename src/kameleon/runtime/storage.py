@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import files
-from ..errors import GraphError
+from ..errors import FileFormatError, UncheckedFileWarning
+from ..ir.attributes import is_int
 from ..ir.node import NO_ATTRS, Node, Print, Variable, unique_name
 from ..ir.primitive import SOURCE, VARIABLE
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
-from ..ir.serial import FORMAT, graph_from_data, graph_to_data
+from ..ir.serial import FORMAT, UNTYPED, at_place, expect, field, graph_from_data, graph_to_data
 from ..ir.types import TensorType, as_dtype
+from ..prims.control import joined_type
+from ..prims.elementwise import constant
 from ..prims.random import KEY
+from .container import CHECKSUM, packed, unpacked
 from .function import Function
-from .pure import pure_graph
 from .state import Cell, draws, numpy_values
+
+TEXT = "kameleon"  # under this name the file holds the description
+
+# Writing -------------------------------------------------------------------------------------
 
 
 def save(function: Function, path: str | os.PathLike[str]) -> None:
-    """Write a function with its variables to a file (needs the package `safetensors`).
+    """Write a function with its variables to a file.
 
     Args:
         function: what to save.
@@ -33,70 +43,137 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
         GraphError: the graph holds something without a written form.
         TargetError: the path is that of something else than a file: a folder, a device.
     """
-    from safetensors.numpy import save as to_bytes
+    files.replace(path, to_bytes(function))
 
-    program = function.program
+
+def to_bytes(function: Function) -> bytes:
+    """What `save` writes."""
+    program, inputs = function.program, function.inputs
     arrays: dict[str, np.ndarray] = {}
-    graph = graph_to_data(pure_graph(program), arrays)
+    graph = graph_to_data(_open_graph(function), arrays)
     for i, value in enumerate(numpy_values(program.variables, copy=False)):
-        arrays[f"variable.{i}"] = np.array(value, order="C")  # also where it has no axes
+        arrays[f"variable.{i}"] = np.asarray(value)
     description = {
         "format": FORMAT,
         "graph": graph,
-        "inputs": [n.name[:-2] for n in program.inputs],
-        "defaults": [getattr(n, "default", None) for n in program.inputs],
-        "phase": [bool(getattr(n, "is_phase", False)) for n in program.inputs],
+        "inputs": [n.name[:-2] for n in inputs],
+        "defaults": [int(n.default) if _is_phase(n) else None for n in inputs],
+        "phase": [_is_phase(n) for n in inputs],
         "outputs": len(program.outputs),
         "prints": [p.message for p in program.prints],
         "variables": [v.name[:-2] for v in program.variables],
         "updated": [program.variables.index(v) for v, _ in program.updates],
         "streams": [[s.attrs["seed"], draws(s).value] for s in program.sources],
     }
-    files.replace(path, to_bytes(arrays, {"kameleon": json.dumps(description)}))
+    return packed(arrays, {TEXT: json.dumps(description)})
+
+
+def _open_graph(function: Function) -> Graph:
+    """The graph over inputs, variables and keys; what has one value in every call is part of it."""
+    graph, first, values = function.graph(), len(function.inputs), function.constants()
+    fixed = graph.inputs[first : first + len(values)]
+    known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
+    given = [x for x in graph.inputs if x not in known]
+    return Graph(given, substitute(graph.outputs, known))
+
+
+def _is_phase(node: Node) -> bool:
+    return bool(getattr(node, "is_phase", False))
+
+
+# Reading -------------------------------------------------------------------------------------
 
 
 def load(path: str | os.PathLike[str]) -> Function:
     """The function that `save` wrote, with new variables. Loading runs no code from the file.
 
     Raises:
-        GraphError: it's no such file, or one of another version.
+        FileFormatError: it's no such file, one of another version, or damaged; says where.
     """
-    from safetensors import safe_open
-
-    with safe_open(os.fspath(path), framework="numpy") as file:
-        written = (file.metadata() or {}).get("kameleon")
-        if written is None:
-            raise GraphError(f"{path} holds no function saved by Kameleon")
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    description = json.loads(written)
-    if description.get("format") != FORMAT:
-        raise GraphError(f"{path} has format {description.get('format')}, not {FORMAT}")
-    return _restored(description, arrays)
+    name = os.fspath(path)
+    if not stat.S_ISREG(mode := os.stat(name).st_mode):
+        raise FileFormatError(f"{name} is {files.kind_of(mode)}, it holds no function")
+    with open(name, "rb") as file:
+        data = file.read()
+    try:
+        return from_bytes(data)
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: {error}") from error.__cause__
 
 
-def _restored(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Function:
-    graph: Graph = graph_from_data(description["graph"], arrays)
-    names = description["inputs"]
-    inputs = list(graph.inputs[: len(names)])
-    for node, name, default, phase in zip(
-        inputs, names, description["defaults"], description["phase"], strict=True
-    ):
-        node._name = name
-        if phase:
-            node.default, node.is_phase = default, True
-    variables = [
-        _variable(name, arrays[f"variable.{i}"]) for i, name in enumerate(description["variables"])
-    ]
-    streams = [_stream(*pair) for pair in description["streams"]]
-    given = dict(zip(graph.inputs[len(names) :], [*variables, *streams], strict=True))
-    roots = substitute(graph.outputs, given)
-    count = description["outputs"]
-    updated = [variables[i] for i in description["updated"]]
-    new = zip(updated, roots[count : count + len(updated)], strict=True)
-    shown = zip(description["prints"], roots[count + len(updated) :], strict=True)
+def from_bytes(data: bytes) -> Function:
+    """The function that `to_bytes` wrote."""
+    arrays, texts = unpacked(data)
+    if TEXT not in texts:
+        raise FileFormatError("it holds no function saved by Kameleon")
+    if CHECKSUM not in texts:
+        warnings.warn(
+            "a saved function without a checksum is loaded: nothing tells whether it was changed;"
+            " if you trust it, save it anew",
+            UncheckedFileWarning,
+            stacklevel=2,
+        )
+    return at_place("description", _restored, texts[TEXT], arrays)
+
+
+def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Function:
+    told = json.loads(text)
+    version = field(told, "format", int)
+    expect(version in (UNTYPED, FORMAT), f"format {version} is none of {UNTYPED} and {FORMAT}")
+    graph = graph_from_data(told.get("graph"), arrays, typed=version != UNTYPED)
+    names, variables = _list(told, "inputs", _is_text), _variables(told, arrays)
+    streams = [_stream(*pair) for pair in _list(told, "streams", _is_stream)]
+    own = [*variables, *streams]
+    expect(len(graph.inputs) == len(names) + len(own), "the graph has other inputs than named")
+    inputs = graph.inputs[: len(names)]
+    for node, value in zip(graph.inputs[len(names) :], own, strict=True):
+        expect(node.type == value.type, f"{value.type} is given for {node.type} in the graph")
+    _name_inputs(inputs, names, told)
+    roots = substitute(graph.outputs, dict(zip(graph.inputs[len(names) :], own, strict=True)))
+    prints = _list(told, "prints", _is_text)
+    updated = [variables[i] for i in _numbers(told, "updated", len(variables))]
+    count = field(told, "outputs", int)
+    expect(count >= 0, "there is a negative number of outputs")
+    expect(len(roots) == count + len(updated) + len(prints), "the graph has other outputs")
+    new, shown = roots[count : count + len(updated)], roots[count + len(updated) :]
+    for variable, node in zip(updated, new, strict=True):
+        joined_type(node.type, variable.type, f"the new value of {str(variable)!a}")
     return Function(
-        inputs, roots[:count], list(new), prints=[Print(text, node) for text, node in shown]
+        inputs,
+        roots[:count],
+        list(zip(updated, new, strict=True)),
+        prints=[Print(text, node) for text, node in zip(prints, shown, strict=True)],
     )
+
+
+def _list(told: Any, name: str, is_item: Callable[[Any], bool]) -> list[Any]:
+    """A list of the description, each item of which is as it should be."""
+    found = field(told, name, list)
+    expect(all(map(is_item, found)), f"{name!r} holds something else than it should")
+    return found
+
+
+def _is_text(item: Any) -> bool:
+    return type(item) is str
+
+
+def _is_stream(item: Any) -> bool:
+    return type(item) is list and len(item) == 2 and all(is_int(n, 0, 2**32) for n in item)
+
+
+def _numbers(told: Any, name: str, count: int) -> list[int]:
+    """Different numbers below `count`."""
+    found = _list(told, name, lambda i: is_int(i, 0, count))
+    expect(len(set(found)) == len(found), f"{name!r} holds a number twice")
+    return found
+
+
+def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
+    made = []
+    for i, name in enumerate(_list(told, "variables", _is_text)):
+        expect(f"variable.{i}" in arrays, f"the array 'variable.{i}' is missing")
+        made.append(_variable(name, arrays[f"variable.{i}"]))
+    return made
 
 
 def _variable(name: str, value: np.ndarray) -> Variable:
@@ -110,3 +187,16 @@ def _stream(seed: int, drawn: int) -> Node:
     source = Node(SOURCE, (), {"seed": seed}, KEY)
     source.__dict__["draws"] = Cell(drawn)
     return source
+
+
+def _name_inputs(inputs: tuple[Node, ...], names: list[str], told: Any) -> None:
+    """Give inputs their names, and the learning phase its default."""
+    defaults = _list(told, "defaults", lambda d: d is None or is_int(d, 0, 2))
+    phase = _list(told, "phase", lambda p: type(p) is bool)
+    expect(len(defaults) == len(phase) == len(names), "not every input has a name and a default")
+    for node, name, default, is_phase in zip(inputs, names, defaults, phase, strict=True):
+        node._name = name
+        if is_phase:
+            phases = node.shape == () and not node.dtype.is_float and default in (0, 1)
+            expect(phases, "the learning phase is a scalar, 0 or 1")
+            node.default, node.is_phase = default, True

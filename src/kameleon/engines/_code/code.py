@@ -8,12 +8,13 @@ evaluation, very long programs) or are joined to one generated Python function.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from ...ir.node import Node
 from ...ir.types import TensorType
+from .._literal import compiled_text, quoted
 from .buffers import SMALLEST, is_large
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
@@ -24,6 +25,9 @@ JOINED_AT_CALL = 2
 
 # Functions of single lines, by their text; so many are kept.
 KEPT_STEPS = 4096
+
+# Names that lines may use beside those of their library.
+BUILT_IN = frozenset({"program", "int", "slice"})
 
 Arg = int | str  # a slot, or the text of a literal
 
@@ -45,11 +49,19 @@ class Language:
 
     def __init__(self, name: str, namespace: dict[str, Any], large: int = 1):
         self.name, self.namespace, self.large = name, namespace, large
+        self._known = namespace.keys() | BUILT_IN
         self._steps: dict[str, Callable[..., Any]] = {}
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression."""
-        return eval(text, self.namespace)
+        return eval(compiled_text(text, self.name, "eval", self._known), self.namespace)
+
+    def program(self, text: str, filename: str, constants: Mapping[str, Any]) -> dict[str, Any]:
+        """What the text of a program defines; it may name `constants`, too."""
+        space = {**self.namespace, **constants}
+        code = compiled_text(text, filename, "exec", self._known | constants.keys())
+        exec(code, space)
+        return space
 
     def step(self, text: str) -> Callable[..., Any]:
         """The function that a lambda expression makes; those used last are kept."""
@@ -247,7 +259,7 @@ class Code:
                     self._large.discard(line.dest)
                     break
         if not chosen and line.dims is not None and line.dest in self._large:
-            chosen = f", out=empty({line.dims}, '{line.node.dtype}')"
+            chosen = f", out=empty({line.dims}, {quoted(line.node.dtype)})"
         line.text = line.text.replace("{out}", chosen)
 
     def _is_only_one(self, slot: int, line: Line) -> bool:
@@ -328,8 +340,8 @@ class Code:
     def join(self) -> Callable[..., Any]:
         """Compile the lines into one function."""
         names = {f"c{slot}": value for slot, value in self.constants.items()}
-        space = {**self.language.namespace, **names, "_code": self}
-        exec(compile(self.source(), self.filename, "exec"), space)
+        names["_code"] = self
+        space = self.language.program(self.source(), self.filename, names)
         self.function = function = space["program"]
         return function  # type: ignore[no-any-return]
 
@@ -346,7 +358,7 @@ class Code:
             if code is not None and frame.f_code.co_filename == code.filename:
                 found = code.lines[traceback.tb_lineno - 2].node
             elif frame.f_code is Code._interpret.__code__:
-                found = frame.f_locals["line"].node
+                found = getattr(frame.f_locals.get("line"), "node", None)
             traceback = traceback.tb_next
         return found
 

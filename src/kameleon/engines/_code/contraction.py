@@ -6,6 +6,7 @@ from math import prod
 
 from ...ir.node import Node
 from ...prims.linalg import free_axes
+from .._literal import literal
 from .emitter import Emitter
 
 Axes = tuple[int, ...]
@@ -36,7 +37,10 @@ def _in_order(a: Node, b: Node, over: tuple[Axes, Axes]) -> tuple[Axes, Axes]:
 
 
 def _dims_product(x: Node, axes: tuple[int, ...], hole: int) -> str:
-    parts = [str(x.shape[i]) if x.shape[i] is not None else f"{{{hole}}}.shape[{i}]" for i in axes]
+    parts = [
+        f"{{{hole}}}.shape[{literal(i)}]" if x.shape[i] is None else literal(x.shape[i])
+        for i in axes
+    ]
     return "*".join(parts) or "1"
 
 
@@ -58,7 +62,7 @@ def _matrix(
         rows, columns, order = columns, rows, swapped
     text = f"{{{hole}}}"
     if order != tuple(range(rank)):
-        text += f".{transpose}({order})"
+        text += f".{transpose}({literal(order)})"
     if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
         dims = [_dims_product(x, axes, hole) for axes in (rows, columns)]
         if batch:
@@ -121,6 +125,6 @@ def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Nod
     (a, i), (b, j) = one, other
     roots = e.sizes.of(a, i), e.sizes.of(b, j)
     if roots[0] != roots[1]:
-        x, y = f"{{0}}.shape[{i}]", f"{{1}}.shape[{j}]"
+        x, y = f"{{0}}.shape[{literal(i)}]", f"{{1}}.shape[{literal(j)}]"
         e.code.emit(node, f"{x} == {y} or mismatch({x}, {y})", [e.slot(a), e.slot(b)])
         e.sizes.state(*roots)

@@ -12,6 +12,7 @@ from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
+from .._literal import literal, quoted
 from .._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
 from . import code as code_module
 from .blocks import Block, Run
@@ -156,9 +157,9 @@ class Emitter:
         step = self.constant(self.function(inner.run(own_outputs=True, into=0)))
         given = [self.slot(x) for x in (*block.sliced, *block.whole)]
         a, b = len(block.sliced), len(given)
-        dtypes = [self.dtype_name(n) for n in outputs]
+        dtypes = ", ".join(quoted(self.dtype_name(n)) for n in outputs)
         names = [f"{{{i}}}" for i in range(b)]
-        text = f"blocked({{{b}}}, [{', '.join(names[:a])}], [{', '.join(names[a:])}], {dtypes})"
+        text = f"blocked({{{b}}}, [{', '.join(names[:a])}], [{', '.join(names[a:])}], [{dtypes}])"
         made = self.code.emit(outputs[-1], text, [*given, step], code_module.LOOSE, shares=())
         for i, node in enumerate(outputs):
             self.emit(node, f"{{0}}[{i}]", [made])
@@ -214,7 +215,7 @@ class Emitter:
         """Compute `node` by `text` over `operands`: see `Code.emit`."""
         args = [self.slot(x) if isinstance(x, Node) else x for x in operands]
         if dims is None and "{out}" in text and node.type.is_static:
-            dims = str(node.shape)
+            dims = literal(node.shape)
         self._slots[node] = self.code.emit(node, text, args, kind, reusable, dims, shares)
 
     def is_made(self, node: Node) -> bool:
@@ -263,9 +264,9 @@ class Emitter:
         used: list[Arg] = []
         for read in reads:
             if isinstance(read, int):
-                texts.append(str(read))
+                texts.append(literal(read))
                 continue
-            axis = f".shape[{read.axis}]" if isinstance(read, AxisSize) else ""
+            axis = f".shape[{literal(read.axis)}]" if isinstance(read, AxisSize) else ""
             texts.append(f"{{{len(used)}}}{axis}")
             used.append(args[read.operand] if isinstance(read, AxisSize) else self.size(read))
         equal = " == ".join(texts)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...ir.node import Node
 from ...ir.program import Graph
+from .._literal import literal, quoted, word
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
 
@@ -15,19 +16,25 @@ from .emitter import Emitter, Rule
 def dims_text(node: Node, first: int, attribute: str = "shape") -> str:
     """The text of an attribute of sizes whose Nones are operands from number `first` on."""
     holes = iter(range(first, len(node.operands)))
-    parts = [f"{{{next(holes)}}}" if d is None else str(d) for d in node.attrs[attribute]]
+    parts = [f"{{{next(holes)}}}" if d is None else literal(d) for d in node.attrs[attribute]]
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def axis_text(node: Node) -> str:
+    """The text of the attribute `axis`."""
+    return literal(node.attrs["axis"])
 
 
 def index_text(windows: Any) -> str:
     """What stands in brackets for slices (start, stop, step) of all axes."""
-    parts = [
-        f"{'' if a is None else a}:{'' if b is None else b}{'' if s == 1 else f':{s}'}"
-        for a, b, s in windows
-    ]
+    parts = [f"{_bound(a)}:{_bound(b)}{'' if s == 1 else f':{literal(s)}'}" for a, b, s in windows]
     while len(parts) > 1 and parts[-1] == ":":
         parts.pop()
     return ", ".join(parts)
+
+
+def _bound(index: int | None) -> str:
+    return "" if index is None else literal(index)
 
 
 def holes(first: int, count: int) -> str:
@@ -52,7 +59,7 @@ def along(text: str, kind: str = FRESH) -> Rule:
 
     def rule(e: Emitter, node: Node) -> None:
         axis, dtype = node.attrs.get("axis"), node.dtype
-        line = text.replace("AXIS", str(axis)).replace("DTYPE", dtype)
+        line = text.replace("AXIS", literal(axis)).replace("DTYPE", word(dtype))
         e.emit(node, line, node.operands, kind)
 
     return rule
@@ -62,8 +69,8 @@ def sized(name: str) -> Rule:
     """Adjoints of indexing: the size is an attribute or the third operand."""
 
     def rule(e: Emitter, node: Node) -> None:
-        size = "{2}" if node.attrs["size"] is None else str(node.attrs["size"])
-        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {node.attrs['axis']})", e.operands(node))
+        size = "{2}" if node.attrs["size"] is None else literal(node.attrs["size"])
+        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {axis_text(node)})", e.operands(node))
 
     return rule
 
@@ -73,10 +80,10 @@ def windowed(text: str) -> Rule:
 
     def rule(e: Emitter, node: Node) -> None:
         w = node.attrs["window"]
-        full = f"{w.strides}, {w.padding}, {w.dilation}"
-        line = text.replace("WINDOW", f"{w.sizes}, {w.strides}, {w.padding}")
-        line = line.replace("MOVES", full).replace("DILATION", str(w.dilation))
-        line = line.replace("SIZES", str(w.sizes))
+        sizes, strides, padding, dilation = map(literal, w)
+        line = text.replace("WINDOW", f"{sizes}, {strides}, {padding}")
+        line = line.replace("MOVES", f"{strides}, {padding}, {dilation}")
+        line = line.replace("DILATION", dilation).replace("SIZES", sizes)
         if "space" in node.attrs:
             unknown = sum(d is None for d in node.attrs["space"])
             dims = dims_text(node, len(node.operands) - unknown, "space")
@@ -95,7 +102,7 @@ def reshape(e: Emitter, node: Node) -> None:
 
 def transpose(e: Emitter, node: Node) -> None:
     perm = node.attrs["perm"]
-    text = "{0}.T" if perm == (1, 0) else f"{{0}}.{e.transpose}({perm})"
+    text = "{0}.T" if perm == (1, 0) else f"{{0}}.{e.transpose}({literal(perm)})"
     e.emit(node, text, node.operands, VIEW)
 
 
@@ -120,9 +127,9 @@ def item(e: Emitter, node: Node) -> None:
     stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
     same = [n for n in stacking(producer).beside(index) if e.is_made(n)] if stacked else []
     if same:
-        e.emit(node, f"{{1}}[{index}]", [same[0], producer], VIEW)
+        e.emit(node, f"{{1}}[{literal(index)}]", [same[0], producer], VIEW)
     else:
-        e.emit(node, f"{{0}}[{index}]", node.operands, FRESH if stacked else VIEW)
+        e.emit(node, f"{{0}}[{literal(index)}]", node.operands, FRESH if stacked else VIEW)
 
 
 def same(e: Emitter, node: Node) -> None:
@@ -198,10 +205,11 @@ def scan(e: Emitter, node: Node) -> None:
     shares = [i for i in range(total) if c <= i < c + k or code.group(i) in states]
     passed = [i for i, group in enumerate(states) if group in map(code.group, range(c, c + k))]
     outputs = [y.type for y in body.outputs[k:]]
-    made = [(t.shape, str(t.dtype)) for t in outputs] if all(t.is_static for t in outputs) else None
+    made = ", ".join(f"({literal(t.shape)}, {quoted(t.dtype)})" for t in outputs)
+    made = f"[{made}]" if all(t.is_static for t in outputs) else "None"
     parts = _tuples(c, k, total - c - k)
-    how = f"{node.attrs['backwards']}, {stacks.initial}, {stacks.views}, {passed}, {made}"
-    text = f"scan({{{total}}}, {parts}, {how})"
+    how = literal([node.attrs["backwards"], stacks.initial, stacks.views, passed])[1:-1]
+    text = f"scan({{{total}}}, {parts}, {how}, {made})"
     consts = [e.held(x, p, body) for x, p in zip(node.operands[:c], body.inputs, strict=False)]
     function = e.constant(e.function(code))
     e.emit(node, text, [*consts, *node.operands[c:], function], LOOSE, shares=shares)
@@ -223,7 +231,7 @@ def greedy(e: Emitter, node: Node) -> None:
 
 def beam_search(e: Emitter, node: Node) -> None:
     width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
-    e.emit(node, f"beam_search({{0}}, {{1}}, {width}, {paths})", node.operands)
+    e.emit(node, f"beam_search({{0}}, {{1}}, {literal(width)}, {literal(paths)})", node.operands)
 
 
 RULES: dict[str, Rule] = {

@@ -16,6 +16,7 @@ from .._base import Engine, Executable
 from .._code.code import Arg, Code, Language
 from .._code.emitter import Emitter, Rule
 from .._exchange import numpy_view
+from .._literal import literal
 from .._quiet import quiet
 from . import pool
 from .namespace import NAMESPACE
@@ -36,10 +37,11 @@ class NumpyEmitter(Emitter):
         """The Python text of a scalar, where it has one that NumPy takes for the same value."""
         value = array.item()
         if isinstance(value, bool):
-            return repr(value)
+            return literal(value)
         if isinstance(value, int):
-            return repr(value) if abs(value) < 2**31 or array.itemsize == 8 else f"({value})"
-        return repr(value) if np.isfinite(value) else None
+            text = literal(value)
+            return text if abs(value) < 2**31 or array.itemsize == 8 else f"({text})"
+        return literal(value) if np.isfinite(value) else None
 
     def private(self, node: Node, slot: int) -> int:
         """See `Emitter.private`."""

@@ -8,7 +8,8 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, dims_text, same, windowed
+from .._code.rules import along, axis_text, dims_text, same, windowed
+from .._literal import literal, quoted
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -90,7 +91,7 @@ def _relu(e: Emitter, node: Node) -> None:
 
 
 def _minus_one_hot(e: Emitter, node: Node) -> None:
-    text = f"minus_one_hot({{0}}, {{1}}, {node.attrs['axis']}{{out}})"
+    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
     e.emit(node, text, node.operands, reusable=(0,))
 
 
@@ -111,14 +112,14 @@ def _select(e: Emitter, node: Node) -> None:
 
 def _cast(e: Emitter, node: Node) -> None:
     (x,) = node.operands
-    e.emit(node, f"{{0}}.astype('{node.dtype}')", [x])
+    e.emit(node, f"{{0}}.astype({quoted(node.dtype)})", [x])
 
 
 # Sizes and movement ------------------------------------------------------------------------
 
 
 def _size(e: Emitter, node: Node) -> None:
-    e.emit(node, f"int32({{0}}.shape[{node.attrs['axis']}])", node.operands)
+    e.emit(node, f"int32({{0}}.shape[{axis_text(node)}])", node.operands)
 
 
 def _broadcast(e: Emitter, node: Node) -> None:
@@ -130,7 +131,7 @@ def _broadcast(e: Emitter, node: Node) -> None:
 
 def _iota(e: Emitter, node: Node) -> None:
     dims = dims_text(node, 0)
-    e.emit(node, f"iota({dims}, {node.attrs['axis']}, '{node.dtype}')", node.operands)
+    e.emit(node, f"iota({dims}, {axis_text(node)}, {quoted(node.dtype)})", node.operands)
 
 
 def _reverse(e: Emitter, node: Node) -> None:
@@ -141,12 +142,12 @@ def _reverse(e: Emitter, node: Node) -> None:
 
 def _pad(e: Emitter, node: Node) -> None:
     value = e.constant(node.attrs["value"])
-    e.emit(node, f"pad({{0}}, {node.attrs['margins']}, {{1}})", [*node.operands, value])
+    e.emit(node, f"pad({{0}}, {literal(node.attrs['margins'])}, {{1}})", [*node.operands, value])
 
 
 def _concatenate(e: Emitter, node: Node) -> None:
     holes = ", ".join(f"{{{i}}}" for i in range(len(node.operands)))
-    e.emit(node, f"concatenate(({holes}), {node.attrs['axis']}{{out}})", node.operands)
+    e.emit(node, f"concatenate(({holes}), {axis_text(node)}{{out}})", node.operands)
 
 
 # Reductions --------------------------------------------------------------------------------
@@ -156,12 +157,12 @@ def _axes_text(node: Node) -> str:
     axes, rank = node.attrs["axes"], len(node.operands[0].shape)
     if len(axes) == rank:
         return "None"
-    return str(axes[0]) if len(axes) == 1 else str(axes)
+    return literal(axes[0] if len(axes) == 1 else axes)
 
 
 def _reduce(ufunc: str, dtype: bool) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
-        tail = f", '{node.dtype}'" if dtype else ""
+        tail = f", {quoted(node.dtype)}" if dtype else ""
         e.emit(node, f"{ufunc}.reduce({{0}}, {_axes_text(node)}{tail})", node.operands)
 
     return rule
@@ -173,7 +174,7 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
 def _max_pool(e: Emitter, node: Node) -> None:
     w = node.attrs["window"]
     need = e.is_used(node.results[1])
-    text = f"max_pool({{0}}, {w.sizes}, {w.strides}, {w.padding}, {need})"
+    text = f"max_pool({{0}}, {literal([*w[:3], need])[1:-1]})"
     e.emit(node, text, node.operands)
 
 
@@ -191,7 +192,7 @@ def _sparse_to_dense(e: Emitter, node: Node) -> None:
 
 def _sparse_dot(e: Emitter, node: Node) -> None:
     rows = node.attrs["rows"]
-    size = "{3}" if rows is None else rows
+    size = "{3}" if rows is None else literal(rows)
     e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", node.operands)
 
 

@@ -18,6 +18,8 @@ from .._base import Engine, Executable
 from .._code.code import VIEW, Arg, Code, Language
 from .._code.contraction import Factors
 from .._code.emitter import Emitter, Rule
+from .._code.rules import axis_text
+from .._literal import literal, word
 from .._stretch import bare, bare_operands
 from . import pool, tensors
 from .fusion import ADDED_PRODUCT, fusions
@@ -123,7 +125,9 @@ class TorchEmitter(Emitter):
         """See `Emitter.slot`."""
         if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
             device = self.constant(self.device)
-            self.emit(node, f"scalar({{0}}, {kept(node.dtype)}, {{1}})", [self.size(node), device])
+            self.emit(
+                node, f"scalar({{0}}, {word(kept(node.dtype))}, {{1}})", [self.size(node), device]
+            )
         return super().slot(node)
 
     # What rules ask for ----------------------------------------------------------------------
@@ -158,7 +162,7 @@ class TorchEmitter(Emitter):
             return False
         key = part.source, part.axis
         if key not in self._splits:
-            text = f"split_with_sizes({{0}}, {part.sizes}, {part.axis})"
+            text = f"split_with_sizes({{0}}, {literal(part.sizes)}, {literal(part.axis)})"
             source = self.slot(part.source)
             self._splits[key] = self.code.emit(node, text, [source], VIEW)
         self.emit(node, f"{{0}}[{part.number}]", [self._splits[key]], VIEW)
@@ -173,9 +177,9 @@ class TorchEmitter(Emitter):
 
     def _number(self, node: Node) -> Arg:
         if node.primitive is CONSTANT:
-            return str(int(node.attrs["value"].array))
+            return literal(int(node.attrs["value"].array))
         if node.primitive.name == "size":
-            text = f"{{0}}.shape[{node.attrs['axis']}]"
+            text = f"{{0}}.shape[{axis_text(node)}]"
             return self.code.emit(node, text, [self.slot(node.operands[0])])
         if node in self._whole:
             given = [self.size(x) for x in node.operands]
@@ -196,7 +200,7 @@ class TorchEmitter(Emitter):
         if number is not None:
             turned = torch.tensor(number + low, dtype=tensors.KINDS[node.dtype], device="cpu")
             return self.constant(turned)
-        return self.code.emit(node, f"bitwise_xor({{0}}, {low})", [arg])
+        return self.code.emit(node, f"bitwise_xor({{0}}, {literal(low)})", [arg])
 
 
 def _constant(array: Any) -> torch.Tensor:

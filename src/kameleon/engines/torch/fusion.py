@@ -15,6 +15,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
+from .._literal import literal
 from .._stretch import bare
 
 
@@ -95,7 +96,7 @@ def _steps(node: Node) -> Iterator[Fusion]:
             for a, b in _pairs(product):
                 c = number(a)
                 if c is not None:
-                    text = f"add({{0}}, {{1}}, alpha={sign * c!r}{{out}})"
+                    text = f"add({{0}}, {{1}}, alpha={literal(sign * c)}{{out}})"
                     yield Fusion(text, (x, b), (product,), (0, 1))
 
 

@@ -13,7 +13,8 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, Arg
 from .._code.contraction import Factors, contract
 from .._code.emitter import Rule
-from .._code.rules import along, dims_text, same, windowed
+from .._code.rules import along, axis_text, dims_text, same, windowed
+from .._literal import literal, word
 from .._windows import is_trusted
 from .fusion import number
 from .tensors import KEPT, kept, lowest
@@ -109,7 +110,7 @@ def _ordered(e: Emitter, node: Node, args: list[Arg]) -> None:
     if node.dtype.is_bool:
         e.emit(node, text, turned)
     else:
-        e.emit(node, f"{text}.bitwise_xor_({low})", turned)
+        e.emit(node, f"{text}.bitwise_xor_({literal(low)})", turned)
 
 
 def _widened(e: Emitter, node: Node, args: list[Arg]) -> None:
@@ -117,11 +118,15 @@ def _widened(e: Emitter, node: Node, args: list[Arg]) -> None:
     amount = e.number(node.operands[1])
     if name == "shift_right" and amount is not None and 0 < amount < 8 * dtype.itemsize:
         mask = 2 ** (8 * dtype.itemsize - amount) - 1
-        e.emit(node, f"bitwise_right_shift({{0}}, {amount}).bitwise_and_({mask})", args[:1])
+        e.emit(
+            node,
+            f"bitwise_right_shift({{0}}, {literal(amount)}).bitwise_and_({literal(mask)})",
+            args[:1],
+        )
     elif dtype == "uint64":
         e.emit(node, f"unsigned_64('{name}', {{0}}, {{1}})", args)
     else:
-        e.emit(node, f"widened('{name}', {{0}}, {{1}}, {dtype})", args)
+        e.emit(node, f"widened('{name}', {{0}}, {{1}}, {word(dtype)})", args)
 
 
 def _keep(e: Emitter, node: Node, args: list[Arg]) -> None:
@@ -129,7 +134,7 @@ def _keep(e: Emitter, node: Node, args: list[Arg]) -> None:
 
 
 def _unsigned_sign(e: Emitter, node: Node, args: list[Arg]) -> None:
-    e.emit(node, f"ne({{0}}, 0).to({kept(node.dtype)})", args)
+    e.emit(node, f"ne({{0}}, 0).to({word(kept(node.dtype))})", args)
 
 
 UNSIGNED: dict[str, Any] = {
@@ -163,7 +168,7 @@ def _softplus(e: Emitter, node: Node) -> None:
 
 
 def _minus_one_hot(e: Emitter, node: Node) -> None:
-    text = f"minus_one_hot({{0}}, {{1}}, {node.attrs['axis']}{{out}})"
+    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
     e.emit(node, text, node.operands, reusable=(0,))
 
 
@@ -188,11 +193,11 @@ def _cast(e: Emitter, node: Node) -> None:
     (x,), target = node.operands, node.dtype
     text = "{0}"
     if x.dtype in KEPT and not _is_small(e, x):
-        text += f".view({x.dtype})"
+        text += f".view({word(x.dtype)})"
     if target in KEPT and x.dtype.is_float:
-        text += f".to({target}).view({KEPT[target]})"
+        text += f".to({word(target)}).view({KEPT[target]})"
     else:
-        text += f".to({kept(target)})"
+        text += f".to({word(kept(target))})"
     aliases = kept(x.dtype) == kept(target)
     e.emit(node, text, [x], VIEW if aliases else "fresh")
 
@@ -206,7 +211,7 @@ def _is_small(e: Emitter, x: Node) -> bool:
 
 
 def _bitcast(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}.view({kept(node.dtype)})", node.operands, VIEW)
+    e.emit(node, f"{{0}}.view({word(kept(node.dtype))})", node.operands, VIEW)
 
 
 # Sizes and movement ------------------------------------------------------------------------
@@ -220,13 +225,13 @@ def _broadcast(e: Emitter, node: Node) -> None:
 
 
 def _iota(e: Emitter, node: Node) -> None:
-    axis, dtype, hole = node.attrs["axis"], kept(node.dtype), len(node.operands)
+    axis, dtype, hole = axis_text(node), word(kept(node.dtype)), len(node.operands)
     text = f"iota({dims_text(node, 0)}, {axis}, {dtype}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), e.constant(e.device)], LOOSE)
 
 
 def _reverse(e: Emitter, node: Node) -> None:
-    e.emit(node, f"flip({{0}}, {node.attrs['axes']})", node.operands)
+    e.emit(node, f"flip({{0}}, {literal(node.attrs['axes'])})", node.operands)
 
 
 def _pad(e: Emitter, node: Node) -> None:
@@ -235,7 +240,7 @@ def _pad(e: Emitter, node: Node) -> None:
     if node.dtype in KEPT and value >= -lowest(node.dtype):
         value = int(value) + 2 * lowest(node.dtype)
     name = "constant_pad_nd" if all(node.shape) else "pad"
-    e.emit(node, f"{name}({{0}}, {margins}, {{1}})", [*node.operands, e.constant(value)])
+    e.emit(node, f"{name}({{0}}, {literal(margins)}, {{1}})", [*node.operands, e.constant(value)])
 
 
 class Part(NamedTuple):
@@ -274,7 +279,7 @@ def _slice(e: Emitter, node: Node) -> None:
 
 def _concatenate(e: Emitter, node: Node) -> None:
     given = shared.holes(0, len(node.operands))
-    e.emit(node, f"cat(({given}), {node.attrs['axis']}{{out}})", node.operands)
+    e.emit(node, f"cat(({given}), {axis_text(node)}{{out}})", node.operands)
 
 
 # Reductions --------------------------------------------------------------------------------
@@ -282,16 +287,18 @@ def _concatenate(e: Emitter, node: Node) -> None:
 
 def _axes_text(node: Node) -> str:
     axes = node.attrs["axes"]
-    return "" if len(axes) == len(node.operands[0].shape) else f", {axes}"
+    return "" if len(axes) == len(node.operands[0].shape) else f", {literal(axes)}"
 
 
 def _sum(e: Emitter, node: Node) -> None:
-    dtype = "" if node.dtype.is_float else f", dtype={kept(node.dtype)}"
+    dtype = "" if node.dtype.is_float else f", dtype={word(kept(node.dtype))}"
     e.emit(node, f"sum({{0}}{_axes_text(node)}{dtype})", node.operands)
 
 
 def _prod(e: Emitter, node: Node) -> None:
-    e.emit(node, f"prod({{0}}, {node.attrs['axes']}, {kept(node.dtype)})", node.operands)
+    e.emit(
+        node, f"prod({{0}}, {literal(node.attrs['axes'])}, {word(kept(node.dtype))})", node.operands
+    )
 
 
 def _reduce(function: str) -> Rule:
@@ -300,7 +307,7 @@ def _reduce(function: str) -> Rule:
         text = f"{function}({{0}}{_axes_text(node)})"
         if x.dtype in KEPT:
             low = lowest(x.dtype)
-            e.emit(node, f"{text}.bitwise_xor_({low})", [e.turned(x, e.slot(x), low)])
+            e.emit(node, f"{text}.bitwise_xor_({literal(low)})", [e.turned(x, e.slot(x), low)])
         else:
             e.emit(node, text, [x])
 
@@ -316,14 +323,14 @@ def _position(function: str, more: str = "") -> Rule:
         operand = "{0}.view(uint8)" if x.dtype.is_bool else "{0}"
         if x.dtype in KEPT:
             arg = e.turned(x, arg, lowest(x.dtype))
-        e.emit(node, f"{function}({operand}, dim={node.attrs['axis']}{more})", [arg])
+        e.emit(node, f"{function}({operand}, dim={axis_text(node)}{more})", [arg])
 
     return rule
 
 
 def _cumulative(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
-        text = f"{function}({{0}}, {node.attrs['axis']}, dtype={kept(node.dtype)})"
+        text = f"{function}({{0}}, {axis_text(node)}, dtype={word(kept(node.dtype))})"
         e.emit(node, text, node.operands)
 
     return rule
@@ -351,14 +358,14 @@ def is_flat_pool(node: Node) -> bool:
 
 def _window_text(node: Node) -> str:
     w = node.attrs["window"]
-    return f"{w.sizes}, {w.strides}, {w.padding}"
+    return literal(list(w[:3]))[1:-1]
 
 
 def _max_pool(e: Emitter, node: Node) -> None:
     need = e.is_used(node.results[1])
     function = "max_pool" if is_flat_pool(node) else "embedded_max_pool"
     (x,) = node.operands
-    view = f".view({x.dtype})" if x.dtype in KEPT else ""
+    view = f".view({word(x.dtype)})" if x.dtype in KEPT else ""
     e.emit(node, f"{function}({{0}}{view}, {_window_text(node)}, {need})", node.operands)
 
 
@@ -376,7 +383,7 @@ def _item(e: Emitter, node: Node) -> None:
     (pool,) = node.operands
     if is_cell(node):
         x = pool.operands[0]
-        text = f"cells_of({{0}}[1], {node.dtype}, {{1}}.shape[1:-1], {_window_text(pool)})"
+        text = f"cells_of({{0}}[1], {word(node.dtype)}, {{1}}.shape[1:-1], {_window_text(pool)})"
         e.emit(node, text, [pool, x])
     elif pool.primitive.name == "max_pool" and node.dtype in KEPT:
         e.emit(node, f"{{0}}[0].view({KEPT[node.dtype]})", node.operands, VIEW)
