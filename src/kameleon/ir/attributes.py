@@ -136,11 +136,11 @@ def _are_pairs(value: Any, use: Use) -> bool:
 
 def _are_batch_axes(value: Any, use: Use) -> bool:
     """Pairs of axes, none of which is contracted."""
-    over = use.attrs.get("over")
+    over: Any = use.attrs.get("over")
     return (
         _are_pairs(value, use)
         and _are_pairs(over, use)
-        and all(set(v).isdisjoint(o) for v, o in zip(value, over, strict=True))  # type: ignore[arg-type]
+        and all(set(v).isdisjoint(o) for v, o in zip(value, over, strict=True))
     )
 
 
