@@ -66,7 +66,8 @@ conv = Primitive(
         lambda g, y, x, k, window: conv_input(g, k, dims_of(x)[1:-1], window),
         lambda g, y, x, k, window: conv_kernel(x, g, window=window),
     ],
-    "correlation of x (batch, *space, in) with a kernel (*window, in, out)",
+    "correlation of x (batch, *space, in) with a kernel (*window, in, out); engine-defined where"
+    " NaN or infinite weights meet padding",
     expand=_expand_conv,
     title="Conv",
 )
@@ -227,7 +228,8 @@ depthwise_conv = Primitive(
         lambda g, y, x, k, window: depthwise_input(g, k, dims_of(x)[1:-1], window),
         lambda g, y, x, k, window: depthwise_kernel(x, g, window=window, multiplier=k.shape[-1]),
     ],
-    "each channel with kernels of its own, (*window, channels, multiplier)",
+    "each channel with kernels of its own, (*window, channels, multiplier); engine-defined where"
+    " NaN or infinite weights meet padding",
     expand=_expand_depthwise,
     title="DepthwiseConv",
 )

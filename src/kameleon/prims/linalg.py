@@ -74,7 +74,7 @@ _contract = Primitive(
     _infer_contract,
     [_back_to_a, _back_to_b],
     "sum of products over the axes `over` (of a, of b), in step along `batch`; the result has"
-    " batch axes, then a's free axes, then b's",
+    " batch axes, then a's free axes, then b's; 0 times infinity is NaN",
     title="MatMul",
 )
 

@@ -124,7 +124,8 @@ _sparse_dense_dot = Primitive(
     "sparse_dense_dot",
     _infer_dot,
     jointly(_dot_back),
-    "the product of a sparse matrix with `rows` rows and a dense one; an index outside is an error",
+    "the product of a sparse matrix with `rows` rows and a dense one; an index outside is an error;"
+    " what isn't stored adds nothing, even to NaN and infinity, but a stored 0 does",
     expand=_expand_dot,
     title="SparseMatMul",
 )

@@ -111,12 +111,12 @@ class Factors:
 
 
 def contract(e: Emitter, node: Node) -> None:
-    """One product of matrices, or of batches of them; the namespace has `dot` and `matmul`."""
+    """One product of matrices, or of batches of them; `e.product` names a function."""
     made = Factors(node, e.transpose)
     (a, b), (batch_a, batch_b) = made.operands, made.batch
     for i, j in zip(batch_a, batch_b, strict=True):
         _check_batch(e, node, (a, i), (b, j))
-    text = f"{'matmul' if batch_a else 'dot'}({made.left}, {made.right}{{out}})"
+    text = f"{e.product(node)}({made.left}, {made.right}{{out}})"
     e.emit(node, made.shaped(text), [a, b], dims=made.dims)
 
 

@@ -71,6 +71,10 @@ class Emitter:
         """A slot with a copy of the value of `node` that shares memory with nothing."""
         raise NotImplementedError
 
+    def product(self, node: Node) -> str:
+        """The function that multiplies the matrices, or batches of them, of a contraction."""
+        return "matmul" if node.attrs["batch"][0] else "dot"
+
     def size(self, node: Node) -> Arg:
         """The value of an integer scalar where it's a size."""
         return self.slot(node)

@@ -43,6 +43,14 @@ class NumpyEmitter(Emitter):
             return text if abs(value) < 2**31 or array.itemsize == 8 else f"({text})"
         return literal(value) if np.isfinite(value) else None
 
+    def product(self, node: Node) -> str:
+        """See `Emitter.product`; to `dot`, 0 times infinity is 0 where a factor is one number."""
+        (a, b), (over, _), (batch, _) = node.operands, node.attrs["over"], node.attrs["batch"]
+        if not batch and all(a.shape[i] == 1 for i in over):
+            return "multiply"  # of a column and a row
+        single = any(all(d in (1, None) for d in x.shape) for x in (a, b))
+        return "matmul" if single else super().product(node)
+
     def private(self, node: Node, slot: int) -> int:
         """See `Emitter.private`."""
         if slot in self.code.constants and not node.shape:

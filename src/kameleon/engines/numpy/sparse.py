@@ -53,7 +53,7 @@ def _add_rows(
     """out[rows[i]] = values[run i] @ y[column[run i]]"""
     bounds = [*starts.tolist(), len(column)]
     for row, a, b in zip(rows.tolist(), bounds, bounds[1:], strict=False):
-        out[row] = np.dot(values[a:b], y[column[a:b]])
+        out[row] = np.matmul(values[a:b], y[column[a:b]])  # `dot` leaves out a single 0
 
 
 def _add_runs(
