@@ -12,6 +12,7 @@ from expansion import expanded_numpy
 
 from kameleon import backend as K
 from kameleon.backend.sparse import feed_parts, sparse_concatenate, to_scipy
+from kameleon.engines import Engine
 from kameleon.engines.numpy.sparse import sparse_dot, sparse_to_dense
 from kameleon.errors import EvaluationError, FeedError, MissingLibraryError, ShapeError
 from kameleon.runtime.function import Function
@@ -358,3 +359,36 @@ def test_casting_keeps_the_elements() -> None:
 def test_functions_of_dense_tensors_say_what_to_do() -> None:
     with pytest.raises(ValueError, match="to_dense"):
         K.exp(K.placeholder((2, 2), sparse=True))
+
+
+# --- how long rows are -----------------------------------------------------------------------
+
+LENGTHS = {
+    "even": [3] * 40,
+    "one is long": [0, 1, 5000, 2, 0, 7],
+    "all are long": [700, 900],
+    "falling and rising": [*range(30), *range(60, 0, -2)],
+    "none but the last": [0] * 20 + [1],
+}
+
+
+@pytest.mark.parametrize("width", [1, 5, 70])
+@pytest.mark.parametrize("name", LENGTHS)
+def test_products_of_rows_of_all_lengths(engine: Engine, name: str, width: int) -> None:
+    """In any order, with elements that occur more than once."""
+    rng = np.random.default_rng(len(name) + width)
+    rows = np.repeat(np.arange(len(LENGTHS[name])), LENGTHS[name])
+    columns = rng.integers(0, 300, len(rows))
+    values = rng.normal(size=len(rows)).astype("float32")
+    dense = rng.normal(size=(300, width)).astype("float32")
+    whole = np.zeros((len(LENGTHS[name]), 300))
+    np.add.at(whole, (rows, columns), values.astype("float64"))
+    x, y = K.placeholder((None, 300), sparse=True), K.placeholder((300, width))
+    product = K.dot(x, y)
+    run = K.function([x, y], [product, *K.gradients(K.sum(K.square(product)), [y])])
+    for order in (np.arange(len(rows)), rng.permutation(len(rows))):
+        parts = values[order], (rows[order], columns[order])
+        got, slope = run([sp.coo_matrix(parts, whole.shape), dense])
+        want = whole @ dense
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-3)
+        np.testing.assert_allclose(slope, 2 * whole.T @ want, rtol=1e-3, atol=0.02)

@@ -310,8 +310,6 @@ def one_hot(indices: TensorLike, num_classes: int) -> Tensor:
            [0., 0., 1.]], dtype=float32)
     """
     index = as_tensor(indices, "one_hot")
-    if index.dtype.is_integer and index.dtype.itemsize < INT32.itemsize:
-        index = ew.cast(index, INT32)  # a narrow one can't count to every class
     (classes,) = check_sizes([size_or_node(num_classes, "one_hot")], "one_hot")
     return one_hot_primitive(index, classes, floatx())
 

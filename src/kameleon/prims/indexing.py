@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import ZERO, Primitive, jointly
-from ..ir.types import INT64, DType, Shape, TensorType, as_dtype, join_shapes
+from ..ir.types import INT32, INT64, DType, Shape, TensorType, as_dtype, join_shapes
 from .elementwise import cast, constant, eq, full_like
 from .movement import broadcast_to, iota, reshape
 from .sizes import Size, dims_of, size_of, split
@@ -144,13 +144,38 @@ def put_along(g: Node, index: Node, size: Size, axis: int) -> Node:
     return _put_along(g, index, *sizes, size=known, axis=axis)
 
 
+def _infer_one_hot(index: Node, *sizes: Node, size: int | None, dtype: DType) -> TensorType:
+    _check_index("one_hot", index)
+    if index.dtype.itemsize < INT32.itemsize:
+        raise DTypeError(f"one_hot: {index.dtype} can't count to every class; K.cast the indices")
+    return TensorType((*index.shape, size), dtype)
+
+
+def _compared(index: Node, *sizes: Node, size: int | None, dtype: DType) -> Node:
+    classes: Size = sizes[0] if size is None else size
+    dims = [*dims_of(index), classes]
+    positions = broadcast_to(iota([classes], 0, index.dtype), dims)
+    stretched = broadcast_to(reshape(index, [*dims_of(index), 1]), dims)
+    return cast(eq(stretched, positions), dtype)
+
+
+_one_hot = Primitive(
+    "one_hot",
+    _infer_one_hot,
+    ZERO,
+    "1 at each index along a new last axis of `size`, else 0; nothing where it's out of range",
+    expand=_compared,
+    title="OneHot",
+)
+
+
 def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
     """1 at each index along a new last axis, else 0; nothing where it's out of range."""
     _check_index("one_hot", index)
-    dims = [*dims_of(index), classes]
-    positions = iota(dims, len(dims) - 1, index.dtype)
-    stretched = broadcast_to(reshape(index, [*dims_of(index), 1]), dims)
-    return cast(eq(stretched, positions), as_dtype(dtype))
+    if index.dtype.itemsize < INT32.itemsize:
+        index = cast(index, INT32)
+    (known,), sizes = split([classes])
+    return _one_hot(index, *sizes, size=known, dtype=as_dtype(dtype))
 
 
 # Order -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from .sizes import size_origin
 FIRST_SIZE = {
     "iota": 0,
     **dict.fromkeys(("reshape", "broadcast_to", "unslice", "fold", "sum_unpool", "random_bits"), 1),
+    "one_hot": 1,
     **dict.fromkeys(
         (
             *("scatter_add", "put_along", "conv_input", "depthwise_input", "unpool"),

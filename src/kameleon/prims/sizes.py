@@ -160,6 +160,11 @@ def _put_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
     return x.operands[2] if axis == x.attrs["axis"] else (x.operands[0], axis)
 
 
+def _one_hot_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
+    index, *sizes = x.operands
+    return (index, axis) if axis < len(index.shape) else sizes[0]
+
+
 # By primitive: where the size of an axis comes from; a size operand or an operand's axis.
 SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "elementwise": _elementwise_origin,
@@ -184,6 +189,7 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "take_along": lambda x, axis: (x.operands[1], axis),
     "scatter_add": _scattered_origin,
     "put_along": _put_origin,
+    "one_hot": _one_hot_origin,
     "item": _item_origin,
     "iota": _shaped_origin,
     "sparse_to_dense": _shaped_origin,

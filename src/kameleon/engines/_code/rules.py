@@ -75,6 +75,17 @@ def sized(name: str) -> Rule:
     return rule
 
 
+def one_hot(e: Emitter, node: Node) -> None:
+    size = "{1}" if node.attrs["size"] is None else literal(node.attrs["size"])
+    e.emit(node, f"one_hot({{0}}, {size}, {quoted(node.dtype)})", e.operands(node))
+
+
+def sparse_dot(e: Emitter, node: Node) -> None:
+    rows = node.attrs["rows"]
+    size = "{3}" if rows is None else literal(rows)
+    e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", e.operands(node))
+
+
 def windowed(text: str) -> Rule:
     """A function of windows: WINDOW, MOVES, DILATION, SIZES and SPACE stand for attributes."""
 
@@ -246,6 +257,8 @@ RULES: dict[str, Rule] = {
     "take_along": along("take_along({0}, {1}, AXIS)"),
     "scatter_add": sized("scatter_add"),
     "put_along": sized("put_along"),
+    "one_hot": one_hot,
+    "sparse_dense_dot": sparse_dot,
     "nonzero": along("argwhere({0})"),
     "item": item,
     "identity": same,

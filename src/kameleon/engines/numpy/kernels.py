@@ -150,6 +150,15 @@ def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
     return out
 
 
+def one_hot(index: Array, size: int, dtype: str) -> Array:
+    """1 at each index along a new last axis; nothing where it's out of range."""
+    out = np.zeros((index.size, size), dtype)
+    flat = np.reshape(index, -1)
+    rows = np.flatnonzero((flat >= 0) & (flat < size))
+    out[rows, flat[rows]] = 1
+    return out.reshape(*index.shape, size)
+
+
 def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array, ...]:
     """The index of one element for each line along `axis`."""
     check_index(labels, shape[axis])

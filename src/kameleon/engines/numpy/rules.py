@@ -190,12 +190,6 @@ def _sparse_to_dense(e: Emitter, node: Node) -> None:
     e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {dims_text(node, 2)})", node.operands)
 
 
-def _sparse_dot(e: Emitter, node: Node) -> None:
-    rows = node.attrs["rows"]
-    size = "{3}" if rows is None else literal(rows)
-    e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", node.operands)
-
-
 RULES: dict[str, Rule] = {
     **shared.RULES,
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
@@ -240,5 +234,4 @@ RULES: dict[str, Rule] = {
     "random_bits": _random_bits,
     "normal_quantile": _function("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
-    "sparse_dense_dot": _sparse_dot,
 }

@@ -1,4 +1,4 @@
-"""Sparse tensors for the NumPy engine: scattered sums, and sparse times dense by runs of rows."""
+"""Sparse tensors for the NumPy engine: scattered sums, and sparse times dense row by row."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .kernels import check_index
 
 Array = Any
 
-# From so many products a row on, a vector times a matrix for each row beats adding up runs.
+# A row of so many products is a vector times a matrix; others are summed side by side.
 _LONG_ROW: Final = 2048
-# Products held at a time: they should stay in cache between being made and being added.
+# Sums made at a time: they should stay in the cache while products are added.
 _BLOCK: Final = 65_536
 
 
@@ -42,30 +42,38 @@ def sparse_dot(indices: Array, values: Array, y: Array, rows: int) -> Array:
         order = np.argsort(row, kind="stable")
         row, column, values = row[order], column[order], values[order]
     starts = np.flatnonzero(np.concatenate(([True], row[1:] != row[:-1])))
-    by_row = row.size * y.shape[1] >= _LONG_ROW * starts.size
-    (_add_rows if by_row else _add_runs)(out, row[starts], starts, column, values, y)
+    counts = np.diff(np.append(starts, row.size))
+    long = counts * y.shape[1] >= _LONG_ROW
+    _add_rows(out, row[starts[long]], starts[long], counts[long], column, values, y)
+    # The rest with the longest rows first.
+    rest = np.flatnonzero(~long)
+    rest = rest[np.argsort(-counts[rest], kind="stable")]
+    rows_at_once = max(1, _BLOCK // y.shape[1])
+    for at in range(0, rest.size, rows_at_once):
+        some = rest[at : at + rows_at_once]
+        out[row[starts[some]]] = _sums(starts[some], counts[some], column, values, y)
     return out
 
 
 def _add_rows(
-    out: Array, rows: Array, starts: Array, column: Array, values: Array, y: Array
+    out: Array, rows: Array, starts: Array, counts: Array, column: Array, values: Array, y: Array
 ) -> None:
     """out[rows[i]] = values[run i] @ y[column[run i]]"""
-    bounds = [*starts.tolist(), len(column)]
-    for row, a, b in zip(rows.tolist(), bounds, bounds[1:], strict=False):
+    for row, a, count in zip(rows.tolist(), starts.tolist(), counts.tolist(), strict=True):
+        b = a + count
         out[row] = np.matmul(values[a:b], y[column[a:b]])  # `dot` leaves out a single 0
 
 
-def _add_runs(
-    out: Array, rows: Array, starts: Array, column: Array, values: Array, y: Array
-) -> None:
-    """The same for short runs, many of them at a time."""
-    ends = np.append(starts[1:], len(column))
-    at, most = 0, max(1, _BLOCK // y.shape[1])
-    while at < len(rows):
-        a = starts[at]
-        to = max(at + 1, int(np.searchsorted(ends, a + most, side="right")))
-        products = y[column[a : ends[to - 1]]]
-        products *= values[a : ends[to - 1], None]
-        out[rows[at:to]] = np.add.reduceat(products, starts[at:to] - a, axis=0)
-        at = to
+def _sums(starts: Array, counts: Array, column: Array, values: Array, y: Array) -> Array:
+    """The same for short runs, of descending lengths: the first element of each, then the second
+    of those that have one, and so on.
+    """
+    sums = y[column[starts]]
+    sums *= values[starts, None]
+    products = np.empty_like(sums)
+    for number in range(1, int(counts[0])):
+        places = starts[: np.searchsorted(-counts, -number)] + number
+        product = np.take(y, column[places], 0, out=products[: places.size], mode="clip")
+        product *= values[places, None]
+        sums[: places.size] += product
+    return sums

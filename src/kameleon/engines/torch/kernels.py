@@ -219,8 +219,12 @@ def as_index(index: Tensor) -> Tensor:
 
 def check_index(index: Tensor, size: int) -> None:
     """Indices must lie in [0, size). The processor's functions look for themselves."""
-    if index.is_cpu or not index.numel():
-        return
+    if not index.is_cpu and index.numel():
+        within_range(index, size)
+
+
+def within_range(index: Tensor, size: int) -> None:
+    """Indices, of which there are some, must lie in [0, size)."""
     low, high = (int(x) for x in torch.aminmax(index))
     if low < 0 or high >= size:
         bad = low if low < 0 else high
@@ -269,6 +273,39 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     check_index(index, size)
     shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
     return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
+
+
+def one_hot(index: Tensor, size: int, dtype: str) -> Tensor:
+    """1 at each index along a new last axis; nothing where it's out of range."""
+    out = torch.zeros((*index.shape, size), dtype=KINDS[dtype], device=index.device)
+    if not size:
+        return out
+    inside = (index >= 0) & (index < size)
+    ones = inside.to(out.dtype).unsqueeze(-1)
+    return out.scatter_(-1, as_index(index.where(inside, 0)).unsqueeze(-1), ones)
+
+
+def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
+    """The product of a sparse matrix (rows, len(y)), given by its elements, and y: each row of the
+    result is a weighted sum of a bag of rows of y.
+    """
+    row, column = (as_index(indices[:, axis]).contiguous() for axis in (0, 1))
+    if not values.numel() or not y.shape[1] or y.dtype not in _WEIGHED:
+        return y.new_zeros((rows, y.shape[1])).index_add_(0, row, values[:, None] * y[column])
+    within_range(row, rows)
+    within_range(column, y.shape[0])
+    if bool((row[1:] < row[:-1]).any()):
+        row, order = torch.sort(row, stable=True)
+        column, values = column[order], values[order]
+    starts = torch.searchsorted(row, torch.arange(rows, device=row.device))
+    summed: Tensor = torch.nn.functional.embedding_bag(
+        column, y.contiguous(), starts, mode="sum", per_sample_weights=values.contiguous()
+    )
+    return summed
+
+
+# Dtypes of which PyTorch sums weighted rows.
+_WEIGHED = (torch.float32, torch.float64)
 
 
 # Crossentropies ----------------------------------------------------------------------------

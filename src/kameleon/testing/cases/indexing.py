@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.primitive import REGISTRY
+from ...ir.types import as_dtype
 from ...prims import indexing
 from ...prims.sizes import size_of
 from .case import (
@@ -102,6 +103,21 @@ def put_case(label: str, g: Array, index: Array, size: int, axis: int) -> Case:
     )
 
 
+def hot_case(label: str, index: Array, size: int, dtype: str, sized: bool = False) -> Case:
+    def oracle(index: Array, *like: Array) -> Array:
+        return placed((*index.shape, size), dtype, lambda *at: index[at[:-1]] == at[-1])
+
+    return Case(
+        primitive="one_hot",
+        label=label,
+        build=lambda index, *like: indexing.one_hot(
+            index, size_of(like[0], 0) if like else size, as_dtype(dtype)
+        ),
+        operands=(index, *([np.zeros(size)] if sized else [])),
+        oracle=oracle,
+    )
+
+
 def sort_case(label: str, x: Array, axis: int) -> Case:
     """Ascending, stable, NaN last."""
 
@@ -152,6 +168,13 @@ CASES: list[Case] = [
     put_case("rows", normal(2, 3), whole(2, 3, below=4), 4, 0),
     put_case("last", normal(2, 3, 6), whole(2, 3, 6, below=4, dtype="int64"), 4, 2),
     put_case("nothing", normal(4, 0), whole(4, 0), 2, 1),
+    hot_case("rows", whole(3, 2, below=4), 4, "float32"),
+    hot_case("outside", np.array([-1, 2, 3, 4, 2**31 - 1, -(2**31)], "int32"), 3, "float64"),
+    hot_case("scalar", np.array(1, "int64"), 3, "int32"),
+    hot_case("unsigned", np.array([2, 2**32 - 1], "uint32"), 3, "bool"),
+    hot_case("sized", whole(4, below=5), 5, "float32", sized=True),
+    hot_case("no classes", whole(2, below=5), 0, "float32"),
+    hot_case("nothing", np.zeros((0, 2), "int64"), 3, "float32"),
     sort_case("ties", TIES, 1),
     sort_case("rows", TIES, 0),
     sort_case("special", SPECIAL, 1),
