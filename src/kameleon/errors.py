@@ -80,6 +80,13 @@ class TargetError(KameleonError, OSError):
     """
 
 
+class UnpicklableError(KameleonError, TypeError):
+    """A symbolic tensor can't be pickled: it's part of a graph.
+
+    Remedy: pickle the function that computes it (`K.function`), or `K.get_value(variable)`.
+    """
+
+
 class FeedError(KameleonError, ValueError):
     """A value given for an input is missing, superfluous, or of the wrong shape or dtype."""
 

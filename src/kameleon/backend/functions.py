@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import ArgumentError
 from ..ir.node import Node, Update
+from ..ir.types import Shape
 from ..prims.control import stop_gradient as stop
 from ..runtime import engines
 from ..runtime.function import Function
@@ -48,6 +49,37 @@ class _Leaves:
             return lambda values: None
         self.nodes.append(as_tensor(item, self.what))
         return lambda values: values[at]
+
+
+class _Sparse(NamedTuple):
+    """Stands for a sparse tensor in a nest without tensors."""
+
+    shape: Shape
+    name: str
+
+
+def _shape_of(item: Any) -> Any:
+    """A nest of tensors without the tensors: what is pickled of it."""
+    if isinstance(item, Mapping):
+        return {k: _shape_of(v) for k, v in item.items()}
+    if isinstance(item, (list, tuple)):
+        parts = map(_shape_of, item)
+        return tuple(parts) if isinstance(item, tuple) else list(parts)
+    if isinstance(item, SparseTensor):
+        return _Sparse(item.shape, item.name)
+    return item is not None
+
+
+def _filled(shape: Any, nodes: Iterator[Node]) -> Any:
+    """A nest of that shape, with these tensors."""
+    if isinstance(shape, dict):
+        return {k: _filled(v, nodes) for k, v in shape.items()}
+    if isinstance(shape, _Sparse):
+        return SparseTensor(next(nodes), next(nodes), next(nodes), *shape)
+    if isinstance(shape, (list, tuple)):
+        parts = [_filled(v, nodes) for v in shape]
+        return tuple(parts) if isinstance(shape, tuple) else parts
+    return next(nodes) if shape else None
 
 
 class _Inputs:
@@ -99,14 +131,12 @@ class BackendFunction:
         once: bool = False,
     ):
         what = name or "K.function"
-        self.inputs, self.outputs = list(inputs), outputs
-        self._inputs = _Inputs(self.inputs, what)
-        self._leaves = _Leaves(outputs, what)
+        leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
         constants = _Inputs(list(feed_dict), what)
         extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
-        self.compiled = Function(
-            self._inputs.nodes,
-            [*self._leaves.nodes, *extra],
+        compiled = Function(
+            entries.nodes,
+            [*leaves.nodes, *extra],
             pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
             feed_dict if constants.plain else constants.parts(feed_dict.values()),
             name=name,
@@ -114,8 +144,15 @@ class BackendFunction:
             as_numpy=as_numpy,
             once=once,
         )
+        self._set(inputs, outputs, compiled)
+
+    def _set(self, inputs: Sequence[Any], outputs: Any, compiled: Function) -> None:
+        """Be the function that `compiled` runs, over these nests of tensors."""
+        self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
+        self._inputs = _Inputs(self.inputs, compiled.name)
+        self._leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
-        self._flat = flat and not extra
+        self._flat = flat and len(outputs) == len(compiled.outputs)
         # What a call with a list does where values and outputs are as the engine takes them.
         self._direct = self.compiled.__call__ if self._flat and self._inputs.plain else None
 
@@ -131,6 +168,10 @@ class BackendFunction:
             return self._direct(inputs)
         results = self.compiled(self._inputs.values(inputs))
         return results if self._flat else self._leaves.rebuild(results)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as it's saved. A copy has variables of its own, with the present values."""
+        return _restored, (self.compiled, _shape_of(self.inputs), _shape_of(self.outputs))
 
     @property
     def compilations(self) -> int:
@@ -155,6 +196,14 @@ class BackendFunction:
 
     def __repr__(self) -> str:
         return repr(self.compiled)
+
+
+def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction:
+    """The function around a compiled one, whose tensors stand in nests of these shapes."""
+    made = BackendFunction.__new__(BackendFunction)
+    tensors, results = iter(compiled.inputs), iter(compiled.outputs)
+    made._set(_filled(inputs, tensors), _filled(outputs, results), compiled)
+    return made
 
 
 def function(

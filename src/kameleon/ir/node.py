@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from ..errors import UnpicklableError
 from .types import DType, Shape, TensorType, as_dtype
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Node:
         def __len__(self) -> int: ...
         def __iter__(self) -> Iterator[Node]: ...
         def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
+        def __deepcopy__(self, memo: Any) -> Node: ...  # by `runtime.copies`
 
         # Marks that it sets on some of them.
         default: Any  # the value of a placeholder that isn't fed
@@ -193,8 +195,11 @@ class Node:
     def __copy__(self) -> Node:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Node:
-        return self
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UnpicklableError(
+            f"{self!r} can't be pickled: it's part of a graph. Pickle the K.function that computes"
+            " it, save that to a file (`save`, `kameleon.load`), or pickle K.get_value(variable)"
+        )
 
 
 class Variable(Node):

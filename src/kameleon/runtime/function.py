@@ -17,6 +17,7 @@ from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, explain, run
+from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .fits import fits, where_fit
 from .pure import fed, pure_graph
@@ -125,6 +126,35 @@ class Function:
             arrays = [np.array(feed(v, embedded())) for (_, feed), v in pairs]
             self._held = (values, arrays)
         return arrays
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        """A function with variables and random streams of its own: see `copies`."""
+        program = self.program
+        pairs = [(*copies([v, x], memo),) for v, x in program.updates]
+        fixed = copies(self._given, memo)
+        made = Function(
+            copies(self.inputs, memo),
+            copies(self.outputs, memo),
+            pairs,
+            dict(zip(fixed, self.constants(), strict=True)),
+            self._engine,
+            self.name,
+            [copied_print(p, memo) for p in program.prints],
+            self._as_numpy,
+            self._once,
+        )
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as it's saved: with the variables' values, without what is compiled."""
+        from .storage import to_bytes, unpickled
+
+        engine = None if self._engine is None else self._engine.name
+        return unpickled, (to_bytes(self), engine, self.name, self._as_numpy)
 
     @property
     def engine(self) -> Engine:

@@ -6,12 +6,13 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import files
+from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning
 from ..ir.attributes import is_int
 from ..ir.node import NO_ATTRS, Node, Print, Variable, unique_name
@@ -23,6 +24,7 @@ from ..ir.types import TensorType, as_dtype
 from ..prims.control import joined_type
 from ..prims.elementwise import constant
 from ..prims.random import KEY
+from . import engines
 from .container import CHECKSUM, packed, unpacked
 from .function import Function
 from .state import Cell, draws, numpy_values
@@ -101,8 +103,15 @@ def load(path: str | os.PathLike[str]) -> Function:
         raise FileFormatError(f"{name}: {error}") from error.__cause__
 
 
-def from_bytes(data: bytes) -> Function:
-    """The function that `to_bytes` wrote."""
+def unpickled(data: bytes, engine: str | None, name: str, as_numpy: bool) -> Function:
+    """The function that was pickled as these bytes."""
+    return from_bytes(data, engines.load(engine) if engine else None, name, as_numpy)
+
+
+def from_bytes(
+    data: bytes, engine: Engine | None = None, name: str | None = None, as_numpy: bool = True
+) -> Function:
+    """The function that `to_bytes` wrote; see `Function` for the rest."""
     arrays, texts = unpacked(data)
     if TEXT not in texts:
         raise FileFormatError("it holds no function saved by Kameleon")
@@ -113,10 +122,31 @@ def from_bytes(data: bytes) -> Function:
             UncheckedFileWarning,
             stacklevel=2,
         )
-    return at_place("description", _restored, texts[TEXT], arrays)
+    parts = at_place("description", _restored, texts[TEXT], arrays)
+    return at_place(
+        "description",
+        lambda: Function(
+            parts.inputs,
+            parts.outputs,
+            parts.updates,
+            engine=engine,
+            name=name,
+            prints=parts.prints,
+            as_numpy=as_numpy,
+        ),
+    )
 
 
-def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Function:
+class Parts(NamedTuple):
+    """What a function is made of."""
+
+    inputs: Sequence[Node]
+    outputs: Sequence[Node]
+    updates: list[tuple[Variable, Node]]
+    prints: list[Print]
+
+
+def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     told = json.loads(text)
     version = field(told, "format", int)
     expect(version in (UNTYPED, FORMAT), f"format {version} is none of {UNTYPED} and {FORMAT}")
@@ -138,11 +168,11 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Function:
     new, shown = roots[count : count + len(updated)], roots[count + len(updated) :]
     for variable, node in zip(updated, new, strict=True):
         joined_type(node.type, variable.type, f"the new value of {str(variable)!a}")
-    return Function(
+    return Parts(
         inputs,
         roots[:count],
         list(zip(updated, new, strict=True)),
-        prints=[Print(text, node) for text, node in zip(prints, shown, strict=True)],
+        [Print(text, node) for text, node in zip(prints, shown, strict=True)],
     )
 
 

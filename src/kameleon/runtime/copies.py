@@ -1,0 +1,133 @@
+"""Copies of tensors: own variables and random streams with the values of this moment.
+
+A tensor without state is a formula and serves as its own copy. What computes with variables or
+draws from streams is built anew over their copies; within one `copy.deepcopy` all that share a
+variable share its copy. Placeholders stay: a copy is fed as the original is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.node import (
+    NO_ATTRS,
+    Effect,
+    Node,
+    Print,
+    Update,
+    Variable,
+    context,
+    rewriting,
+    unique_name,
+)
+from ..ir.primitive import ITEM, SOURCE
+from .state import Cell, draws, numpy_values
+
+Memo = dict[int, Any]  # of `copy.deepcopy`: by id of an original its copy
+# Marks of a node that belong to it alone: where sizes come from, and the state of a stream.
+OWN_MARKS = ("earliest", "draws")
+
+
+def copies(nodes: Iterable[Node], memo: Memo) -> list[Node]:
+    """The copies of nodes; `memo` knows those that were made before, and learns the new ones."""
+    wanted = list(nodes)
+    order = [n for n in _reached(wanted) if id(n) not in memo]
+    _copy_variables([n for n in order if isinstance(n, Variable)], memo)
+    rewriting(_rebuild, order, memo)
+    memo.setdefault(id(memo), []).append(wanted)  # what ids stand for lives as long as the memo
+    return [memo[id(n)] for n in wanted]
+
+
+def _rebuild(order: list[Node], memo: Memo) -> None:
+    for node in order:
+        if id(node) not in memo:
+            context.source = node._source
+            memo[id(node)] = _rebuilt(node, memo)
+
+
+def _reached(nodes: Iterable[Node]) -> list[Node]:
+    """All that nodes need, those too that they carry as effects, in the order they were made."""
+    seen: set[Node] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.extend(node.operands)
+        effects: Sequence[Any] = node.effects
+        stack.extend(e.value if isinstance(e, Print) else e for e in effects)
+        if isinstance(node, Update):
+            stack += [x for x in (node.variable, node.value, node.increment) if x is not None]
+    return sorted(seen, key=lambda n: n.serial)
+
+
+def _copy_variables(variables: list[Variable], memo: Memo) -> None:
+    """Own variables, all with the values of one moment."""
+    for variable, value in zip(variables, numpy_values(variables), strict=True):
+        name = unique_name(variable.name[:-2])
+        made = Variable(variable.primitive, (), NO_ATTRS, variable.type, name)
+        made.effects, made.cell = (), Cell(np.asarray(value))
+        _mark(made, variable)
+        memo[id(variable)] = made
+
+
+def _rebuilt(node: Node, memo: Memo) -> Node:
+    """A node over the copies of what it needs; itself, where nothing of that has changed."""
+    if node.primitive is SOURCE:
+        made = Node(SOURCE, (), node.attrs, node.type)
+        made.__dict__["draws"] = Cell(draws(node).value)
+        return made
+    operands = tuple(memo[id(x)] for x in node.operands)
+    effects = tuple(_copied_effect(e, memo) for e in node.effects)
+    own = not isinstance(node, Update) or memo[id(node.variable)] is node.variable
+    if own and operands == node.operands and effects == node.effects:
+        return node
+    if isinstance(node, Update):
+        made = update = Update(node.primitive, operands, node.attrs, node.type)
+        update.variable, update.value = memo[id(node.variable)], memo[id(node.value)]
+        update.increment = None if node.increment is None else memo[id(node.increment)]
+    elif node.primitive is ITEM:
+        return operands[0].results[node.attrs["index"]]  # type: ignore[no-any-return]
+    else:
+        made = node.primitive(*operands, **node.attrs)
+    made.effects = effects
+    _mark(made, node)
+    return made
+
+
+def _copied_effect(effect: Effect, memo: Memo) -> Effect:
+    if not isinstance(effect, Print):
+        return memo[id(effect)]  # type: ignore[no-any-return]
+    if id(effect) not in memo:
+        value = memo[id(effect.value)]
+        memo[id(effect)] = effect if value is effect.value else Print(effect.message, value)
+    return memo[id(effect)]  # type: ignore[no-any-return]
+
+
+def _mark(made: Node, node: Node) -> None:
+    """Give a copy the marks that others have put on the original."""
+    made.__dict__.update({k: v for k, v in vars(node).items() if k not in OWN_MARKS})
+
+
+def copied_print(effect: Print, memo: Memo) -> Print:
+    """The copy of something that is shown."""
+    copies([effect.value], memo)
+    found: Any = _copied_effect(effect, memo)
+    return found  # type: ignore[no-any-return]
+
+
+def _deep_copy(node: Node, memo: Memo) -> Node:
+    return copies([node], memo)[0]
+
+
+def _copy(variable: Variable) -> Node:
+    return copies([variable], {})[0]
+
+
+# As `copy` asks for them: a copy of a variable is as little the same state as that of an array.
+Node.__deepcopy__ = _deep_copy  # type: ignore[method-assign, assignment]
+Variable.__copy__ = _copy  # type: ignore[method-assign, assignment]
