@@ -12,7 +12,7 @@ from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims import special
 from ..prims.indexing import take_along
-from ..prims.movement import broadcast_to, expand_dims, reshape
+from ..prims.movement import broadcast_to, expand_dims, pad, reshape
 from ..prims.sizes import as_node, dims_of, size_of
 from ._tensors import Tensor, TensorLike, as_float, as_tensor, axis_of, size_or_node
 
@@ -287,7 +287,9 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any) -> Tensor:
     zero, last = ew.full_like(index, 0), broadcast_to(ew.cast(top, INT64), dims_of(index))
     inside = ew.logical_and(ew.ge(index, zero), ew.lt(index, last))
     safe = ew.select(inside, index, zero)
-    own = take_along(x, expand_dims(safe, 1), 1)
+    # Where there are no classes at all, there's still something to read.
+    readable = x if x.shape[1] else pad(x, [(0, 0), (0, 1)])
+    own = take_along(readable, expand_dims(safe, 1), 1)
     better = ew.gt(x, broadcast_to(own, dims_of(x)))
     count = rd.reduce_sum(ew.cast(better, INT32), (1,))
     limit = broadcast_to(ew.cast(as_node(size_or_node(k, what)), INT32), dims_of(count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ from .elementwise import (
     sub,
 )
 from .indexing import take_along
-from .movement import broadcast_to, expand_dims, iota, reshape
+from .movement import broadcast_to, expand_dims, iota, pad, reshape
 from .reduce import reduce_max, reduce_sum, spread
 from .sizes import dims_of
 
@@ -90,8 +91,19 @@ def _softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
     return sub(weighted, mul(y, spread(reduce_sum(weighted, (axis,)), y, (axis,))))
 
 
+# The largest of n probabilities is 1 / n at least: this is less, and no dtype takes it for 0.
+LEAST_TOP = 2.0**-24
+
+
+def _largest(x: Node, axis: int, least: float = -math.inf) -> Node:
+    """max(x) along an axis, whose elements are `least` at least; of no elements it's that."""
+    if not x.shape[axis]:
+        x = pad(x, [(0, int(i == axis)) for i in range(len(x.shape))], least)
+    return reduce_max(x, (axis,))
+
+
 def _expand_softmax(x: Node, axis: int) -> Node:
-    e = exp(sub(x, spread(reduce_max(x, (axis,)), x, (axis,))))
+    e = exp(sub(x, spread(_largest(x, axis), x, (axis,))))
     return div(e, spread(reduce_sum(e, (axis,)), e, (axis,)))
 
 
@@ -100,7 +112,7 @@ def _log_softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
 
 
 def _expand_log_softmax(x: Node, axis: int) -> Node:
-    off = sub(x, spread(reduce_max(x, (axis,)), x, (axis,)))
+    off = sub(x, spread(_largest(x, axis), x, (axis,)))
     return sub(off, spread(log(reduce_sum(exp(off), (axis,))), off, (axis,)))
 
 
@@ -132,8 +144,8 @@ def _infer_crossentropy(x: Node, p: Node, t: Node, *, axis: int) -> TensorType:
 def _expand_crossentropy(x: Node, p: Node, t: Node, axis: int) -> Node:
     """sum(t) * log(sum(exp(x - max x))) + sum(t * (max x - x))"""
     axes = (axis,)
-    below_top = sub(spread(reduce_max(x, axes), x, axes), x)
-    surplus = neg(log(reduce_max(p, axes)))
+    below_top = sub(spread(_largest(x, axis), x, axes), x)
+    surplus = neg(log(_largest(p, axis, LEAST_TOP)))
     return add(mul(surplus, reduce_sum(t, axes)), reduce_sum(mul(t, below_top), axes))
 
 
@@ -194,8 +206,8 @@ def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, *, axis: int) -> 
 def _expand_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> Node:
     """(max x - x[label]) + log(sum(exp(x - max x)))"""
     picked = take_along(x, expand_dims(labels, axis), axis)
-    below_top = sub(reduce_max(x, (axis,)), reshape(picked, dims_of(labels)))
-    return sub(below_top, log(reduce_max(p, (axis,))))
+    below_top = sub(_largest(x, axis), reshape(picked, dims_of(labels)))
+    return sub(below_top, log(_largest(p, axis, LEAST_TOP)))
 
 
 sparse_softmax_crossentropy = Primitive(

@@ -67,14 +67,14 @@ def softplus(x: Array) -> Array:
 
 def softmax(x: Array, axis: int) -> Array:
     """exp(x) / sum(exp(x)), shifted by the maximum."""
-    e = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    e = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     np.exp(e, e)
     return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), e)
 
 
 def log_softmax(x: Array, axis: int) -> Array:
     """x - log(sum(exp(x))), shifted by the maximum."""
-    off = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True))
+    off = np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     total = np.add.reduce(np.exp(off), axis=axis, keepdims=True)
     return np.subtract(off, np.log(total), off)
 
@@ -198,7 +198,7 @@ def softmax_crossentropy(x: Array, p: Array, t: Array, axis: int) -> Array:
     """-sum(t * log(p)), taken from x where some p underflow."""
     if p.shape != t.shape:
         mismatch(p.shape, t.shape)
-    if p.size and p.min() >= _TINY[p.dtype.name]:
+    if not p.size or p.min() >= _TINY[p.dtype.name]:
         terms = np.log(p)
         total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
         return np.negative(total)

@@ -134,7 +134,7 @@ def _tried(lo: L, node: Node, operands: Sequence[str]) -> list[str]:
 
 
 def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
-    """y = a * y + b, step by step; where there are no steps, b."""
+    """y = a * y + b, step by step; where there are no elements, b."""
     operand, axis = node.operands[1], node.attrs["axis"]
     inner = Writer(lo.writer)
     last, factor, term = names = [inner.shared.name() for _ in range(3)]
@@ -149,11 +149,12 @@ def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
         scan = lo.op("Scan", start, a, b, outputs=2, body=body, num_scan_inputs=2, **axes)
         return (scan[1],)
 
-    if operand.shape[axis]:
+    if all(operand.shape):
         return steps(lo, node, ())[0]
+    # Of no elements ONNX Runtime's own ends the process.
     return lo.op(
         "If",
-        _positive(lo, b, axis),
+        lo.op("Greater", lo.op("Size", b), lo.scalar(0, "int64")),
         then_branch=_branch(lo, node, (), steps),
         else_branch=_branch(lo, node, (), lambda lo, node, _: (b,)),
     )
