@@ -42,8 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked nightly, unless it's asked for."""
+    """Leave out what is marked nightly, unless it's asked for; keep together what is marked so."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if item.get_closest_marker("together"):
+                item.add_marker(pytest.mark.xdist_group(_group(item)))
     if config.getoption("--nightly"):
         return
     late = [item for item in items if item.get_closest_marker("nightly")]
@@ -51,6 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=late)
         kept = set(items) - set(late)
         items[:] = [item for item in items if item in kept]
+
+
+def _group(item: pytest.Item) -> str:
+    """What shares its costly preparations with a test: those of its file on the same engine."""
+    parameters = getattr(item, "callspec", None)
+    return f"{item.path.name}-{parameters and parameters.params.get('engine_name')}"
 
 
 def pytest_unconfigure() -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from kameleon.ir.node import Node
+
+if TYPE_CHECKING:
+    from kameleon.testing import Check
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src"
@@ -24,6 +31,17 @@ def engines_under_test() -> list[str]:
     wanted = os.environ.get("TEST_ENGINES")
     names = wanted.split(",") if wanted else engines.names()
     return [name for name in names if engines.runs_here(name)]
+
+
+def shortened(checks: Iterable[Check]) -> list[Any]:
+    """Checks of the conformance kit as parameters; with static sizes alone, and without gradients,
+    but in nightly runs."""
+    return [
+        check
+        if re.match("contract-|values-.*-static$", check.name)
+        else pytest.param(check, marks=pytest.mark.nightly)
+        for check in checks
+    ]
 
 
 def reset_session(backend: ModuleType) -> None:

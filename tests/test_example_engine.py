@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 from example_engine.plain_engine import RULES, engine
-from support import TESTS, run_python
+from support import TESTS, run_python, shortened
 
 from kameleon.ir.primitive import REGISTRY
-from kameleon.testing import Check, conformance
+from kameleon.testing import Check, conformance_checks
 
 FOLDER = TESTS / "example_engine"
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 GROUP = "kameleon.engines"
 
 
-@pytest.mark.parametrize(*conformance())
+@pytest.mark.parametrize("check", shortened(conformance_checks()))
 def test_conformance(check: Check) -> None:
     check(engine)
 

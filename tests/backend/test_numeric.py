@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon.engines import Engine
 from kameleon.errors import ArgumentError, DTypeError, EvaluationError, ShapeError
 from kameleon.testing import check_gradients
+from kameleon.testing.gradients import projected
+from kameleon.testing.together import one_by_one, slopes
 
 from .numeric_cases import CASES, Array, Case
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
 
-TABLE = pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
-DIFFERENTIABLE = [case for case in CASES if case.wrt]
 SIZES = pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])
+
+
+def by_function(cases: Iterable[Case]) -> pytest.MarkDecorator:
+    """Parametrize a test over functions, each with all its cases."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(re.split(r"\W", case.id)[0], []).append(case)
+    return pytest.mark.parametrize("cases", groups.values(), ids=groups)
 
 
 def placed(case: Case, known: bool) -> list[Any]:
@@ -29,30 +40,60 @@ def placed(case: Case, known: bool) -> list[Any]:
     ]
 
 
-@SIZES
-@TABLE
-def test_value(case: Case, known: bool) -> None:
-    inputs = placed(case, known)
-    output = case.call(*inputs)
-    expected = np.asarray(case.oracle(*case.operands))
-    value = np.asarray(K.function(inputs, [output])(list(case.operands))[0])
-    assert K.dtype(output) == value.dtype.name == expected.dtype.name
-    assert value.shape == expected.shape
-    static = K.int_shape(output)
-    assert len(static) == value.ndim
-    assert static == value.shape or not known
-    assert all(s in (None, d) for s, d in zip(static, value.shape, strict=True))
-    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
+def operands(cases: Iterable[Case]) -> list[Array]:
+    return [x for case in cases for x in case.operands]
 
 
-@SIZES
-@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=[case.id for case in DIFFERENTIABLE])
-def test_gradient_to_second_order(case: Case, known: bool) -> None:
-    inputs = placed(case, known)
-    wrt = [inputs[i] for i in case.wrt]
-    check_gradients(
-        case.call(*inputs), wrt, dict(zip(inputs, case.operands, strict=True)), step=2e-5, rtol=1e-5
+def check_values(engine: Engine, cases: Sequence[Case], known: bool) -> None:
+    """Values of cases against their oracles, by one function of all of them."""
+    given = [placed(case, known) for case in cases]
+    outputs = [case.call(*inputs) for case, inputs in zip(cases, given, strict=True)]
+    values = K.function(list(chain(*given)), outputs)(operands(cases))
+    for case, output, value in zip(cases, outputs, map(np.asarray, values), strict=True):
+        expected = np.asarray(case.oracle(*case.operands))
+        assert K.dtype(output) == value.dtype.name == expected.dtype.name
+        assert value.shape == expected.shape
+        static = K.int_shape(output)
+        assert len(static) == value.ndim
+        assert static == value.shape or not known
+        assert all(s in (None, d) for s, d in zip(static, value.shape, strict=True))
+        np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
+
+
+def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
+    """Gradients to the second order: against differences on NumPy, elsewhere against NumPy's."""
+    given = [placed(case, known) for case in cases]
+    if engine.name == "numpy":
+        for case, inputs in zip(cases, given, strict=True):
+            wrt = [inputs[i] for i in case.wrt]
+            feeds = dict(zip(inputs, case.operands, strict=True))
+            check_gradients(case.call(*inputs), wrt, feeds, step=2e-5, rtol=1e-5)
+        return
+    outputs = []
+    for case, inputs in zip(cases, given, strict=True):
+        shape = np.shape(case.oracle(*case.operands))
+        loss = projected(case.call(*inputs), shape, np.random.default_rng(0))
+        shapes = [case.operands[i].shape for i in case.wrt]
+        outputs += [loss, *slopes(loss, [inputs[i] for i in case.wrt], shapes)]
+    values, expected = (
+        K.function(list(chain(*given)), outputs, engine=name)(operands(cases))
+        for name in (engine.name, "numpy")
     )
+    for value, want in zip(values, expected, strict=True):
+        scale = max(1.0, float(np.abs(want).max(initial=0)))
+        np.testing.assert_allclose(value, want, rtol=1e-6, atol=1e-8 * scale)
+
+
+@SIZES
+@by_function(CASES)
+def test_value(engine: Engine, cases: list[Case], known: bool) -> None:
+    one_by_one(check_values, engine, cases, known)
+
+
+@SIZES
+@by_function(case for case in CASES if case.wrt)
+def test_gradient_to_second_order(engine: Engine, cases: list[Case], known: bool) -> None:
+    one_by_one(check_slopes, engine, cases, known)
 
 
 def gradient(f: Callable[[Any], Any], x: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon.engines import Engine
 from kameleon.errors import EvaluationError
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
@@ -56,9 +57,11 @@ def with_gradient(y: Any, x: Any) -> list[Any]:
 EXTENTS = list(itertools.product(range(1, 6), (1, 2)))  # windows, dilations
 
 
-def sizes(window: int, dilation: int, padding: str) -> list[int]:
-    """Sizes of a space into which the window fits."""
-    return [n for n in range(1, 9) if padding == "same" or n > (window - 1) * dilation]
+def sizes(engine: Engine, window: int, dilation: int, padding: str) -> list[int]:
+    """Sizes of a space into which the window fits; two of them, one large, where each is compiled
+    for."""
+    fit = [n for n in range(1, 9) if padding == "same" or n > (window - 1) * dilation]
+    return fit[(window + dilation) % 3 :: 3][-2:] if engine.static_shapes else fit
 
 
 def over_windows(x: Any, window: int, stride: int, dilation: int, padding: str) -> list[Any]:
@@ -73,11 +76,11 @@ def over_windows(x: Any, window: int, stride: int, dilation: int, padding: str) 
 
 @pytest.mark.parametrize("padding", ["same", "valid"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
-def test_windows_over_a_space_of_unknown_size(stride: int, padding: str) -> None:
+def test_windows_over_a_space_of_unknown_size(engine: Engine, stride: int, padding: str) -> None:
     for window, dilation in EXTENTS:
         free = K.placeholder((None, None, None, 2))
         call = checked([free], over_windows(free, window, stride, dilation, padding))
-        for size in sizes(window, dilation, padding):
+        for size in sizes(engine, window, dilation, padding):
             value = numbers(2, size, 6, 2)
             known = K.placeholder(value.shape)
             outputs = over_windows(known, window, stride, dilation, padding)
@@ -86,7 +89,9 @@ def test_windows_over_a_space_of_unknown_size(stride: int, padding: str) -> None
 
 @pytest.mark.parametrize("padding", ["same", "valid"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
-def test_transposed_convolution_onto_sizes_from_a_tensor(stride: int, padding: str) -> None:
+def test_transposed_convolution_onto_sizes_from_a_tensor(
+    engine: Engine, stride: int, padding: str
+) -> None:
     for window, dilation in EXTENTS[:-2]:
         kernel, by, wide = K.constant(numbers(window, window, 2, 3)), (stride,) * 2, (dilation,) * 2
         how = {"strides": by, "padding": padding, "dilation_rate": wide}
@@ -97,7 +102,7 @@ def test_transposed_convolution_onto_sizes_from_a_tensor(stride: int, padding: s
             for size, to in ((fed, side), (shape, shape))
         )
         span = (window - 1) * dilation + 1
-        for size in sizes(window, dilation, padding):
+        for size in sizes(engine, window, dilation, padding):
             places = -(-size // stride) if padding == "same" else (size - span) // stride + 1
             value, target = numbers(2, places, places, 3), (2, size, size, 2)
             known = K.placeholder(value.shape)

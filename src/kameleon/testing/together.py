@@ -206,7 +206,7 @@ def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
     if engine is embedded():
         for case in cases:
             loss, inputs = _loss(case, known)
-            _firsts(loss, case, inputs)
+            _require_gradients(loss, case, inputs)
             feeds = dict(zip(inputs, case.operands, strict=True))
             check_gradients(loss, [inputs[i] for i in case.wrt], feeds, case.order, engine=engine)
         return
@@ -239,31 +239,46 @@ def _loss(case: Case, known: bool) -> tuple[Node, list[Node]]:
     return loss, inputs
 
 
-def _firsts(loss: Node, case: Case, inputs: Sequence[Node]) -> list[Node]:
-    """The gradients of a case's loss; none may be missing, or of another type."""
+def _require_gradients(loss: Node, case: Case, inputs: Sequence[Node]) -> None:
+    """None of a case's gradients may be missing, or of another type."""
     wrt = [inputs[i] for i in case.wrt]
-    found: list[Node] = []
     for x, g in zip(wrt, gradients(loss, wrt), strict=True):
         require(g is not None, f"there's no gradient by {x!r}")
         assert g is not None
         same = g.type.dtype == x.dtype and len(g.shape) == len(x.shape)
         require(same, f"the gradient by {x!r} is {g.type}")
-        found.append(g)
-    return found
 
 
 def _derived(case: Case, known: bool) -> Use:
     """A case's loss, with its gradients and theirs."""
     loss, inputs = _loss(case, known)
-    firsts = _firsts(loss, case, inputs)
-    outputs = [loss, *firsts]
-    if case.order > 1:
-        random = np.random.default_rng(0)
-        shapes = [np.shape(case.operands[i]) for i in case.wrt]
-        parts = [projected(g, s, random) for g, s in zip(firsts, shapes, strict=True)]
-        total = parts[0]
-        for part in parts[1:]:
-            total = add(total, part)
-        seconds = gradients(total, [inputs[i] for i in case.wrt])
-        outputs += [g for g in seconds if g is not None]
-    return Use(case, inputs, outputs)
+    _require_gradients(loss, case, inputs)
+    wrt = [inputs[i] for i in case.wrt]
+    shapes = [np.shape(case.operands[i]) for i in case.wrt]
+    return Use(case, inputs, [loss, *slopes(loss, wrt, shapes, case.order)])
+
+
+def slopes(
+    loss: Node, wrt: Sequence[Node], shapes: Sequence[Sequence[int]], order: int = 2
+) -> list[Node]:
+    """The gradients of a scalar, and those of their sum with random weights; not those that are
+    None.
+
+    Args:
+        loss: the scalar.
+        wrt: by what to differentiate it.
+        shapes: of the values that will be given for `wrt`.
+        order: 1 for the first gradients alone.
+    """
+    random = np.random.default_rng(0)
+    found: list[Node] = []
+    for level in range(order):
+        parts = gradients(loss, wrt)
+        live = [(g, s) for g, s in zip(parts, shapes, strict=True) if g is not None]
+        found += [g for g, _ in live]
+        if not live or level == order - 1:
+            break
+        loss, *rest = [projected(g, s, random) for g, s in live]
+        for part in rest:
+            loss = add(loss, part)
+    return found

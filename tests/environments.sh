@@ -1,0 +1,82 @@
+# Sourced by .ci/run and tests/nightly: fresh virtual environments with this checkout in them.
+# Needs: the working directory is the checkout; $work is a folder that is removed behind it.
+
+# Two workers share the cores; a BLAS that started its own threads in each would slow both.
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=2
+# What the caller's shell says to Kameleon or Python must not decide the outcome.
+unset KERAS_BACKEND KAMELEON_ENGINE KAMELEON_KERAS2 PYTHONPATH PYTHONWARNINGS
+
+main=3.11
+
+# The engines' libraries as they run on a machine without a GPU: newer PyTorch and the full
+# TensorFlow would bring gigabytes that nothing here uses.
+cpu_builds=(torch==2.13.0 tensorflow-cpu)
+
+say() { printf '\n== [%4ds] %s\n' "$SECONDS" "$*"; }
+
+# find_python 3.12: path of that interpreter, on PATH or under pyenv. A pyenv shim may be there
+# and fail, so each candidate must answer with its version.
+find_python() {
+    local candidate
+    for candidate in "python$1" "${HOME:-}/.pyenv/versions/$1"*/bin/python python3; do
+        if [ "$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' \
+            2>/dev/null)" = "$1" ]; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+# main_python: the interpreter of most tests; PYTHON names another one.
+main_python() {
+    [ -z "${PYTHON:-}" ] || { echo "$PYTHON"; return; }
+    find_python "$main" || { echo "Python $main not found; set PYTHON" >&2; return 1; }
+}
+
+# install NAME PYTHON EXTRA [PACKAGE ...]: a fresh environment at $work/NAME with this checkout
+# in it, and the original Keras beside it; the packages decide what the extras find.
+install() {
+    say "install .[$3] ${*:4} on $("$2" --version)"
+    "$2" -m venv "$work/$1"
+    "$work/$1/bin/python" -m pip install "${@:4}" ".[$3]"
+    "$work/$1/bin/kameleon" keras2 install
+}
+
+# lowest PYTHON [EXTRA ...]: the oldest versions that pyproject.toml allows of what the core and
+# those extras need, as pip takes them.
+lowest() {
+    "$1" - "${@:2}" <<'PYTHON'
+import sys, tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+extras = project["optional-dependencies"]
+for need in sum((extras[name] for name in sys.argv[1:]), project["dependencies"]):
+    name, version = need.split(">=")
+    print(f"{name.replace('tensorflow', 'tensorflow-cpu')}=={version}.*")
+PYTHON
+}
+
+# import_all NAME: every module of the installed package loads, away from the checkout. Each
+# environment has its own keras.json, for TensorFlow's Keras writes one as soon as it's loaded.
+import_all() {
+    (cd "$work" && KERAS_HOME=$work/$1/keras "$work/$1/bin/python" -W error - <<'PYTHON'
+import importlib, pkgutil
+import kameleon
+from kameleon.config import ENGINES, installed
+names = [m.name for m in pkgutil.walk_packages(kameleon.__path__, "kameleon.")]
+names.remove("kameleon.as_keras")  # it refuses to come behind TensorFlow's Keras
+for name in names:
+    engine = (name + "...").split(".")[2]
+    if not name.endswith("__main__") and (engine not in ENGINES or installed(engine)):
+        importlib.import_module(name)
+print(f"{len(names)} modules of {kameleon.__version__} from {kameleon.__path__[0]}")
+PYTHON
+    )
+}
+
+# tested NAME [ARGUMENT ...]: pytest in that environment, on two cores.
+tested() {
+    say "tests in $1: ${*:2}"
+    "$work/$1/bin/python" -m pytest -n 2 -q "${@:2}"
+}
