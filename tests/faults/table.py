@@ -116,9 +116,14 @@ GRADIENTS = [
 
 # Types, shapes and expansions.
 SHAPES = [
-    Fault("one_hot: classes from 1", "prims/indexing.py",
-          "return cast(eq(stretched, positions), as_dtype(dtype))",
-          "return cast(eq(positions, stretched), INT64)", GOLDEN, "one_hot"),
+    Fault("one_hot: narrow indices stay narrow", "prims/indexing.py",
+          "    if index.dtype.itemsize < INT32.itemsize:\n        index = cast(index, INT32)\n"
+          "    (known,)", "    (known,)",
+          f"{CASES} {GOLDEN} {PINS} tests/backend tests/test_linear_work.py", "one_hot"),
+    Fault("gather: axes of the index forgotten", "prims/indexing.py",
+          "return TensorType((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)",
+          "return TensorType((*x.shape[:axis], *index.shape[:1], *x.shape[axis + 1 :]), x.dtype)",
+          CASES, "value and gather"),
     Fault("slice: a size too few", "prims/movement.py",
           "return None if dim is None else len(range(*slice(*window).indices(dim)))",
           "return None if dim is None else max(0, len(range(*slice(*window).indices(dim))) - 1)",
@@ -252,7 +257,7 @@ STATE = [
 # Each engine's own rules.
 ENGINES = [
     Fault("jax: remainder of the dividend's sign", "engines/jax/elementwise.py",
-          "return lax.select(_sign_differs(r, y), lax.add(r, y), r)", "return r",
+          "found = lax.select(_sign_differs(r, y), lax.add(r, y), r)", "found = r",
           CASES, "value and mod", "jax"),
     Fault("jax: arithmetic shift of unsigned", "engines/jax/elementwise.py",
           "lax.shift_right_arithmetic if signed else lax.shift_right_logical",
