@@ -99,13 +99,11 @@ def agrees(engine: Engine, graph: Graph, feeds: Sequence[Array], expected: list[
     return False
 
 
-def hold(engine: Engine, recipes: Sequence[Recipe], dtype: str = "float64") -> tuple[int, int]:
-    """How many graphs were tried, and how many agreed."""
-    tried = agreed = 0
+def hold(engine: Engine, recipes: Sequence[Recipe], dtype: str = "float64") -> None:
+    """Every graph agrees; each proves something."""
     for recipe in recipes:
         found = prepared(recipe)
-        if found is None:
-            continue
+        assert found is not None, f"it proves nothing: choose another recipe than {recipe!r}"
         graph, feeds, expected = found
         if dtype == "float32":
             graph = narrowed(graph)
@@ -116,26 +114,17 @@ def hold(engine: Engine, recipes: Sequence[Recipe], dtype: str = "float64") -> t
                 evaluate(engine, graph, feeds)
             continue
         try:
-            tried, agreed = tried + 1, agreed + agrees(engine, graph, feeds, expected)
+            assert agrees(engine, graph, feeds, expected), "at a step, where last bits decide"
         except BaseException as error:
             error.add_note(f"with {recipe!r}")
             raise
-    assert tried > len(recipes) // 3, "hardly any graph was suited"
-    return tried, agreed
 
 
-def test_smooth_graphs(engine: Engine) -> None:
-    tried, agreed = hold(engine, CALM)
-    assert agreed == tried
-
-
-@pytest.mark.parametrize("recipes", [WILD, LOOPS], ids=["steps", "loops"])
-def test_graphs_with_steps(engine: Engine, recipes: list[Recipe]) -> None:
-    tried, agreed = hold(engine, recipes)
-    assert agreed > 0.8 * tried
+@pytest.mark.parametrize("recipes", [CALM, WILD, LOOPS], ids=["smooth", "steps", "loops"])
+def test_graphs(engine: Engine, recipes: list[Recipe]) -> None:
+    hold(engine, recipes)
 
 
 @pytest.mark.parametrize("recipes", [CALM, LOOPS], ids=["smooth", "loops"])
 def test_single_precision(engine: Engine, recipes: list[Recipe]) -> None:
-    tried, agreed = hold(engine, recipes, "float32")
-    assert agreed > 0.8 * tried
+    hold(engine, recipes, "float32")
