@@ -31,6 +31,12 @@ must do; a *composite* has an expansion into simpler ones, for engines that have
 Gradient: `rule` (in terms of primitives, to any order), `flat` (zero wherever it is
 differentiable), or the reason why there is none. How each engine does them: [support](support.md).
 
+At their edges numbers mean the same on every engine, unless a line below says *engine-defined*:
+integers wrap, and divided by 0 they are 0; floats follow IEEE 754, so 0 times infinity is NaN, also
+inside of products; floats cast to integers that don't hold them wrap. Two sizes that were unknown
+when the graph was built, and taken as equal, must be equal when it runs, forward and backward, or
+there is an error: only a size that is known to be 1 is stretched.
+
 This page is generated from the tables by `python docs/make.py`.
 
 | primitive | tier | gradient | meaning |

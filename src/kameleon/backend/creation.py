@@ -467,6 +467,10 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
 def cast(x: TensorLike, dtype: Any) -> Tensor:
     """`x` with another element type. Floats become integers by dropping the fraction.
 
+    What the new type doesn't hold wraps around: -1.5 is 255 as 'uint8'. NaN, infinite and too large
+    floats count as the least 'int32' (as 'int64' and 'uint32': the least 'int64') on x86-64
+    processors; elsewhere, and as 'uint64', they are what the engine makes of them.
+
     Args:
         x: a tensor.
         dtype: the new element type.

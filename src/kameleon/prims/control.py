@@ -90,12 +90,16 @@ def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
     live = [i for i, g in enumerate(gs) if g is not None]
     wanted = [i for i, want in enumerate(needed[1:]) if want]
     params = [input_node(gs[i].type) for i in live]
+    graphs = y.attrs["then"], y.attrs["otherwise"]
+    found = []
+    for branch in graphs:
+        outputs, wrt = [branch.outputs[i] for i in live], [branch.inputs[i] for i in wanted]
+        found.append(dict(zip(wanted, pullback(outputs, params, wrt, branch.inputs), strict=True)))
+    # Of some operands nothing but sizes is read: no cotangent goes to them.
+    wanted = [i for i in wanted if any(parts[i] is not None for parts in found)]
     branches = []
-    for branch in (y.attrs["then"], y.attrs["otherwise"]):
-        wrt = [branch.inputs[i] for i in wanted]
-        outputs = [branch.outputs[i] for i in live]
-        parts = pullback(outputs, params, wrt, branch.inputs)
-        filled = [full_like(x, 0) if p is None else p for p, x in zip(parts, wrt, strict=True)]
+    for branch, parts in zip(graphs, found, strict=True):
+        filled = [full_like(branch.inputs[i], 0) if (p := parts[i]) is None else p for i in wanted]
         branches.append(Graph([*branch.inputs, *params], filled))
     node = cond(y.operands[0], *y.operands[1:], *(gs[i] for i in live),
                 then=branches[0], otherwise=branches[1])  # fmt: skip

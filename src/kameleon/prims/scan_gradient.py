@@ -52,7 +52,13 @@ class _Reverse:
             wrt,
             inputs,
         )
-        filled = [full_like(x, 0) if p is None else p for p, x in zip(parts, wrt, strict=True)]
+        # Of some constants nothing but sizes is read: no cotangent goes to them.
+        count = len(self.wanted_consts)
+        unread = {i for i, p in zip(self.wanted_consts, parts, strict=False) if p is None}
+        self.wanted_consts = [i for i in self.wanted_consts if i not in unread]
+        shares = [p for p in parts[:count] if p is not None]
+        rest = zip(parts[count:], wrt[count:], strict=True)
+        filled = [*shares, *(full_like(x, 0) if p is None else p for p, x in rest)]
         self.shares, self.steps, self.g_xs = self._with_sizes_from_states(filled)
 
     def _with_sizes_from_states(self, outputs: list[Node]) -> tuple[list[Node], ...]:
