@@ -12,9 +12,9 @@ import itertools
 import random
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -256,14 +256,32 @@ def run(scenario: Scenario, strikes: Strikes, count: int) -> None:
         while strikes.count == done:
             scenario.work()
 
-    with ThreadPoolExecutor(1) as other, strikes.listening():
+    with strikes.listening():
         while strikes.count < until:
             strikes.hit(repeated, within)
             scenario.holds()
-            other.submit(scenario.call).result(PATIENCE)
+            _elsewhere(scenario.call)
             scenario.holds()
             for what, now in _surroundings().items():
                 assert now == surroundings[what], f"left behind: {what} {now}"
+
+
+def _elsewhere(call: Work) -> None:
+    """Call it in another thread, which no lock may keep waiting."""
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            call()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=guarded, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive(), "a lock is held"
+    if failures:
+        raise failures[0]
 
 
 def _surroundings() -> dict[str, Any]:

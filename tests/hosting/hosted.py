@@ -1,6 +1,7 @@
 """The original Keras hosted on one engine: programs that a process of their own runs.
 
-    python hosted.py numpy      # prints JSON: for each program nothing, or how it failed
+    python hosted.py numpy          # prints JSON: for each program nothing, or how it failed
+    python hosted.py numpy NAME …   # runs these alone
 
 Each program is a function that checks what it finds. They share the process, as the import of
 Keras and of an engine takes seconds.
@@ -611,6 +612,43 @@ def the_learning_phase_is_fed() -> None:
     assert (f([ones, 1.0])[0] == 0).any()
 
 
+# Interrupts -----------------------------------------------------------------------------------
+
+
+def _state(model: Any) -> list[np.ndarray]:
+    return [*model.get_weights(), *model.optimizer.get_weights()]
+
+
+@program
+def fit_is_atomic_under_interrupts() -> None:
+    """Whatever is raised in `fit`, the model is one that an undisturbed twin was, too."""
+    sys.path.append(str(Path(__file__).parent.parent))
+    from interrupts import Strikes
+
+    (model, x, y), (twin, _, _) = small(), small()
+    twin.set_weights(model.get_weights())
+    for each in (model, twin):
+        each.fit(x, y, epochs=1, batch_size=len(x), shuffle=False, verbose=0)
+    reached, strikes = [_state(twin)], Strikes()  # by number of steps, from the first on
+
+    def fit() -> None:
+        done = strikes.count
+        while strikes.count == done:
+            model.fit(x, y, epochs=50, batch_size=len(x), shuffle=False, verbose=0)
+
+    wanted = int(os.environ.get("STRIKES", "80"))
+    with strikes.listening():
+        while strikes.count < wanted:
+            strikes.hit(fit, 0.02)
+            found = _state(model)
+            step = int(model.optimizer.get_weights()[0])
+            while len(reached) < step:
+                twin.fit(x, y, epochs=1, batch_size=len(x), shuffle=False, verbose=0)
+                reached.append(_state(twin))
+            for a, b in zip(found, reached[step - 1], strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6, err_msg=f"step {step}")
+
+
 # What stays as it is ----------------------------------------------------------------------------
 
 LIBRARIES = """numpy collections collections.abc inspect builtins
@@ -707,7 +745,9 @@ def main() -> None:
 
     globals()["K"] = keras.backend
     failures = {}
-    for name, function in PROGRAMS.items():
+    chosen = sys.argv[2:] or list(PROGRAMS)
+    for name in chosen:
+        function = PROGRAMS[name]
         np.random.seed(0)  # for the first values of weights
         try:
             with warnings.catch_warnings():
@@ -717,7 +757,7 @@ def main() -> None:
                 function()
         except BaseException:
             failures[name] = traceback.format_exc()
-    print(json.dumps({name: failures.get(name, "") for name in PROGRAMS}))
+    print(json.dumps({name: failures.get(name, "") for name in chosen}))
 
 
 if __name__ == "__main__":

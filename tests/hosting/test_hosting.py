@@ -43,6 +43,15 @@ def test_programs(engine_name: str, name: str) -> None:
     assert not failure, failure
 
 
+@pytest.mark.nightly
+def test_fit_is_atomic_under_many_interrupts(engine_name: str, tmp_path: Path) -> None:
+    settings = {"KAMELEON_ENGINE": engine_name, "STRIKES": "800"}
+    name = "fit_is_atomic_under_interrupts"
+    done = run_hosted([str(HOSTED), engine_name, name], tmp_path, settings)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {name: ""}
+
+
 # How it begins ----------------------------------------------------------------------------------
 
 PATH = """
