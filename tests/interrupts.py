@@ -85,13 +85,18 @@ class Strikes:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Handle the timer's signals inside."""
-        before = signal.signal(signal.SIGALRM, self._handle)
+        """Handle the timer's signals inside.
+
+        What is raised in a destructor, Python only shows; and who shows it may be struck, too.
+        """
+        before, shown = signal.signal(signal.SIGALRM, self._handle), sys.unraisablehook
+        sys.unraisablehook = lambda unraisable: None
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+            sys.unraisablehook = shown
 
 
 class Scenario(NamedTuple):

@@ -11,8 +11,6 @@ from kameleon.engines import Engine
 # takes a second on some engines.
 FEW, MANY = 80, 800
 SLOW = {"first_call": 4}
-# Python shows what is raised in a destructor, and goes on.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

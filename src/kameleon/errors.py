@@ -159,6 +159,6 @@ class RecompilationWarning(UserWarning):
 
 
 # What may be raised at any moment, and tells nothing of what is done then: there is no more room,
-# or a signal's handler ends what takes too long (a TimeoutError, say); or somebody has made a
-# warning an error. It's passed on as it is.
-FOREIGN = (MemoryError, RecursionError, OSError, Warning)
+# or a signal's handler ends what takes too long (a TimeoutError, say), which some code in C turns
+# into a SystemError; or somebody has made a warning an error. It's passed on as it is.
+FOREIGN = (MemoryError, RecursionError, OSError, SystemError, Warning)

@@ -40,8 +40,7 @@ def get_uid(prefix: str = "") -> int:
     >>> K.get_uid('dense'), K.get_uid('dense'), K.get_uid('conv')
     (1, 2, 1)
     """
-    state.session.uids[prefix] += 1
-    return state.session.uids[prefix]
+    return state.session.uid(prefix)
 
 
 def reset_uids() -> None:

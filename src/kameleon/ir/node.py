@@ -7,7 +7,6 @@ never seen by users: they hold its `results`, one `item` node each.
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 import threading
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from .._threads import counter
 from ..errors import UnpicklableError
 from .types import DType, Shape, TensorType, as_dtype
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 Attrs = Mapping[str, Any]
 NO_ATTRS: dict[str, Any] = {}
 
-_serials = itertools.count()
+_next_serial = counter()
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -138,7 +138,7 @@ class Node:
         self.operands = operands
         self.attrs = attrs
         self.type = type
-        self.serial = next(_serials)
+        self.serial = _next_serial()
         self._source = context.source or _user_frame()
         self.effects = context.control
         self._results: tuple[Node, ...] | None = None
@@ -328,7 +328,7 @@ _serial: Callable[[Node], int] = lambda node: node.serial  # noqa: E731
 
 def new_serial() -> int:
     """A serial above those of all nodes made so far, below those of all to come."""
-    return next(_serials)
+    return _next_serial()
 
 
 def frozen(value: Any, dtype: Any = None) -> np.ndarray:

@@ -74,11 +74,12 @@ _found: WeakKeyDictionary[Graph, dict[bool, tuple[int, ...]]] = WeakKeyDictionar
 
 def shape_inputs(graph: Graph, outer: bool = True) -> tuple[int, ...]:
     """The numbers of those inputs whose values decide shapes in the graph."""
-    found = _found.setdefault(graph, {})
-    if outer not in found:
+    known = _found.setdefault(graph, {})
+    found = known.get(outer)
+    if found is None:
         deciding = shape_nodes(graph, outer)
-        found[outer] = tuple(i for i, x in enumerate(graph.inputs) if x in deciding)
-    return found[outer]
+        found = known[outer] = tuple(i for i, x in enumerate(graph.inputs) if x in deciding)
+    return found
 
 
 def shape_nodes(graph: Graph, outer: bool = True) -> set[Node]:

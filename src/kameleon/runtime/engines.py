@@ -80,7 +80,7 @@ def load(name: str) -> Engine:
     engine = _loaded.get(name)
     if engine is None:
         with _generators_kept():
-            engine = _loaded[name] = _imported(name)
+            engine = _loaded.setdefault(name, _imported(name))
     return engine
 
 
@@ -172,5 +172,5 @@ def loaded() -> list[Engine]:
 
 def release() -> None:
     """Let all loaded engines free what they keep for reuse."""
-    for engine in _loaded.values():
+    for engine in loaded():
         engine.release()

@@ -11,7 +11,6 @@ handler and no other thread can come into.
 from __future__ import annotations
 
 import itertools
-import sysconfig
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +18,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from .._threads import FREE_THREADED, counter
 from ..engines._base import Engine
 from ..ir.node import Node, Variable, reset_names
 from .engines import embedded
@@ -29,10 +29,9 @@ KEPT_FUNCTIONS = 256
 # A value, the engine whose array it is, and the same value on other engines that have read it.
 Record = tuple[Any, Engine, dict[Engine, Any]]
 
-_order = itertools.count()
-# Without a global interpreter lock other threads may come into a loop in C.
-_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-# Reentrant: a signal handler may read variables while this thread holds it.
+_next_order = counter()
+# Held for the moment of a commit, where other threads may come into a loop in C; and while uids
+# are counted. Reentrant: a signal handler may read variables while this thread holds it.
 _moment = threading.RLock()
 
 
@@ -48,7 +47,7 @@ class Cell:
 
     def __init__(self, value: Any):
         self.record: Record = (value, embedded(), {})
-        self.order = next(_order)
+        self.order = _next_order()
         self.lock = threading.RLock()
 
     @property
@@ -91,7 +90,7 @@ _record_of: Callable[[Cell], Record] = attrgetter("record")
 
 def records(cells: Iterable[Cell]) -> list[Record]:
     """What cells hold at one moment."""
-    if _FREE_THREADED:
+    if FREE_THREADED:
         with _moment:
             return list(map(_record_of, cells))
     return list(map(_record_of, cells))
@@ -105,7 +104,7 @@ def commit(cells: Sequence[Cell], new: Sequence[Record]) -> list[Any]:
     `setattr` is one call in C. The old records are held meanwhile, for what dies with them
     might run Python code.
     """
-    if _FREE_THREADED:
+    if FREE_THREADED:
         with _moment:
             return _exchange(cells, new)
     return _exchange(cells, new)
@@ -182,6 +181,12 @@ class Session:
         self.compiled: dict[Any, Any] = {}
         self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
+
+    def uid(self, prefix: str) -> int:
+        """The next number of a series."""
+        with _moment:
+            self.uids[prefix] += 1
+            return self.uids[prefix]
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
         """The small function kept for `key`; made where there's none, and the oldest given up."""

@@ -7,11 +7,11 @@ evaluation, very long programs) or are joined to one generated Python function.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from ..._threads import counter
 from ...ir.node import Node
 from ...ir.types import TensorType
 from .._literal import compiled_text, quoted
@@ -100,7 +100,7 @@ class Line:
 class Code:
     """Lines over numbered slots; the first slots are the parameters."""
 
-    _numbers = itertools.count(1)
+    _next_number = staticmethod(counter(1))
 
     def __init__(self, parameters: int, language: Language, pooled: bool = True):
         self.language, self.pooled = language, pooled
@@ -108,7 +108,7 @@ class Code:
         self.lines: list[Line] = []
         self.constants: dict[int, Any] = {}
         self.outputs: list[int] = []
-        self.filename = f"<kameleon {language.name} program {next(self._numbers)}>"
+        self.filename = f"<kameleon {language.name} program {self._next_number()}>"
         # By slot: the parameter that is an array for its value, or None.
         self._into: dict[int, int] = {}
         self._group = list(range(parameters))
