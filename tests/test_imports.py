@@ -22,7 +22,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 # The floors of the house: a module imports from floors below its own, or from its own room.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("_private",),
+    ("_private", "_threads"),
     ("files",),
     ("keras_json",),
     ("config",),
@@ -46,8 +46,8 @@ ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
 NARROW = {
     "hosting": {"errors", "_private", "files", "config", "keras_json"},  # Keras waits, half loaded
-    "ir": {"errors"},
-    "engines": {"errors", "_private", "ir", "prims"},
+    "ir": {"errors", "_threads"},
+    "engines": {"errors", "_private", "_threads", "ir", "prims"},
 }
 
 
