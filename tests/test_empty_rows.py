@@ -10,6 +10,7 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
+from kameleon.errors import KameleonError
 
 ROWS: dict[str, Callable[[Any], Any]] = {
     "softmax": K.softmax,
@@ -59,3 +60,14 @@ def test_nothing_hides_a_nan_in_a_row(engine: str, dtype: str) -> None:
         log_rows = K.function([x], [K.log(K.softmax(x))])([rows])[0]
     np.testing.assert_array_equal(np.isnan(log_rows[:3]), True)
     assert not np.isnan(log_rows[3]).any()
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int32", "int64", "uint8"])
+def test_nothing_has_no_largest_element(engine: str, dtype: str) -> None:
+    x = K.placeholder((None, None), dtype=dtype)
+    with K.using_engine(engine):
+        f = K.function([x], [K.max(x, axis=1), K.min(x)])
+        assert f([np.full((2, 3), 7, dtype)])[1] == 7
+        with pytest.raises(KameleonError):
+            f([np.zeros((2, 0), dtype)])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ir.node import Node
 from .._lowering import Rule
-from .dtypes import carrier
+from .dtypes import carrier, has_kernel
 from .lowering import OnnxLowering, known_array
 from .movement import sliced
 
@@ -124,14 +124,11 @@ def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
 
 def _nonzero(lo: L, node: Node, x: str) -> Any:
     operand = node.operands[0]
-    if operand.dtype == "float64":
+    if not has_kernel("NonZero", operand.dtype):
         x = lo.cast(x, "bool")
-        dtype = "bool"
-    else:
-        dtype = operand.dtype
     if operand.shape:
-        return lo.op("Transpose", lo.kernel("NonZero", dtype, (x,), same=False), perm=[1, 0])
-    found = lo.kernel("NonZero", dtype, (lo.op("Reshape", x, lo.ints(1)),), same=False)
+        return lo.op("Transpose", lo.op("NonZero", x), perm=[1, 0])
+    found = lo.op("NonZero", lo.op("Reshape", x, lo.ints(1)))
     return sliced(lo, lo.op("Transpose", found, perm=[1, 0]), [1], [0], [0], [1])
 
 

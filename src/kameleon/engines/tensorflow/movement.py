@@ -196,6 +196,8 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
 
 
 def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    if node.operands[0].dtype in ("float16", "bfloat16"):  # there's no kernel
+        x = cast(x, tf.float32)
     found = raw.Where(condition=x if x.shape.rank else reshaped(x, [1]))
     return (
         found

@@ -184,6 +184,8 @@ CASES: list[Case] = [
     sort_case("empty", np.zeros((2, 0)), 1),
     nonzero_case("floats", np.array([[0.0, 1.5, NAN], [-0.0, 0.0, -2.0]])),
     nonzero_case("bools", flags(2, 3, 2)),
+    nonzero_case("bytes", np.array([[0, -1, 127], [0, 0, -128]], "int8")),
+    nonzero_case("halves", np.array([0.0, 6e-8, -0.0, NAN, 2.0], "float16")),
     nonzero_case("none", np.zeros((2, 2))),
     nonzero_case("empty", np.zeros((0, 2))),
 ]
