@@ -109,7 +109,7 @@ def shifts(dtype: str) -> list[Any]:
 LINE = [(-2.3, -1.1, -0.4, 0.3, 0.9, 2.7)]
 POSITIVE = [(0.2, 0.7, 1.0, 1.6, 3.3)]
 PLANE = [(-2.3, -0.7, 0.4, 1.9), (1.3, -1.6, 0.8, 2.9)]
-WIDE = lambda dtype: [*pool(dtype), 1e-6, 20.0, 100.0, -100.0, 1e3]  # noqa: E731
+WIDE = lambda dtype: [*pool(dtype), 1e-6, 20.0, 30.0, 100.0, -100.0, 1e3]  # noqa: E731
 
 # 1 / 0.1 is rounded up to 10, but 0.1 (with its own rounding) fits into 1 only nine times.
 DIVIDENDS = lambda dtype: [*pool(dtype), np.dtype(dtype).type(0.1).item()]  # noqa: E731

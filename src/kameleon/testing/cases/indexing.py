@@ -177,6 +177,8 @@ CASES: list[Case] = [
     hot_case("nothing", np.zeros((0, 2), "int64"), 3, "float32"),
     sort_case("ties", TIES, 1),
     sort_case("rows", TIES, 0),
+    sort_case("many-ties", whole(300, below=3), 0),  # short lines are stable by chance
+    sort_case("many-ties-of-floats", whole(300, below=3, dtype="float32"), 0),
     sort_case("special", SPECIAL, 1),
     sort_case("infinities", np.array([math.inf, NAN, -math.inf, 0.0, NAN]), 0),
     sort_case("cube", CUBE, 1),
