@@ -23,6 +23,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("_private", "_threads"),
+    ("_locks",),
     ("files",),
     ("keras_json",),
     ("config",),
@@ -46,8 +47,8 @@ ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
 NARROW = {
     "hosting": {"errors", "_private", "files", "config", "keras_json"},  # Keras waits, half loaded
-    "ir": {"errors", "_threads"},
-    "engines": {"errors", "_private", "_threads", "ir", "prims"},
+    "ir": {"errors", "_threads", "_locks"},
+    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims"},
 }
 
 

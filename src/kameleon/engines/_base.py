@@ -66,6 +66,8 @@ class Engine(ABC):
         NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
+    started: code was made for it in this process, or in the one that forked this one.
+    lost: why it can't run any longer in this process; empty, if it can.
     """
 
     name: str
@@ -76,6 +78,8 @@ class Engine(ABC):
     lacks: Mapping[str, str] = {}
     static_shapes: bool = False
     quick: bool = True
+    started: bool = False
+    lost: str = ""
 
     @abstractmethod
     def compile(self, graph: Graph) -> Executable:
@@ -126,6 +130,10 @@ class Engine(ABC):
 
     def release(self) -> None:  # noqa: B027 (most engines keep nothing)
         """Free what is kept for reuse: the session was cleared."""
+
+    def survives_fork(self) -> bool:
+        """Whether it runs in a child that was forked when it had started; asked in the child."""
+        return True
 
     def version(self) -> str:
         """The version of the library that runs the graphs."""

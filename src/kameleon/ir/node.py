@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from .._locks import lock
 from .._threads import counter
 from ..errors import UnpicklableError
 from .types import DType, Shape, TensorType, as_dtype
@@ -278,7 +278,7 @@ def _built_for(node: Node | None, call: Callable[..., T], arguments: tuple[Any, 
 
 
 _name_counts: dict[str, int] = {}
-_name_lock = threading.Lock()
+_name_lock = lock()
 
 
 def unique_name(name: str) -> str:

@@ -48,6 +48,7 @@ def compiled_anew(graph: Graph, engine: Engine) -> Executable:
 
 
 def _made(graph: Graph, engine: Engine) -> Executable:
+    engine.started = True
     return build(simplify(graph, engine.native, _fold), engine)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -168,6 +169,22 @@ def embedded() -> Engine:
 def loaded() -> list[Engine]:
     """The engines that have been needed so far."""
     return list(_loaded.values())
+
+
+def _mark_lost() -> None:
+    """In a forked child: engines whose threads are gone say so at the first call."""
+    for engine in loaded():
+        if engine.started and not engine.survives_fork():
+            engine.lost = (
+                f"{engine.title} had started when this process was forked, and its threads don't"
+                " exist here: it would wait for them for ever. Start processes by"
+                " multiprocessing.get_context('spawn'), or fork before it's loaded; here, what it"
+                " held may be read, and NumPy computes: K.set_engine('numpy')"
+            )
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_mark_lost)
 
 
 def release() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..engines._quiet import quiet
-from ..errors import ArgumentError, DTypeError, FeedError
+from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..ir.node import Node, Print, Variable
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
@@ -169,7 +169,10 @@ class Function:
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
-        short = self._short.get(self._engine or current())
+        engine = self._engine or current()
+        if engine.lost:
+            raise EngineError(f"{self.name}: {engine.lost}")
+        short = self._short.get(engine)
         if short is not None:
             try:
                 arrays = short(values)

@@ -11,13 +11,13 @@ handler and no other thread can come into.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from .._locks import rlock
 from .._threads import FREE_THREADED, counter
 from ..engines._base import Engine
 from ..ir.node import Node, Variable, reset_names
@@ -32,7 +32,7 @@ Record = tuple[Any, Engine, dict[Engine, Any]]
 _next_order = counter()
 # Held for the moment of a commit, where other threads may come into a loop in C; and while uids
 # are counted. Reentrant: a signal handler may read variables while this thread holds it.
-_moment = threading.RLock()
+_moment = rlock()
 
 
 class Cell:
@@ -48,7 +48,7 @@ class Cell:
     def __init__(self, value: Any):
         self.record: Record = (value, embedded(), {})
         self.order = _next_order()
-        self.lock = threading.RLock()
+        self.lock = rlock()
 
     @property
     def value(self) -> Any:

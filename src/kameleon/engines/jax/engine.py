@@ -35,6 +35,10 @@ class JaxEngine(Engine):
     static_shapes = True
     quick = False
 
+    def survives_fork(self) -> bool:
+        """See `Engine.survives_fork`: it computes in threads."""
+        return False
+
     def compile(self, graph: Graph) -> JaxExecutable:
         """See `Engine.compile`."""
         return JaxExecutable(graph)

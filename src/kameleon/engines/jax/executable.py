@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from ..._locks import lock
 from ...errors import EvaluationError, RecompilationWarning
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
@@ -49,7 +49,7 @@ class JaxExecutable(Executable):
         self._large_values: list[Any] | None = None
         self._variants: dict[Any, Compiled] = {}
         self._seen: dict[tuple[Any, ...], None] = {}
-        self._lock = threading.Lock()
+        self._lock = lock()
         simple = not (self._static or self._large or self.flags)
         self._direct = self._jitted(()) if simple else None
         if self._direct is not None and graph.outputs:

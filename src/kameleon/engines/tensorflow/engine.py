@@ -26,9 +26,14 @@ class TensorflowEngine(Engine):
 
     name = "tensorflow"
     title = "TensorFlow"
+    started = True  # loading it starts its threads
     rules: Mapping[str, Rule] = rules.RULES
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
+
+    def survives_fork(self) -> bool:
+        """See `Engine.survives_fork`: it computes in threads."""
+        return False
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytensor
 
+from ..._locks import lock
 from ...ir.program import Graph
 from .._base import Executable
 from .._lowering import Rule
@@ -27,7 +27,7 @@ class TheanoExecutable(Executable):
 
     def __init__(self, graph: Graph, engine: TheanoEngine):
         self.graph, self.engine = graph, engine
-        self.lock = threading.Lock()
+        self.lock = lock()
         self.spent = 0.0
         self.settled = False  # for C, or for Python where there's no compiler
         self.machine = Machine(graph, in_c=False)

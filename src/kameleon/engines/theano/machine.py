@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from pytensor.printing import debugprint
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 
+from ..._locks import lock
 from ..._private import Private
 from ...ir.primitive import input_node
 from ...ir.program import Graph
@@ -35,7 +35,7 @@ from .lowering import TheanoLowering, array_type
 from .ops import Loop, Vectorised
 
 # PyTensor's own tables of modules and rewrites aren't made for several threads at a time.
-_building = threading.Lock()
+_building = lock()
 
 Cell = list[Any]  # of one element
 Step = tuple[Callable[[], None], list[Cell]]

@@ -246,6 +246,11 @@ class TorchEngine(Engine):
         holds = WHERE.get(node.primitive.name)
         return node.primitive.name in RULES and (holds is None or holds(node))
 
+    def survives_fork(self) -> bool:
+        """See `Engine.survives_fork`: one thread needs no others, CUDA can't be used twice."""
+        in_use: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        return torch.get_num_threads() == 1 and not in_use
+
     def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""
         emitter = TorchEmitter(graph, self.device)

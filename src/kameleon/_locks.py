@@ -1,0 +1,76 @@
+"""Locks that a forked child finds free, whichever thread of its parent held them.
+
+A child has only the thread that forked. A lock that another one held would stay taken in it for
+ever, so all locks of Kameleon are made here, and those that are taken are freed in the child.
+What a lock guards is whole there: state is committed at one moment.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import weakref
+from typing import Any
+
+from ._private import Private
+
+_all: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+_number = itertools.count()
+_taken: list[Any] = []  # by the thread that forks, while it does
+
+
+def lock() -> Any:
+    """A new `threading.Lock`."""
+    return _noted(threading.Lock())
+
+
+def rlock() -> Any:
+    """A new `threading.RLock`."""
+    return _noted(threading.RLock())
+
+
+def _noted(lock: Any) -> Any:
+    _all[next(_number)] = lock
+    return lock
+
+
+def _is_freed() -> bool:
+    tried: list[Any] = [threading.Lock(), threading.RLock()]
+    for each in tried:
+        holder = threading.Thread(target=each.acquire)
+        holder.start()
+        holder.join()
+        each._at_fork_reinit()
+    return all(each.acquire(blocking=False) for each in tried)
+
+
+# What Python's own modules call to free their locks in a child.
+REINIT = Private("Python", "`_at_fork_reinit` of locks", _is_freed)
+
+
+def _before() -> None:
+    """Without that: wait until no other thread holds a lock. They're taken in the order given."""
+    if not REINIT.holds:
+        for _, each in sorted(_all.items()):
+            each.acquire()
+            _taken.append(each)
+
+
+def _behind() -> None:
+    while _taken:
+        _taken.pop().release()
+
+
+def _in_child() -> None:
+    """Free the locks that were taken, but for those of the thread that goes on here."""
+    _behind()
+    for each in list(_all.values()):
+        if each.acquire(blocking=False):
+            each.release()
+        elif REINIT.holds:
+            each._at_fork_reinit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_behind, after_in_child=_in_child)
