@@ -125,5 +125,4 @@ def test_all_locks_are_made_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("Lock", "RLock", "Condition")
     ]
-    # The counters of Python without a global interpreter lock are held for some bytecodes alone.
-    assert set(made) == {"_locks.py", "_threads.py"}
+    assert set(made) == {"_locks.py"}

@@ -22,8 +22,9 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 # The floors of the house: a module imports from floors below its own, or from its own room.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("_private", "_threads"),
+    ("_private",),
     ("_locks",),
+    ("_threads",),
     ("files",),
     ("keras_json",),
     ("config",),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sysconfig
-import threading
 from collections.abc import Callable
+
+from ._locks import rlock
 
 # Whether Python was built so.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -21,7 +22,7 @@ def counter(start: int = 0) -> Callable[[], int]:
     count = itertools.count(start).__next__
     if not FREE_THREADED:
         return count
-    lock = threading.RLock()
+    lock = rlock()
 
     def locked() -> int:
         with lock:
