@@ -23,7 +23,7 @@ DOCUMENTED = Path(__file__).parent.parent / "docs" / "engines.md"
 USED: dict[str, list[tuple[str, str]]] = {
     "numpy": [("numpy.pool", "COUNTS")],
     "torch": [("torch.pool", "COUNTS")],
-    "jax": [("jax.arrays", "MEMORY"), ("jax.arrays", "SWITCH")],
+    "jax": [("jax.arrays", "MEMORY"), ("jax.arrays", "SWITCH"), ("jax.arrays", "TRACES")],
     "tensorflow": [("tensorflow.call", "BARE"), ("tensorflow.arrays", "SHARING")],
     "theano": [
         ("theano.machine", "THUNKS"),

@@ -349,6 +349,27 @@ def test_calls_switch_64_bits_on_and_back(users: bool) -> None:
             assert jax.numpy.arange(3.0).dtype == ("float64" if users else "float32")
 
 
+def test_a_trace_that_is_interrupted_is_not_in_force_any_longer() -> None:
+    if not arrays.TRACES.holds:
+        pytest.skip("this JAX keeps that elsewhere")
+    kept: list[Any] = []
+
+    def traced(x: Any) -> Any:
+        kept.extend(state.get_local() for state in arrays._TRACES)
+        return x
+
+    def interrupted() -> None:
+        jax.jit(traced)(ones(1))
+        for state, value in zip(arrays._TRACES, kept, strict=True):
+            state.set_local(value)  # as an exception between two bytecodes leaves it
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        arrays.in_64_bits(interrupted)
+    x = K.placeholder((2,))
+    assert K.function([x], [x + 1])([ones(2)])[0].tolist() == [2, 2]
+
+
 # --- the table ----------------------------------------------------------------------------------
 
 

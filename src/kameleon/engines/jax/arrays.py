@@ -35,11 +35,22 @@ def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:
         with X64(True):
             return call(*arguments)
     old, put = X64.get_local(), X64.set_local
+    traces = [(state.set_local, state.get_local()) for state in _trace_states()]
     try:
         put(True)
         return call(*arguments)
+    except BaseException:
+        # Raised by a signal's handler while JAX leaves a trace, it would stay in force.
+        for restore, value in traces:
+            restore(value)
+        raise
     finally:
         put(old)
+
+
+def _trace_states() -> list[Any]:
+    """What says in a thread which trace is in force."""
+    return _TRACES if TRACES.holds else []
 
 
 def given_up(array: Any) -> Any:
@@ -132,5 +143,30 @@ def _switches_alone() -> bool:
     return all(found) and bool(config.jax_enable_x64) is before and X64.get_local() is old
 
 
+_NAMES = ("trace_state_strong_ref", "trace_state", "axis_env_state")
+_CORE = getattr(getattr(jax, "_src", None), "core", None)
+_TRACES: list[Any] = [getattr(_CORE, name, None) for name in _NAMES]
+
+
+def _traces_are_kept() -> bool:
+    """Whether these states change while JAX traces, and are what they were behind it."""
+
+    def now() -> list[Any]:
+        return [state.get_local() for state in _TRACES]
+
+    def traced(x: Any) -> Any:
+        inside.extend(now())
+        return x
+
+    inside: list[Any] = []
+    before = now()
+    jax.jit(traced)(np.float32(1))
+    for state, value in zip(_TRACES, before, strict=True):
+        state.set_local(value)
+    changed = inside[0] is not before[0] and inside[1] is not before[1]
+    return changed and all(a is b for a, b in zip(now(), before, strict=True))
+
+
+TRACES = Private("JAX", "the states that say which trace is in force", _traces_are_kept)
 SWITCH = Private("JAX", "`get_local` and `set_local` of the 64-bit switch", _switches_alone)
 MEMORY = Private("JAX", "`unsafe_buffer_pointer`, written to", _memory_is_its_own)
