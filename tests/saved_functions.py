@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -44,7 +44,7 @@ def windows() -> tuple[BackendFunction, Feeds]:
 
 
 def loops() -> tuple[BackendFunction, Feeds]:
-    """A recurrence with its gradient, a condition, and a loop of unknown length."""
+    """A recurrence with its gradient, and a condition."""
     x = K.placeholder((2, None, 3), name="sequence")
     w = K.variable(np.full((3, 3), 0.2), name="w")
     step = lambda x, states: (  # noqa: E731
@@ -53,9 +53,15 @@ def loops() -> tuple[BackendFunction, Feeds]:
     )
     last, outputs, _ = K.rnn(step, x, [K.zeros((2, 3))])
     chosen = K.switch(K.sum(last) > 0, lambda: last * 2.0, lambda: -last)
-    (count,) = K.while_loop(lambda i: i < 20, lambda i: [i + 3], [K.constant(1, "int32")])
-    f = K.function([x], [outputs, chosen, count, *K.gradients(K.sum(outputs), [w])])
+    f = K.function([x], [outputs, chosen, *K.gradients(K.sum(outputs), [w])])
     return f, [np.ones((2, 4, 3), "float32")]
+
+
+def unbounded() -> tuple[BackendFunction, Feeds]:
+    """A loop of unknown length: what is edited may never end."""
+    x = K.placeholder((), dtype="int32", name="x")
+    i, y = K.while_loop(lambda i, y: i < 20, lambda i, y: [i + 3, y * 2], [x, x + 1])
+    return K.function([x], [i, y]), [np.array(1, "int32")]
 
 
 def picking() -> tuple[BackendFunction, Feeds]:
@@ -88,7 +94,7 @@ def reading() -> tuple[BackendFunction, Feeds]:
 
 
 KINDS: dict[str, Kind] = {
-    made.__name__: made for made in (training, windows, loops, picking, drawing, reading)
+    made.__name__: made for made in (training, windows, loops, unbounded, picking, drawing, reading)
 }
 
 # Damage ----------------------------------------------------------------------------------------
@@ -113,6 +119,19 @@ def hostile_values(canary: str) -> list[Any]:
         {"graph": code},
         *(-1, 0, 1, 2, 10**15, 2**63, 10**400, 1.5, True, None, [], {}, "", [None], "float32"),
     ]
+
+
+def plausible_values(value: Any, texts: list[str]) -> list[Any]:
+    """What a field might be as well, going by what it is; `texts` occur elsewhere in the file."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 0, 1, 2, 7, 1000, None]
+    if isinstance(value, str):
+        return texts
+    if isinstance(value, list):
+        return [value[::-1], value[:-1], [*value, *value[-1:]], [*value[1:], *value[:1]]]
+    return [1, 5] if value is None else []
 
 
 def split(data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -142,7 +161,25 @@ def edited(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     return joined(header, body)
 
 
+def untyped(data: bytes) -> bytes:
+    """The file in the early format, that says nothing of the types of nodes."""
+
+    def strip(graph: dict[str, Any]) -> None:
+        for row in graph["nodes"]:
+            del row["types"]
+            for value in row["attrs"].values():
+                if isinstance(value, dict) and "graph" in value:
+                    strip(value["graph"])
+
+    def change(told: dict[str, Any]) -> None:
+        told["format"] = 1
+        strip(told["graph"])
+
+    return edited(data, change)
+
+
 Path = tuple[Any, ...]
+Edit = tuple[Path, Any]  # a field of the description, and what it becomes
 
 
 def places(data: Any, at: Path = ()) -> Iterator[Path]:
@@ -165,27 +202,45 @@ def put(data: Any, at: Path, value: Any) -> None:
     data[at[-1]] = value
 
 
-def edits(data: bytes, values: list[Any]) -> Iterator[tuple[str, bytes]]:
-    """Files in which one field is another value: every field of description and header."""
-    header, body = split(data)
-    told = json.loads(header[TEXTS]["kameleon"])
-    for number, at in enumerate(places(told)):
-        for value in values:
-            yield f"{at} = {value!r:.40}", edited(data, partial(put, at=at, value=value))
-        yield f"without {number}", edited(data, partial(_remove, at=at))
+def description(data: bytes) -> Any:
+    """What a file says beside its arrays."""
+    return json.loads(split(data)[0][TEXTS]["kameleon"])
+
+
+def hostile_edits(data: bytes, canary: str) -> list[Edit]:
+    """Every field of the description with every hostile value."""
+    return [(at, value) for at in places(description(data)) for value in hostile_values(canary)]
+
+
+def plausible_edits(data: bytes) -> list[Edit]:
+    """Every field of the description with what might stand there as well."""
+    told = description(data)
+    fields = [(at, look(told, at)) for at in places(told)]
+    texts = sorted({value for _, value in fields if isinstance(value, str)})
+    return [(at, other) for at, value in fields for other in plausible_values(value, texts)]
+
+
+def header_edits(data: bytes, canary: str) -> Iterator[tuple[str, bytes]]:
+    """Files with one field of the header edited."""
+    header, body = split(unchecked(data))
     for at in places(header):
-        for value in values:
+        for value in hostile_values(canary):
             changed = json.loads(json.dumps(header))
-            changed[TEXTS].pop(CHECKSUM)
-            if at[-1] != CHECKSUM:
-                put(changed, at, value)
-                yield f"header {at} = {value!r:.40}", joined(changed, body)
+            put(changed, at, value)
+            yield f"header {at} = {value!r:.40}", joined(changed, body)
 
 
-def _remove(data: Any, at: Path) -> None:
-    for key in at[:-1]:
+def applied(data: bytes, edits: Iterable[Edit]) -> Iterator[tuple[str, bytes]]:
+    """Files, each with one field of the description edited."""
+    for at, value in edits:
+        yield f"{at} = {value!r:.40}", edited(data, partial(put, at=at, value=value))
+
+
+def look(data: Any, at: Path) -> Any:
+    """A value in JSON data."""
+    for key in at:
         data = data[key]
-    del data[at[-1]]
+    return data
 
 
 def damages(data: bytes, rng: np.random.Generator, count: int) -> Iterator[tuple[str, bytes]]:

@@ -7,7 +7,6 @@ import os
 import random
 import warnings
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,17 @@ import numpy as np
 import pytest
 from saved_functions import (
     KINDS,
+    Edit,
+    applied,
     damages,
     edited,
-    edits,
-    hostile_values,
+    header_edits,
+    hostile_edits,
     joined,
-    places,
-    put,
+    plausible_edits,
     split,
     unchecked,
+    untyped,
 )
 from support import engines_under_test
 
@@ -156,20 +157,9 @@ def test_files_without_a_checksum_load_with_a_warning(saved: dict[str, bytes]) -
 
 
 def test_files_of_the_first_format_load(saved: dict[str, bytes]) -> None:
-    def untyped(graph: dict[str, Any]) -> None:
-        for row in graph["nodes"]:
-            del row["types"]
-            for value in row["attrs"].values():
-                if isinstance(value, dict) and "graph" in value:
-                    untyped(value["graph"])
-
-    def change(told: dict[str, Any]) -> None:
-        told["format"] = 1
-        untyped(told["graph"])
-
     f, feeds = KINDS["loops"]()
     with pytest.warns(UncheckedFileWarning):
-        assert same(from_bytes(edited(saved["loops"], change))(feeds), f(feeds))
+        assert same(from_bytes(untyped(saved["loops"]))(feeds), f(feeds))
 
 
 def test_sizes_beyond_all_memory_are_refused(saved: dict[str, bytes]) -> None:
@@ -242,19 +232,20 @@ def canary(tmp_path: Path) -> Iterator[str]:
     assert not path.exists(), "code from a file was run"
 
 
-def attack(files: Iterable[tuple[str, bytes]], feeds: Any, engines: list[str]) -> int:
-    """Load files, call what loads, on each engine; how many did load."""
-    loaded = 0
+def attack(files: Iterable[tuple[str, bytes]], kind: str) -> int:
+    """Load files; call what loads on NumPy and on another engine, in turn; how many did load."""
+    loaded, feeds = 0, KINDS[kind]()[1]
     for label, data in files:
         g = outcome(data)
         if g is None:
             continue
         loaded += 1
-        for engine in engines:
-            with K.using_engine(engine), np.errstate(all="ignore"):
+        for engine in {NAMES[0], NAMES[loaded % len(NAMES)]}:
+            with K.using_engine(engine):
                 try:
-                    g(feeds)
-                    assert g.source()
+                    g.source()
+                    if kind != "unbounded":
+                        g(feeds)
                 except (KameleonError, MemoryError):
                     pass
                 except Exception as error:
@@ -262,17 +253,28 @@ def attack(files: Iterable[tuple[str, bytes]], feeds: Any, engines: list[str]) -
     return loaded
 
 
+def some(edits: list[Edit], count: int) -> list[Edit]:
+    """As many of them, always the same."""
+    return random.Random(0).sample(edits, min(count, len(edits)))
+
+
 @each_kind
 def test_hostile_fields_run_nothing(kind: str, saved: dict[str, bytes], canary: str) -> None:
-    values = hostile_values(canary)
-    told = json.loads(split(saved[kind])[0][TEXTS]["kameleon"])
-    chosen = random.Random(0).sample([(at, v) for at in places(told) for v in values], 150)
-    data = saved[kind]
-    files = [(f"{at} = {v!r:.40}", edited(data, partial(put, at=at, value=v))) for at, v in chosen]
-    attack(files, KINDS[kind]()[1], NAMES)
+    edits = some(hostile_edits(saved[kind], canary), 100)
+    attack(applied(saved[kind], edits), kind)
+
+
+@each_kind
+def test_edited_programs_run_or_are_refused(kind: str, saved: dict[str, bytes]) -> None:
+    data = untyped(saved[kind])
+    edits = some(plausible_edits(data), 100)
+    assert attack(applied(data, edits), kind)
 
 
 @pytest.mark.nightly
 @each_kind
 def test_every_hostile_field_runs_nothing(kind: str, saved: dict[str, bytes], canary: str) -> None:
-    attack(edits(saved[kind], hostile_values(canary)), KINDS[kind]()[1], NAMES)
+    attack(applied(saved[kind], some(hostile_edits(saved[kind], canary), 10_000)), kind)
+    attack(header_edits(saved[kind], canary), kind)
+    data = untyped(saved[kind])
+    attack(applied(data, some(plausible_edits(data), 3000)), kind)
