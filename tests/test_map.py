@@ -42,7 +42,7 @@ BODIES: dict[str, Callable[[Any, Any], Any]] = {
     "gather": lambda x, w: K.gather(x, K.constant([2, 0, 2], dtype="int32")),
     "concatenate": lambda x, w: K.concatenate([x, K.square(x)], 1),
     "concatenate with what is shared": lambda x, w: K.concatenate([K.transpose(x), w], 1),
-    "reduce_prod": lambda x, w: K.prod(x, axis=1),
+    "reduce_prod product_of_others": lambda x, w: K.prod(x, axis=1),
     "reduce_max reduce_min": lambda x, w: K.max(x, axis=0) - K.min(x, axis=0),
     "reduce_any reduce_all": lambda x, w: K.cast(
         K.any(x > 0.9, axis=1) | K.all(x > -1.0, axis=1), "float32"
@@ -51,7 +51,7 @@ BODIES: dict[str, Callable[[Any, Any], Any]] = {
     "argmax argmin": lambda x, w: K.argmax(x, 1) - K.argmin(x, 1),
     "argsort": lambda x, w: argsort(x, axis=1),
     "cumsum": lambda x, w: K.cumsum(x, 1),
-    "cumprod": lambda x, w: K.cumprod(x, 0),
+    "cumprod cumprod_slope": lambda x, w: K.cumprod(x, 0),
     "softmax": lambda x, w: K.softmax(x) * x,
     "log_softmax": lambda x, w: log_softmax(x, axis=1),
     "linear_scan": lambda x, w: reduce.linear_scan(x, x * x, axis=0),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive
+from ..ir.primitive import ZERO, Primitive, jointly
+from ..ir.reverse import pullback
 from ..ir.types import INT64, DType, TensorType, join_shapes
 from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
 from .movement import broadcast_to, pad, reshape, reverse, slice_axis
@@ -60,24 +62,48 @@ def _share_ties(g: Node, y: Node, x: Node, axes: Axes) -> Node:
     return select(hit, spread(div(g, reduce_sum(ones, axes)), x, axes), full_like(x, 0))
 
 
-def _product_of_others(x: Node, axes: Axes) -> Node:
-    """For each element the product of all the others along `axes`, zeros or not.
-
-    Prefix products times suffix products, after bringing `axes` together at the front.
-    """
+def _by_prefixes(x: Node, axes: Axes) -> Node:
+    """The products of all before times the products of all behind: exact where x has zeros."""
     from .indexing import sizes_product
     from .movement import inverse, transpose
 
-    kept = [i for i in range(len(x.shape)) if i not in axes]
-    perm = (*axes, *kept)
-    moved = transpose(x, perm)
-    rest = dims_of(moved)[len(axes) :]
-    flat = reshape(moved, [sizes_product(dims_of(moved)[: len(axes)]), *rest])
-    one = [(1, 0)] + [(0, 0)] * len(rest)
-    before = slice_axis(cumprod(pad(flat, one, 1), axis=0), 0, None, -1)
-    after = slice_axis(cumprod(pad(reverse(flat, axes=(0,)), one, 1), axis=0), 0, None, -1)
-    others = mul(before, reverse(after, axes=(0,)))
-    return transpose(reshape(others, dims_of(moved)), inverse(perm))
+    if len(axes) == 1:
+        (axis,) = axes
+        behind = reverse(_product_before(reverse(x, axes=axes), axis), axes=axes)
+        return mul(_product_before(x, axis), behind)
+    perm = (*axes, *(i for i in range(len(x.shape)) if i not in axes))
+    moved = dims_of(transpose(x, perm))
+    together = [sizes_product(moved[: len(axes)]), *moved[len(axes) :]]
+    others = _by_prefixes(reshape(transpose(x, perm), together), (0,))
+    return transpose(reshape(others, moved), inverse(perm))
+
+
+def _product_before(x: Node, axis: int) -> Node:
+    """For each element the product of those before it along `axis`."""
+    one = [(0, 0)] * len(x.shape)
+    one[axis] = (1, 0)
+    return slice_axis(cumprod(pad(x, one, 1), axis=axis), axis, None, -1)
+
+
+def _through_expansion(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
+    """The cotangents of a composite's operands: those of what it expands to."""
+    from .control import identity
+
+    assert y.primitive.expand is not None
+    operands = [identity(x) for x in y.operands]  # one may be given twice
+    expanded = y.primitive.expand(*operands, **y.attrs)
+    wrt = [x for x, want in zip(operands, needed, strict=True) if want]
+    parts = iter(pullback([expanded], [gs[0]], wrt, operands))
+    return [next(parts) if want else None for want in needed]
+
+
+product_of_others = Primitive(
+    "product_of_others",
+    lambda x, *, axes: x.type,
+    jointly(_through_expansion),
+    "for each element the product of all others along `axes`: exact where x has zeros",
+    expand=_by_prefixes,
+)
 
 
 _reduce_sum = Primitive(
@@ -86,7 +112,7 @@ _reduce_sum = Primitive(
 _reduce_prod = Primitive(
     "reduce_prod",
     _infer_reduce,
-    [lambda g, y, x, axes: mul(spread(g, x, axes), _product_of_others(x, axes))],
+    [lambda g, y, x, axes: mul(spread(g, x, axes), product_of_others(x, axes=axes))],
     "product; 1 over nothing",
     title="Prod",
 )
@@ -149,18 +175,36 @@ def _cumsum_back(g: Node, y: Node, x: Node, axis: int) -> Node:
 cumsum = Primitive("cumsum", _infer_cumulative, [_cumsum_back], "running sum along `axis`")
 
 
-def _cumprod_back(g: Node, y: Node, x: Node, axis: int) -> Node:
-    """dx[i] = p[i-1] * s[i] with s[i] = g[i] + x[i+1] * s[i+1]: exact where x has zeros."""
+def _infer_cumprod_slope(g: Node, x: Node, *, axis: int) -> TensorType:
+    join_shapes(g.shape, x.shape, "cumprod_slope")
+    return x.type
+
+
+def _by_recurrence(g: Node, x: Node, axis: int) -> Node:
+    """p[i-1] * s[i] with s[i] = g[i] + x[i+1] * s[i+1], p the running products."""
     one = [(0, 0)] * len(x.shape)
     one[axis] = (1, 0)
-    before = slice_axis(cumprod(pad(x, one, 1), axis=axis), axis, None, -1)
     backwards = reverse(x, axes=(axis,))
     factor = slice_axis(pad(backwards, one, 0), axis, None, -1)
     sums = linear_scan(factor, reverse(g, axes=(axis,)), axis=axis)
-    return mul(before, reverse(sums, axes=(axis,)))
+    return mul(_product_before(x, axis), reverse(sums, axes=(axis,)))
 
 
-cumprod = Primitive("cumprod", _infer_cumulative, [_cumprod_back], "running product along `axis`")
+cumprod_slope = Primitive(
+    "cumprod_slope",
+    _infer_cumprod_slope,
+    jointly(_through_expansion),
+    "the cotangent of x, given that of its running product along `axis`: exact where x has zeros",
+    expand=_by_recurrence,
+)
+
+
+cumprod = Primitive(
+    "cumprod",
+    _infer_cumulative,
+    [lambda g, y, x, axis: cumprod_slope(g, x, axis=axis)],
+    "running product along `axis`",
+)
 
 
 def _shift(y: Node, axis: int) -> Node:

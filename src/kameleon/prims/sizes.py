@@ -195,7 +195,8 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
     "sparse_to_dense": _shaped_origin,
     "unslice": _shaped_origin,
     **dict.fromkeys(
-        ("log_softmax", "minus_one_hot", "cumprod"), lambda x, axis: (x.operands[0], axis)
+        ("log_softmax", "minus_one_hot", "cumprod", "product_of_others", "cumprod_slope"),
+        lambda x, axis: (x.operands[0], axis),
     ),
     **dict.fromkeys(
         ("softmax_crossentropy", "sparse_softmax_crossentropy", "argmax", "argmin"),

@@ -304,10 +304,12 @@ LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
         _lift_reduction,
     ),
     "reverse": _lift_reduction,
+    "product_of_others": _lift_reduction,
+    "cumprod_slope": _lift_along,
     **dict.fromkeys(("argmax", "argmin", "argsort", "cumsum", "cumprod"), _lift_along),
     **dict.fromkeys(("softmax", "log_softmax", "linear_scan", "concatenate"), _lift_along),
 }
 # What moves out of loops whose steps wait for each other.
 SOONER = frozenset(("contract", "elementwise", "transpose", "reshape"))
 # Those all of whose operands may differ from step to step.
-TOGETHER = frozenset(("contract", "elementwise", "concatenate", "linear_scan"))
+TOGETHER = frozenset(("contract", "elementwise", "concatenate", "linear_scan", "cumprod_slope"))

@@ -75,6 +75,10 @@ def sized(name: str) -> Rule:
     return rule
 
 
+def product_of_others(e: Emitter, node: Node) -> None:
+    e.emit(node, f"product_of_others({{0}}, {literal(node.attrs['axes'])})", node.operands)
+
+
 def one_hot(e: Emitter, node: Node) -> None:
     size = "{1}" if node.attrs["size"] is None else literal(node.attrs["size"])
     e.emit(node, f"one_hot({{0}}, {size}, {quoted(node.dtype)})", e.operands(node))
@@ -250,6 +254,8 @@ RULES: dict[str, Rule] = {
     "transpose": transpose,
     "slice": slice_,
     "unslice": unslice,
+    "product_of_others": product_of_others,
+    "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
     "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),

@@ -209,6 +209,45 @@ def linear_scan(a: Tensor, b: Tensor, axis: int) -> Tensor:
     return torch.stack(ys, axis) if ys else b.clone()
 
 
+def _divides(products: Tensor) -> bool:
+    """Whether factors of these can be taken out by division: no zero, nothing lost or infinite."""
+    if not products.numel():
+        return True
+    low, high = torch.aminmax(products.abs())
+    return bool(low >= torch.finfo(products.dtype).tiny) and bool(high < float("inf"))
+
+
+def product_of_others(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """For each element the product of all others along `axes`."""
+    product = x
+    for axis in axes:
+        product = torch.prod(product, axis, keepdim=True)
+    if _divides(product):
+        return product / x
+    moved = torch.movedim(x, tuple(axes), tuple(range(len(axes))))
+    flat = moved.reshape(-1, *moved.shape[len(axes) :])
+    one = torch.ones_like(flat[:1])
+    before = torch.cumprod(torch.cat((one, flat[:-1])), 0)
+    behind = torch.cumprod(torch.cat((one, flat[1:].flip(0))), 0).flip(0)
+    others = before.mul_(behind).reshape(moved.shape)
+    return torch.movedim(others, tuple(range(len(axes))), tuple(axes)).contiguous()
+
+
+def cumprod_slope(g: Tensor, x: Tensor, axis: int) -> Tensor:
+    """The cotangent of x, given that of its running product."""
+    if g.shape != x.shape:
+        mismatch(tuple(g.shape), tuple(x.shape))
+    products = torch.cumprod(x, axis)
+    if _divides(products):
+        slope = torch.cumsum((products * g).flip(axis), axis).flip(axis)
+        if bool(torch.isfinite(slope).all()):
+            return slope.div_(x)
+    factors = torch.roll(x, -1, axis)  # the first one is multiplied by nothing
+    sums = linear_scan(factors.flip(axis), g.flip(axis), axis).flip(axis)
+    sums.narrow(axis, 1, sums.shape[axis] - 1).mul_(products.narrow(axis, 0, x.shape[axis] - 1))
+    return sums
+
+
 # Indices -----------------------------------------------------------------------------------
 
 

@@ -133,6 +133,64 @@ def cumulative_case(name: str, label: str, x: Array, axis: int) -> Case:
     )
 
 
+def others_case(label: str, x: Array, axes: tuple[int, ...]) -> Case:
+    def oracle(x: Array) -> Array:
+        out = np.empty_like(x)
+        for at in np.ndindex(*x.shape):
+            rest = x.copy()
+            rest[at] = 1
+            line = tuple(slice(None) if i in axes else k for i, k in enumerate(at))
+            out[at] = math.prod(rest[line].ravel().tolist())
+        return out
+
+    return Case(
+        primitive="product_of_others",
+        label=label,
+        build=lambda x: reduce.product_of_others(x, axes=axes),
+        operands=(x,),
+        oracle=oracle,
+        wrt=(0,),
+        units=64,
+    )
+
+
+def running_slope_case(label: str, g: Array, x: Array, axis: int) -> Case:
+    def line(g: list[float], x: list[float]) -> list[float]:
+        places = range(len(x))
+        return [
+            math.fsum(
+                g[j] * math.prod(x[k] for k in range(j + 1) if k != i) for j in places if j >= i
+            )
+            for i in places
+        ]
+
+    return Case(
+        primitive="cumprod_slope",
+        label=label,
+        build=lambda g, x: reduce.cumprod_slope(g, x, axis=axis),
+        operands=(g, x),
+        oracle=lined(line, axis),
+        wrt=(0, 1),
+        units=64,
+    )
+
+
+def with_zeros(x: Array, *places: int) -> Array:
+    """A copy of x, with zeros at these places of its elements in a row."""
+    copy = x.copy()
+    copy.reshape(-1)[list(places)] = 0
+    return copy
+
+
+FACTORS = normal(3, 4)
+PRODUCTS = {
+    "no zero": FACTORS,
+    "a zero": with_zeros(FACTORS, 5),
+    "two zeros": with_zeros(FACTORS, 4, 6, 11),
+    "a zero first": with_zeros(FACTORS, 0, 8),
+}
+
+
 def linear_scan_case(label: str, a: Array, b: Array, axis: int) -> Case:
     def line(a: list[float], b: list[float]) -> list[float]:
         return list(
@@ -188,6 +246,21 @@ CASES: list[Case] = [
             ("half", normal(6, dtype="float16"), 0),
         )
     ),
+    *(
+        others_case(f"{name}{axes}", x, axes)
+        for name, x in PRODUCTS.items()
+        for axes in ((0,), (1,), (0, 1))
+    ),
+    others_case("apart", with_zeros(CUBE, 3), (0, 2)),
+    others_case("one", normal(3, 1), (1,)),
+    others_case("nothing", np.zeros((2, 0)), (1,)),
+    *(
+        running_slope_case(f"{name}{axis}", normal(3, 4, seed=1), x, axis)
+        for name, x in PRODUCTS.items()
+        for axis in (0, 1)
+    ),
+    running_slope_case("one", normal(3, 1), normal(3, 1, seed=1), 1),
+    running_slope_case("nothing", np.zeros((2, 0)), np.zeros((2, 0)), 1),
     linear_scan_case("first", normal(5, 2), normal(5, 2, seed=1), 0),
     linear_scan_case("last", normal(2, 4), normal(2, 4, seed=1), 1),
     linear_scan_case("one", normal(2, 1), normal(2, 1, seed=1), 1),
