@@ -35,6 +35,12 @@ def _noted(lock: Any) -> Any:
     return lock
 
 
+def _locks() -> list[Any]:
+    """All that are alive, in the order in which they were made."""
+    found = [reference() for reference in _all.valuerefs()]
+    return [each for each in found if each is not None]
+
+
 def _is_freed() -> bool:
     tried: list[Any] = [threading.Lock(), threading.RLock()]
     for each in tried:
@@ -52,7 +58,7 @@ REINIT = Private("Python", "`_at_fork_reinit` of locks", _is_freed)
 def _before() -> None:
     """Without that: wait until no other thread holds a lock. They're taken in the order given."""
     if not REINIT.holds:
-        for _, each in sorted(_all.items()):
+        for each in _locks():
             each.acquire()
             _taken.append(each)
 
@@ -65,7 +71,7 @@ def _behind() -> None:
 def _in_child() -> None:
     """Free the locks that were taken, but for those of the thread that goes on here."""
     _behind()
-    for each in list(_all.values()):
+    for each in _locks():
         if each.acquire(blocking=False):
             each.release()
         elif REINIT.holds:
