@@ -19,6 +19,9 @@ class Executable(ABC):
     arrays can't be written to.
     """
 
+    # Axes of inputs, as (number of the input, axis), along which there must be elements. A call
+    # without any is made on the embedded engine.
+    needs_elements: Sequence[tuple[int, int]] = ()
     # How often the graph has been compiled: more than once where shapes are static.
     compilations: int = 1
     # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,

@@ -1,19 +1,71 @@
-"""What oneDNN, which PyTorch and TensorFlow convolve with, can't be trusted with."""
+"""What is asked of windows over space where sizes are unknown, for several engines."""
 
 from __future__ import annotations
 
 from ..ir.node import Node
+from ..ir.primitive import ITEM
+from ..ir.sizes import Root, Sizes
 
 
 def is_trusted(node: Node) -> bool:
-    """Whether a convolution's values are right, whatever its unknown sizes will be.
+    """Whether oneDNN's values of a convolution are right, whatever its unknown sizes will be.
 
-    Of a single input channel, and with strides along the last axis alone of the last two, they are
-    garbage where there's one place along the last axis. Where that is known the graph has no such
-    strides (`transform.windows`); where it isn't, the convolution is left to its expansion.
+    PyTorch and TensorFlow compute with it. Of a single input channel, and with strides along the
+    last axis alone of the last two, they are garbage where there's one place along the last axis.
+    Where that is known the graph has no such strides (`transform.windows`); where it isn't, the
+    convolution is left to its expansion.
     """
     x, window = node.operands[0], node.attrs["window"]
     if x.shape[-2] is not None or x.shape[-1] not in (None, 1) or window.rank < 2:
         return True
     before, last = window.strides[-2:]
     return bool(before > 1 or last == 1)
+
+
+# Windows with nothing to see -----------------------------------------------------------------
+
+Axis = tuple[Node, int]
+# What moves a window over its first operand.
+OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
+# Whose axes must have elements for there to be anything to compute: the node's or an operand's.
+PLACES_OF = {
+    "conv_input": 0,
+    "depthwise_input": 0,
+    "conv_kernel": 1,
+    "depthwise_kernel": 1,
+}
+
+
+def counted_axes(node: Node) -> list[Axis]:
+    """The axes of unknown size (the batch, places) without which a window sees nothing."""
+    operand = PLACES_OF.get(node.primitive.name)
+    places = node if operand is None else node.operands[operand]
+    return [(places, i) for i, d in enumerate(places.shape[:-1]) if d is None]
+
+
+def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
+    """What a size is 0 with: the size itself where it's known, else the first axis on its way back
+    that has no origin.
+
+    Where a window's margins make room for it, there are places as soon as there's something.
+    """
+    step: Axis | None = (node, axis)
+    while step is not None:
+        root = sizes.of(*step)
+        step = _before(*root) if isinstance(root, tuple) else None
+    return root
+
+
+def _before(node: Node, axis: int) -> Axis | None:
+    source = node.operands[0] if node.primitive is ITEM else node
+    window, last = source.attrs.get("window"), len(node.shape) - 1
+    if window is None or not 0 < axis < last:
+        return None
+    if source.primitive.name in OVER:
+        span = (window.sizes[axis - 1] - 1) * window.dilation[axis - 1] + 1
+        return (source.operands[0], axis) if sum(window.padding[axis - 1]) >= span - 1 else None
+    if "space" not in source.attrs:
+        return None
+    unknown = [i for i, d in enumerate(source.attrs["space"], 1) if d is None]
+    size = source.operands[len(source.operands) - len(unknown) + unknown.index(axis)]
+    return (size.operands[0], size.attrs["axis"]) if size.primitive.name == "size" else None

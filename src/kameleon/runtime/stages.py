@@ -19,6 +19,7 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
+from .empties import compiled_for_any_size
 from .engines import embedded
 
 
@@ -32,7 +33,7 @@ def build(graph: Graph, engine: Engine) -> Executable:
     _check_dtypes(graph, engine)
     levels = _Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
-        return engine.compile(graph)
+        return compiled_for_any_size(graph, engine)
     return _Staged(levels)
 
 
@@ -109,7 +110,7 @@ class _Part:
         self.inputs = sorted(outer, key=lambda n: n.serial)
         self.outputs = list(wanted)
         self.engine = engine
-        self.executable = engine.compile(closed(self.inputs, self.outputs))
+        self.executable = compiled_for_any_size(closed(self.inputs, self.outputs), engine)
 
     def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
         """Compute the part; `values` holds what came before, and gets what this gives."""

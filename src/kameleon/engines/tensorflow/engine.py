@@ -86,7 +86,10 @@ class _Executable(Executable):
         shared = shared_outputs(graph)
 
         def traced(*arguments: Any) -> list[Any]:
-            values = Tracing(graph, arguments).run()
+            tracing = Tracing(graph, arguments)
+            tracing.needed = {}
+            values = tracing.run()
+            self.needs_elements = [(graph.inputs.index(x), axis) for x, axis in tracing.needed]
             return [
                 tf.raw_ops.DeepCopy(x=v) if i in shared else tf.convert_to_tensor(v)
                 for i, v in enumerate(values)

@@ -13,8 +13,9 @@ from ...ir.primitive import ITEM
 from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution
-from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus, spans
+from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus
 from .kernels import Tensor, cast, constant, kernel, raw, reshaped, shape_of, vector
+from .populated import in_doubt, places, where_some
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -29,24 +30,13 @@ _greater = kernel("Greater", "x", "y")
 # What each cell sees -----------------------------------------------------------------------------
 
 
-def _places(space: list[Any], window: Window) -> list[Any]:
-    """How many places a window without margins takes along each axis."""
-    found = []
-    for size, span, stride in zip(space, spans(window), window.strides, strict=True):
-        if isinstance(size, int):
-            found.append(max(0, (size - span) // stride + 1))
-        else:
-            found.append(raw.Maximum(x=raw.FloorDiv(x=size - span, y=stride) + 1, y=0))
-    return found
-
-
 def _cells(space: list[Any], window: Window) -> Iterator[dict[str, Any]]:
     """For each cell, in row-major order, what it sees of a padded tensor, as a slice."""
-    places = _places(space, window)
+    counts = places(space, bare(window))
     for cell in np.ndindex(*window.sizes):
         begin, end = [0], [0]
         for at, dilation, stride, count in zip(
-            cell, window.dilation, window.strides, places, strict=True
+            cell, window.dilation, window.strides, counts, strict=True
         ):
             start = at * dilation
             begin.append(start)
@@ -183,12 +173,25 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
         return exact()
     flat, wide = window.rank == 1, lifted(window)
     source = plane(x) if flat else x
-    y = raw.MaxPool(input=source, **_pool(wide))
+    y = _max_by_kernel(e, node, source, wide)
     special = _is_special(source, y)
     e.pools[node] = Pooled(source, y, special, wide, lambda: exact()[1])
     values = tf.cond(special, lambda: exact()[0], lambda: line(y) if flat else y)
     values.set_shape(node.results[0].shape)
     return values, exact()[1]
+
+
+def _max_by_kernel(e: Tracing, node: Node, x: Tensor, window: Window) -> Tensor:
+    """The kernel's maxima over two axes; it fails where there are no places."""
+
+    def pool() -> Tensor:
+        return raw.MaxPool(input=x, **_pool(window))
+
+    if not in_doubt(e, node.results[0]):
+        return pool()
+    batch, *space, channels = shape_of(x)
+    dims = [batch, *places(space, window), channels]
+    return where_some(dims, pool, dims, x.dtype)
 
 
 def _is_special(x: Tensor, y: Tensor) -> Tensor:

@@ -75,6 +75,14 @@ def _split(padding: Pads) -> tuple[list[int], Pads | None]:
     return _two((0,) * len(padding), 0), padding
 
 
+def _split_for_kernel(padding: Pads, strides: Dims) -> tuple[list[int], Pads | None]:
+    """As `_split`, for the adjoint in the kernel. Along three axes PyTorch 2.13 leaves cells of it
+    unwritten, or crashes, where margins are wider than strides above 1.
+    """
+    wide = any(low >= s > 1 for (low, _), s in zip(padding, strides, strict=True))
+    return ([0, 0, 0], padding) if wide and len(strides) == 3 else _split(padding)
+
+
 def _margins(padding: Pads, sign: int = 1) -> list[int]:
     """Margins as `constant_pad_nd` takes them, for a tensor with channels last."""
     return [0, 0, *(sign * m for pair in reversed(padding) for m in pair)]
@@ -126,7 +134,7 @@ def _adjoint(
     """The cotangent of x, where its spatial sizes are given instead; else that of the kernel."""
     strides, padding, dilation = moves
     axes, of_input = len(strides), not isinstance(x, Tensor)
-    pad, before = _split(padding)
+    pad, before = _split(padding) if of_input else _split_for_kernel(padding, strides)
     if isinstance(x, Tensor):
         front = _front(_padded(x, before))
     else:

@@ -1,0 +1,90 @@
+"""Windows that may have nothing to see when a graph runs.
+
+TensorFlow's convolutions give wrong sizes, or fail, where there are no samples or no places. So
+a call whose inputs have none isn't made (`Executable.needs_elements`); where that can't be told
+from the inputs, the convolution is one branch of a condition, and zeros the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from ...ir.node import Node
+from ...prims.windows import Window
+from .._lowering import Rule
+from .._windows import PLACES_OF, counted_axes, filled_by
+from .kernels import Tensor, constant, raw, shape_of, vector
+
+if TYPE_CHECKING:
+    from .lowering import Tracing
+
+
+def places(space: list[Any], window: Window) -> list[Any]:
+    """How many places a window takes along each axis: ints, or scalars."""
+    found = []
+    for i, size in enumerate(space):
+        span = (window.sizes[i] - 1) * window.dilation[i] + 1
+        offset, stride = sum(window.padding[i]) - span, window.strides[i]
+        if isinstance(size, int):
+            found.append(max(0, (size + offset) // stride + 1))
+        else:
+            found.append(raw.Maximum(x=raw.FloorDiv(x=size + offset, y=stride) + 1, y=0))
+    return found
+
+
+def in_doubt(e: Tracing, node: Node) -> bool:
+    """Whether there may be nothing to see though the inputs that the graph counts on have some."""
+    roots = [filled_by(e.sizes, *axis) for axis in counted_axes(node)]
+    counted_on = [e.counts_on(root) for root in roots]  # all of them: each is taken down
+    return not all(counted_on)
+
+
+def where_some(
+    counts: list[Any], compute: Callable[[], Tensor], dims: list[Any], dtype: Any
+) -> Tensor:
+    """What `compute` gives where no count is 0, else zeros of a shape and a dtype."""
+    zero = constant(0, dtype)
+    some = raw.Greater(x=raw.Min(input=vector(counts), axis=[0]), y=0)
+    return tf.cond(some, compute, lambda: raw.Fill(dims=vector(dims), value=zero))
+
+
+def populated(rule: Rule) -> Rule:
+    """The rule of a convolution or an adjoint, and zeros where there's nothing to see."""
+
+    def where_it_sees(e: Tracing, node: Node, *values: Tensor) -> Tensor:
+        if not in_doubt(e, node):
+            return rule(e, node, *values)
+        dims = _dims(e, node, values)
+        counts = _counts(node, values, dims)
+        found = where_some(counts, lambda: rule(e, node, *values), dims, values[0].dtype)
+        found.set_shape(node.shape)
+        return found
+
+    return where_it_sees
+
+
+def _dims(e: Tracing, node: Node, values: tuple[Tensor, ...]) -> list[Any]:
+    """The shape of the result."""
+    first, second = map(shape_of, values[:2])
+    window, name = node.attrs["window"], node.primitive.name
+    if name.endswith("_input"):
+        dims = [first[0], *e.size_operands(node, values[2:], "space"), second[-2]]
+    elif name == "conv_kernel":
+        dims = [*window.sizes, first[-1], second[-1]]
+    elif name == "depthwise_kernel":
+        dims = [*window.sizes, first[-1], second[-1] // first[-1]]
+    else:
+        channels = second[-1] if name == "conv" else second[-1] * second[-2]
+        dims = [first[0], *places(first[1:-1], window), channels]
+    return [b if a is None else a for a, b in zip(node.shape, dims, strict=True)]
+
+
+def _counts(node: Node, values: tuple[Tensor, ...], dims: list[Any]) -> list[Any]:
+    """How many samples and places there are, where that is unknown."""
+    axes = counted_axes(node)
+    operand = PLACES_OF.get(node.primitive.name)
+    sizes = dims if operand is None else shape_of(values[operand])
+    return [sizes[axis] for _, axis in axes]

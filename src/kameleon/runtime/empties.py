@@ -1,0 +1,53 @@
+"""Calls with nothing in them, which some engines don't make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engines._base import Engine, Executable
+from ..ir.node import Node
+from ..ir.program import Graph
+from ..transform.simplify import simplify
+from .engines import embedded
+
+
+def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
+    """The engine's code for a graph; calls that it doesn't make go the embedded engine's way."""
+    code = engine.compile(graph)
+    return Populated(code, graph, engine) if code.needs_elements else code
+
+
+class Populated(Executable):
+    """An engine's code for calls that bring elements; the others run on the embedded engine."""
+
+    def __init__(self, code: Executable, graph: Graph, engine: Engine):
+        self._code, self._graph, self._engine = code, graph, engine
+        self._other: Executable | None = None
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        for number, axis in self._code.needs_elements:
+            if arguments[number].shape[axis] == 0:
+                return self._without_elements(arguments)
+        return self._code(arguments)
+
+    def _without_elements(self, arguments: Sequence[Any]) -> list[Any]:
+        if self._other is None:
+            ours = embedded()
+            self._other = ours.compile(simplify(self._graph, ours.native))
+        to_numpy = self._engine.to_numpy
+        arrays = [x if isinstance(x, np.ndarray | np.generic) else to_numpy(x) for x in arguments]
+        return [self._engine.from_numpy(np.asarray(y)) for y in self._other(arrays)]
+
+    def culprit(self, error: BaseException) -> Node | None:
+        """See `Executable`."""
+        found = self._code.culprit(error)
+        return found if found is not None or self._other is None else self._other.culprit(error)
+
+    @property
+    def source(self) -> str:
+        """See `Executable`."""
+        return self._code.source
