@@ -45,4 +45,31 @@ CASES = {
     "a mean over a space smaller than the window": _case(
         "pool3d", (4, 4, 1), (2, 2, 2), (1, 1, 1), padding="same", mode="avg"
     ),
+    "no samples": _case("conv2d", (6, 5), (3, 3), (2, 1), batch=0, channels=2, padding="same"),
+    "no samples, and that isn't known": _case(
+        "conv2d", (6, 5), (3, 3), (2, 1), batch=0, channels=2, padding="same", known="space"
+    ),
+    "no samples, dilated": _case(
+        "conv1d", (9,), (3,), (1,), batch=0, channels=2, dilation=(2,), known="space"
+    ),
+    "no samples of a transposed convolution": _case(
+        "conv2d_transpose", (5, 5), (3, 3), (2, 2), batch=0, channels=2, known="space"
+    ),
+    "no samples of a depthwise convolution": _case(
+        "depthwise_conv2d", (5, 7), (3, 3), (1, 1), batch=0, dilation=(2, 3), dtype="float64"
+    ),
+    "no samples of a pool": _case(
+        "pool2d", (5, 7), (5, 5), (2, 1), batch=0, known="channels", second=True
+    ),
+    "no places": _case("conv2d", (2, 9), (3, 3), (1, 1), channels=2, known="channels"),
+    "no places along three axes, strided": _case(
+        "conv3d", (4, 1, 5), (2, 5, 3), (1, 2, 1), known="channels", second=True
+    ),
+    "no places of a maximum": _case("pool2d", (2, 7), (3, 3), (2, 2), known="channels"),
+    "margins wider than strides, three axes": _case(
+        "conv3d", (7, 3, 30), (7, 1, 7), (2, 1, 1), filters=36, padding="same", channels=2
+    ),
+    "no places of a mean": _case(
+        "pool2d", (2, 7), (3, 3), (2, 2), known="channels", mode="avg", second=True
+    ),
 }

@@ -29,10 +29,8 @@ Axis = tuple[Node, int]
 OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
 # Whose axes must have elements for there to be anything to compute: the node's or an operand's.
 PLACES_OF = {
-    "conv_input": 0,
-    "depthwise_input": 0,
-    "conv_kernel": 1,
-    "depthwise_kernel": 1,
+    **dict.fromkeys(("conv_input", "depthwise_input", "unpool", "sum_unpool"), 0),
+    **dict.fromkeys(("conv_kernel", "depthwise_kernel"), 1),
 }
 
 

@@ -19,7 +19,7 @@ def _same(lo: L, node: Node, x: str, *rest: str) -> str:
     return x
 
 
-def _several(
+def several(
     lo: L, types: Sequence[TensorType], kind: str, *inputs: str, **attrs: Any
 ) -> tuple[str, ...]:
     """An operator with results of these types."""
@@ -40,7 +40,7 @@ def _cond(lo: L, node: Node, condition: str, *operands: str) -> tuple[str, ...]:
         name: lo.body(node.attrs[ours], operands)
         for name, ours in (("then_branch", "then"), ("else_branch", "otherwise"))
     }
-    return _several(lo, _types(node), "If", condition, **branches)
+    return several(lo, _types(node), "If", condition, **branches)
 
 
 def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
     lead = [typed(names[0], "int64", ()), typed(names[1], "bool", ())]
     types = [TensorType((), BOOL), *_types(node)]
     proto = step.writer.body([*lead, *params], [again, *new], types)
-    return _several(lo, _types(node), "Loop", "", first, *carry, body=proto)
+    return several(lo, _types(node), "Loop", "", first, *carry, body=proto)
 
 
 # Scans -------------------------------------------------------------------------------------
@@ -71,12 +71,12 @@ def _scan(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
     if length is not None and length > 0:
         return _steps(lo, node, operands)
     some = _positive(lo, operands[len(consts) + len(carry)], 0)
-    branches = {"then_branch": _branch(lo, node, operands, _steps)}
-    branches["else_branch"] = _branch(lo, node, operands, _nothing)
-    return _several(lo, _types(node), "If", some, **branches)
+    branches = {"then_branch": branch(lo, node, operands, _steps)}
+    branches["else_branch"] = branch(lo, node, operands, _nothing)
+    return several(lo, _types(node), "If", some, **branches)
 
 
-def _branch(lo: L, node: Node, operands: Sequence[str], rule: Any) -> Body:
+def branch(lo: L, node: Node, operands: Sequence[str], rule: Any) -> Body:
     """What a rule makes of the node, as a branch of a condition."""
     inner = lo.beside(Writer(lo.writer))
     return inner.writer.body([], rule(inner, node, operands), _types(node))
@@ -93,7 +93,7 @@ def _steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
     if stacked:
         ways["scan_output_directions"] = [way] * len(stacked)
     types = [*types[:states], *stacked]
-    return _several(lo, types, "Scan", *rest, body=body, num_scan_inputs=sequences, **ways)
+    return several(lo, types, "Scan", *rest, body=body, num_scan_inputs=sequences, **ways)
 
 
 def _nothing(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
     return lo.op(
         "If",
         lo.op("Greater", lo.op("Size", b), lo.scalar(0, "int64")),
-        then_branch=_branch(lo, node, (), steps),
-        else_branch=_branch(lo, node, (), lambda lo, node, _: (b,)),
+        then_branch=branch(lo, node, (), steps),
+        else_branch=branch(lo, node, (), lambda lo, node, _: (b,)),
     )
 
 

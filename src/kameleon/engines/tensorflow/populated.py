@@ -52,7 +52,7 @@ def where_some(
 
 
 def populated(rule: Rule) -> Rule:
-    """The rule of a convolution or an adjoint, and zeros where there's nothing to see."""
+    """The rule of a convolution, or of an adjoint, and zeros where there's nothing to see."""
 
     def where_it_sees(e: Tracing, node: Node, *values: Tensor) -> Tensor:
         if not in_doubt(e, node):
@@ -70,8 +70,9 @@ def _dims(e: Tracing, node: Node, values: tuple[Tensor, ...]) -> list[Any]:
     """The shape of the result."""
     first, second = map(shape_of, values[:2])
     window, name = node.attrs["window"], node.primitive.name
-    if name.endswith("_input"):
-        dims = [first[0], *e.size_operands(node, values[2:], "space"), second[-2]]
+    if "space" in node.attrs:
+        channels = second[-2] if name.endswith("_input") else first[-1]
+        dims = [first[0], *e.size_operands(node, values, "space"), channels]
     elif name == "conv_kernel":
         dims = [*window.sizes, first[-1], second[-1]]
     elif name == "depthwise_kernel":

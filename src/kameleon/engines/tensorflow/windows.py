@@ -15,7 +15,7 @@ from .._lowering import Rule
 from . import convolution
 from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus
 from .kernels import Tensor, cast, constant, kernel, raw, reshaped, shape_of, vector
-from .populated import in_doubt, places, where_some
+from .populated import in_doubt, places, populated, where_some
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -123,6 +123,7 @@ def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return line(found) if flat else found
 
 
+@populated
 def sum_unpool(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
     batch, *_, channels = shape_of(g)
@@ -246,6 +247,7 @@ def _inside(x: Tensor, window: Window) -> list[Tensor]:
     return _corners(padded(ones, window, False), window)
 
 
+@populated
 def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """By the kernel, where the index is that of a pooling in this graph."""
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
