@@ -72,4 +72,7 @@ CASES = {
     "no places of a mean": _case(
         "pool2d", (2, 7), (3, 3), (2, 2), known="channels", mode="avg", second=True
     ),
+    "no places of a mean that moves on by one": _case(
+        "pool2d", (9, 5), (1, 7), (1, 1), known="channels", mode="avg", cotangent="ones"
+    ),
 }

@@ -13,7 +13,7 @@ from .corpus import CASES
 from .windows import drawn, sweep
 
 # How many random cases fit into a few seconds; every new shape costs time where code is compiled.
-FEW = {"numpy": 60, "torch": 60, "onnxruntime": 40, "tensorflow": 15, "theano": 20, "jax": 4}
+FEW = {"numpy": 60, "torch": 60, "onnxruntime": 40, "tensorflow": 12, "theano": 20, "jax": 4}
 MANY = {"numpy": 5000, "torch": 5000, "onnxruntime": 3000, "tensorflow": 3000}
 
 

@@ -68,7 +68,7 @@ def populated(rule: Rule) -> Rule:
 
 def _dims(e: Tracing, node: Node, values: tuple[Tensor, ...]) -> list[Any]:
     """The shape of the result."""
-    first, second = map(shape_of, values[:2])
+    first, second = shape_of(values[0]), shape_of(values[1]) if len(values) > 1 else []
     window, name = node.attrs["window"], node.primitive.name
     if "space" in node.attrs:
         channels = second[-2] if name.endswith("_input") else first[-1]
@@ -78,8 +78,13 @@ def _dims(e: Tracing, node: Node, values: tuple[Tensor, ...]) -> list[Any]:
     elif name == "depthwise_kernel":
         dims = [*window.sizes, first[-1], second[-1] // first[-1]]
     else:
-        channels = second[-1] if name == "conv" else second[-1] * second[-2]
-        dims = [first[0], *places(first[1:-1], window), channels]
+        depth = {
+            "conv": lambda: second[-1],
+            "depthwise_conv": lambda: second[-1] * second[-2],
+            "patches": lambda: first[-1] * window.cells,
+            "sum_pool": lambda: first[-1],
+        }
+        dims = [first[0], *places(first[1:-1], window), depth[name]()]
     return [b if a is None else a for a, b in zip(node.shape, dims, strict=True)]
 
 

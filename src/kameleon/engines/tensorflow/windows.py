@@ -67,6 +67,7 @@ def _padded_space(space: list[Any], window: Window) -> list[Any]:
     return [plus(d, low + high) for d, (low, high) in zip(space, window.padding, strict=True)]
 
 
+@populated
 def patches(e: Tracing, node: Node, x: Tensor) -> Tensor:
     window = node.attrs["window"]
     x = padded(x, window)
@@ -108,6 +109,7 @@ def _folded(
 # Sums --------------------------------------------------------------------------------------------
 
 
+@populated
 def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """The mean, times the number of cells."""
     window = node.attrs["window"]
