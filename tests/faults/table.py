@@ -198,7 +198,7 @@ REWRITES = [
     Fault("float zeros are neutral", "transform/simplify.py",
           "    if node.dtype.is_integer:\n        found = _neutral(1, 0)(node)",
           "    if True:\n        found = _neutral(1, 0)(node)",
-          f"{CASES} tests/test_properties.py tests/test_stages.py tests/backend/test_operators.py"),
+          f"{CASES} tests/test_kept_code.py tests/test_stages.py"),
     Fault("the wrong branch", "transform/simplify.py",
           '"then" if known else "otherwise"', '"otherwise" if known else "then"',
           f"{GOLDEN} {FUNCTION} {CASES}", "phase or switch or cond"),
