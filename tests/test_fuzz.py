@@ -13,7 +13,7 @@ from fuzz.draft import Draft, WrongError
 from fuzz.generate import generated
 from fuzz.program import Program
 from fuzz.shrink import shrunk
-from fuzz.worker import quietly
+from fuzz.worker import quietly, tried
 
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine as embedded
@@ -49,6 +49,11 @@ def test_a_seed_is_one_program_and_its_text_is_all_of_it() -> None:
     assert first == again == Program.read(str(first))
     assert len(first.lines) > 20
     assert quietly(lambda: list(check(first, []))) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_programs_of_fixed_seeds(engine_name: str, seed: int) -> None:
+    assert not quietly(lambda: tried(seed, [n for n in [engine_name] if n != "numpy"]))
 
 
 def _wrong_in(rules: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:

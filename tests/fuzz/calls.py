@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from .draft import Draft, Entry
 
 Call = Callable[[Draft], str | None]
@@ -340,14 +342,24 @@ def _format(d: Draft) -> str:
 # Products and windows ---------------------------------------------------------------------------
 
 
-def _float_of(d: Draft, shape: tuple[int, ...], known: int = 0) -> Entry:
-    """A float tensor of these sizes; the first ones are known when it's built."""
+def _float_of(d: Draft, shape: tuple[int, ...]) -> Entry:
+    """A float tensor of these sizes."""
+    found = d.pick(lambda e: e.is_float and e.shape == shape) if d.flag(0.4) else None
+    return found or d.input(shape)
+
+
+def _kernel(d: Draft, shape: tuple[int, ...], known: int) -> Entry:
+    """A kernel of these sizes, the first ones known when it's built.
+
+    Its numbers are finite: whether a margin of zeros is multiplied is the engines' own choice.
+    """
 
     def fits(e: Entry) -> bool:
-        return e.is_float and e.shape == shape and None not in e.node.shape[:known]
+        good = e.is_float and e.shape == shape and None not in e.node.shape[:known]
+        return good and bool(np.isfinite(e.value).all())
 
     found = d.pick(fits) if d.flag(0.4) else None
-    return found or d.input(shape, known=known)
+    return found or d.input(shape, d.choice(["normal", "ties"]), known=known)
 
 
 @call
@@ -395,7 +407,7 @@ def _strides(d: Draft, rank: int) -> tuple[str, str]:
 def _convolution(rank: int) -> Call:
     def draw(d: Draft) -> str:
         x, form, channels, padding = _window(d, rank)
-        kernel = _float_of(d, (*(d.int(1, 3) for _ in range(rank)), channels, d.int(1, 3)), rank)
+        kernel = _kernel(d, (*(d.int(1, 3) for _ in range(rank)), channels, d.int(1, 3)), rank)
         strides, dilation = _strides(d, rank)
         return (
             f"K.conv{rank}d({x.name}, {kernel.name}, strides={strides}, padding={padding!r},"
@@ -426,7 +438,7 @@ for _rank in (2, 3):
 @call
 def depthwise_conv2d(d: Draft) -> str:
     x, form, channels, padding = _window(d, 2)
-    kernel = _float_of(d, (d.int(1, 3), d.int(1, 3), channels, d.int(1, 2)), 2)
+    kernel = _kernel(d, (d.int(1, 3), d.int(1, 3), channels, d.int(1, 2)), 2)
     s = d.int(1, 2)
     return (
         f"K.depthwise_conv2d({x.name}, {kernel.name}, strides={(s, s)}, padding={padding!r},"
@@ -439,8 +451,8 @@ def separable_conv(d: Draft) -> str:
     rank = d.choice([1, 2])
     x, form, channels, padding = _window(d, rank)
     deep = d.int(1, 2)
-    depth = _float_of(d, (*(d.int(1, 3) for _ in range(rank)), channels, deep), rank)
-    point = _float_of(d, (*(1,) * rank, channels * deep, d.int(1, 3)), rank)
+    depth = _kernel(d, (*(d.int(1, 3) for _ in range(rank)), channels, deep), rank)
+    point = _kernel(d, (*(1,) * rank, channels * deep, d.int(1, 3)), rank)
     return (
         f"K.separable_conv{rank}d({x.name}, {depth.name}, {point.name}, padding={padding!r},"
         f" data_format={form!r})"
@@ -450,7 +462,7 @@ def separable_conv(d: Draft) -> str:
 @call
 def conv2d_transpose(d: Draft) -> str:
     x, form, channels, padding = _window(d, 2)
-    kernel = _float_of(d, (d.int(1, 3), d.int(1, 3), d.int(1, 3), channels), 2)
+    kernel = _kernel(d, (d.int(1, 3), d.int(1, 3), d.int(1, 3), channels), 2)
     strides = (d.int(1, 2), d.int(1, 2))
     spatial = x.shape[2:] if form == "channels_first" else x.shape[1:3]
     sizes = [
