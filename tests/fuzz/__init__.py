@@ -8,3 +8,11 @@ call's value is held against an oracle that knows no Kameleon while the program 
 whole program runs on each engine. What is found is shrunk and written to a folder; programs that
 found something once are kept in `corpus/`.
 """
+
+import os
+import tempfile
+
+# Before the backend is imported, which reads settings, and writes them where there are none.
+os.environ.setdefault("KERAS_BACKEND", "numpy")
+os.environ.setdefault("KERAS_HOME", os.path.join(tempfile.gettempdir(), "kameleon-fuzz"))
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow tells of what it refuses
