@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from math import prod
 
-from ..ir.node import Node, dependents, walk
+from ..ir.node import Node, built_for, dependents, walk
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes
@@ -171,16 +171,19 @@ class _Lifting:
     def _make(self, node: Node) -> None:
         """Compute a node outside of the loop: over all steps, where it differs between them."""
         for n in walk([node], self._known):
-            if n in self._known:
-                continue
-            self._known.add(n)
-            if _is_size(n) and n.operands[0] in self.lifted:
-                self.steady[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
-            elif any(m in self.lifted for m in n.operands):
-                self.lifted[n] = LIFT[_rule_name(n)](self, n)
-            else:
-                operands = [self.steady[m] for m in n.operands]
-                self.steady[n] = n.primitive(*operands, **n.attrs) if operands else n
+            if n not in self._known:
+                self._known.add(n)
+                built_for(n, self._make_one, n)
+
+    def _make_one(self, n: Node) -> None:
+        """Compute a node whose operands have been."""
+        if _is_size(n) and n.operands[0] in self.lifted:
+            self.steady[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
+        elif any(m in self.lifted for m in n.operands):
+            self.lifted[n] = LIFT[_rule_name(n)](self, n)
+        else:
+            operands = [self.steady[m] for m in n.operands]
+            self.steady[n] = n.primitive(*operands, **n.attrs) if operands else n
 
     def over_time(self, node: Node) -> Node:
         """A node with the axis of time: repeated, if it's the same in all steps."""
