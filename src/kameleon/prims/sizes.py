@@ -15,6 +15,8 @@ from ..ir.primitive import CONSTANT, ZERO, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
 
 Size = int | Node
+# Of a node and an axis: the size operand that its size comes from, or an operand's axis.
+Origin = Callable[[Node, int], Node | tuple[Node, int] | None]
 # Origins of sizes are looked up, not followed, behind so many steps.
 NEAR = 16
 
@@ -124,6 +126,20 @@ def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
     return x.operands[0], kept[axis]
 
 
+def _windowed_origin(kernel_axis: int | None = None) -> Origin:
+    """The samples are those of what the window moves over, the channels the kernel's own."""
+
+    def origin(x: Node, axis: int) -> tuple[Node, int] | None:
+        if axis == 0:
+            return x.operands[0], 0
+        if kernel_axis is None or axis != len(x.shape) - 1:
+            return None
+        kernel = x.operands[1]
+        return kernel, len(kernel.shape) + kernel_axis
+
+    return origin
+
+
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
     """Of pooling: the samples. Of a scan: a state has the initial one's sizes; an output is
     followed through the body."""
@@ -166,7 +182,7 @@ def _one_hot_origin(x: Node, axis: int) -> Node | tuple[Node, int]:
 
 
 # By primitive: where the size of an axis comes from; a size operand or an operand's axis.
-SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
+SIZE_FROM: dict[str, Origin] = {
     "elementwise": _elementwise_origin,
     "identity": lambda x, axis: (x.operands[0], axis),
     "stop_gradient": lambda x, axis: (x.operands[0], axis),
@@ -202,12 +218,15 @@ SIZE_FROM: dict[str, Callable[[Node, int], Node | tuple[Node, int] | None]] = {
         ("softmax_crossentropy", "sparse_softmax_crossentropy", "argmax", "argmin"),
         _dropped_origin,
     ),
+    "conv": _windowed_origin(kernel_axis=-1),
+    "conv_input": _windowed_origin(kernel_axis=-2),
+    "depthwise_input": _windowed_origin(kernel_axis=-2),
     **dict.fromkeys(
         (
-            *("patches", "fold", "conv", "conv_input", "depthwise_conv", "depthwise_input"),
+            *("patches", "fold", "depthwise_conv"),
             *("sum_pool", "sum_unpool", "pool_pick", "unpool"),
         ),
-        lambda x, axis: (x.operands[0], 0) if axis == 0 else None,
+        _windowed_origin(),
     ),
 }
 

@@ -93,8 +93,8 @@ def _zeros(node: Node) -> Node:
 
 
 def _is_known(node: Node) -> bool:
-    """Whether no size is unknown, but perhaps that of the batch."""
-    return None not in node.shape[1:]
+    """Whether all sizes can be told without the node's value."""
+    return not any(isinstance(dim, Node) and node in dim.operands for dim in dims_of(node))
 
 
 def _of_nothing(node: Node) -> Node | None:
