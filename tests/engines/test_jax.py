@@ -15,7 +15,7 @@ pytest.importorskip("jax", reason="the JAX engine needs JAX")
 import jax
 
 from kameleon import backend as K
-from kameleon.engines.jax import arrays
+from kameleon.engines.jax import arrays, control
 from kameleon.engines.jax import executable as executable_module
 from kameleon.engines.jax.engine import engine
 from kameleon.errors import EngineError, EvaluationError, RecompilationWarning
@@ -423,3 +423,22 @@ def test_devices() -> None:
     found = engine.devices()
     assert found[0].partition(":")[0] == jax.devices()[0].platform
     assert "cpu:0" in found
+
+
+@pytest.mark.parametrize(("steps", "unrolled"), [(3, True), (control.LONGEST_UNROLLED + 1, False)])
+def test_short_loops_over_convolutions_are_unrolled(steps: int, unrolled: bool) -> None:
+    x, w = K.placeholder((1, steps, 3, 3, 1)), K.variable(np.full((3, 3, 2, 1), 0.1))
+
+    def step(inputs: Any, states: Any) -> Any:
+        seen = K.concatenate([inputs, states[0]])
+        new = K.tanh(K.conv2d(seen, w, padding="same"))
+        return new, [new]
+
+    last, _, _ = K.rnn(step, x, [K.zeros((1, 3, 3, 1))])
+    outputs = [last, *K.gradients(K.sum(last), [w])]
+    values = np.random.default_rng(0).normal(size=(1, steps, 3, 3, 1))
+    function = K.function([x], outputs, engine="jax")
+    got, want = function([values]), K.function([x], outputs, engine="numpy")([values])
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+    assert (f"unroll={steps}\n" in function.source) is unrolled
