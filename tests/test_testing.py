@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.errors import ArgumentError, GradientError
+from kameleon.errors import ArgumentError, EvaluationError, GradientError
 from kameleon.ir.node import Node
 from kameleon.prims.control import with_gradient
 from kameleon.testing import check_gradients, directional_difference
@@ -66,7 +66,7 @@ def test_a_missing_influence_is_found() -> None:
 
 def test_a_gradient_of_another_shape_is_found() -> None:
     x = K.placeholder((None,), dtype="float64")
-    with pytest.raises(AssertionError, match=r"has shape \(6,\), its value \(3,\)"):
+    with pytest.raises(EvaluationError, match=r"taken as equal differ at run time: \(6, .*3"):
         check_gradients(with_rule(x, lambda g, x: K.concatenate([g, g])), [x], {x: AT})
 
 

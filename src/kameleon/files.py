@@ -124,7 +124,7 @@ def _written(target: str, data: bytes, publish: Callable[[str], bool]) -> bool:
                 return publish(draft)
             finally:
                 file.close()
-                if os.path.lexists(draft):
+                with suppress(FileNotFoundError):  # published, or removed as an abandoned one
                     os.remove(draft)
 
 

@@ -54,7 +54,7 @@ def test_sizes_of_which_nothing_is_left_are_forgotten(store: Buffers) -> None:
     """Or programs of ever new sizes would make looking one up slower and slower."""
     for size in range(100, 1000):
         store.keep(size, size)
-    inside = store._store
+    [inside] = store._there
     assert len(inside._sizes) == len(inside._by_size) == len(inside._buffers) == 1
     store.clear()
     assert (store.held, store.take(999)) == (0, None)
@@ -63,10 +63,11 @@ def test_sizes_of_which_nothing_is_left_are_forgotten(store: Buffers) -> None:
 def test_nobody_waits_for_the_store(store: Buffers) -> None:
     """A finalizer or a signal's handler may come while the same thread is at it."""
     store.keep(100, "kept")
-    with store._lock:
-        store.keep(100, "another")
-        assert store.take(100) is None
-    assert store.held == 100
+    inside = store._away()
+    assert store.take(100) is None
+    store.keep(100, "another")
+    store._there.append(inside)
+    assert (store.held, store.take(100)) == (100, "kept")
 
 
 def test_a_change_that_is_interrupted_leaves_no_half_of_it(

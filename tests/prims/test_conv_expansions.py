@@ -15,7 +15,6 @@ import pytest
 from support import native_in
 
 from kameleon.engines.numpy.engine import engine
-from kameleon.errors import KameleonError
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
@@ -419,9 +418,12 @@ def test_an_unknown_batch_expands(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["patches", "max_pool", "sum_pool"])
-def test_the_expansion_of_an_unknown_space_is_refused(name: str) -> None:
+def test_an_unknown_space_expands(name: str) -> None:
     s = PLAIN[3]
-    x = input_node(TensorType((BATCH, None, None, CHANNELS), as_dtype("float64")))
-    y = USES[name].build(s, x)
-    with pytest.raises(KameleonError, match="known spatial sizes"):
-        simplify(Graph([x], [y]), native_in(KERNELS - COMPOSITES))
+    [value], build = operands(USES[name], s), USES[name].build
+    known = parameter(value, BATCH)
+    free = input_node(TensorType((BATCH, None, None, CHANNELS), as_dtype("float64")))
+    (want,) = run([known], [build(s, known)], KERNELS, [value])
+    for native in (KERNELS, KERNELS - COMPOSITES):
+        (got,) = run([free], [build(s, free)], native, [value])
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)

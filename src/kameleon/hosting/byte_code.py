@@ -114,12 +114,21 @@ def _is_byte_code(config: Mapping[str, Any], part: str) -> bool:
 
 def _refusal(config: Mapping[str, Any], part: str) -> str:
     name = config.get("name")
+    listing = described(config[part])
+    remedies = (
+        f"Give a function of yours in its place, custom_objects={{{name!r}: function}}; or build"
+        " the model by its program and take its weights alone, model.load_weights(path)"
+    )
+    if listing is None:
+        listing = "It's no byte code of this Python, so it can't be shown, and couldn't run either."
+    else:
+        remedies += (
+            "; or, if you trust whoever wrote the model, load it with safe_mode=False, as in"
+            f" load_model(path, safe_mode=False), or set {ALLOWED_BY}=1"
+        )
     return (
         f"the Lambda layer {name!r} has its {part} as byte code, which would run with all that you"
-        f" may do; it isn't loaded. {described(config[part])}\n"
-        f"Give a function of yours in its place, custom_objects={{{name!r}: function}}; or, if you"
-        " trust whoever wrote the model, load it with safe_mode=False, as in"
-        f" load_model(path, safe_mode=False), or set {ALLOWED_BY}=1."
+        f" may do; it isn't loaded. {listing}\n{remedies}."
     )
 
 
@@ -141,8 +150,11 @@ dis.dis(code)
 MOST_LINES = 60
 
 
-def described(stored: Any) -> str:
-    """The names that a stored function uses, and its disassembly; nothing of it runs."""
+def described(stored: Any) -> str | None:
+    """The names that a stored function uses, and its disassembly; nothing of it runs.
+
+    None where it's no byte code of this Python.
+    """
     import subprocess  # late: it takes long to import
 
     try:
@@ -156,7 +168,7 @@ def described(stored: Any) -> str:
     except (OSError, TypeError, subprocess.SubprocessError):
         return "It can't be shown here."
     if child.returncode:
-        return "It's no byte code of this Python, so it can't be shown, and couldn't run either."
+        return None
     lines = child.stdout.decode("utf-8", "replace").splitlines()
     lines[MOST_LINES:] = [f"… and {len(lines) - MOST_LINES} more lines"] * (len(lines) > MOST_LINES)
     return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)

@@ -127,6 +127,12 @@ EXCLUSIONS = (
         " on random numbers: at 4 of 5 seeds it is, here as on TensorFlow 1.15, not at its own",
         may_pass=True,
     ),
+    Exclusion(
+        "integration_tests/test_temporal_data_tasks.py::test_temporal_classification",
+        "wants an accuracy of 0.8 of a small network after 4 epochs, which hangs on random numbers:"
+        " at 19 of 30 seeds it is, on TensorFlow 1.15 at 23, and not at its own seed",
+        may_pass=True,
+    ),
 )
 
 # Tests skip themselves by the backend's name, of which they know three. These skips don't hold
