@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ir.node import Node
 from ..ir.primitive import ITEM
 from ..ir.sizes import Root, Sizes
+from ..prims.windows import OVER, space_dims
 
 
 def is_trusted(node: Node) -> bool:
@@ -25,8 +26,6 @@ def is_trusted(node: Node) -> bool:
 # Windows with nothing to see -----------------------------------------------------------------
 
 Axis = tuple[Node, int]
-# What moves a window over its first operand.
-OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
 # Whose axes must have elements for there to be anything to compute: the node's or an operand's.
 PLACES_OF = {
     **dict.fromkeys(("conv_input", "depthwise_input", "unpool", "sum_unpool"), 0),
@@ -35,10 +34,14 @@ PLACES_OF = {
 
 
 def counted_axes(node: Node) -> list[Axis]:
-    """The axes of unknown size (the batch, places) without which a window sees nothing."""
+    """The axes of unknown size without which a window sees nothing: samples, places, channels."""
     operand = PLACES_OF.get(node.primitive.name)
     places = node if operand is None else node.operands[operand]
-    return [(places, i) for i, d in enumerate(places.shape[:-1]) if d is None]
+    last = len(places.shape) - 1
+    source = node.operands[0] if node.primitive is ITEM else node
+    tensors = [x for x in source.operands if len(x.shape) == last + 1]
+    around = [(places, i) for i in range(last) if places.shape[i] is None]
+    return around + [(x, last) for x in tensors if x.shape[last] is None]
 
 
 def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
@@ -64,6 +67,7 @@ def _before(node: Node, axis: int) -> Axis | None:
         return (source.operands[0], axis) if sum(window.padding[axis - 1]) >= span - 1 else None
     if "space" not in source.attrs:
         return None
-    unknown = [i for i, d in enumerate(source.attrs["space"], 1) if d is None]
-    size = source.operands[len(source.operands) - len(unknown) + unknown.index(axis)]
-    return (size.operands[0], size.attrs["axis"]) if size.primitive.name == "size" else None
+    size = space_dims(source)[axis - 1]
+    if isinstance(size, int) or size.primitive.name != "size":
+        return None
+    return size.operands[0], size.attrs["axis"]

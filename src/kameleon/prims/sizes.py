@@ -270,7 +270,7 @@ def plus(size: Size, number: int) -> Size:
 
 
 def over(size: Size, number: int) -> Size:
-    """A size divided by a positive number that goes into it."""
+    """A size divided by a positive number, rounded down."""
     from .elementwise import floor_div, full_like
 
     if isinstance(size, int):

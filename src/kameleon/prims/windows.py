@@ -57,8 +57,19 @@ class Window(NamedTuple):
 RECORDS["Window"] = Window
 
 
+# What moves a window over its first operand.
+OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
+
+
 def space_of(x: Node) -> Shape:
     return x.shape[1:-1]
+
+
+def space_dims(node: Node) -> list[Size]:
+    """The spatial sizes that `space` states: its unknown ones are the node's last operands."""
+    space = node.attrs["space"]
+    unknown = iter(node.operands[len(node.operands) - space.count(None) :])
+    return [next(unknown) if d is None else d for d in space]
 
 
 def check_space(what: str, x: Node, window: Window) -> None:

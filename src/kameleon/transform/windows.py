@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.node import Node
+from ..ir.primitive import ITEM
 from ..ir.types import Dim, Shape
-from ..prims.elementwise import constant
+from ..prims.elementwise import constant, full_like, maximum
+from ..prims.indexing import sizes_product
 from ..prims.movement import WHOLE, broadcast_to, slice_, unslice
-from ..prims.sizes import Size, dims_of, size_of, split
-from ..prims.windows import Window, space_of
+from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, split
+from ..prims.windows import OVER, Window, space_dims, space_of
 
 Cut = tuple[int | None, int | None, int]
 
@@ -77,8 +79,7 @@ def _onto_input(node: Node) -> Node | None:
     if found is None:
         return None
     cuts, window = found
-    rest = iter(node.operands[2:])
-    space: list[Size] = [next(rest) if d is None else d for d in node.attrs["space"]]
+    space = space_dims(node)
     cells = [
         dim if cut == WHOLE else size_of(g, axis) if cut[2] > 1 else cut[1] or 0
         for axis, (dim, cut) in enumerate(zip(space, cuts, strict=True), 1)
@@ -88,32 +89,67 @@ def _onto_input(node: Node) -> Node | None:
     return unslice(inner, [size_of(g, 0), *space, size_of(k, -2)], [WHOLE, *cuts, WHOLE])
 
 
-def _zeros(node: Node) -> Node:
-    return broadcast_to(constant(0, node.dtype), dims_of(node))
+# What is empty -------------------------------------------------------------------------------
+
+# By primitive, how many channels come out where that isn't said: operands whose last axes tell.
+CHANNELS = {"depthwise_conv": (0, 1), "sum_pool": (0,), "max_pool": (0,)}
 
 
-def _is_known(node: Node) -> bool:
-    """Whether all sizes can be told without the node's value."""
-    return not any(isinstance(dim, Node) and node in dim.operands for dim in dims_of(node))
+def _count(window: Window, axis: int, dim: Size) -> Size:
+    """How many places the window takes along an axis of that size."""
+    if isinstance(dim, int):
+        count = window.out_dim(axis, dim)
+        assert count is not None
+        return count
+    stride, span = window.strides[axis], (window.sizes[axis] - 1) * window.dilation[axis] + 1
+    room = as_node(plus(dim, sum(window.padding[axis]) - span + stride))
+    return over(maximum(room, full_like(room, 0)), stride)
+
+
+def _told(node: Node) -> list[Size] | None:
+    """All sizes of the value of a window's primitive, without that value; None where one of them
+    can't be told so."""
+    source = node.operands[0] if node.primitive is ITEM else node
+    dims = dims_of(node)
+    for axis, dim in enumerate(dims):
+        if not (isinstance(dim, Node) and node in dim.operands):
+            continue
+        told = _told_axis(source, axis, len(dims) - 1)
+        if told is None:
+            return None
+        dims[axis] = told
+    return dims
+
+
+def _told_axis(node: Node, axis: int, last: int) -> Size | None:
+    name, attrs, x = node.primitive.name, node.attrs, node.operands[0]
+    if axis == 0:
+        return size_of(x, 0)
+    if axis == last:
+        factors = [size_of(node.operands[i], -1) for i in CHANNELS.get(name, ())]
+        return sizes_product(factors) if factors else None
+    if "space" in attrs:
+        return space_dims(node)[axis - 1]
+    return _count(attrs["window"], axis - 1, size_of(x, axis)) if name in OVER else None
 
 
 def _of_nothing(node: Node) -> Node | None:
     """f(x, …) -> 0, where x or what it's combined with has no elements; f is linear in both."""
     tensors = [x for x in node.operands if x.shape]
-    empty = 0 in node.shape or any(0 in x.shape for x in tensors)
-    return _zeros(node) if empty and _is_known(node) else None
+    if 0 not in node.shape and not any(0 in x.shape for x in tensors):
+        return None
+    dims = _told(node)
+    return None if dims is None else broadcast_to(constant(0, node.dtype), dims)
 
 
 def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
     """max_pool(x) -> (0, 0), where it has no elements"""
-    values, _ = node.results
-    if 0 not in values.shape or not _is_known(values):
+    if 0 not in node.results[0].shape:
         return None
-    return tuple(broadcast_to(constant(0, r.dtype), _pooled_dims(r, node)) for r in node.results)
-
-
-def _pooled_dims(result: Node, node: Node) -> list[Size]:
-    return [size_of(node.operands[0], 0), *dims_of(result)[1:]]
+    dims = _told(node.results[0])
+    if dims is None:
+        return None
+    return tuple(broadcast_to(constant(0, result.dtype), dims) for result in node.results)
 
 
 RULES: dict[str, tuple[Callable[[Node], Node | None], ...]] = {

@@ -156,8 +156,10 @@ def _last(lo: L, count: int | str, stride: int) -> int | str:
     """Behind the last place, counted from the first."""
     if isinstance(count, int):
         return max(0, (count - 1) * stride + 1)
-    result: str = lo.op("Mul", count, lo.ints(stride))
-    return result if stride == 1 else lo.op("Sub", result, lo.ints(stride - 1))
+    if stride == 1:
+        return count
+    result = lo.op("Sub", lo.op("Mul", count, lo.ints(stride)), lo.ints(stride - 1))
+    return str(lo.op("Max", result, lo.ints(0)))  # of no places: not counted from the end
 
 
 def _plus(lo: L, a: int | str, b: int) -> int | str:
@@ -404,8 +406,9 @@ def _populated(rule: Rule) -> Rule:
 
 
 def _counts(lo: L, node: Node) -> list[Any]:
-    """How many places there are, where that is unknown; to have no samples is no trouble."""
-    axes = [axis for _, axis in counted_axes(node) if axis]
+    """How many places there are, where that is unknown; to have no samples or channels is no
+    trouble."""
+    axes = [axis for _, axis in counted_axes(node) if 0 < axis < len(node.shape) - 1]
     if "space" in node.attrs:
         return lo.dims_of(node.operands[0], axes)
     dims = _dims(lo, node)

@@ -15,7 +15,7 @@ import tensorflow as tf
 from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
-from .._windows import PLACES_OF, counted_axes, filled_by
+from .._windows import counted_axes, filled_by
 from .kernels import Tensor, constant, raw, shape_of, vector
 
 if TYPE_CHECKING:
@@ -89,8 +89,6 @@ def _dims(e: Tracing, node: Node, values: tuple[Tensor, ...]) -> list[Any]:
 
 
 def _counts(node: Node, values: tuple[Tensor, ...], dims: list[Any]) -> list[Any]:
-    """How many samples and places there are, where that is unknown."""
-    axes = counted_axes(node)
-    operand = PLACES_OF.get(node.primitive.name)
-    sizes = dims if operand is None else shape_of(values[operand])
-    return [sizes[axis] for _, axis in axes]
+    """How many samples, places and channels there are, where that is unknown."""
+    given = {x: shape_of(value) for x, value in zip(node.operands, values, strict=False)}
+    return [given.get(x, dims)[axis] for x, axis in counted_axes(node)]
