@@ -88,9 +88,15 @@ def _arithmetic(name: str) -> Rule:
         if node.operands[0].dtype.is_bool:
             function = LOGIC.get(name, function)
         rank = len(node.shape)
-        return function(*(_raised(x, rank) for x in operands))
+        return _stretchable(function(*(_raised(x, rank) for x in operands)), node)
 
     return rule
+
+
+def _stretchable(y: Value, node: Node) -> Value:
+    """A result whose axes of size 1 PyTensor may stretch: it knows less of sizes than the graph."""
+    axes = [i for i, d in enumerate(node.shape) if d == 1 and not y.type.broadcastable[i]]
+    return pt.specify_broadcastable(y, *axes) if axes else y
 
 
 def _raised(x: Value, rank: int) -> Value:
