@@ -1,8 +1,8 @@
 """Windows that may have nothing to see when a graph runs.
 
-TensorFlow's convolutions give wrong sizes, or fail, where there are no samples or no places. So
-a call whose inputs have none isn't made (`Executable.needs_elements`); where that can't be told
-from the inputs, the convolution is one branch of a condition, and zeros the other.
+TensorFlow's convolutions give wrong sizes, or fail, where there are no samples, places or
+channels. So a call whose inputs have none isn't made (`Executable.needs_elements`); where that
+can't be told from the inputs, the convolution is one branch of a condition, and zeros the other.
 """
 
 from __future__ import annotations
