@@ -27,6 +27,7 @@ NEVER_RUN = (
 NEEDS = {
     "keras/engine/test_training.py": ("pandas",),
     "keras/callbacks/callbacks_test.py": ("requests",),
+    "keras/metrics_confusion_matrix_test.py": ("tensorflow",),
     "integration_tests/preprocessing/image_test.py": ("PIL", "scipy"),
 }
 
