@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -83,6 +84,21 @@ def side_by_side(works: list[Callable[[], None]]) -> None:
     assert not any(thread.is_alive() for thread in threads), "a deadlock"
     if failures:
         raise failures[0]
+
+
+def printed_by(script: str, *arguments: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The last line that a program of the tests prints, as JSON; it runs in a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, str(TESTS / script), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return printed
 
 
 def run_python(

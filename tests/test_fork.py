@@ -10,13 +10,11 @@ import ast
 import functools
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PACKAGE, TESTS, run_python
+from support import PACKAGE, TESTS, printed_by, run_python
 
 from kameleon.config import installed
 
@@ -39,17 +37,7 @@ def found(engine: str, threads: int = 1) -> dict[str, Any]:
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
     }
-    done = subprocess.run(
-        [sys.executable, str(TESTS / "forking.py"), engine, str(threads)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return printed
+    return printed_by("forking.py", engine, str(threads), environment=environment)
 
 
 def test_children_find_what_was_committed_and_go_on(engine_name: str) -> None:

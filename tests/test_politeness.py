@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
-import subprocess
-import sys
 import tempfile
 from typing import Any
 
 from politeness import GENERATORS, LIBRARIES, READERS, RUDE
-from support import SOURCE, TESTS
+from support import SOURCE, printed_by
 
 Flags = dict[str, str]
 
@@ -29,17 +26,7 @@ def observed(engine: str, order: str) -> dict[str, Any]:
             "KERAS_BACKEND": engine,
             "PYTHONPATH": os.pathsep.join([str(SOURCE), environment.get("PYTHONPATH", "")]),
         }
-        done = subprocess.run(
-            [sys.executable, str(TESTS / "politeness.py"), engine, order],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr[-4000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        return printed_by("politeness.py", engine, order, environment=environment)
 
 
 def differences(old: Flags, new: Flags, but: tuple[str, ...] = ()) -> dict[str, tuple[str, str]]:
