@@ -313,3 +313,15 @@ print(*(name for name in ("jax", "torch", "tensorflow") if name in sys.modules))
     done = run_python(code, tmp_path, {"KERAS_BACKEND": "theano"})
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
     assert done.stderr.strip() in ("", "Using Theano backend.")
+
+
+def test_sizes_of_one_that_only_the_graph_knows(mode: Any) -> None:
+    """PyTensor is told so by a node whose constants are no arrays."""
+    weights = K.variable(np.ones((4, 1)))
+    x, target = K.placeholder((None, 4)), K.placeholder((None, None))
+    loss = K.mean(K.binary_crossentropy(target, K.sigmoid(K.dot(x, weights))))
+    step = K.function(
+        [x, target], [loss], updates=[(weights, weights - K.gradients(loss, weights)[0])]
+    )
+    values = [step([-np.ones((3, 4)), np.ones((3, 1))])[0] for _ in range(2)]
+    assert values[1] < values[0]

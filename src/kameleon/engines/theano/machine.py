@@ -18,6 +18,7 @@ from pytensor.link.vm import VMLinker
 from pytensor.printing import debugprint
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.type import TensorType as Array
 
 from ..._locks import lock
 from ..._private import Private
@@ -223,8 +224,8 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
 
 
 def _is_large(type: Any) -> bool:
-    """Whether a value of one of PyTensor's types is worth a buffer from the pool."""
-    return is_large(type.shape, np.dtype(type.dtype).itemsize)
+    """Whether a value of one of PyTensor's types, not all arrays, is worth a buffer of the pool."""
+    return isinstance(type, Array) and is_large(type.shape, np.dtype(type.dtype).itemsize)
 
 
 # Trying out what is private ------------------------------------------------------------------
