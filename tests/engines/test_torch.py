@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import run_python
+from support import SOURCE, run_python
 from threefry import reference_words
 
 if importlib.util.find_spec("torch") is None:
@@ -496,6 +497,26 @@ def test_graphs_through_the_compiler() -> None:
         array = RNG.normal(size=(rows, 4)).astype("float32")
         for got, expected in zip(run([array]), plain([array]), strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_compiler_is_refused_where_it_would_end_the_process(tmp_path: Path) -> None:
+    """Triton behind TensorFlow: both are stood in for."""
+    (tmp_path / "triton").mkdir()
+    code = """
+import sys
+sys.modules["tensorflow"] = object()
+import numpy as np
+from kameleon import backend as K
+from kameleon.errors import EngineError
+x = K.variable(np.ones(3))
+try:
+    K.function([], [x + 1], engine="torch.compile")([])
+except EngineError as error:
+    print(error)
+"""
+    paths = f"{SOURCE}{os.pathsep}{tmp_path}"
+    done = run_python(code, tmp_path, {"KERAS_BACKEND": "numpy", "PYTHONPATH": paths})
+    assert "import triton" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("shape", [(3, 8), (8, 3), (4, 4)])

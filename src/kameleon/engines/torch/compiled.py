@@ -7,11 +7,14 @@ compiled in; those that turn out to vary are left open by one further compilatio
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 
+from ...errors import EngineError
 from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
@@ -19,6 +22,14 @@ from .._code.code import Code, Language
 from . import kernels, random
 from .engine import TorchEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
+
+# The compiler loads Triton, where it's installed. Triton 3.7 and TensorFlow 2.21 both bring LLVM,
+# and the process dies when Triton is the second.
+if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("triton"):
+    raise EngineError(
+        "torch.compile can't be loaded behind TensorFlow here, for Triton would end the process:"
+        " `import triton` before TensorFlow is loaded, or choose the engine 'torch'"
+    )
 
 
 def _choose_zero(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
