@@ -16,6 +16,7 @@ LABELS = RNG.integers(0, CLASSES, 64).astype("int32")
 FACTORS = RNG.uniform(0.9, 1.1, (1000, 100)).astype("float32")
 WEIGHTS = RNG.normal(size=(1000, 100)).astype("float32")
 DENSE = RNG.normal(size=(5000, 64)).astype("float32")
+SLOPES = RNG.normal(size=(2000, 64)).astype("float32")
 STEPS = RNG.normal(size=(1000, 16)).astype("float32")
 
 
@@ -36,6 +37,8 @@ def kameleon() -> dict[str, Pair]:
     labels, x = K.placeholder((None,), dtype="int32"), K.placeholder((None, 100))
     g, rows = K.placeholder((None, 100)), K.placeholder((None, 16))
     sparse, dense = K.placeholder((None, 5000), sparse=True), K.placeholder((5000, 64))
+    dotted, slopes = K.dot(sparse, dense), K.placeholder((None, 64))
+    of_dense = K.gradients(K.sum(dotted * slopes), [dense])
     product = K.gradients(K.sum(K.prod(x, axis=1)), [x])
     running = K.gradients(K.sum(K.cumprod(x, axis=1) * g), [x])
     mapped = K.map_fn(lambda row: K.tanh(row * 2.0 + K.sum(K.square(row))), rows)
@@ -44,7 +47,8 @@ def kameleon() -> dict[str, Pair]:
             K.function([labels], [K.one_hot(labels, CLASSES)]),
             [LABELS],
         ),
-        "sparse dot": (K.function([sparse, dense], [K.dot(sparse, dense)]), [matrix(), DENSE]),
+        "sparse dot": (K.function([sparse, dense], [dotted]), [matrix(), DENSE]),
+        "gradient of sparse dot": (K.function([sparse, slopes], of_dense), [matrix(), SLOPES]),
         "gradient of prod": (K.function([x], product), [FACTORS]),
         "gradient of cumprod": (K.function([x, g], running), [FACTORS, WEIGHTS]),
         "map_fn, 1,000 steps": (K.function([rows], [mapped]), [STEPS]),

@@ -43,6 +43,14 @@ def shuffled(dense: Array, seed: int = 1) -> Any:
     return sp.coo_matrix((dense[i, j][order] / 2, (i[order], j[order])), shape=dense.shape)
 
 
+# How the elements of a matrix may come.
+ORDERS: dict[str, Any] = {
+    "ascending rows": lambda pairs: np.lexsort(pairs[::-1]),
+    "ascending columns": np.lexsort,
+    "neither": lambda pairs: np.arange(len(pairs[0]))[::-1],
+}
+
+
 # --- what is sparse -----------------------------------------------------------------------------
 
 
@@ -272,20 +280,48 @@ def test_expansions_agree_with_the_native_rules() -> None:
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
+@pytest.mark.parametrize("scipy", [True, False], ids=["SciPy's kernel", "without SciPy"])
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("rows, columns, width, count", [
-    (3, 40, 200, 90), (500, 30, 3, 700), (50, 50, 40_000, 60), (1000, 1000, 70, 4000),
+    (3, 40, 200, 90), (500, 30, 3, 700), (50, 50, 40_000, 60), (1000, 1000, 70, 4000), (4, 3, 1, 9),
+    (5, 5, 0, 3), (5, 5, 2, 0), (0, 5, 2, 0),
 ])  # fmt: skip
-def test_both_ways_to_add_rows_up(rows: int, columns: int, width: int, count: int) -> None:
+def test_the_embedded_product(
+    monkeypatch: pytest.MonkeyPatch, rows: int, columns: int, width: int, count: int,
+    order: str, scipy: bool,
+) -> None:  # fmt: skip
+    if not scipy:
+        monkeypatch.setattr("kameleon.engines.numpy.sparse.compiled", lambda: None)
     rng = np.random.default_rng(8)
-    indices = np.stack([rng.integers(0, rows, count), rng.integers(0, columns, count)], axis=1)
+    pairs = [rng.integers(0, size, count if size else 0) for size in (rows, columns)]
+    indices = np.stack(pairs, axis=1)[ORDERS[order](pairs)]
     values, y = rng.normal(size=count), rng.normal(size=(columns, width))
     dense = sparse_to_dense(indices, values, (rows, columns))
     np.testing.assert_allclose(
         dense, sp.coo_matrix((values, tuple(indices.T)), shape=(rows, columns)).toarray()
     )
-    np.testing.assert_allclose(
-        sparse_dot(indices, values, y, rows), dense @ y, rtol=1e-9, atol=1e-12
-    )
+    product = sparse_dot(indices, values, y, rows)
+    assert product.shape == (rows, width) and product.dtype == "float64"
+    np.testing.assert_allclose(product, dense @ y, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int64"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("width", [1, 3])
+def test_what_is_stored_counts_and_nothing_else(order: str, width: int, dtype: str) -> None:
+    """A stored 0 times NaN is NaN, what isn't stored times NaN is nothing."""
+    pairs = [np.array([0, 0, 1, 3]), np.array([1, 2, 2, 0])]
+    at = ORDERS[order](pairs)
+    values = np.array([0, 2, 3, -1], dtype)
+    worst = np.nan if np.dtype(dtype).kind == "f" else 7
+    y = np.stack([[1, worst, 5, worst]] * width, axis=1).astype(dtype)
+    sparse = K.placeholder((4, 4), dtype=dtype, sparse=True)
+    dense = K.placeholder((4, width), dtype=dtype)
+    f = Function([*sparse.parts, dense], [K.dot(sparse, dense)])
+    (got,) = f([np.stack(pairs, 1)[at], values[at], np.array([4, 4]), y])
+    first = 0 * worst + 10
+    np.testing.assert_array_equal(got, np.stack([[first, 15, 0, -1]] * width, axis=1))
+    assert got.dtype == dtype
 
 
 @pytest.mark.parametrize("bad", [[0, 3], [2, 0], [-1, 0], [0, -1]])

@@ -390,6 +390,7 @@ def mapped(rows: np.ndarray) -> np.ndarray:
 SMALL = {
     "one_hot, 50,000 classes": one_hot,
     "sparse dot": lambda matrix, dense: matrix @ dense,
+    "gradient of sparse dot": lambda matrix, slopes: matrix.T @ slopes,
     "gradient of prod": prod_slope,
     "gradient of cumprod": cumprod_slope,
     "map_fn, 1,000 steps": mapped,

@@ -181,13 +181,22 @@ def one_hot(labels: np.ndarray) -> np.ndarray:
     return found.scatter_(1, torch.from_numpy(labels).long()[:, None], 1.0).numpy()
 
 
-def sparse_dot(matrix: Any, dense: np.ndarray) -> np.ndarray:
-    """Compressed rows times a dense matrix."""
+def compressed(matrix: Any) -> torch.Tensor:
+    """SciPy's compressed rows as PyTorch's."""
     parts = (torch.from_numpy(part) for part in (matrix.indptr, matrix.indices, matrix.data))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such tensors are in beta state
-        rows = torch.sparse_csr_tensor(*parts, size=matrix.shape)
-    return (rows @ torch.from_numpy(dense)).numpy()
+        return torch.sparse_csr_tensor(*parts, size=matrix.shape)
+
+
+def sparse_dot(matrix: Any, dense: np.ndarray) -> np.ndarray:
+    """Compressed rows times a dense matrix."""
+    return (compressed(matrix) @ torch.from_numpy(dense)).numpy()
+
+
+def sparse_dot_slope(matrix: Any, slopes: np.ndarray) -> np.ndarray:
+    """The transposed matrix times slopes."""
+    return (compressed(matrix).t() @ torch.from_numpy(slopes)).numpy()
 
 
 def prod_slope(x: np.ndarray) -> np.ndarray:
@@ -211,6 +220,7 @@ def mapped(rows: np.ndarray) -> np.ndarray:
 SMALL = {
     "one_hot, 50,000 classes": one_hot,
     "sparse dot": sparse_dot,
+    "gradient of sparse dot": sparse_dot_slope,
     "gradient of prod": prod_slope,
     "gradient of cumprod": cumprod_slope,
     "map_fn, 1,000 steps": mapped,

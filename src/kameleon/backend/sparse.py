@@ -111,18 +111,23 @@ def elements_of(matrix: Any) -> tuple[np.ndarray[Any, Any], ...]:
         array = np.asarray(matrix)
         indices = np.argwhere(array)
         return indices, array[tuple(indices.T)], np.array(array.shape, np.int64)
-    if matrix.ndim == 2:
-        matrix = matrix.tocsr()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()  # the user's own stays as it is
-            matrix.sum_duplicates()
-    coordinates = matrix.tocoo()
-    indices = np.stack(coordinates.coords if matrix.ndim != 2 else _coords(coordinates), axis=1)
-    return indices.astype(np.int64), np.array(coordinates.data), np.array(matrix.shape, np.int64)
+    shape = np.array(matrix.shape, np.int64)
+    if matrix.ndim != 2:
+        matrix = matrix.tocoo()
+        return _side_by_side(matrix.coords), matrix.data, shape
+    matrix = matrix.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # the user's own stays as it is
+        matrix.sum_duplicates()
+    rows = np.repeat(np.arange(len(matrix.indptr) - 1), np.diff(matrix.indptr))
+    return _side_by_side((rows, matrix.indices)), matrix.data, shape
 
 
-def _coords(matrix: Any) -> tuple[Any, Any]:
-    return matrix.row, matrix.col
+def _side_by_side(columns: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Columns as an array (count, len(columns)), in which each of them lies together: kernels
+    read one after the other.
+    """
+    return np.array(columns, np.int64).T
 
 
 def feed_parts(matrix: Any, sparse: SparseTensor) -> list[np.ndarray[Any, Any]]:

@@ -1,8 +1,11 @@
-"""Sparse tensors for the NumPy engine: scattered sums, and sparse times dense row by row."""
+"""Sparse tensors for the NumPy engine: scattered sums, and sparse times dense by SciPy's kernels,
+or row by row where it isn't installed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +14,8 @@ from .kernels import check_index
 
 Array = Any
 
+# Dtypes that SciPy multiplies as others do: bools and float16 it doesn't.
+_COMPILED: Final = (np.float32, np.float64)
 # A row of so many products is a vector times a matrix; others are summed side by side.
 _LONG_ROW: Final = 2048
 # Sums made at a time: they should stay in the cache while products are added.
@@ -32,41 +37,83 @@ def sparse_to_dense(indices: Array, values: Array, shape: Sequence[int]) -> Arra
 
 def sparse_dot(indices: Array, values: Array, y: Array, rows: int) -> Array:
     """The product of a sparse matrix (rows, len(y)), given by its elements, and y."""
-    row, column = indices[:, 0], indices[:, 1]
-    check_index(row, rows)
-    check_index(column, len(y))
-    out = np.zeros((rows, y.shape[1]), y.dtype)
-    if not out.size or not row.size:
-        return out
-    if (row[1:] < row[:-1]).any():
+    row, column = indices.T
+    shape = int(rows), len(y)
+    starts = row_starts(indices, shape)
+    if not row.size or not y.size:
+        return np.zeros((shape[0], y.shape[1]), y.dtype)
+    own = compiled() if y.dtype in _COMPILED else None
+    if starts is None:
+        if own and _ascends(column):  # a transposed matrix, as in gradients
+            return own.csc_array((values, row, _starts(column, shape[1])), shape) @ y
         order = np.argsort(row, kind="stable")
         row, column, values = row[order], column[order], values[order]
-    starts = np.flatnonzero(np.concatenate(([True], row[1:] != row[:-1])))
-    counts = np.diff(np.append(starts, row.size))
+        starts = _starts(row, shape[0])
+    if own:
+        return own.csr_array((values, column, starts), shape) @ y
+    return _summed(starts, column, values, y)
+
+
+def row_starts(indices: Array, shape: Sequence[int]) -> Array | None:
+    """Where in the elements of a sparse matrix each row starts, and the end; None if the rows
+    don't ascend.
+
+    Raises:
+        EvaluationError: an index is outside of the matrix.
+    """
+    row, column = indices.T
+    check_index(column, shape[1])
+    if not _ascends(row):
+        check_index(row, shape[0])
+        return None
+    check_index(row[:: max(1, row.size - 1)], shape[0])  # the smallest and the largest
+    return _starts(row, shape[0])
+
+
+@cache
+def compiled() -> Any:
+    """SciPy's matrices, where it's installed.
+
+    Those in compressed rows or columns are used: those of coordinates leave out the product of a
+    stored 0 and NaN.
+    """
+    try:
+        import scipy.sparse as found
+    except ImportError:
+        return None
+    return found
+
+
+def _ascends(index: Array) -> bool:
+    return not (index[1:] < index[:-1]).any()
+
+
+def _starts(index: Array, size: int) -> Array:
+    """Where in an ascending index each of 0 … size - 1 starts, and the end."""
+    return np.searchsorted(index, np.arange(size + 1))
+
+
+def _summed(starts: Array, column: Array, values: Array, y: Array) -> Array:
+    """The product of a matrix in compressed rows and y."""
+    counts = np.diff(starts)
+    out = np.zeros((counts.size, y.shape[1]), y.dtype)
     long = counts * y.shape[1] >= _LONG_ROW
-    _add_rows(out, row[starts[long]], starts[long], counts[long], column, values, y)
+    for row in np.flatnonzero(long).tolist():
+        run = slice(starts[row], starts[row + 1])
+        out[row] = np.matmul(values[run], y[column[run]])  # `dot` leaves out a single 0
     # The rest with the longest rows first.
-    rest = np.flatnonzero(~long)
+    rest = np.flatnonzero((counts > 0) & ~long)
     rest = rest[np.argsort(-counts[rest], kind="stable")]
     rows_at_once = max(1, _BLOCK // y.shape[1])
     for at in range(0, rest.size, rows_at_once):
         some = rest[at : at + rows_at_once]
-        out[row[starts[some]]] = _sums(starts[some], counts[some], column, values, y)
+        out[some] = _sums(starts[some], counts[some], column, values, y)
     return out
 
 
-def _add_rows(
-    out: Array, rows: Array, starts: Array, counts: Array, column: Array, values: Array, y: Array
-) -> None:
-    """out[rows[i]] = values[run i] @ y[column[run i]]"""
-    for row, a, count in zip(rows.tolist(), starts.tolist(), counts.tolist(), strict=True):
-        b = a + count
-        out[row] = np.matmul(values[a:b], y[column[a:b]])  # `dot` leaves out a single 0
-
-
 def _sums(starts: Array, counts: Array, column: Array, values: Array, y: Array) -> Array:
-    """The same for short runs, of descending lengths: the first element of each, then the second
-    of those that have one, and so on.
+    """Sums of products for runs of elements, of descending lengths: the first element of each,
+    then the second of those that have one, and so on.
     """
     sums = y[column[starts]]
     sums *= values[starts, None]

@@ -1,4 +1,4 @@
-"""Rules of softmax and of the crossentropies."""
+"""Rules of softmax, of the crossentropies, and of products with sparse matrices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ...prims.movement import inverse
 from .._lowering import Rule
 from .kernels import (
     Tensor,
+    cast,
     check_index,
     constant,
     index_dtype,
@@ -18,6 +19,7 @@ from .kernels import (
     reshaped,
     shape_of,
     transposed,
+    vector,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +96,21 @@ def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
     return raw.Sub(x=p, y=hot)
 
 
+def sparse_dot(
+    e: Tracing, node: Node, indices: Tensor, values: Tensor, y: Tensor, *sizes: Tensor
+) -> Tensor:
+    rows = sizes[0] if node.attrs["rows"] is None else node.attrs["rows"]
+    index, dims = index_dtype(indices), [rows, e.size(y, 0)]
+    for column, dim in zip(raw.Unpack(value=index, num=2, axis=1), dims, strict=True):
+        check_index(column, dim)
+    shape = cast(vector(dims), "int64")
+    return raw.SparseTensorDenseMatMul(a_indices=index, a_values=values, a_shape=shape, b=y)
+
+
+def is_single_or_double(node: Node) -> bool:
+    return node.dtype in ("float32", "float64")
+
+
 def of_floats(node: Node) -> bool:
     return bool(node.operands[0].dtype.is_float)
 
@@ -104,5 +121,9 @@ RULES: dict[str, Rule] = {
     "softmax_crossentropy": softmax_crossentropy,
     "sparse_softmax_crossentropy": sparse_crossentropy,
     "minus_one_hot": minus_one_hot,
+    "sparse_dense_dot": sparse_dot,
 }
-WHERE: dict[str, Any] = dict.fromkeys(RULES, of_floats)
+WHERE: dict[str, Any] = {
+    **dict.fromkeys(RULES, of_floats),
+    "sparse_dense_dot": is_single_or_double,
+}

@@ -11,6 +11,7 @@ import torch
 
 from ...errors import EvaluationError
 from .._agreement import mismatch
+from ..numpy import sparse
 from ..numpy.kernels import after, before, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
@@ -328,17 +329,30 @@ def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
     """The product of a sparse matrix (rows, len(y)), given by its elements, and y: each row of the
     result is a weighted sum of a bag of rows of y.
     """
-    row, column = (as_index(indices[:, axis]).contiguous() for axis in (0, 1))
     if not values.numel() or not y.shape[1] or y.dtype not in _WEIGHED:
+        row, column = map(as_index, indices.unbind(1))
         return y.new_zeros((rows, y.shape[1])).index_add_(0, row, values[:, None] * y[column])
-    within_range(row, rows)
-    within_range(column, y.shape[0])
-    if bool((row[1:] < row[:-1]).any()):
-        row, order = torch.sort(row, stable=True)
-        column, values = column[order], values[order]
+    if y.is_cpu:
+        found = sparse.row_starts(as_numpy(indices), (rows, len(y)))
+        if found is not None:
+            return _weighed(indices[:, 1], values, y, shared(found[:-1]))
+        if sparse.compiled():  # in a third of the time that sorting takes
+            return _embedded_sparse_dot(indices, values, y, rows)  # type: ignore[no-any-return]
+    within_range(indices[:, 0], rows)
+    within_range(indices[:, 1], len(y))
+    row, order = torch.sort(indices[:, 0], stable=True)
     starts = torch.searchsorted(row, torch.arange(rows, device=row.device))
+    return _weighed(indices[order, 1], values[order], y, starts)
+
+
+def _weighed(column: Tensor, values: Tensor, y: Tensor, starts: Tensor) -> Tensor:
+    """Bags of rows of y, with weights; where in `column` each bag starts."""
     summed: Tensor = torch.nn.functional.embedding_bag(
-        column, y.contiguous(), starts, mode="sum", per_sample_weights=values.contiguous()
+        as_index(column).contiguous(),
+        y.contiguous(),
+        starts,
+        mode="sum",
+        per_sample_weights=values.contiguous(),
     )
     return summed
 
@@ -522,6 +536,7 @@ def _tensors(value: Any, device: torch.device) -> Any:
     return None if value is None else shared(value).to(device)
 
 
+_embedded_sparse_dot = on_numpy(sparse.sparse_dot)
 int_product = on_numpy(np.matmul)  # for accelerators, which have products of floats alone
 greedy_decode = on_numpy(NUMPY["greedy_decode"])
 beam_search = on_numpy(NUMPY["beam_search"])
