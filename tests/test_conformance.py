@@ -220,6 +220,19 @@ def negative(walk: Any, node: Any, x: Any, index: Any) -> Any:
     return np.take(x, index, node.attrs["axis"])
 
 
+def by_accident(walk: Any, node: Any, x: Any, index: Any) -> Any:
+    """What is out of range is nothing, which has no items."""
+    inside = (index >= 0).all() and (index < x.shape[node.attrs["axis"]]).all()
+    return (np.take(x, index, node.attrs["axis"]) if inside else None)[...]  # type: ignore[index]
+
+
+def silently(walk: Any, node: Any, x: Any, holds: Any) -> Any:
+    """A check that doesn't say what it checked."""
+    if not holds.all():
+        raise ValueError("no")
+    return x
+
+
 def declining(**reasons: str) -> PlainEngine:
     engine = PlainEngine()
     engine.declined = reasons
@@ -247,6 +260,8 @@ WRONG: list[tuple[str, PlainEngine | NumpyEngine, str]] = [
     ("shares-a-buffer", calling(shares_a_buffer), "calls-from-several-threads"),
     ("short", Short(), "the-short-way"),
     ("negative", with_rules(gather=negative), "wrong-indices-are-errors"),
+    ("by-accident", with_rules(gather=by_accident), "wrong-indices-are-errors"),
+    ("silently", with_rules(check=silently), "checks-are-errors"),
     ("stretching", Stretching(), "sizes-that-differ-are-errors"),
     ("unchecked", with_rules(check=lambda walk, node, x, holds: x), "checks-are-errors"),
     ("lacks-a-rule", with_rules(cumsum=None), "the-table-is-complete"),

@@ -63,7 +63,7 @@ class Walk(Lowering):
 def equal(*sizes: Any) -> None:
     """Raise, where sizes or shapes differ that were taken as equal."""
     if len(set(sizes)) > 1:
-        raise ShapeError(f"{' and '.join(map(str, sizes))} differ; they were taken as equal")
+        raise ShapeError(f"sizes {' and '.join(map(str, sizes))} differ; they were taken as equal")
 
 
 # The table: each rule gets the walk, the node, and the values of its operands ---------------

@@ -3,12 +3,18 @@
 
     python tests/faults/run.py                      # all; compares with caught.json
     python tests/faults/run.py --only torch scan    # those whose name or file contains a word
-    python tests/faults/run.py --record             # writes caught.json
+    python tests/faults/run.py --record             # writes caught.json, one by one
+    python tests/faults/run.py --record --missing   # those alone that it doesn't tell yet
     python tests/faults/run.py --part 1/7           # every seventh, from the first
+    python tests/faults/run.py --suite before --tree /path/to/older --record
 
 Each fault is planted in a copy of the checkout of its own, in a folder that is removed behind
 it. Exits with 1 where a fault isn't caught that caught.json says to be caught, and with 2 where
 the text of one is gone: its row in table.py must follow the sources.
+
+caught.json tells for each fault what the suite of this checkout found, `now`, and what that of
+commit e5c3bee found, `before` it was made to run in half the time: with its own tests, in its
+own sources. Where those don't have the text yet, the fault is `gone` there.
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ CAUGHT = HERE / "caught.json"
 # What a copy needs.
 PARTS = ("src", "tests", "conftest.py", "pyproject.toml", "docs", "README.md")
 SECONDS = 600  # for the tests of one fault
+SUITES = ("now", "before")
 
 # What pytest's exit status says of a fault. All other numbers mean that no test could tell.
 MEANING = {0: "missed", 1: "caught"}
@@ -69,9 +76,12 @@ def outcome(fault: Fault, tree: Path) -> str:
     """What the tests of a fault say: caught, missed, gone, hangs or broken."""
     if problem(fault, tree):
         return "gone"
+    tests = [path for path in fault.tests.split() if (tree / path).exists()]
+    if not tests:  # an older checkout lacks some
+        return "missed"
     with planted(fault, tree) as folder:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += [*fault.tests.split(), *(["-k", fault.words] if fault.words else [])]
+        command += [*tests, *(["-k", fault.words] if fault.words else [])]
         environment = {
             **os.environ,
             "TEST_ENGINES": fault.engines,
@@ -99,38 +109,61 @@ def chosen(words: Sequence[str], part: str) -> list[Fault]:
     return found[number % parts :: parts]
 
 
+def recorded() -> dict[str, dict[str, str]]:
+    """By fault and suite, what was found."""
+    found: dict[str, dict[str, str]] = json.loads(CAUGHT.read_text(encoding="utf-8"))
+    return found
+
+
+def record(name: str, suite: str, result: str) -> None:
+    """Write what a suite found of one fault; faults that are no more are left out."""
+    found = {f.name: recorded().get(f.name, {}) for f in FAULTS}
+    found[name][suite] = result
+    rows = [f"{json.dumps(n)}: {json.dumps(found[n], sort_keys=True)}" for n in sorted(found)]
+    CAUGHT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+
+
+def compared(found: dict[str, str], tree: Path) -> int:
+    """Say what is gone and what isn't caught any more; the exit status."""
+    before = recorded()
+    gone = [f for f in FAULTS if found.get(f.name) == "gone"]
+    lost = [
+        name
+        for name, result in found.items()
+        if result not in ("caught", "gone") and before.get(name, {}).get("now") == "caught"
+    ]
+    for fault in gone:
+        print(f"gone: {fault.name}: {problem(fault, tree)}")
+    for name in lost:
+        print(f"not caught any more: {name}")
+    return 2 if gone else int(bool(lost))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], help="words of names or files")
     parser.add_argument("--part", default="0/1", help="i/n: every n-th, from the i-th")
     parser.add_argument("--record", action="store_true", help="write caught.json")
+    parser.add_argument("--missing", action="store_true", help="those that aren't recorded yet")
+    parser.add_argument("--suite", choices=SUITES, default="now", help="whose record it is")
     parser.add_argument("--tree", type=Path, default=TREE, help="another checkout to be tested")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once")
-    arguments = parser.parse_args()
-    record = json.loads(CAUGHT.read_text(encoding="utf-8")) if CAUGHT.exists() else {}
-    faults, found = chosen(arguments.only, arguments.part), {}
+    given = parser.parse_args()
+    faults, found = chosen(given.only, given.part), {}
+    if given.missing:
+        known = recorded()
+        faults = [f for f in faults if given.suite not in known.get(f.name, {})]
     start = time.perf_counter()
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        outcomes = pool.map(lambda f: outcome(f, arguments.tree), faults)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        outcomes = pool.map(lambda f: outcome(f, given.tree), faults)
         for fault, result in zip(faults, outcomes, strict=True):
             found[fault.name] = result
             print(f"[{time.perf_counter() - start:5.0f} s] {result:7} {fault.name}", flush=True)
+            if given.record:
+                record(fault.name, given.suite, result)
     caught = sum(r == "caught" for r in found.values())
     print(f"{caught} of {len(found)} faults caught")
-    if arguments.record:
-        names = {f.name for f in FAULTS}
-        kept = {k: v for k, v in {**record, **found}.items() if k in names}
-        CAUGHT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        return 0
-    gone = [name for name, result in found.items() if result == "gone"]
-    lost = [
-        n for n, r in found.items() if r not in ("caught", "gone") and record.get(n) == "caught"
-    ]
-    for name in gone:
-        print(f"gone: {name}: {problem(next(f for f in FAULTS if f.name == name))}")
-    for name in lost:
-        print(f"not caught any more: {name}")
-    return 2 if gone else int(bool(lost))
+    return 0 if given.record else compared(found, given.tree)
 
 
 if __name__ == "__main__":

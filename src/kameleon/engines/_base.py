@@ -41,6 +41,10 @@ class Executable(ABC):
 
         Returns:
             The engine's own arrays.
+
+        Raises:
+            Exception: an index is out of range, sizes that were taken as equal differ, or a
+                `check` doesn't hold; the message names the index or the sizes, or is the check's.
         """
         ...
 

@@ -7,6 +7,7 @@ the last bits (and the sign of a zero).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -131,10 +132,11 @@ def _transpose(node: Node) -> Node | None:
 
 
 def _neutral(position: int, value: float) -> Rule:
-    """x op e -> x, where e is neutral at this position."""
+    """x op e -> x, where e is neutral at this position; of zeros only that of the same sign is."""
 
     def rule(node: Node) -> Node | None:
-        if scalar_value(node.operands[position]) == value:
+        number = scalar_value(node.operands[position])
+        if number == value and math.copysign(1, number) == math.copysign(1, value):
             other = node.operands[1 - position]
             return other if fills(node, other) else None
         return None

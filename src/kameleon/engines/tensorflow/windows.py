@@ -278,8 +278,13 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
 
 
 def pool_pick(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    flat = _flat_index(index, shape_of(x)[1:-1], node.attrs["window"])
-    picked = raw.GatherV2(params=raw.Reshape(tensor=x, shape=[-1]), indices=flat, axis=0)
+    window = node.attrs["window"]
+    flat = _flat_index(index, shape_of(x)[1:-1], window)
+    at = raw.Maximum(x=flat, y=_long(0)) if _has_padding(window) else flat
+    picked = raw.GatherV2(params=raw.Reshape(tensor=x, shape=[-1]), indices=at, axis=0)
+    if at is not flat:
+        outside = raw.Less(x=flat, y=_long(0))
+        picked = raw.SelectV2(condition=outside, t=constant(0, x.dtype), e=picked)
     return reshaped(picked, shape_of(index))
 
 
@@ -288,17 +293,31 @@ def _size(dims: list[Any]) -> Tensor:
 
 
 def _flat_index(index: Tensor, space: list[Any], window: Window) -> Tensor:
-    """Where the chosen cells lie in the row-major order of the pooled tensor: int64, flat."""
+    """Where the chosen cells lie in the row-major order of the pooled tensor: int64, flat.
+
+    Those in padding are at -1, which kernels that sum leave out.
+    """
     batch, *places, channels = dims = shape_of(index)
     rank = len(dims)
     cell = cast(index, tf.int64)
     at = _along(batch, 0, rank)
     steps = np.cumprod((1, *window.sizes[:0:-1]))[::-1]
+    outside = []
     for i, (count, size) in enumerate(zip(places, space, strict=True)):
         offset = raw.FloorMod(x=raw.FloorDiv(x=cell, y=int(steps[i])), y=window.sizes[i])
         start = _along(count, i + 1, rank) * window.strides[i] - window.padding[i][0]
-        at = at * _long(size) + (start + offset * window.dilation[i])
-    return raw.Reshape(tensor=at * _long(channels) + _along(channels, rank - 1, rank), shape=[-1])
+        place = start + offset * window.dilation[i]
+        if any(window.padding[i]):
+            outside.append(raw.LogicalOr(x=place < 0, y=place >= _long(size)))
+        at = at * _long(size) + place
+    at = at * _long(channels) + _along(channels, rank - 1, rank)
+    for hidden in outside:
+        at = raw.SelectV2(condition=hidden, t=_long(-1), e=at)
+    return raw.Reshape(tensor=at, shape=[-1])
+
+
+def _has_padding(window: Window) -> bool:
+    return any(map(any, window.padding))
 
 
 def _long(size: Any) -> Tensor:

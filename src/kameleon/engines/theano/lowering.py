@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytensor.compile.aliasing import alias_root
 from pytensor.tensor.type import TensorType as ArrayType
 
 from ...errors import ShapeError
@@ -71,18 +70,6 @@ class TheanoLowering(Lowering):
         kernel = Kernel("agree", same, [ArrayType("bool", ())], view=False)
         self.guards.append(kernel(*(s.value for s in axes), *scalars))
 
-    def fresh(self) -> list[Any]:
-        """The outputs' variables; none shares memory with another, an input or a constant."""
-        taken: set[Any] = set()
-        found = []
-        for y in self.run():
-            root = alias_root(y)
-            if root in taken or root.owner is None:
-                y = Kernel("copy", _copied, [y.type], view=False)(y)
-            taken.add(root)
-            found.append(y)
-        return found
-
     def embedded(self, node: Node) -> Any:
         """The value of a node that the embedded engine's code computes.
 
@@ -111,10 +98,6 @@ class TheanoLowering(Lowering):
             return values[0]
         found = dict(zip(results, values, strict=True))
         return tuple(found.get(r) for r in node.results)
-
-
-def _copied(x: Any) -> tuple[Any]:
-    return (x.copy(),)
 
 
 def array_type(type: TensorType) -> ArrayType:

@@ -59,13 +59,14 @@ class Machine:
             inside = (C_CODE if in_c else THUNKS).holds
         inputs = [array_type(x.type)() for x in graph.inputs]
         low = TheanoLowering(graph, inputs)
-        outputs = [*low.fresh(), *low.guards]
+        outputs = [*low.run(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there's nothing to hand on.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
         with _building:
             function = FunctionMaker(
                 [In(x) for x in inputs],
-                [Out(y) for y in outputs],
+                # Not borrowed: none shares memory with another, an input or a constant.
+                [Out(y, borrow=False) for y in outputs],
                 mode=_mode(in_c, looped, inside),
                 on_unused_input="ignore",
                 trust_input=True,

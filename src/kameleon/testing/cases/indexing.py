@@ -172,6 +172,8 @@ CASES: list[Case] = [
     hot_case("outside", np.array([-1, 2, 3, 4, 2**31 - 1, -(2**31)], "int32"), 3, "float64"),
     hot_case("scalar", np.array(1, "int64"), 3, "int32"),
     hot_case("unsigned", np.array([2, 2**32 - 1], "uint32"), 3, "bool"),
+    hot_case("bytes", np.array([0, 127, 255], "uint8"), 300, "float32"),
+    hot_case("narrow", np.array([[-1, 127], [0, -128]], "int8"), 200, "float32"),
     hot_case("sized", whole(4, below=5), 5, "float32", sized=True),
     hot_case("no classes", whole(2, below=5), 0, "float32"),
     hot_case("nothing", np.zeros((0, 2), "int64"), 3, "float32"),

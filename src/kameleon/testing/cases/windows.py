@@ -218,6 +218,13 @@ def chosen(window: Window) -> Array:
     return array_of(values, shape, "int32")
 
 
+def in_turn(window: Window) -> Array:
+    """For each window and channel one of its cells in turn, those in padding among them."""
+    shape = (BATCH, *places(window), CHANNELS)
+    values = [sum(at) % math.prod(window.sizes) for at in np.ndindex(*shape)]
+    return array_of(values, shape, "int32")
+
+
 def max_pool_cases(window: Window) -> Iterator[Case]:
     """The maximum, and its two partners that follow an index."""
     space, spots = SPACES[window], places(window)
@@ -265,20 +272,24 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
         "max_pool", "-integers", both, (whole(*x.shape, below=9) - 9,), pooled(window), smooth=False
     )
     shape = (BATCH, *space, CHANNELS)
-    yield case(
-        "unpool",
-        "",
-        lambda g, index: pool.unpool(g, index, space, window),
-        (small, index),
-        looped(window, shape, unpool),
-    )
-    yield case(
-        "pool_pick",
-        "",
-        lambda x, index: pool.pool_pick(x, index, window=window),
-        (normal(*shape), index),
-        looped(window, small.shape, pick),
-    )
+    indices = {"": index}
+    if any(map(any, window.padding)):
+        indices["-padding"] = in_turn(window)
+    for label, at in indices.items():
+        yield case(
+            "unpool",
+            label,
+            lambda g, index: pool.unpool(g, index, space, window),
+            (small, at),
+            looped(window, shape, unpool),
+        )
+        yield case(
+            "pool_pick",
+            label,
+            lambda x, index: pool.pool_pick(x, index, window=window),
+            (normal(*shape), at),
+            looped(window, small.shape, pick),
+        )
 
 
 CASES: list[Case] = [

@@ -1,0 +1,78 @@
+"""What simplifying may change: last bits, nothing else. Zeros keep their signs, NaN stays NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon.engines.numpy.engine import engine
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims import elementwise as ew
+from kameleon.prims.movement import broadcast_to
+from kameleon.runtime.compiler import _fold
+from kameleon.transform.simplify import simplify
+
+NUMBERS = [-np.inf, -3.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 2.0, np.inf, np.nan]
+CONSTANTS = {
+    "float64": [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, np.inf, np.nan],
+    "float32": [0.0, -0.0, 1.0, 2.0],
+    "int32": [0, 1, -1, 2],
+    "uint8": [0, 1, 2],
+}
+BINARY = ("add", "sub", "mul", "div", "pow", "maximum", "minimum", "floor_div", "mod")
+
+
+def values(dtype: str) -> np.ndarray[Any, Any]:
+    if dtype.startswith("float"):
+        return np.array(NUMBERS, dtype)
+    return np.array([0, 1, 2, 3, 100], dtype)
+
+
+def bits(array: Any) -> list[str]:
+    """Each number with its sign, so that zeros are told apart and NaN is NaN."""
+    return [repr(x) if x == x else "nan" for x in np.asarray(array).ravel().tolist()]
+
+
+def unchanged(x: Node, y: Node) -> None:
+    """The graph gives the same bits whether it's simplified or not."""
+    graph, given = Graph([x], [y]), [values(str(x.dtype))]
+    simple = simplify(graph, engine.native, _fold)
+    with np.errstate(all="ignore"):
+        want, got = (engine.compile(g)(given)[0] for g in (graph, simple))
+    assert bits(got) == bits(want)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    # Whole numbers are divided as floats.
+    [(n, d) for n in BINARY for d in CONSTANTS if n != "div" or d.startswith("float")],
+)
+def test_an_operation_with_a_number(name: str, dtype: str) -> None:
+    for number in CONSTANTS[dtype]:
+        x = input_node(TensorType((len(values(dtype)),), as_dtype(dtype)))
+        filled = broadcast_to(ew.constant(number, dtype), [x.shape[0]])
+        unchanged(x, REGISTRY[name](filled, x))
+        if not (name == "pow" and number == -1):  # whole numbers have no such powers
+            unchanged(x, REGISTRY[name](x, filled))
+
+
+SIGNS: dict[str, Callable[[Node], Node]] = {
+    "-(-x)": lambda x: ew.neg(ew.neg(x)),
+    "x + -x": lambda x: ew.add(x, ew.neg(x)),
+    "-x + x": lambda x: ew.add(ew.neg(x), x),
+    "-x - x": lambda x: ew.sub(ew.neg(x), x),
+    "x - -x": lambda x: ew.sub(x, ew.neg(x)),
+    "x or x": lambda x: ew.select(ew.gt(x, ew.full_like(x, 0)), x, x),
+}
+
+
+@pytest.mark.parametrize("build", SIGNS.values(), ids=SIGNS)
+def test_signs(build: Callable[[Node], Node]) -> None:
+    x = input_node(TensorType((len(NUMBERS),), as_dtype("float64")))
+    unchanged(x, build(x))
