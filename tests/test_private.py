@@ -63,7 +63,15 @@ def results() -> list[Any]:
                 y[...] = 77.0 + turn  # they are the user's own
         with pytest.raises(EvaluationError):
             run([array, np.array([0, 150], "int32")])
-    return [*found, K.get_value(w)]
+    return [*found, K.get_value(w), *_of_many(130)]
+
+
+def _of_many(count: int) -> list[Any]:
+    """What functions of many values give: each of them has a name in code that is made."""
+    inputs = [K.placeholder((None,)) for _ in range(count)]
+    run = K.function(inputs, [x + i for i, x in enumerate(inputs)])
+    arrays = [np.full(2, 2 * i, "float32") for i in range(count)]
+    return [y for _ in range(3) for y in run(arrays)]
 
 
 @pytest.mark.parametrize("private", CASES, indirect=True, ids="-".join)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import CodeType
@@ -57,6 +58,7 @@ def between_arrays(
         refusals: what `given` raises for arrays that can't be taken: None is given then.
         names: what these may name.
     """
+    assert not any(re.fullmatch(r"[axy]\d+", name) for name in names), "values are called so"
     arguments = numbered("x", len(graph.inputs))
     results = numbered("y", len(graph.outputs))
     taken = [given.replace("{}", x) for x in arguments]

@@ -69,9 +69,9 @@ def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any
     """
     return between_arrays(
         graph,
-        SWITCHED if SWITCH.holds else "with x64(True): {made} = program({given})",
+        SWITCHED if SWITCH.holds else "with wide(True): {made} = program({given})",
         made="copy({}) if count({}.shape) < large else given_up({})",
-        x64=X64,
+        wide=X64,
         get=getattr(X64, "get_local", None),
         put=getattr(X64, "set_local", None),
         program=program,
