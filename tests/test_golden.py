@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from golden.cases import Case, load_cases
 from golden.differences import (
@@ -16,7 +17,7 @@ from golden.differences import (
     VALUES,
     Difference,
 )
-from golden.runner import MismatchError, check_cases
+from golden.runner import MismatchError, asked_instead, check_cases
 from support import TESTS
 
 from kameleon import backend as K
@@ -64,6 +65,13 @@ def test_every_outcome_is_pinned() -> None:
     loose |= {c.id for c in CASES.values() if c.is_open or (c.raises and c.raised_by != "keras")}
     assert set(OUTCOMES) == loose - set(DIFFERENCES)
     assert set(VALUES) == {name for name, outcome in OUTCOMES.items() if outcome == "value"}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_the_other_words_for_a_value_mean_the_same(name: str) -> None:
+    """What the reference was asked instead, and returned, comes here, too."""
+    found = asked_instead(K, CASES[name])
+    np.testing.assert_allclose(found, np.asarray(VALUES[name].value, found.dtype), rtol=1e-5)
 
 
 def test_differences_are_few_and_real() -> None:
