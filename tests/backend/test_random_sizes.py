@@ -102,3 +102,9 @@ def compare(engine_name: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_programs(engine_name: str, seed: int) -> None:
     compare(engine_name, seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(4, 64))
+def test_more_random_programs(engine_name: str, seed: int) -> None:
+    compare(engine_name, seed)

@@ -25,6 +25,8 @@ from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window
 from kameleon.runtime import engines
 from kameleon.runtime.stages import build
+from kameleon.testing.cases import CASES
+from kameleon.testing.cases.case import Case, type_of
 from kameleon.transform.simplify import simplify
 
 pytestmark = pytest.mark.skipif(
@@ -318,3 +320,39 @@ print("done")
 def test_a_depthwise_convolution_may_be_fused_with_its_bias(tmp_path: Any) -> None:
     ran = run_python(BIASED, tmp_path, {"KERAS_BACKEND": "numpy"})
     assert ran.stdout == "done\n", ran.stderr
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def misfits(case: Case, sizes: list[tuple[int, int]]) -> Iterator[list[Array]]:
+    """Operands of which one has another size along one of these axes."""
+    for place, axis in sizes:
+        for size in (0, 1, 7):
+            values = list(case.operands)
+            if values[place].size and values[place].shape[axis] != size:
+                values[place] = np.take(values[place], np.zeros(size, int), axis)
+                yield values
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("primitive", sorted({c.primitive for c in CASES if len(c.operands) > 1}))
+def test_kernels_tell_the_optimiser_nothing_wrong(tensorflow: Engine, primitive: str) -> None:
+    """An operation that takes operands of other sizes mustn't say that they are equal."""
+    for case in [c for c in CASES if c.primitive == primitive and len(c.operands) > 1]:
+        for known in range(-1, len(case.operands)):
+            inputs = [
+                input_node(type_of(x, i == known or i in case.rigid))
+                for i, x in enumerate(case.operands)
+            ]
+            sizes = [
+                (i, j) for i, x in enumerate(inputs) for j, d in enumerate(x.shape) if d is None
+            ]
+            outputs = [*case.results(inputs), *(P["size"](inputs[i], axis=j) for i, j in sizes)]
+            executable = build(simplify(Graph(inputs, outputs), tensorflow.native), tensorflow)
+            for values in misfits(case, sizes):
+                try:
+                    found = executable(values)[len(outputs) - len(sizes) :]
+                except Exception:
+                    continue  # it was seen
+                assert [int(n) for n in found] == [values[i].shape[j] for i, j in sizes], case.id

@@ -12,7 +12,7 @@ from ...ir.node import Node
 from ...ir.primitive import ITEM
 from .._lowering import Rule
 from ..numpy.ctc import beam_search, greedy_decode
-from .kernels import Tensor, constant, kernel, of_shape, raw, required, shape_of, vector
+from .kernels import Tensor, constant, kernel, of_shape, raw, required, shape_of, shielded, vector
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -26,9 +26,13 @@ def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
 
 def cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[Tensor, ...]:
     branches = [node.attrs[name] for name in ("then", "otherwise")]
-    then, otherwise = (lambda b=b: e.inner(b, operands) for b in branches)
+    then, otherwise = (lambda b=b: e.inner(b, _all_shielded(operands)) for b in branches)
     results = tf.cond(condition, then, otherwise)
     return tuple(_typed(results, node.type))
+
+
+def _all_shielded(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return [shielded(x) for x in tensors]
 
 
 def _typed(values: Any, types: Any) -> list[Tensor]:
@@ -41,7 +45,7 @@ def _typed(values: Any, types: Any) -> list[Tensor]:
 
 def _shaped(values: Any, types: Any) -> tuple[Tensor, ...]:
     """Last states of a loop: before the first step sizes may be unknown that a step's aren't."""
-    return tuple(of_shape(y, t.shape) for y, t in zip(values, types, strict=True))
+    return tuple(of_shape(shielded(y), t.shape) for y, t in zip(values, types, strict=True))
 
 
 def _specs(nodes: Sequence[Node]) -> list[Any]:
@@ -50,7 +54,7 @@ def _specs(nodes: Sequence[Node]) -> list[Any]:
 
 def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     count, graphs = node.attrs["consts"], node.attrs
-    consts, carry = operands[:count], operands[count:]
+    consts, carry = _all_shielded(operands[:count]), _all_shielded(operands[count:])
     states = graphs["body"].inputs[count:]
 
     def step(*state: Tensor) -> list[Tensor]:
@@ -58,9 +62,9 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         return [of_shape(y, old.shape) for y, old in zip(new, states, strict=True)]
 
     results = tf.while_loop(
-        lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
+        lambda *state: e.inner(graphs["condition"], _all_shielded([*consts, *state]))[0],
         step,
-        list(carry),
+        carry,
         shape_invariants=_specs(states),
         parallel_iterations=1,
     )
@@ -73,17 +77,17 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
 def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     """A loop over the index; sequences and outputs are lists of tensors."""
     c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
-    carry, sequences = operands[c : c + k], operands[c + k :]
     first, *others = node.operands[c + k :]
     e.agree_on_each(node, [((first, 0), (x, 0)) for x in others])
     e.scans[node] = operands
-    length = e.size(sequences[0], 0)
-    lists = [_unstacked(x) for x in sequences]
+    length = e.size(operands[c + k], 0)
+    inside = _all_shielded(operands)
+    consts, carry, lists = inside[:c], inside[c : c + k], [_unstacked(x) for x in inside[c + k :]]
 
     def step(i: Tensor, *state: Tensor) -> list[Tensor]:
         at = raw.Sub(x=length - 1, y=i) if node.attrs["backwards"] else i
         slices = [_taken(x, at, p) for x, p in zip(lists, body.inputs[c + k :], strict=True)]
-        results = e.step(body, [*operands[:c], *state[:k], *slices], slice(c, c + k))
+        results = e.step(body, [*consts, *state[:k], *slices], slice(c, c + k))
         pairs = zip(state[k:], results[k:], strict=True)
         new = [raw.TensorListSetItem(input_handle=x, index=at, item=y) for x, y in pairs]
         return [raw.AddV2(x=i, y=1), *results[:k], *new]
@@ -99,7 +103,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     )
     shapes = _shapes(e, node, length, lambda: _blank_shapes(e, node))
     stacked = [
-        raw.TensorListStack(input_handle=x, element_shape=shape, element_dtype=y.dtype)
+        raw.TensorListStack(input_handle=shielded(x), element_shape=shape, element_dtype=y.dtype)
         for x, shape, y in zip(results[k:], shapes, body.outputs[k:], strict=True)
     ]
     return (*_shaped(results[:k], node.type[:k]), *_typed(stacked, node.type[k:]))
@@ -172,7 +176,7 @@ def _trial(e: Tracing, node: Node) -> list[Tensor]:
             input=raw.Shape(input=x), begin=[1], end=[0], strides=[1], end_mask=1
         )
         blanks.append(raw.Fill(dims=shape, value=tf.zeros([], x.dtype)))
-    return e.inner(body, [*operands[: c + k], *blanks])
+    return e.inner(body, _all_shielded([*operands[: c + k], *blanks]))
 
 
 _mul, _add = kernel("Mul", "x", "y"), kernel("AddV2", "x", "y")

@@ -147,6 +147,20 @@ def of_shape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
     return raw.EnsureShape(input=x, shape=list(shape))
 
 
+def shielded(x: Tensor) -> Tensor:
+    """`x`; what the optimiser infers of the result's unknown sizes, it doesn't infer of `x`.
+
+    It takes sizes as equal that an operation compares when it runs, wherever tensors of one origin
+    are used, and computes with them beforehand. That holds no longer where a body of a condition
+    or of a loop needn't run: what goes into one, or comes out of a loop, goes through here.
+    """
+    if x.dtype != tf.variant and x.shape.is_fully_defined():
+        return x
+    boxed = raw.OptionalFromValue(components=[x])  # a reference, not a copy
+    (same,) = raw.OptionalGetValue(optional=boxed, output_types=[x.dtype], output_shapes=[x.shape])
+    return same
+
+
 def required(holds: Tensor, message: str) -> None:
     """Let the call fail where `holds` (a bool scalar) is false.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...ir.node import Node
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
     from .lowering import Tracing
 
 
-def rowwise(op: str) -> Rule:
+_softmax, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax", "logits")
+
+
+def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:
     """A kernel that works along the last axis."""
-    function = kernel(op, "logits")
+    return lambda e, node, x: _along(function, x, node.attrs["axis"])
 
-    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
-        perm = _last(node.attrs["axis"], len(node.shape))
-        return transposed(function(transposed(x, perm)), inverse(perm))
 
-    return rule
+def _along(function: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> Tensor:
+    perm = _last(axis, len(x.shape))
+    return transposed(function(transposed(x, perm)), inverse(perm))
 
 
 def _last(axis: int, rank: int) -> list[int]:
@@ -58,12 +61,16 @@ def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
 
 
 def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor) -> Tensor:
-    """The kernel takes x, and softmax once more: where only the loss is wanted p isn't computed."""
+    """From x alone: where only the loss is wanted p isn't computed.
+
+    `SoftmaxCrossEntropyWithLogits` stretches operands of size 1, but the optimiser takes from its
+    shape function that sizes are equal, and drops any check that says so. It's slower, too.
+    """
     axis = node.attrs["axis"]
     source, _, targets = node.operands
     e.agree_on_each(node, [((source, i), (targets, i)) for i in range(len(source.shape))])
-    loss = raw.SoftmaxCrossEntropyWithLogits(features=_rows(x, axis), labels=_rows(t, axis)).loss
-    return _losses(loss, x, axis)
+    terms = raw.Mul(x=t, y=_along(_log_softmax, x, axis))
+    return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
 
 
 def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Tensor) -> Tensor:
@@ -116,8 +123,8 @@ def of_floats(node: Node) -> bool:
 
 
 RULES: dict[str, Rule] = {
-    "softmax": rowwise("Softmax"),
-    "log_softmax": rowwise("LogSoftmax"),
+    "softmax": rowwise(_softmax),
+    "log_softmax": rowwise(_log_softmax),
     "softmax_crossentropy": softmax_crossentropy,
     "sparse_softmax_crossentropy": sparse_crossentropy,
     "minus_one_hot": minus_one_hot,

@@ -16,7 +16,7 @@ from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
 from .._windows import counted_axes, filled_by
-from .kernels import Tensor, constant, raw, shape_of, vector
+from .kernels import Tensor, constant, raw, shape_of, shielded, vector
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -59,7 +59,8 @@ def populated(rule: Rule) -> Rule:
             return rule(e, node, *values)
         dims = _dims(e, node, values)
         counts = _counts(node, values, dims)
-        found = where_some(counts, lambda: rule(e, node, *values), dims, values[0].dtype)
+        compute = lambda: rule(e, node, *map(shielded, values))  # noqa: E731
+        found = where_some(counts, compute, dims, values[0].dtype)
         found.set_shape(node.shape)
         return found
 
