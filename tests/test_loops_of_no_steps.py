@@ -9,6 +9,7 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
+from kameleon.errors import EvaluationError, ShapeError
 
 W = np.eye(3, dtype="float32")
 H = np.full((2, 3), 0.5, "float32")
@@ -56,6 +57,35 @@ def test_unrolling_no_steps() -> None:
     last, frames, _ = K.rnn(lambda f, s: (f + s[0], [f + s[0]]), x, [K.constant(H)], unroll=True)
     assert K.int_shape(frames) == (2, 0, 3)
     np.testing.assert_array_equal(K.eval(last), 0 * H)
+
+
+def nested(x: Any) -> Any:
+    return K.map_fn(lambda row: K.foldl(lambda a, b: a + b, row), x)
+
+
+@pytest.mark.parametrize("length", [0, None], ids=["known", "unknown"])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0), (0,)], ids=str)
+def test_folds_over_nothing_need_an_initializer(
+    engine: str, length: int | None, shape: tuple[int, ...]
+) -> None:
+    x, nothing = K.placeholder((length, *shape[1:])), np.zeros(shape, "float32")
+    for fold, what in ((K.foldl, "foldl"), (K.foldr, "foldr")):
+        y = fold(K.maximum, x, initializer=K.ones(shape[1:]))
+        np.testing.assert_array_equal(K.function([x], [y])([nothing])[0], np.ones(shape[1:]))
+        with pytest.raises((ShapeError, EvaluationError), match=f"{what}: there are no elements"):
+            y = fold(K.maximum, x)
+            K.function([x], K.gradients(K.sum(y * y), [x]))([nothing])
+
+
+def test_maps_over_nothing(engine: str) -> None:
+    x = K.placeholder((None, None, 3))
+    rows, slope = K.function([x], [nested(x), *K.gradients(K.sum(nested(x)), [x])])([W[:0, None]])
+    assert (rows.shape, slope.shape) == ((0, 3), (0, 1, 3))
+    f = K.function([x], [nested(x)])
+    assert f([np.ones((2, 1, 3), "float32")])[0].shape == (2, 3)
+    assert f([np.zeros((0, 0, 3), "float32")])[0].shape == (0, 3)
+    with pytest.raises(EvaluationError, match="foldl: there are no elements"):
+        f([np.zeros((2, 0, 3), "float32")])
 
 
 FOLDS = {

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
-from ..prims.control import with_gradient
-from ..prims.elementwise import cast, constant, logical_and, select
+from ..prims.control import check, with_gradient
+from ..prims.elementwise import cast, constant, full_like, gt, logical_and, select
+from ..prims.indexing import gather
 from ..prims.movement import broadcast_to, iota, reshape, slice_axis
-from ..prims.sizes import dims_of
+from ..prims.sizes import as_node, dims_of, plus, size_of
 from ..prims.special import zeros_like
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (
@@ -170,10 +171,9 @@ def _fold(what: str, fn: Callable[..., Any], elems: Any, initializer: Any, backw
     if not elems.shape:
         raise ShapeError(f"{what}: elems must have an axis to run along, got a scalar")
     if initializer is None:
-        if elems.shape[0] == 0:
-            raise ShapeError(f"{what}: there are no elements and there's no initializer")
-        edge = slice_axis(elems, 0, -1, None) if backwards else slice_axis(elems, 0, 0, 1)
-        start = reshape(edge, dims_of(elems)[1:])
+        elems = _some(what, elems)
+        last = plus(size_of(elems, 0), -1)
+        start = gather(elems, as_node(last if backwards else 0), 0)
         elems = slice_axis(elems, 0, None, -1) if backwards else slice_axis(elems, 0, 1, None)
     else:
         start = as_tensor(initializer, what)
@@ -185,6 +185,17 @@ def _fold(what: str, fn: Callable[..., Any], elems: Any, initializer: Any, backw
     return last
 
 
+def _some(what: str, elems: Node) -> Node:
+    """`elems`; an error, when built or at run time, where there are none."""
+    message = f"{what}: there are no elements and there's no initializer; give one"
+    count = size_of(elems, 0)
+    if isinstance(count, Node):
+        return check(elems, gt(count, full_like(count, 0)), message=message)
+    if count == 0:
+        raise ShapeError(message)
+    return elems
+
+
 def foldl(
     fn: Callable[..., Any], elems: Any, initializer: Any = None, name: str | None = None
 ) -> Tensor:
@@ -193,7 +204,7 @@ def foldl(
     Args:
         fn: `(accumulated, slice) -> accumulated`.
         elems: a tensor.
-        initializer: what to begin with; the first slice, if None.
+        initializer: what to begin with; the first slice, if None: then there must be one.
         name: the result's name.
 
     >>> from kameleon import backend as K
@@ -211,7 +222,7 @@ def foldr(
     Args:
         fn: `(accumulated, slice) -> accumulated`.
         elems: a tensor.
-        initializer: what to begin with; the last slice, if None.
+        initializer: what to begin with; the last slice, if None: then there must be one.
         name: the result's name.
 
     >>> from kameleon import backend as K

@@ -187,6 +187,7 @@ SIZE_FROM: dict[str, Origin] = {
     "identity": lambda x, axis: (x.operands[0], axis),
     "stop_gradient": lambda x, axis: (x.operands[0], axis),
     "with_gradient": lambda x, axis: (x.operands[0], axis),
+    "check": lambda x, axis: (x.operands[0], axis),
     "broadcast_to": _shaped_origin,
     "reshape": _shaped_origin,
     "transpose": lambda x, axis: (x.operands[0], x.attrs["perm"][axis]),
