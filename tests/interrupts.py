@@ -23,6 +23,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.errors import KameleonError
 from kameleon.ir.node import context
+from kameleon.runtime import engines
 from kameleon.runtime.state import draws
 
 Work = Callable[[], Any]
@@ -240,8 +241,44 @@ def first_call() -> Scenario:
     return Scenario(work, lambda: K.batch_get_value([w, steps]), work)
 
 
+def scopes() -> Scenario:
+    """The blocks of scopes are entered and left, in all ways in which blocks are."""
+    v = K.variable(0.0)
+    update = K.update_add(v, 1.0)
+    name = context.scope
+
+    @K.name_scope("decorated")
+    def decorated() -> str:
+        return context.scope
+
+    def returns() -> str:
+        with K.name_scope("a"), K.control_dependencies([update]), K.using_engine("numpy"):
+            return context.scope
+
+    def yields() -> Iterator[str]:
+        for _ in range(2):
+            with K.name_scope("b") as scope:
+                yield scope
+
+    def work() -> None:
+        assert (decorated(), returns()) == (f"{name}decorated/", f"{name}a/")
+        assert list(yields()) == [f"{name}b/"] * 2
+        try:
+            with K.using_engine("numpy"), K.name_scope("c"):
+                raise LookupError
+        except LookupError:
+            assert context.scope == name
+
+    before = engines.current()
+
+    def holds() -> None:
+        assert (context.scope, context.control, engines.current()) == (name, (), before)
+
+    return Scenario(work, holds, work)
+
+
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
-    f.__name__: f for f in (commits, body, streams, setting, reading, shared, first_call)
+    f.__name__: f for f in (commits, body, streams, setting, reading, shared, first_call, scopes)
 }
 
 

@@ -23,6 +23,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("_private",),
+    ("_scopes",),
     ("_locks",),
     ("_threads",),
     ("files",),
@@ -47,8 +48,15 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 ABOVE_ALL = {"", "cli", "__main__"}
 # Rooms that may see less than all below them.
 NARROW = {
-    "hosting": {"errors", "_private", "files", "config", "keras_json"},  # Keras waits, half loaded
-    "ir": {"errors", "_threads", "_locks"},
+    "hosting": {
+        "errors",
+        "_private",
+        "_scopes",
+        "files",
+        "config",
+        "keras_json",
+    },  # Keras waits, half loaded
+    "ir": {"errors", "_scopes", "_threads", "_locks"},
     "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims"},
 }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._scopes import Scope
 from ..errors import ArgumentError
 from ..ir.node import Node, Update, context, unique_name
 from ..ir.primitive import INPUT
@@ -209,36 +209,32 @@ def set_session(session: Session) -> None:
 # Scopes ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def name_scope(name: str) -> Iterator[str]:
+def name_scope(name: str) -> Scope[str]:
     """Prefix the names of what is made inside; scopes nest.
 
     Args:
         name: the prefix, without the slash.
 
-    Yields:
-        The whole scope, such as 'model/dense/'.
+    Returns:
+        A context manager; `as` gives the whole scope, such as 'model/dense/'.
 
     >>> from kameleon import backend as K
     >>> with K.name_scope('outer'):
     ...     K.variable(1., name='w').name
     'outer/w:0'
     """
-    saved = context.scope
-    context.scope = f"{saved}{name}/" if name else ""
-    try:
-        yield context.scope
-    finally:
-        context.scope = saved
+    return context.within("scope", lambda outer: f"{outer}{name}/" if name else "", gives=True)
 
 
-@contextmanager
-def control_dependencies(control_inputs: Sequence[Any]) -> Iterator[None]:
+def control_dependencies(control_inputs: Sequence[Any]) -> Scope[tuple[Update, ...]]:
     """Nodes made inside run after these updates, and read the variables' new values.
 
     Args:
         control_inputs: updates (or pairs of a variable and its new value); other tensors have
             no effect to wait for.
+
+    Returns:
+        A context manager.
 
     >>> from kameleon import backend as K
     >>> v = K.variable(1.)
@@ -247,14 +243,13 @@ def control_dependencies(control_inputs: Sequence[Any]) -> Iterator[None]:
     >>> float(K.eval(after)), float(K.get_value(v))
     (2.0, 2.0)
     """
-    saved = context.control
-    new = [u for item in control_inputs for u in _updates_in(item)]
-    replaced = {u.variable for u in new}
-    context.control = (*(u for u in saved if u.variable not in replaced), *new)
-    try:
-        yield
-    finally:
-        context.control = saved
+
+    def joined(outer: tuple[Update, ...]) -> tuple[Update, ...]:
+        new = [u for item in control_inputs for u in _updates_in(item)]
+        replaced = {u.variable for u in new}
+        return (*(u for u in outer if u.variable not in replaced), *new)
+
+    return context.within("control", joined)
 
 
 def _updates_in(item: Any) -> Sequence[Update]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
+from .._scopes import Scope
 from ..config import settings
 from ..runtime import engines
 
@@ -34,12 +34,14 @@ def set_engine(name: str) -> None:
     settings.backend = engines.canonical(name)
 
 
-@contextmanager
-def using_engine(name: str) -> Iterator[None]:
+def using_engine(name: str) -> Scope[Any]:
     """Run what runs inside on another engine; in this thread (or asynchronous task) alone.
 
     Args:
         name: of an engine, such as 'numpy' or 'torch'.
+
+    Returns:
+        A context manager.
 
     Raises:
         EngineNotFoundError: there's no such engine here; says what to install.
@@ -49,5 +51,4 @@ def using_engine(name: str) -> Iterator[None]:
     ...     K.backend()
     'numpy'
     """
-    with engines.using(name):
-        yield
+    return engines.using(name, gives=False)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engines._quiet import quiet
+
 Array = Any
 
 # By dtype, how far two engines may be apart, relative to the largest number of the tensor.
@@ -67,13 +69,16 @@ def _apart(got: Array, want: Array) -> Array:
     """The magnitudes of the differences of elements, as float64; NaN equals NaN."""
     exact = np.asarray(got), np.asarray(want)
     a, b = (x.astype("float64") for x in exact)
-    with np.errstate(all="ignore"):
-        apart = np.abs(a - b)
+    apart = _distance(a, b)
     apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, apart)
     apart = np.where(np.isnan(apart), np.inf, apart)
     if exact[0].dtype.kind in "iu":  # large ones may be equal as floats
         apart = np.maximum(apart, exact[0] != exact[1])
     return apart
+
+
+_distance = quiet(lambda a, b: np.abs(a - b))
+_range = quiet(lambda numbers: (numbers.min(), numbers.mean(), numbers.max()))
 
 
 @dataclass(frozen=True)
@@ -242,8 +247,7 @@ def summary(engine: str, value: Array, at: tuple[int, ...]) -> str:
     numbers = array.astype("float64")
     text = f"{engine}: {array[at]!s}"
     if array.ndim:
-        with np.errstate(all="ignore"):
-            low, mean, high = numbers.min(), numbers.mean(), numbers.max()
+        low, mean, high = _range(numbers)
         text += f" at {list(at)}; from {low:.6g} to {high:.6g}, mean {mean:.6g}"
     return text
 

@@ -12,12 +12,12 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
+from .._scopes import Scope
 from ..errors import ByteCodeError
 
 ALLOWED_BY = "KAMELEON_UNSAFE_LAMBDA"  # the variable that allows all byte code
@@ -32,14 +32,9 @@ _allowed: ContextVar[bool] = ContextVar("kameleon_byte_code_allowed", default=Fa
 # --- what may run --------------------------------------------------------------------------------
 
 
-@contextmanager
-def allowed(yes: bool = True) -> Iterator[None]:
+def allowed(yes: bool = True) -> Scope[bool]:
     """Inside, in this thread (or task), byte code may run."""
-    token = _allowed.set(yes or _allowed.get())
-    try:
-        yield
-    finally:
-        _allowed.reset(token)
+    return Scope(_allowed, lambda outer: yes or outer)
 
 
 def may_run(stored: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from .._locks import lock
+from .._scopes import Scope
 from .._threads import counter
 from ..errors import UnpicklableError
 from .types import DType, Shape, TensorType, as_dtype
@@ -49,13 +50,13 @@ class _Setting(Generic[T]):
     """An attribute whose value is one of the running context: of a thread, or of a task in it."""
 
     def __init__(self, default: T):
-        self._value = ContextVar("kameleon_setting", default=default)
+        self.variable = ContextVar("kameleon_setting", default=default)
 
     def __get__(self, owner: Context, kind: type[Context]) -> T:
-        return self._value.get()
+        return self.variable.get()
 
     def __set__(self, owner: Context, value: T) -> None:
-        self._value.set(value)
+        self.variable.set(value)
 
 
 class Context:
@@ -68,6 +69,11 @@ class Context:
     scope = _Setting("")
     control = _Setting[tuple["Update", ...]](())
     source = _Setting[Source | tuple[Any, int] | None](None)
+
+    @classmethod
+    def within(cls, name: str, change: Callable[[Any], Any], gives: bool = False) -> Scope[Any]:
+        """A block in which the setting of this name has another value: see `Scope`."""
+        return Scope(vars(cls)[name].variable, change, gives)
 
 
 context = Context()

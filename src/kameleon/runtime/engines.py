@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._scopes import Scope
 from ..config import ENGINES, installed
 from ..engines._base import Engine
 from ..errors import EngineError, EngineNotFoundError
@@ -150,15 +151,9 @@ def use(name: str) -> None:
     _chosen[:] = [load(name)]
 
 
-@contextmanager
-def using(name: str) -> Iterator[Engine]:
-    """Make `name` the engine in force inside, in this thread (or task) alone."""
-    engine = load(name)
-    token = _here.set(engine)
-    try:
-        yield engine
-    finally:
-        _here.reset(token)
+def using(name: str, gives: bool = True) -> Scope[Engine | None]:
+    """Make `name` the engine in force inside, in this thread (or task) alone; `as` gives it."""
+    return Scope(_here, lambda outer: load(name), gives)
 
 
 def embedded() -> Engine:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._quiet import quiet
+
 Array: TypeAlias = npt.NDArray[Any]
 
 _WHOLE_ALPHABET = 256  # labels up to which none is left out before the search
@@ -397,11 +399,11 @@ def _left_aligned(labels: Array, keep: Array) -> Array:
     return out
 
 
+@quiet
 def _log_softmax(scores: Array) -> Array:
     """Normalise over the last axis; NaN where a step has no finite largest score."""
-    with np.errstate(invalid="ignore"):
-        shifted = scores - scores.max(axis=-1, keepdims=True)
-        normal: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    normal: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return normal
 
 
