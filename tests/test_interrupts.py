@@ -6,6 +6,7 @@ import pytest
 from interrupts import SCENARIOS, Strikes, run
 
 from kameleon.engines import Engine
+from kameleon.runtime import engines
 
 # Exceptions for each scenario and engine: some for every change, many in the night. Compiling
 # takes a second on some engines; those of scopes take microseconds.
@@ -18,6 +19,25 @@ def test_calls_are_atomic_under_interrupts(engine: Engine, name: str) -> None:
     strikes = Strikes()
     print("seed", strikes.seed)
     run(SCENARIOS[name](), strikes, int(FEW * SHARE.get(name, 1)))
+
+
+@pytest.fixture
+def in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theano compiles to C at once."""
+    pytensor = pytest.importorskip("pytensor", reason="the Theano engine needs PyTensor")
+    if not pytensor.config.cxx:
+        pytest.skip("there is no C++ compiler here")
+    monkeypatch.setattr(engines.load("theano"), "compile_after", 0.0)
+
+
+@pytest.mark.parametrize("name, count", [
+    *(pytest.param(name, MANY, marks=pytest.mark.nightly) for name in SCENARIOS), ("body", FEW),
+])  # fmt: skip
+def test_code_in_c_is_atomic_under_interrupts(in_c: None, name: str, count: int) -> None:
+    strikes = Strikes()
+    print("seed", strikes.seed)
+    with engines.using("theano"):
+        run(SCENARIOS[name](), strikes, int(count * SHARE.get(name, 1)))
 
 
 @pytest.mark.nightly

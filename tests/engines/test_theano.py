@@ -14,6 +14,7 @@ from support import run_python
 pytest.importorskip("pytensor", reason="the Theano engine needs PyTensor")
 
 import pytensor
+from pytensor.tensor.rewriting.elemwise import FusionOptimizer
 
 from kameleon import backend as K
 from kameleon.engines.theano import engine as engine_module
@@ -126,6 +127,30 @@ def test_where_compiling_fails_it_goes_on_in_python(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert code([np.ones(2, "float32")])[0].tolist() == [0, 0]
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize("error", [MemoryError, TimeoutError, KeyError])
+def test_no_half_rewritten_graph_is_compiled(
+    in_c: None, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    """PyTensor itself logs what its rewriters raise, and goes on."""
+
+    def struck(self: Any, fgraph: Any) -> None:
+        raise error("struck")
+
+    x = tensor(None)
+    squares = P["mul"](x, x)
+    said = (
+        pytest.warns(RuntimeWarning, match="goes on in Python.*struck")
+        if error is KeyError
+        else pytest.raises(error)
+    )
+    with monkeypatch.context() as patch, said:
+        patch.setattr(FusionOptimizer, "apply", struck)
+        code_of([x], P["add"](squares, x))
+    code = code_of([x], P["sub"](squares, x))
+    assert loops(code) and code([np.full(2, 3, "float32")])[0].tolist() == [6, 6]
 
 
 # Each is a loop of its own to compile: the dtypes and operations in which C might go astray.

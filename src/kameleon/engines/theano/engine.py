@@ -74,7 +74,7 @@ class TheanoExecutable(Executable):
         try:  # where this is interrupted, a later call tries again
             self.machine = Machine(self.graph, in_c=True) if has_compiler() else self.machine
             self.settled = True
-        except MemoryError:
+        except (MemoryError, TimeoutError):  # which may be a signal's: it isn't the graph's fault
             raise
         except Exception as error:  # the results are there, in Python, too
             self.settled = True

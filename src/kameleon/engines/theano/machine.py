@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -163,8 +164,20 @@ def _mode(in_c: bool, looped: bool, vectorised: bool) -> Mode:
     query = RewriteDatabaseQuery(
         include=["fusion", "inplace_elemwise"], exclude=["local_inline_composite_constants"]
     )
-    fused = Mode(linker, query).optimizer
+    fused = _strict(Mode(linker, query).optimizer)
     return Mode(linker, SequentialGraphRewriter(fused, *([Vectorised()] if vectorised else [])))
+
+
+def _strict(rewriter: Any) -> Any:
+    """A rewriter that raises what is raised in it. PyTensor's own say it in a log, and go on with a
+    graph that may be changed by half.
+    """
+    made = copy(rewriter)
+    if isinstance(made, SequentialGraphRewriter):
+        made.data = list(map(_strict, made.data))
+    if hasattr(made, "failure_callback"):
+        made.failure_callback = None
+    return made
 
 
 def _steps(vm: Any) -> Iterator[Step]:
