@@ -6,12 +6,13 @@ import copy
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from saved_functions import KINDS
-from support import engines_under_test
+from support import engines_under_test, run_python
 
 from kameleon import backend as K
 from kameleon.errors import GraphError, UnpicklableError
@@ -185,3 +186,42 @@ def test_functions_are_sent_to_other_processes() -> None:
         done = pool.submit(run, f, feeds).result()
     for found in done:
         assert same(found, f(feeds))
+
+
+SENT = """
+import copy, joblib, numpy as np
+from kameleon import backend as K
+from kameleon.errors import EvaluationError
+
+x, i, w = K.placeholder((None, 3)), K.placeholder((), dtype='int32'), K.variable(np.ones((3, 2)))
+outputs = [K.dot(x, w) + K.gather(w, i), K.random_uniform((2,), seed=3)]
+f = K.function([x, i], outputs, [K.update_add(w, K.ones_like(w))])
+
+def work(f, *given):
+    try:
+        return f(given), f(given)
+    except EvaluationError as error:
+        return [[np.array('index' in str(error))]]
+
+# What is large, joblib hands over as a file that can't be written to.
+feeds = [np.ones((2, 3)), 0], [np.ones((200_000, 3), 'float32'), 1], [np.ones((2, 3)), 7]
+wanted = [work(copy.deepcopy(f), *given) for given in feeds]
+for backend in BACKENDS:
+    found = joblib.Parallel(2, backend=backend)(joblib.delayed(work)(f, *g) for g in feeds)
+    for want, got in zip(wanted, found, strict=True):
+        for a, b in zip(sum(want, []), sum(got, []), strict=True):
+            assert np.array_equal(a, b) and a.dtype == b.dtype, backend
+assert K.get_value(w).tolist() == np.ones((3, 2)).tolist()
+"""
+
+
+@pytest.mark.parametrize("name", [
+    name if name == "numpy" else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES
+])  # fmt: skip
+def test_joblib_sends_functions(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("joblib", reason="joblib sends the functions")
+    # Forked children can't go on with all engines: tests/test_fork.py.
+    backends = ("multiprocessing", "loky") if name == "numpy" else ("loky",)
+    settings = {"KERAS_BACKEND": name, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    done = run_python(SENT.replace("BACKENDS", repr(backends)), tmp_path, settings)
+    assert done.returncode == 0, done.stderr
