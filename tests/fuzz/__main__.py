@@ -16,6 +16,7 @@ from typing import Any
 
 from support import engines_under_test
 
+from .effort import EFFORTS, of_processes
 from .worker import work
 
 # A program that takes longer hangs.
@@ -26,10 +27,10 @@ _PROCESSES = multiprocessing.get_context("spawn")
 class Child:
     """A process that tries programs, and the seed that it's at."""
 
-    def __init__(self, engines: Sequence[str]):
-        self.engines = engines
+    def __init__(self, engines: Sequence[str], effort: str):
+        self.engines, self.effort = engines, effort
         self.channel, other = _PROCESSES.Pipe()
-        self.process = _PROCESSES.Process(target=work, args=(other, engines), daemon=True)
+        self.process = _PROCESSES.Process(target=work, args=(other, engines, effort), daemon=True)
         self.process.start()
         other.close()
         self.seed, self.since = -1, 0.0
@@ -60,10 +61,10 @@ class Child:
 
 
 def found(
-    seeds: Iterator[int], engines: Sequence[str], jobs: int, until: float
+    seeds: Iterator[int], engines: Sequence[str], efforts: Sequence[str], until: float
 ) -> Iterator[tuple[int, list[Any]]]:
     """Seeds and what was found of each, as it comes."""
-    children = [Child(engines) for _ in range(jobs)]
+    children = [Child(engines, effort) for effort in efforts]
     try:
         for child in children:
             child.give(next(seeds))
@@ -79,7 +80,7 @@ def found(
                 yield child.seed, rows
                 if any(kind in ("crash", "hangs") for kind, *_ in rows):
                     child.stop()
-                    child = children[i] = Child(engines)
+                    child = children[i] = Child(engines, child.effort)
                 seed = next(seeds, None) if time.monotonic() < until else None
                 if seed is None:
                     child.stop()
@@ -99,6 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="of the first program; a fresh one if not given")
     parser.add_argument("--engines", help="names with commas between; all that are installed")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--effort", choices=(*EFFORTS, "both"), default="both",
+        help="of compilers: `quick` takes half the time; both: one process makes full effort",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, help="a folder for the programs that show something")
     given = parser.parse_args(arguments)
     engines = given.engines.split(",") if given.engines else engines_under_test()
@@ -109,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     until = time.monotonic() + 60 * given.minutes
     tally: Counter[str] = Counter()
     tried, shown = 0, time.monotonic()
-    for seed, rows in found(iter(range(first, first + count)), engines, given.jobs, until):
+    seeds, efforts = iter(range(first, first + count)), of_processes(given.effort, given.jobs)
+    for seed, rows in found(seeds, engines, efforts, until):
         tried += 1
         for row in rows:
             _report(seed, row, tally, given.out)

@@ -18,8 +18,10 @@ WEIGHTS: dict[str, float] = {}
 
 
 def call(f: Call) -> Call:
-    """Put a call into the table under its name."""
-    CALLS[f.__name__.rstrip("_")] = f
+    """Put a call into the table under its name, where no other is."""
+    name = f.__name__.rstrip("_")
+    assert name not in CALLS, f"{name} is there already"
+    CALLS[name] = f
     return f
 
 
@@ -31,7 +33,7 @@ def _unary(name: str, inner: str = "{}") -> Call:
 
 
 for _name in (
-    "abs square sin cos tanh sigmoid softplus softsign hard_sigmoid sign round relu elu sqrt"
+    "abs square sin cos tanh sigmoid softplus softsign hard_sigmoid sign round sqrt"
     " identity stop_gradient zeros_like ones_like exp"
 ).split():
     CALLS[_name] = _unary(_name)
@@ -125,20 +127,21 @@ def clip(d: Draft) -> str:
 
 
 @call
-def relu_(d: Draft) -> str:
+def relu(d: Draft) -> str:
+    x = d.float().name
+    if d.flag():
+        return f"K.relu({x})"
     top = d.choice([None, 1.0, 6])
     return (
-        f"K.relu({d.float().name}, alpha={d.choice([0.0, 0.1, 1])}, max_value={top},"
+        f"K.relu({x}, alpha={d.choice([0.0, 0.1, 1])}, max_value={top},"
         f" threshold={d.choice([0.0, 0.5, -0.5])})"
     )
 
 
-CALLS["relu_"] = relu_
-
-
 @call
-def elu_(d: Draft) -> str:
-    return f"K.elu({d.float().name}, {d.choice([1.0, 0.5, 2])})"
+def elu(d: Draft) -> str:
+    x = d.float().name
+    return d.choice([f"K.elu({x})", f"K.elu({x}, {d.choice([1.0, 0.5, 2])})"])
 
 
 @call

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import kameleon
 from kameleon import backend as K
-from kameleon.comparison.result import difference
 from kameleon.errors import EngineError, KameleonError
 
 from .program import Array, Built, Program
+from .stepwise import Stepwise, apart
 
 # A function is called so often: its code changes between the first calls.
 CALLS = 3
-# So many runs with nudged inputs tell whether last bits decide.
-PERTURBED = 8
 # By engine, what it says of programs that it can't do; the documentation says it, too.
 DECLINES = "choose another engine"
 
@@ -46,22 +45,69 @@ class Run(NamedTuple):
     calls: list[list[Array]]
 
 
-def check(program: Program, engines: Sequence[str]) -> Iterator[Found]:
+class Trial:
+    """A program that is compared on several engines.
+
+    Attributes:
+        built: what its lines made.
+        want: what the calls gave on the embedded engine.
+    """
+
+    def __init__(self, built: Built):
+        self.built = built
+        self.want = calls(built, "numpy")
+
+    @cached_property
+    def stepwise(self) -> Stepwise:
+        """The same, node by node."""
+        return Stepwise(self.function(), self.built.feeds)
+
+    @cached_property
+    def delicate(self) -> frozenset[int]:
+        """The numbers of the results that last bits decide; see `Stepwise`."""
+        decided = self.stepwise.decided_by_last_bits()
+        count, updated = len(self.built.outputs), self.stepwise.outputs
+        if any(i in decided for i in range(count, updated)):
+            decided |= set(range(count, count + len(self.built.variables)))
+        return frozenset(decided)
+
+    def function(self, engine: str | None = None) -> Any:
+        """The program's function, its variables at their first values."""
+        self.built.restart()
+        built = self.built
+        return K.function(built.inputs, built.outputs, updates=built.updates, engine=engine)
+
+    def apart(self, got: Sequence[Array], want: Sequence[Array]) -> str:
+        """The first value that isn't what it should be, as text: none that last bits decide."""
+        found = apart(got, want)
+        return next((found[i] for i in found if i not in self.delicate), "")
+
+
+def check(
+    program: Program, engines: Sequence[str], single: Sequence[Array] | None = None
+) -> Iterator[Found]:
     """All that is found of a program, whose reference is the embedded engine.
 
     Args:
         program: its lines run without an error.
         engines: names of those to run it on.
+        single: the outputs of its first call, each node having been computed on its own; if
+            they're known.
     """
     built = program.build()
     try:
-        want = calls(built, "numpy")
+        trial = Trial(built)
     except KameleonError as error:
         yield Found("fails", "numpy", f"{type(error).__name__}: {error}")
         return
-    yield from _steady(want, built, "numpy")
+    count = len(built.outputs)
+    single = trial.stepwise.run()[:count] if single is None else single
+    text = trial.apart(trial.want.calls[0][:count], single)
+    if text:
+        yield Found("differs from its nodes", "numpy", text)
+    yield from _steady(trial.want, trial, "numpy")
     for name in engines:
-        yield from _on(name, built, want)
+        yield from _on(name, trial)
 
 
 def calls(built: Built, engine: str) -> Run:
@@ -76,9 +122,9 @@ def calls(built: Built, engine: str) -> Run:
     return Run(made)
 
 
-def _on(name: str, built: Built, want: Run) -> Iterator[Found]:
+def _on(name: str, trial: Trial) -> Iterator[Found]:
     try:
-        got = calls(built, name)
+        got = calls(trial.built, name)
     except EngineError as error:
         if DECLINES not in str(error):
             yield Found("fails", name, f"{type(error).__name__}: {error}")
@@ -86,64 +132,37 @@ def _on(name: str, built: Built, want: Run) -> Iterator[Found]:
     except Exception as error:
         yield Found("fails", name, f"{type(error).__name__}: {error}")
         return
-    yield from _steady(got, built, name)
-    if apart(got.calls[0], want.calls[0]):
-        yield from _blamed(name, built)
+    yield from _steady(got, trial, name)
+    if apart(got.calls[0], trial.want.calls[0]):
+        yield from _blamed(name, trial, got.calls[0])
 
 
-def _steady(run: Run, built: Built, engine: str) -> Iterator[Found]:
+def _steady(run: Run, trial: Trial, engine: str) -> Iterator[Found]:
     """Without updates, every call gives the same."""
-    if built.updates:
+    if trial.built.updates:
         return
     first, *others = run.calls
     for number, other in enumerate(others, 2):
-        worst = apart(other, first)
+        worst = trial.apart(other, first)
         if worst:
             yield Found("unsteady", engine, f"call {number} gives another result: {worst}")
             return
 
 
-def apart(got: Sequence[Array], want: Sequence[Array]) -> str:
-    """The first value that isn't what it should be, as text."""
-    for i, pair in enumerate(zip(got, want, strict=True)):
-        found = difference(f"value {i}", *pair)
-        if not found.within():
-            return f"{found}\n{pair[0]}\n{pair[1]}"
-    return ""
-
-
-def _blamed(name: str, built: Built) -> Iterator[Found]:
-    """The node that is to blame for a difference; none where last bits became large."""
-    built.restart()
-    function = K.function(built.inputs, built.outputs, updates=built.updates)
-    report = kameleon.compare(function, list(built.feeds), [name], wrt=[])
-    if report.agree():
-        yield Found("differs in calls", name, f"compare finds nothing\n{report}")
-        return
+def _blamed(name: str, trial: Trial, got: Sequence[Array]) -> Iterator[Found]:
+    """What is to blame for a difference: a node that is wrong alone; else how several are
+    compiled together, unless last bits became large."""
+    report = kameleon.compare(trial.function(), list(trial.built.feeds), [name], wrt=[])
     first: Any = report.runs[name].first_difference
     if first is not None and first.alone:
         yield Found(f"differs: {first.primitive}", name, f"{first}")
-    elif first is None and not is_sensitive(built):
-        yield Found("differs as a whole", name, f"{report.runs[name].error}\n{report}")
-
-
-def is_sensitive(built: Built) -> bool:
-    """Whether last bits of the inputs decide about the results, at a step of `floor`, say."""
-    random = np.random.default_rng(0)
-    function = K.function(built.inputs, built.outputs, engine="numpy")
-    want: list[Array] | None = None
-    for _ in range(PERTURBED):
-        built.restart()
-        got = function([_nudged(x, random) for x in built.feeds])
-        if want is not None and apart(got, want):
-            return True
-        want = got
-    return False
-
-
-def _nudged(x: Array, random: np.random.Generator) -> Array:
-    if x.dtype.kind != "f":
-        return x
-    with np.errstate(all="ignore"):
-        moved = x * (1 + random.integers(-4, 5, x.shape) * np.finfo(x.dtype).eps)
-    return np.asarray(moved, x.dtype)
+        return
+    text = trial.apart(got, trial.want.calls[0])
+    if not text:
+        return
+    if report.agree():
+        yield Found("differs in calls", name, f"compare finds nothing\n{text}\n{report}")
+    elif first is not None:
+        yield Found(f"differs from {first.primitive} on", name, f"{first}\n{text}")
+    else:
+        yield Found("differs as a whole", name, f"{report.runs[name].error}\n{text}\n{report}")

@@ -197,18 +197,25 @@ class Draft:
         return bool(e.value.size <= LARGEST and e.ndim <= DEEPEST and largest <= HUGE)
 
     def value(self, node: Node) -> Array:
-        """The value of a node, each node before it being evaluated on its own."""
-        given = zip(self.built.inputs, self.built.feeds, strict=True)
-        self.values.update(given)
+        """The value of a node. Nodes of a line are evaluated together, apart from other lines'."""
+        self.values.update(zip(self.built.inputs, self.built.feeds, strict=True))
         self.values.update(self.built.variables)
-        for n in walk([node], set(self.values)):
-            if n not in self.values and n.primitive is not ITEM:
-                if isinstance(n, Variable):
-                    raise LookupError("a variable that the program didn't make")
-                results = alone(n, [self.values[x] for x in n.operands])
-                self.values.update(zip(n.results, results, strict=True))
-                self.values[n] = results[0]
+        new = [n for n in walk([node], set(self.values)) if n not in self.values]
+        made = [n for n in new if n.primitive is not ITEM]
+        if any(isinstance(n, Variable) for n in made):
+            raise LookupError("a variable that the program didn't make")
+        if made:
+            results = [r for n in made for r in n.results]
+            self.values.update(zip(results, self._together(made, results), strict=True))
+            self.values.update((n, self.values[n.results[0]]) for n in made)
         return np.asarray(self.values[node])
+
+    def _together(self, nodes: Sequence[Node], results: Sequence[Node]) -> list[Array]:
+        """What nodes give, from known values of all others."""
+        own = {*nodes, *results}
+        operands = list(dict.fromkeys(x for n in nodes for x in n.operands if x not in own))
+        graph = closed(operands, results)
+        return evaluate(embedded(), graph, [self.values[x] for x in operands])
 
     def _check_type(self, e: Entry, line: str) -> None:
         """What was inferred when the line was built is what came when it ran."""
@@ -265,12 +272,6 @@ class Draft:
 def first_line(dtype: str) -> str:
     """What programs of a float dtype begin with."""
     return f"F = {dtype!r}; K.set_floatx(F)"
-
-
-def alone(node: Node, operands: Sequence[Any]) -> list[Array]:
-    """The results of one node, by a program that has nothing else in it."""
-    distinct = dict(zip(node.operands, operands, strict=True))
-    return evaluate(embedded(), closed(list(distinct), node.results), list(distinct.values()))
 
 
 def _words(text: str) -> list[str]:

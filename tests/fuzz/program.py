@@ -82,6 +82,11 @@ class Program:
         """From text; comments are left out."""
         return cls(tuple(s for s in text.splitlines() if s and not s.startswith("#")))
 
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the tensors that it gives."""
+        return TENSOR.findall(next(s for s in reversed(self.lines) if s.startswith("give(")))
+
     def build(self) -> Built:
         """Run the lines in a fresh session."""
         K.clear_session()

@@ -11,6 +11,7 @@ import numpy as np
 
 from .checks import Found, check
 from .draft import WrongError
+from .effort import make
 from .generate import drafted
 from .program import TENSOR, Program
 from .shrink import needed, shrunk
@@ -22,13 +23,15 @@ PATIENCE = 60.0
 def tried(seed: int, engines: Sequence[str]) -> list[tuple[Found, Program]]:
     """What is found of the program of a seed, each with the program that shows it."""
     try:
-        program = drafted(seed).program()
+        draft = drafted(seed)
     except WrongError as error:
         # What the text names is where it was found.
         names = ", ".join(dict.fromkeys(TENSOR.findall(str(error))))
         lines = (*error.__notes__[-1].splitlines(), f"give({names})")
         return [(Found(error.kind, "numpy", str(error)), needed(Program(lines)))]
-    found = {f.key: f for f in check(program, engines)}
+    program = draft.program()
+    single = [draft.value(draft.built.names[name]) for name in program.outputs]
+    found = {f.key: f for f in check(program, engines, single)}
     return [(f, _least(program, f)) for f in found.values()]
 
 
@@ -43,8 +46,9 @@ def _least(program: Program, found: Found) -> Program:
     return shrunk(start if shows(start) else program, shows, PATIENCE)
 
 
-def work(channel: Connection, engines: Sequence[str]) -> None:
+def work(channel: Connection, engines: Sequence[str], effort: str) -> None:
     """Try the seeds that come, send what is found of each; until None comes."""
+    make(effort, engines)
     quietly(lambda: serve(channel, engines))
 
 

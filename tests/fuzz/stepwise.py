@@ -1,0 +1,131 @@
+"""A graph node by node: what its results are without any rewriting, and what last bits decide.
+
+Two engines round differently. Where that turns a comparison, an order or a step, or where large
+numbers cancel, results are apart though no engine is wrong. So each number that was rounded is
+nudged by some units in the last place, over and over: results that then differ by more than
+engines may prove nothing. Numbers that no engine rounds, exact ties among them, are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kameleon.comparison.bisect import _branches, evaluate
+from kameleon.comparison.problem import problem_of
+from kameleon.comparison.result import difference
+from kameleon.engines._base import Executable
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import ITEM
+from kameleon.ir.rewrite import closed
+from kameleon.runtime.compiler import compiled_anew
+from kameleon.runtime.engines import embedded
+
+from .program import Array
+
+RUNS = 12  # with nudged numbers
+UNITS = 16  # in the last place, by which a number is nudged at most
+# By dtype, how many bits of a number are zero at its end if it's taken as exact: sums and products
+# of few such numbers are exact, too.
+SHORT = {"float32": 11, "float64": 26}
+
+# Primitives whose results are numbers of their operands, or whole numbers: nothing is rounded.
+EXACT = frozenset(
+    "abs argmax argmin argsort bitcast broadcast_to cast ceil check concatenate constant eq floor"
+    " gather ge gt identity iota is_nan item le logical_and logical_not logical_or lt max_pool"
+    " maximum minimum ne neg nonzero one_hot pad patches pool_pick put_along reduce_all reduce_any"
+    " reduce_max reduce_min relu reshape reverse round select sign size slice stop_gradient"
+    " take_along transpose unslice with_gradient".split()
+)
+# Those that round each element of the result once. All others sum, or have steps inside: what
+# they make of rounded operands tells how far engines may be apart.
+ELEMENTWISE = frozenset(
+    "add cos div elu exp expm1 log log1p mul normal_quantile pow sigmoid sin softplus sqrt square"
+    " sub tanh".split()
+)
+
+
+class Stepwise:
+    """The graph of a function, each node of it compiled on its own for the embedded engine.
+
+    Args:
+        function: what `K.function` returns.
+        feeds: values of its inputs.
+    """
+
+    def __init__(self, function: Any, feeds: Sequence[Array]):
+        problem = problem_of(function, list(feeds), [])
+        self.arguments = problem.values
+        self.outputs = len(problem.graph.outputs)
+        self.graph = _branches(problem.graph, lambda g: evaluate(embedded(), g, problem.values))
+        self.steps = [_step(n) for n in self._nodes()]
+
+    def _nodes(self) -> list[Node]:
+        inputs = set(self.graph.inputs)
+        return [n for n in self.graph.nodes if n not in inputs and n.primitive is not ITEM]
+
+    def run(self, random: np.random.Generator | None = None) -> list[Array]:
+        """The function's results; with nudged numbers, if there's a generator."""
+        values: dict[Node, Array] = dict(zip(self.graph.inputs, self.arguments, strict=True))
+        for node, operands, code in self.steps:
+            given = [values[x] for x in operands]
+            if random is not None and node.primitive.name not in EXACT | ELEMENTWISE:
+                given = [_nudged(x, ~_is_short(x), random) for x in given]
+            made = [np.asarray(x) for x in code([x.copy() for x in given])]
+            if random is not None and node.primitive.name not in EXACT:
+                made = [_nudged(x, _was_rounded(x, given), random) for x in made]
+            values.update(zip(node.results, made, strict=True))
+            values[node] = made[0]
+        return [values[n] for n in self.graph.outputs[: self.outputs]]
+
+    def decided_by_last_bits(self) -> set[int]:
+        """The numbers of the results that are apart in runs with nudged numbers."""
+        random = np.random.default_rng(0)
+        first = self.run()
+        found: set[int] = set()
+        for _ in range(RUNS):
+            found |= set(apart(self.run(random), first))
+        return found
+
+
+def _step(node: Node) -> tuple[Node, list[Node], Executable]:
+    operands = list(dict.fromkeys(node.operands))
+    return node, operands, compiled_anew(closed(operands, node.results), embedded())
+
+
+def apart(got: Sequence[Array], want: Sequence[Array]) -> dict[int, str]:
+    """By number, the values that are further apart than engines may be, as text."""
+    found = {}
+    for i, pair in enumerate(zip(got, want, strict=True)):
+        how = difference(f"value {i}", *pair)
+        if not how.within():
+            found[i] = f"{how}\n{pair[0]}\n{pair[1]}"
+    return found
+
+
+def _nudged(x: Array, where: Array, random: np.random.Generator) -> Array:
+    if str(x.dtype) not in SHORT:
+        return x
+    moved = x * (1 + random.integers(-UNITS, UNITS + 1, x.shape) * np.finfo(x.dtype).eps)
+    return np.asarray(np.where(where, moved, x), x.dtype)
+
+
+def _was_rounded(x: Array, operands: Sequence[Array]) -> Array:
+    """Which elements are no exact results of exact operands."""
+    rounded = ~_is_short(x)
+    for operand in operands:
+        if str(operand.dtype) in SHORT:
+            long = ~_is_short(operand)
+            rounded = rounded | (long if long.shape == x.shape else long.any())
+    return rounded
+
+
+def _is_short(x: Array) -> Array:
+    """Which numbers have few digits: all of them, for dtypes other than the usual floats."""
+    bits = SHORT.get(str(x.dtype))
+    if bits is None:
+        return np.ones(x.shape, bool)
+    whole = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}").reshape(x.shape)
+    return np.asarray(whole & ((1 << bits) - 1) == 0)
