@@ -119,7 +119,8 @@ def elements_of(matrix: Any) -> tuple[np.ndarray[Any, Any], ...]:
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # the user's own stays as it is
         matrix.sum_duplicates()
-    rows = np.repeat(np.arange(len(matrix.indptr) - 1), np.diff(matrix.indptr))
+    starts = matrix.indptr
+    rows = np.repeat(np.arange(starts.size - 1, dtype=starts.dtype), np.diff(starts))
     return _side_by_side((rows, matrix.indices)), matrix.data, shape
 
 
