@@ -1,14 +1,19 @@
-"""float16 by way of float32: for engines without arithmetic in half precision.
+"""float16 by way of float32: for engines that have no arithmetic in half precision, or whose
+compilers round less often than a program says.
 
     f(x, y) -> float16(f(float32(x), float32(y)))
 
 for every node that computes with float16. What only moves elements keeps them as they are. The
 rounding is a node of its own, so that an engine can't skip it between two nodes.
+
+Sums, products, quotients and roots of float16 are exact to half a unit so, also where a compiler
+divides by multiplying with the reciprocal of a constant: but for quotients below the least normal
+number that lie in the middle between two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM, LEAVES
@@ -24,15 +29,28 @@ MOVES = frozenset(
     "slice unslice reverse pad concatenate gather take_along cast bitcast is_nan "
     "cond while scan".split()
 ) | {leaf.name for leaf in LEAVES}
+# Sums of many products, which hardware is quick at in half precision: they are rounded once each,
+# in an order of the engine's own.
+CONTRACTIONS = frozenset(
+    "contract conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
+)
+
+# What gives an operand's elements, up to the sign, whole numbers or bools is exact in any
+# precision: wherever its operands are rounded in truth, it needn't be computed in another one.
+EXACT = frozenset(
+    "abs neg sign ceil floor round maximum minimum relu select eq ne lt le gt ge argmax argmin"
+    " argsort nonzero reduce_max reduce_min max_pool pool_pick patches".split()
+)
 
 
-def half_in_single(graph: Graph) -> Graph:
+def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
     """The graph with float16 computed in float32, and each node's result rounded.
 
     Args:
         graph: a simplified graph. Its inputs stay, and the dtypes of its outputs.
+        kept: names of primitives that the engine computes in float16 itself.
     """
-    if not _has_half(graph):
+    if not has_half(graph):
         return graph
     wide: dict[Node, Node] = {}
 
@@ -50,17 +68,24 @@ def half_in_single(graph: Graph) -> Graph:
         return wide[x]
 
     given = {x: x for x in graph.inputs}
-    outputs = substitute(graph.outputs, given, lambda n, xs: _change(n, xs, widened))
+    outputs = substitute(graph.outputs, given, lambda n, xs: _change(n, xs, widened, kept))
     return Graph(graph.inputs, outputs)
 
 
-def _change(node: Node, operands: tuple[Node, ...], widened: Callable[[Node], Node]) -> Node | None:
+def _change(
+    node: Node,
+    operands: tuple[Node, ...],
+    widened: Callable[[Node], Node],
+    kept: Container[str],
+) -> Node | None:
     if node.primitive is ITEM:
         return cast(operands[0].results[node.attrs["index"]], node.dtype)
     if bodies(node):
-        attrs = {k: half_in_single(v) if isinstance(v, Graph) else v for k, v in node.attrs.items()}
-        return node.primitive(*operands, **attrs)
-    if node.primitive.name in MOVES or not _computes_half(node):
+        attrs = node.attrs.items()
+        inner = {k: half_in_single(v, kept) if isinstance(v, Graph) else v for k, v in attrs}
+        return node.primitive(*operands, **inner)
+    name = node.primitive.name
+    if name in MOVES or name in kept or not _computes_half(node):
         return None
     made = node.primitive(*map(widened, operands), **node.attrs)
     return cast(made, node.dtype) if isinstance(node.type, TensorType) else made
@@ -70,9 +95,10 @@ def _computes_half(node: Node) -> bool:
     return any(x.dtype == FLOAT16 for x in (*node.operands, *node.results))
 
 
-def _has_half(graph: Graph) -> bool:
+def has_half(graph: Graph) -> bool:
+    """Whether some node has operands or results of float16."""
     return any(
-        _computes_half(n) or any(map(_has_half, bodies(n)))
+        _computes_half(n) or any(map(has_half, bodies(n)))
         for n in graph.nodes
         if n.primitive is not ITEM
     )

@@ -11,7 +11,7 @@ from jax import lax
 from ...ir.node import Node
 from .._lowering import Rule
 from .host import HOST
-from .lowering import Tracing, Value, joined
+from .lowering import Tracing, Value, joined, rounded
 
 Function = Callable[..., Value]
 
@@ -170,6 +170,8 @@ FUNCTIONS: dict[str, Function] = {
 
 def cast(e: Tracing, node: Node, x: Value) -> Value:
     """Numbers as another dtype; whatever isn't 0 is true."""
+    if x.dtype == np.float16 and not isinstance(x, HOST):
+        x = rounded(e, x)
     if node.dtype.is_bool and not _is_bool(x):
         return lax.ne(x, _zero(x))
     target = np.dtype(node.dtype)

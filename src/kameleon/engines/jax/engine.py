@@ -18,6 +18,7 @@ from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
 from .._base import Engine
 from .._exchange import numpy_view
+from .._half import CONTRACTIONS, half_in_single
 from .._lowering import Rule
 from .arrays import given_up, in_64_bits
 from .executable import JaxExecutable
@@ -41,7 +42,7 @@ class JaxEngine(Engine):
 
     def compile(self, graph: Graph) -> JaxExecutable:
         """See `Engine.compile`."""
-        return JaxExecutable(graph)
+        return JaxExecutable(half_in_single(graph, kept=CONTRACTIONS))
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`. JAX takes the copy as it is, without compiling anything."""

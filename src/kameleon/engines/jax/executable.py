@@ -19,8 +19,9 @@ from ...ir.text import text_of
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import flagged
+from .._half import has_half
 from .arrays import between, in_64_bits
-from .lowering import Tracing, as_array, is_large
+from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
 Compiled = Callable[..., Sequence[Any]]
@@ -173,6 +174,8 @@ def _large_constants(graph: Graph) -> list[Node]:
     for node in graph.nodes:
         for body in bodies(node):
             found.update(dict.fromkeys(_large_constants(body)))
+    if has_half(graph):
+        found[NOTHING] = None
     return list(found)
 
 

@@ -14,6 +14,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT, ITEM
 from ...ir.program import Graph
 from ...ir.types import TensorType
+from ...prims.elementwise import constant
 from ...prims.shaping import shape_nodes
 from .._lowering import Lowering, Rule
 from .host import HOST, computed
@@ -22,6 +23,8 @@ Value = Any  # a tracer, or a NumPy array or scalar
 # Constants of more bytes are given to compiled code as arguments: inside of it, they would be
 # copied into its text, and folded.
 LARGE = 4096
+# A number that compiled code doesn't know, since it's an argument: see `rounded`.
+NOTHING = constant(np.uint16(0))
 
 
 def is_large(node: Node) -> bool:
@@ -93,6 +96,17 @@ class Tracing(Lowering):
         """The attribute `shape` or `space` of a node, with its sizes in place."""
         shape = node.attrs["space"] if "space" in node.attrs else node.attrs["shape"]
         return tuple(int(d) for d in self.dims(shape, sizes))
+
+
+def rounded(e: Tracing, x: Value) -> Value:
+    """Halves as they are, to the bit, though it's XLA that has computed them.
+
+    XLA and LLVM leave out the rounding of a float32 to float16 that becomes float32 again, and
+    contract products with sums, unless they must look at the bits.
+    """
+    nothing = lax.broadcast(e.value(NOTHING), x.shape)
+    bits = lax.bitwise_xor(lax.bitcast_convert_type(x, np.uint16), nothing)
+    return lax.bitcast_convert_type(bits, x.dtype)
 
 
 def same_sizes(*sizes: Any) -> None:

@@ -13,6 +13,7 @@ from ...ir.program import Graph
 from ...ir.types import DTYPES, TensorType
 from .._base import Engine, Executable
 from .._exchange import numpy_view
+from .._half import CONTRACTIONS, EXACT, half_in_single
 from .._lowering import Rule
 from . import rules
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
@@ -37,7 +38,7 @@ class TensorflowEngine(Engine):
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""
-        return _Executable(graph)
+        return _Executable(half_in_single(graph, kept=CONTRACTIONS | EXACT))
 
     def native(self, node: Node) -> bool:
         """See `Engine.native`."""
