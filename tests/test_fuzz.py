@@ -143,6 +143,22 @@ def test_what_last_bits_decide(kind: str, first: str, second: str, delicate: set
     assert Trial(Program.read(text).build()).delicate == delicate
 
 
+CANCELLING = """
+F = 'float32'; K.set_floatx(F)
+x1 = given((2, 3, 5, 1), value((2, 3, 5, 1), 'normal', 4881), F)
+w2 = state(value((1, 3, 1, 1), 'ties', 1455), F)
+t3 = K.conv2d_transpose(x1, w2, (2, 3, 11, 1), strides=(1, 2), padding='valid')
+w7 = state(value((1,), 'normal', 9601), F)
+t8 = K.normalize_batch_in_training(t3, w7, w7, [0, 1, 2], epsilon=0.01)[0]
+t11 = K.gradients(K.sum(t8 * 0.5), [x1])[0]
+give(t11)
+"""
+
+
+def test_a_sum_that_cancels_blames_no_engine(engine_name: str) -> None:
+    assert not list(check(Program.read(CANCELLING), [n for n in [engine_name] if n != "numpy"]))
+
+
 def test_few_results_are_decided_by_last_bits() -> None:
     """Else what isn't looked at could be wrong."""
     trials = [Trial(quietly(lambda s=s: generated(s)).build()) for s in range(20)]

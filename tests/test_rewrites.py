@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from kameleon.engines.numpy.engine import engine
+from kameleon.errors import ShapeError
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.movement import broadcast_to
+from kameleon.prims.sizes import size_of
 from kameleon.runtime.compiler import _fold
 from kameleon.transform.simplify import simplify
 
@@ -76,3 +78,15 @@ SIGNS: dict[str, Callable[[Node], Node]] = {
 def test_signs(build: Callable[[Node], Node]) -> None:
     x = input_node(TensorType((len(NUMBERS),), as_dtype("float64")))
     unchanged(x, build(x))
+
+
+def test_what_is_known_to_be_1_is_stretched() -> None:
+    """Also where only a broadcast between says that a size is 1."""
+    x, like = (input_node(TensorType((None, None), as_dtype("float64"))) for _ in range(2))
+    row = broadcast_to(x, [1, size_of(x, 1)])
+    y = broadcast_to(row, [size_of(like, 0), size_of(x, 1)])
+    given = [np.ones((1, 3)), np.ones((2, 1))]
+    for graph in (Graph([x, like], [y]), simplify(Graph([x, like], [y]), engine.native, _fold)):
+        assert engine.compile(graph)(given)[0].tolist() == [[1.0] * 3] * 2
+        with pytest.raises(ShapeError):
+            engine.compile(graph)([np.ones((2, 3)), given[1]])

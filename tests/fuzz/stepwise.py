@@ -9,13 +9,13 @@ engines may prove nothing. Numbers that no engine rounds, exact ties among them,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kameleon.comparison.bisect import _branches, evaluate
 from kameleon.comparison.problem import problem_of
-from kameleon.comparison.result import difference
+from kameleon.comparison.result import FirstDifference, difference
 from kameleon.engines._base import Executable
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import ITEM
@@ -68,31 +68,61 @@ class Stepwise:
 
     def run(self, random: np.random.Generator | None = None) -> list[Array]:
         """The function's results; with nudged numbers, if there's a generator."""
-        values: dict[Node, Array] = dict(zip(self.graph.inputs, self.arguments, strict=True))
-        for node, operands, code in self.steps:
-            given = [values[x] for x in operands]
-            if random is not None and node.primitive.name not in EXACT | ELEMENTWISE:
-                given = [_nudged(x, ~_is_short(x), random) for x in given]
-            made = [np.asarray(x) for x in code([x.copy() for x in given])]
-            if random is not None and node.primitive.name not in EXACT:
-                made = [_nudged(x, _was_rounded(x, given), random) for x in made]
-            values.update(zip(node.results, made, strict=True))
-            values[node] = made[0]
+        values = self._values(random)
         return [values[n] for n in self.graph.outputs[: self.outputs]]
+
+    def _values(self, random: np.random.Generator | None = None) -> dict[Node, Array]:
+        values: dict[Node, Array] = dict(zip(self.graph.inputs, self.arguments, strict=True))
+        for step in self.steps:
+            made = step.results([values[x] for x in step.operands], random)
+            values.update(zip(step.node.results, made, strict=True))
+            values[step.node] = made[0]
+        return values
 
     def decided_by_last_bits(self) -> set[int]:
         """The numbers of the results that are apart in runs with nudged numbers."""
         random = np.random.default_rng(0)
         first = self.run()
-        found: set[int] = set()
-        for _ in range(RUNS):
-            found |= set(apart(self.run(random), first))
-        return found
+        return {i for _ in range(RUNS) for i in apart(self.run(random), first)}
+
+    def is_delicate(self, found: FirstDifference) -> bool:
+        """Whether last bits decide what the node of a difference gives: a sum of large numbers
+        that is nearly 0, say."""
+        values, random = self._values(), np.random.default_rng(0)
+        for step in self.steps:
+            types = tuple(str(x.type) for x in step.node.operands)
+            name, source = step.node.primitive.name, str(step.node.source)
+            if (name, types, source) == (found.primitive, found.operands, found.source):
+                given = [values[x] for x in step.operands]
+                first = step.results(given)
+                if any(apart(step.results(given, random), first) for _ in range(RUNS)):
+                    return True
+        return False
 
 
-def _step(node: Node) -> tuple[Node, list[Node], Executable]:
+class Step(NamedTuple):
+    """A node, its distinct operands, and code that computes nothing else."""
+
+    node: Node
+    operands: list[Node]
+    code: Executable
+
+    def results(
+        self, operands: Sequence[Array], random: np.random.Generator | None = None
+    ) -> list[Array]:
+        """What the node gives; with nudged numbers, if there's a generator."""
+        given, name = list(operands), self.node.primitive.name
+        if random is not None and name not in EXACT | ELEMENTWISE:
+            given = [_nudged(x, ~_is_short(x), random) for x in given]
+        made = [np.asarray(x) for x in self.code([x.copy() for x in given])]
+        if random is not None and name not in EXACT:
+            made = [_nudged(x, _was_rounded(x, given), random) for x in made]
+        return made
+
+
+def _step(node: Node) -> Step:
     operands = list(dict.fromkeys(node.operands))
-    return node, operands, compiled_anew(closed(operands, node.results), embedded())
+    return Step(node, operands, compiled_anew(closed(operands, node.results), embedded()))
 
 
 def apart(got: Sequence[Array], want: Sequence[Array]) -> dict[int, str]:

@@ -113,12 +113,17 @@ def _broadcast(node: Node) -> Node | None:
         return node.primitive(x.operands[0], *sizes, **node.attrs)
     if _has_own_shape(node):
         return x
-    if x.primitive.name == "broadcast_to" and (
-        len(x.shape) == len(x.operands[0].shape) or x.operands[0].shape == ()
-    ):
-        dims = dims_of(x)
-        if all(_are_one_size(dims[i], asked) for i, _, asked in kept_axes(node)):
-            return node.primitive(x.operands[0], *sizes, **node.attrs)
+    if x.primitive.name != "broadcast_to":
+        return None
+    inner, dims = x.operands[0], dims_of(x)
+    kept = {i: asked for i, _, asked in kept_axes(node)}
+    # An axis that only the inner one says to be 1 isn't stretched without it.
+    known = inner.shape == () or (
+        len(inner.shape) == len(x.shape)
+        and all(d == 1 for i, d in enumerate(inner.shape) if i not in kept)
+    )
+    if known and all(_are_one_size(dims[i], asked) for i, asked in kept.items()):
+        return node.primitive(inner, *sizes, **node.attrs)
     return None
 
 

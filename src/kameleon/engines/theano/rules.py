@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,16 +87,28 @@ def _arithmetic(name: str) -> Rule:
         function = ARITHMETIC[name]
         if node.operands[0].dtype.is_bool:
             function = LOGIC.get(name, function)
-        rank = len(node.shape)
-        return _stretchable(function(*(_raised(x, rank) for x in operands)), node)
+        pairs = zip(node.operands, operands, strict=True)
+        raised = [_raised(_unstretched(low, n, x), len(node.shape)) for n, x in pairs]
+        ones = {i for i, d in enumerate(node.shape) if d == 1}
+        return _stretchable(function(*raised), ones)
 
     return rule
 
 
-def _stretchable(y: Value, node: Node) -> Value:
-    """A result whose axes of size 1 PyTensor may stretch: it knows less of sizes than the graph."""
-    axes = [i for i, d in enumerate(node.shape) if d == 1 and not y.type.broadcastable[i]]
+def _stretchable(y: Value, ones: Iterable[int]) -> Value:
+    """A value whose axes of size 1 PyTensor may stretch: it knows less of sizes than the graph."""
+    axes = [i for i in sorted(ones) if not y.type.broadcastable[i]]
     return pt.specify_broadcastable(y, *axes) if axes else y
+
+
+def _unstretched(low: TheanoLowering, operand: Node, x: Value) -> Value:
+    """What a chain of broadcasts stretches; one of them may tell that a size is 1."""
+    ones: set[int] = set()
+    while operand.primitive.name == "broadcast_to" and low.values.get(operand) is not x:
+        operand = operand.operands[0]
+        new = len(operand.shape) - x.type.ndim
+        ones |= {i - new for i, d in enumerate(operand.shape) if d == 1 and i >= new}
+    return _stretchable(x, ones)
 
 
 def _raised(x: Value, rank: int) -> Value:
