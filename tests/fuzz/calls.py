@@ -122,8 +122,9 @@ def cast(d: Draft) -> str:
 
 @call
 def clip(d: Draft) -> str:
+    """Between bounds that differ: at both, gradients pass, which differences needn't show."""
     low = d.choice([-1, 0, -0.5, 0.5])
-    return f"K.clip({d.float().name}, {low}, {low + d.choice([0, 1, 2.5])})"
+    return f"K.clip({d.float().name}, {low}, {low + d.choice([0.5, 1, 2.5])})"
 
 
 @call

@@ -11,6 +11,7 @@ from .draft import Draft, first_line
 from .program import Program
 
 SHORTEST, LONGEST = 20, 60  # lines
+UPDATES = ["update", "update_add", "update_sub"]
 _NAMES = list(CALLS)
 _CHANCES = np.array([WEIGHTS.get(name, 1.0) for name in _NAMES])
 _CHANCES /= _CHANCES.sum()
@@ -51,7 +52,8 @@ def _update(draft: Draft) -> None:
             )
         )
         if source is not None and entry.name not in ranged and draft.flag(0.4):
-            kind = draft.choice(["update", "update_add", "update_sub"])
+            kinds = ["update"] if entry.value.dtype.kind == "b" else UPDATES
+            kind = draft.choice(kinds)
             draft.lines.append(f"update(K.{kind}({entry.name}, {source.name}))")
 
 

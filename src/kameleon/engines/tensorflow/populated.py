@@ -45,8 +45,14 @@ def in_doubt(e: Tracing, node: Node) -> bool:
 def where_some(
     counts: list[Any], compute: Callable[[], Tensor], dims: list[Any], dtype: Any
 ) -> Tensor:
-    """What `compute` gives where no count is 0, else zeros of a shape and a dtype."""
+    """What `compute` gives where no count is 0, else zeros of a shape and a dtype.
+
+    TensorFlow may know of a count that the graph doesn't; and it refuses windows, also in a branch
+    that never runs, which it knows to see nothing.
+    """
     zero = constant(0, dtype)
+    if any(isinstance(count, int) and count == 0 for count in counts):
+        return raw.Fill(dims=vector(dims), value=zero)
     some = raw.Greater(x=raw.Min(input=vector(counts), axis=[0]), y=0)
     return tf.cond(some, compute, lambda: raw.Fill(dims=vector(dims), value=zero))
 
