@@ -5,17 +5,30 @@ Kernels are applied as correlation (not mirrored).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.types import Dim, Shape, TensorType, join_dims, join_shapes, show_shape
+from .elementwise import add, mul
+from .indexing import sizes_product
 from .linalg import contract
-from .movement import reshape, transpose
-from .sizes import Size, dims_of, size_of, split
-from .windows import Window, cells_of, check_places, check_space, fold, patches, space_of
+from .movement import broadcast_to, reshape, slice_axis, stack
+from .reduce import reduce_sum
+from .sizes import Size, dims_of, filled, over, size_of, split
+from .windows import (
+    Window,
+    check_places,
+    check_space,
+    corners,
+    fold,
+    patches,
+    put_back,
+    space_of,
+)
 
 # Convolution -------------------------------------------------------------------------------
 
@@ -86,8 +99,7 @@ def _infer_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Wind
 
 def _expand_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     p = contract(g, _flat_kernel(k), ((len(g.shape) - 1,), (1,)))
-    rest = iter(sizes)
-    return fold(p, [next(rest) if d is None else d for d in space], window)
+    return fold(p, filled(space, sizes), window)
 
 
 def _conv_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
@@ -157,14 +169,26 @@ def _infer_depthwise(x: Node, k: Node, *, window: Window) -> TensorType:
     return TensorType((x.shape[0], *window.outputs(space_of(x)), depth), x.dtype)
 
 
+def _repeated(x: Node, multiplier: Size) -> Node:
+    """Each channel so many times in a row."""
+    if multiplier == 1:
+        return x
+    dims = dims_of(x)
+    wide = broadcast_to(reshape(x, [*dims, 1]), [*dims, multiplier])
+    return reshape(wide, [*dims[:-1], sizes_product([dims[-1], multiplier])])
+
+
+def _weighted(parts: Iterable[Node], k: Node, window: Window) -> Iterator[Node]:
+    """What each cell of a window sees, times the kernel's weights for it."""
+    depth = sizes_product([size_of(k, -2), size_of(k, -1)])
+    rows = reshape(k, [window.cells, depth])
+    for i, part in enumerate(parts):
+        row = reshape(slice_axis(rows, 0, i, i + 1), [1] * (len(part.shape) - 1) + [depth])
+        yield mul(part, broadcast_to(row, dims_of(part)))
+
+
 def _expand_depthwise(x: Node, k: Node, window: Window) -> Node:
-    c, m = size_of(k, -2), size_of(k, -1)
-    p = cells_of(patches(x, window), window, c)
-    rank = len(p.shape)
-    flat = reshape(k, [window.cells, c, m])
-    out = contract(p, flat, ((rank - 2,), (0,)), ((rank - 1,), (1,)))
-    out = transpose(out, (*range(1, rank - 1), 0, rank - 1))
-    return reshape(out, [*dims_of(out)[:-2], c * m if _ints(c, m) else -1])
+    return reduce(add, _weighted(corners(_repeated(x, size_of(k, -1)), window), k, window))
 
 
 def _check_depth(what: str, depth: Dim, channels: Dim, multiplier: Dim) -> None:
@@ -189,36 +213,22 @@ def _infer_depthwise_kernel(x: Node, g: Node, *, window: Window, multiplier: Dim
     return TensorType((*window.sizes, x.shape[-1], multiplier), x.dtype)
 
 
-def _ints(*sizes: Size) -> bool:
-    return not any(isinstance(s, Node) for s in sizes)
-
-
-def _split_depth(g: Node, channels: Size, multiplier: Size) -> Node:
-    return reshape(g, [*dims_of(g)[:-1], channels, multiplier])
-
-
 def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    c, m = size_of(k, -2), size_of(k, -1)
-    split_g = _split_depth(g, c, m)
-    rank = len(split_g.shape)
-    flat = reshape(k, [window.cells, c, m])
-    p = contract(split_g, flat, ((rank - 1,), (2,)), ((rank - 2,), (1,)))
-    p = transpose(p, (*range(1, rank), 0))
-    rest = iter(sizes)
-    depth = c * window.cells if _ints(c) else -1
-    p = reshape(p, [*dims_of(p)[:-2], depth])
-    return fold(p, [next(rest) if d is None else d for d in space], window)
+    channels, multiplier = size_of(k, -2), size_of(k, -1)
+    parts = _weighted([g] * window.cells, k, window)
+    found = put_back(parts, size_of(g, 0), filled(space, sizes), window)
+    if multiplier == 1:
+        return found
+    last = len(found.shape)
+    return reduce_sum(reshape(found, [*dims_of(found)[:-1], channels, multiplier]), (last,))
 
 
 def _expand_depthwise_kernel(x: Node, g: Node, window: Window, multiplier: int | None) -> Node:
-    c = size_of(x, -1)
-    multiplier = -1 if multiplier is None else multiplier
-    p = cells_of(patches(x, window), window, c)
-    split_g = _split_depth(g, c, multiplier)
-    rank = len(p.shape)
-    axes = tuple(range(rank - 2))
-    out = contract(p, split_g, (axes, axes), ((rank - 1,), (rank - 2,)))
-    return reshape(transpose(out, (1, 0, 2)), [*window.sizes, c, multiplier])
+    channels, axes = size_of(x, -1), tuple(range(len(x.shape) - 1))
+    multiples = over(size_of(g, -1), channels) if multiplier is None else multiplier
+    seen = corners(_repeated(x, multiples), window)
+    sums = [reduce_sum(mul(cell, g), axes) for cell in seen]
+    return reshape(stack(sums, 0), [*window.sizes, channels, multiples])
 
 
 depthwise_conv = Primitive(

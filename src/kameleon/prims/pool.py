@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..ir.primitive import Primitive, jointly
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import (
     add,
-    cast,
     constant,
     div,
     eq,
@@ -21,20 +21,18 @@ from .elementwise import (
     is_nan,
     logical_and,
     logical_or,
-    mul,
+    maximum,
+    select,
 )
-from .movement import broadcast_to, concatenate, pad, reshape
-from .reduce import argmax, reduce_max, reduce_sum, spread
-from .sizes import Size, dims_of, size_of, split
+from .movement import broadcast_to
+from .sizes import Size, dims_of, filled, size_of, split
 from .windows import (
     Window,
-    cells_of,
     check_places,
     check_space,
     corners,
-    fold,
     keep_first,
-    patches,
+    put_back,
     space_of,
 )
 
@@ -60,24 +58,25 @@ def _cell_dtype(window: Window) -> DType:
 
 def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     low = float("-inf") if x.dtype.is_float else int(np.iinfo(x.dtype).min)
-    cells = _stacked_corners(x, window, low)
-    top = reduce_max(cells, (0,))
-    if not any(map(any, window.padding)):
-        return top, cast(argmax(cells, axis=0), _cell_dtype(window))
-    ones = broadcast_to(constant(1, x.dtype), [1, *dims_of(x)[1:-1], 1])
-    inside = _stacked_corners(ones, window, 0)
-    where = broadcast_to(eq(inside, full_like(inside, 1)), dims_of(cells))
-    hits = eq(cells, spread(top, cells, (0,)))
-    if x.dtype.is_float:
-        hits = logical_or(hits, is_nan(cells))  # a window with a NaN has no other hits
-    chosen = argmax(cast(logical_and(hits, where), INT32), axis=0)
-    return top, cast(chosen, _cell_dtype(window))
+    cells = corners(x, window, low)
+    top = reduce(maximum, cells)
+    hits = [eq(cell, top) for cell in cells]
+    if x.dtype.is_float:  # a window with a NaN has no other hits
+        hits = [logical_or(hit, is_nan(cell)) for hit, cell in zip(hits, cells, strict=True)]
+    if any(map(any, window.padding)):
+        hits = [logical_and(hit, y) for hit, y in zip(hits, _inside(x, top, window), strict=True)]
+    index = full_like(constant(0, _cell_dtype(window)), 0)
+    index = broadcast_to(index, dims_of(top))
+    for number in reversed(range(window.cells)):
+        index = select(hits[number], full_like(index, number), index)
+    return top, index
 
 
-def _stacked_corners(x: Node, window: Window, margin: float) -> Node:
-    """(cells, batch, *places, channels): what each cell sees, `margin` out of `x`."""
-    padded = pad(x, [(0, 0), *window.padding, (0, 0)], margin)
-    return concatenate([reshape(c, [1, *dims_of(c)]) for c in corners(padded, window)], 0)
+def _inside(x: Node, pooled: Node, window: Window) -> Iterator[Node]:
+    """For each cell, at which places of what is pooled it isn't padding."""
+    ones = broadcast_to(constant(True), [1, *dims_of(x)[1:-1], 1])
+    for seen in corners(ones, window, False):
+        yield broadcast_to(seen, dims_of(pooled))
 
 
 def _max_pool_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
@@ -96,27 +95,14 @@ max_pool = Primitive(
 )
 
 
-def _hits(index: Node, window: Window) -> Node:
-    """(batch, *places, cells, channels): whether the cell is the chosen one."""
-    rank = len(index.shape)
-    dims = dims_of(index)
-    full: list[Size] = [*dims[:-1], window.cells, dims[-1]]
-    stretched = broadcast_to(reshape(index, [*dims[:-1], 1, dims[-1]]), full)
-    cells = reshape(
-        constant(np.arange(window.cells), index.dtype), [1] * (rank - 1) + [window.cells, 1]
-    )
-    return eq(stretched, broadcast_to(cells, full))
+def _hit(index: Node, cell: int) -> Node:
+    """Whether a cell is the chosen one."""
+    return eq(index, full_like(index, cell))
 
 
 def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    hits = cast(_hits(index, window), g.dtype)
-    rank = len(hits.shape)
-    wide = mul(hits, spread(g, hits, (rank - 2,)))
-    channels = size_of(g, -1)
-    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
-    rest = iter(sizes)
-    p = reshape(wide, [*dims_of(wide)[:-2], depth])
-    return fold(p, [next(rest) if d is None else d for d in space], window)
+    parts = (select(_hit(index, i), g, full_like(g, 0)) for i in range(window.cells))
+    return put_back(parts, size_of(g, 0), filled(space, sizes), window)
 
 
 def _check_chosen(pooled: Node | TensorType, index: Node) -> None:
@@ -158,9 +144,11 @@ def unpool(g: Node, index: Node, space: Sequence[Size], window: Window) -> Node:
 
 
 def _expand_pool_pick(x: Node, index: Node, window: Window) -> Node:
-    p = cells_of(patches(x, window), window, size_of(x, -1))
-    rank = len(p.shape)
-    return reduce_sum(mul(p, cast(_hits(index, window), x.dtype)), (rank - 2,))
+    first, *others = corners(x, window)
+    picked = select(_hit(index, 0), first, full_like(first, 0))
+    for number, cell in enumerate(others, 1):
+        picked = select(_hit(index, number), cell, picked)
+    return picked
 
 
 pool_pick: Primitive = Primitive(
@@ -173,11 +161,7 @@ pool_pick: Primitive = Primitive(
 
 
 def _expand_sum_pool(x: Node, window: Window) -> Node:
-    padded = pad(x, [(0, 0), *window.padding, (0, 0)])
-    total, *rest = corners(padded, window)
-    for part in rest:
-        total = add(total, part)
-    return total
+    return reduce(add, corners(x, window))
 
 
 sum_pool = Primitive(
@@ -191,13 +175,7 @@ sum_pool = Primitive(
 
 
 def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    channels = size_of(g, -1)
-    depth: Size = -1 if isinstance(channels, Node) else channels * window.cells
-    dims = dims_of(g)
-    wide = broadcast_to(reshape(g, [*dims[:-1], 1, channels]), [*dims[:-1], window.cells, channels])
-    rest = iter(sizes)
-    p = reshape(wide, [*dims[:-1], depth])
-    return fold(p, [next(rest) if d is None else d for d in space], window)
+    return put_back([g] * window.cells, size_of(g, 0), filled(space, sizes), window)
 
 
 _sum_unpool = Primitive(

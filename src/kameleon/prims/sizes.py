@@ -7,7 +7,7 @@ these follow as operands, in order (`split`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..errors import ShapeError
 from ..ir.node import Node
@@ -254,6 +254,12 @@ def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
     return tuple(shape), operands
 
 
+def filled(shape: Shape, sizes: Iterable[Node]) -> list[Size]:
+    """The dims that were `split`: a shape whose unknown sizes are those operands, in order."""
+    rest = iter(sizes)
+    return [next(rest) if d is None else d for d in shape]
+
+
 def as_node(size: Size) -> Node:
     """A size as an int32 scalar node."""
     from .elementwise import constant
@@ -270,10 +276,10 @@ def plus(size: Size, number: int) -> Size:
     return add(size, full_like(size, number)) if number else size
 
 
-def over(size: Size, number: int) -> Size:
-    """A size divided by a positive number, rounded down."""
-    from .elementwise import floor_div, full_like
+def over(size: Size, number: Size) -> Size:
+    """A size divided by another one, rounded down."""
+    from .elementwise import floor_div
 
-    if isinstance(size, int):
-        return size // number
-    return floor_div(size, full_like(size, number)) if number > 1 else size
+    if isinstance(size, int) and isinstance(number, int):
+        return size // max(number, 1)
+    return size if number == 1 else floor_div(as_node(size), as_node(number))

@@ -7,7 +7,7 @@ convolutions and pooling follow from those two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add
 from .movement import WHOLE, concatenate, pad, reshape, slice_, slice_axis, unslice
 from .movement import Window as Cut
-from .sizes import Size, dims_of, over, plus, size_of, split
+from .sizes import Size, dims_of, filled, over, plus, size_of, split
 
 
 class Window(NamedTuple):
@@ -68,8 +68,7 @@ def space_of(x: Node) -> Shape:
 def space_dims(node: Node) -> list[Size]:
     """The spatial sizes that `space` states: its unknown ones are the node's last operands."""
     space = node.attrs["space"]
-    unknown = iter(node.operands[len(node.operands) - space.count(None) :])
-    return [next(unknown) if d is None else d for d in space]
+    return filled(space, node.operands[len(node.operands) - space.count(None) :])
 
 
 def check_space(what: str, x: Node, window: Window) -> None:
@@ -94,9 +93,31 @@ def seen_by(cell: Sequence[int], window: Window) -> list[Cut]:
     return [WHOLE, *cuts, WHOLE]
 
 
-def corners(x: Node, window: Window) -> list[Node]:
-    """For each cell of the window, in row-major order, what it sees at every place."""
-    return [slice_(x, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
+def _framed(x: Node, margins: Sequence[tuple[int, int]], value: float = 0) -> Node:
+    """`x` (batch, *space, channels) with margins around its space; negative ones are cut off."""
+    cuts: list[Cut] = [(max(0, -a) or None, -max(0, -b) or None, 1) for a, b in margins]
+    wide = [(max(0, a), max(0, b)) for a, b in margins]
+    return pad(slice_(x, [WHOLE, *cuts, WHOLE]), [(0, 0), *wide, (0, 0)], value)
+
+
+def corners(x: Node, window: Window, margin: float = 0) -> list[Node]:
+    """For each cell of the window, in row-major order, what it sees at every place.
+
+    `margin` is what it sees outside of `x`.
+    """
+    framed = _framed(x, window.padding, margin)
+    return [slice_(framed, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
+
+
+def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: Window) -> Node:
+    """The adjoint of `corners`: what each cell gets at its places, added up over `space`."""
+    framed = [plus(d, a + b) for d, (a, b) in zip(space, window.padding, strict=True)]
+    total: Node | None = None
+    for part, cell in zip(parts, np.ndindex(*window.sizes), strict=True):
+        placed = unslice(part, [batch, *framed, size_of(part, -1)], seen_by(cell, window))
+        total = placed if total is None else add(total, placed)
+    assert total is not None
+    return _framed(total, [(-a, -b) for a, b in window.padding])
 
 
 def check_places(what: str, places: Node, space: Shape, window: Window) -> None:
@@ -116,7 +137,6 @@ def _infer_patches(x: Node, *, window: Window) -> TensorType:
 
 
 def _expand_patches(x: Node, window: Window) -> Node:
-    x = pad(x, [(0, 0), *window.padding, (0, 0)])
     return concatenate(corners(x, window), len(x.shape) - 1)
 
 
@@ -144,24 +164,12 @@ def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorTy
 
 
 def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    """Each cell's part of the patches is put where the cell saw it, and these are added."""
-    rest = iter(sizes)
-    padded = [
-        plus(next(rest) if d is None else d, a + b)
-        for d, (a, b) in zip(space, window.padding, strict=True)
-    ]
-    channels = over(size_of(p, -1), window.cells)
-    dims, axis = [size_of(p, 0), *padded, channels], len(p.shape) - 1
+    channels, axis = over(size_of(p, -1), window.cells), len(p.shape) - 1
     split_p = cells_of(p, window, channels)
-    total: Node | None = None
-    for number, cell in enumerate(np.ndindex(*window.sizes)):
-        part = slice_axis(split_p, axis, number, number + 1)
-        part = reshape(part, [*dims_of(p)[:-1], channels])
-        placed = unslice(part, dims, seen_by(cell, window))
-        total = placed if total is None else add(total, placed)
-    assert total is not None
-    crop: list[Cut] = [(a or None, -b or None, 1) for a, b in window.padding]
-    return slice_(total, [WHOLE, *crop, WHOLE])
+    dims = [*dims_of(p)[:-1], channels]
+    cells = (slice_axis(split_p, axis, i, i + 1) for i in range(window.cells))
+    parts = (reshape(cell, dims) for cell in cells)
+    return put_back(parts, size_of(p, 0), filled(space, sizes), window)
 
 
 def keep_first(rule: Any) -> jointly:
