@@ -65,6 +65,7 @@ class Engine(ABC):
     title: how its name is written.
     rules: by name of a primitive, the engine's own way to do it. A composite primitive that has
         no rule is expanded into simpler ones before `compile` sees it.
+    where: by name of a composite whose rule doesn't hold for every node, whether it holds for one.
     declined: by name of a core primitive, why the engine can't do it. The embedded engine does
         these, between compiled parts; inside of loops and conditions they're an error.
     borrowed: names of primitives whose rules call the embedded engine's kernels.
@@ -80,6 +81,7 @@ class Engine(ABC):
     name: str
     title: str
     rules: Mapping[str, Callable[..., Any]]
+    where: Mapping[str, Callable[[Node], bool]] = {}
     declined: Mapping[str, str] = {}
     borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
@@ -118,8 +120,9 @@ class Engine(ABC):
         return found.shape  # type: ignore[return-value]
 
     def native(self, node: Node) -> bool:
-        """Whether there's a rule for this node; a table may hold for some dtypes only."""
-        return node.primitive.name in self.rules
+        """Whether there's a rule for this node."""
+        name = node.primitive.name
+        return name in self.rules and (name not in self.where or self.where[name](node))
 
     def adopt(self, array: Any) -> Any:
         """Another engine's array as one of this engine's that shares its memory (DLPack).

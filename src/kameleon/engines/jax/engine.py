@@ -22,7 +22,7 @@ from .._half import CONTRACTIONS, half_in_single
 from .._lowering import Rule
 from .arrays import given_up, in_64_bits
 from .executable import JaxExecutable
-from .rules import DECLINED, RULES
+from .rules import DECLINED, RULES, WHERE
 
 
 class JaxEngine(Engine):
@@ -31,6 +31,7 @@ class JaxEngine(Engine):
     name = "jax"
     title = "JAX"
     rules: Mapping[str, Rule] = RULES
+    where = WHERE
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     static_shapes = True

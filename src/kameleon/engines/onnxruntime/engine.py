@@ -11,7 +11,6 @@ import numpy as np
 import onnxruntime
 
 from ...errors import FOREIGN, EngineError, EvaluationError
-from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import DTYPES, TensorType
@@ -24,7 +23,7 @@ from .._half import half_in_single
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
-from .rules import ONLY, RULES
+from .rules import RULES, WHERE
 
 # Planning how values share memory takes time that grows with the square of the number of
 # operators where sizes are unknown: graphs with more of them do without.
@@ -42,6 +41,7 @@ _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_T
 
 class _Lowering(OnnxLowering):
     rules: Mapping[str, Rule] = RULES
+    where = WHERE
 
 
 def providers() -> list[str]:
@@ -154,11 +154,6 @@ class OnnxRuntimeEngine(Engine):
         ("ctc_greedy", "ctc_beam_search"),
         "there is no such operator, and a session can't call back into Python",
     )
-
-    def native(self, node: Node) -> bool:
-        """See `Engine.native`."""
-        name = node.primitive.name
-        return name in RULES and (name not in ONLY or node.dtype in ONLY[name])
 
     def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""

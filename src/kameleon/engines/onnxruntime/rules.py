@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...ir.node import Node
@@ -28,12 +29,15 @@ RULES: dict[str, Rule] = {
     "log_softmax": _along("LogSoftmax"),
 }
 
-# Composites whose kernels there are for some dtypes only; for others they're expanded. (float16
-# is computed in float32.)
-_SINGLE = frozenset(("float16", "float32"))
-ONLY = {
-    # Of float64 it gives numbers for rows that hold NaN.
-    "log_softmax": _SINGLE,
+
+def _only(*dtypes: str) -> Callable[[Node], bool]:
+    return lambda node: node.dtype in dtypes
+
+
+# Where the kernels of composites hold. (float16 is computed in float32.)
+_SINGLE = _only("float16", "float32")
+WHERE: dict[str, Callable[[Node], bool]] = {
+    "log_softmax": _SINGLE,  # of float64 it gives numbers for rows that hold NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), _SINGLE),
-    "conv_kernel": _SINGLE | {"float64"},
+    "conv_kernel": _only("float16", "float32", "float64"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._half import CONTRACTIONS, EXACT, half_in_single
 from .._lowering import Rule
-from . import rules
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .lowering import Tracing
 from .ownership import shared_outputs
+from .rules import RULES, WHERE
 
 
 class TensorflowEngine(Engine):
@@ -28,7 +28,8 @@ class TensorflowEngine(Engine):
     name = "tensorflow"
     title = "TensorFlow"
     started = True  # loading it starts its threads
-    rules: Mapping[str, Rule] = rules.RULES
+    rules: Mapping[str, Rule] = RULES
+    where: Mapping[str, Callable[[Node], bool]] = WHERE
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
@@ -39,11 +40,6 @@ class TensorflowEngine(Engine):
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""
         return _Executable(half_in_single(graph, kept=CONTRACTIONS | EXACT))
-
-    def native(self, node: Node) -> bool:
-        """See `Engine.native`."""
-        holds = rules.WHERE.get(node.primitive.name)
-        return node.primitive.name in self.rules and (holds is None or holds(node))
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`."""

@@ -233,6 +233,7 @@ class TorchEngine(Engine):
     name = "torch"
     title = "PyTorch"
     rules: Mapping[str, Rule] = RULES
+    where = WHERE
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
 
@@ -240,11 +241,6 @@ class TorchEngine(Engine):
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.empty(0, device=device).device
-
-    def native(self, node: Node) -> bool:
-        """See `Engine.native`."""
-        holds = WHERE.get(node.primitive.name)
-        return node.primitive.name in RULES and (holds is None or holds(node))
 
     def survives_fork(self) -> bool:
         """See `Engine.survives_fork`: one thread needs no others, CUDA can't be used twice."""
