@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import FOREIGN, EngineError, KameleonError
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM
+from ..ir.primitive import CONSTANT, ITEM, input_node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..prims.sizes import size_origin
@@ -70,6 +70,14 @@ class Lowering:
     def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
         """The values of a body's outputs, given those of its inputs."""
         return type(self)(graph, arguments).run()
+
+    def expanded(self, node: Node, values: Sequence[Value]) -> list[Value]:
+        """The results of a composite by its expansion, for rules that hold sometimes only."""
+        expand = node.primitive.expand
+        assert expand is not None
+        inputs = [input_node(x.type) for x in node.operands]
+        found = expand(*inputs, **node.attrs)
+        return self.inner(Graph(inputs, found if isinstance(found, tuple) else [found]), values)
 
     def value(self, node: Node) -> Value:
         """The value of a node; constants and broadcasts are made when first needed."""
