@@ -41,7 +41,6 @@ _TENSORS = {f"tensor({_NAMES.get(name, name)})": DTYPES[name] for name in ONNX_T
 
 class _Lowering(OnnxLowering):
     rules: Mapping[str, Rule] = RULES
-    where = WHERE
 
 
 def providers() -> list[str]:
@@ -148,6 +147,7 @@ class OnnxRuntimeEngine(Engine):
     name = "onnxruntime"
     title = "ONNX Runtime"
     rules: Mapping[str, Rule] = RULES
+    where = WHERE
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(
