@@ -40,7 +40,7 @@ def test_the_record_tells_of_all_that_each_is_caught() -> None:
     assert results["now"] == {"caught": len(FAULTS)}, "see tests/faults/run.py --record"
     # What its sources didn't have yet couldn't be planted there.
     assert set(results["before"]) <= {"caught", "missed", "gone"}
-    assert results["before"]["caught"] >= 80
+    assert results["before"]["caught"] >= 75
 
 
 SOURCE = 'def one() -> int:\n    """>>> one()\n    1\n    """\n    return 1\n'

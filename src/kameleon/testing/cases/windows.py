@@ -134,46 +134,50 @@ def window_cases(window: Window) -> Iterator[Case]:
 
     def of(
         name: str, build: Build, operands: tuple[Array, ...], shape: tuple[int, ...], visit: Any
-    ) -> Case:
-        return Case(
-            primitive=name,
-            label=label_of(window),
-            build=build,
-            operands=operands,
-            oracle=looped(window, shape, visit),
-            wrt=tuple(range(len(operands))),
-            units=64,
-        )
+    ) -> Iterator[Case]:
+        """In float64 with gradients; in float32, too, for which alone there are some kernels."""
+        wrt = tuple(range(len(operands)))
+        single = tuple(x.astype("float32") for x in operands)
+        for label, values, smooth in (("", operands, wrt), (" float32", single, ())):
+            yield Case(
+                primitive=name,
+                label=f"{label_of(window)}{label}",
+                build=build,
+                operands=values,
+                oracle=looped(window, shape, visit),
+                wrt=smooth,
+                units=64,
+            )
 
     whole_x, whole_out = (BATCH, *space, c), (BATCH, *spots, OUT)
-    yield of("patches", lambda x: windows.patches(x, window), (x,), p.shape, patches)
-    yield of("fold", lambda p: windows.fold(p, space, window), (p,), whole_x, fold)
-    yield of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
-    yield of(
+    yield from of("patches", lambda x: windows.patches(x, window), (x,), p.shape, patches)
+    yield from of("fold", lambda p: windows.fold(p, space, window), (p,), whole_x, fold)
+    yield from of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
+    yield from of(
         "conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input
     )
-    yield of(
+    yield from of(
         "conv_kernel",
         lambda x, g: conv.conv_kernel(x, g, window=window),
         (x, g),
         k.shape,
         conv_kernel,
     )
-    yield of(
+    yield from of(
         "depthwise_conv",
         lambda x, k: conv.depthwise_conv(x, k, window=window),
         (x, k),
         deep.shape,
         depthwise,
     )
-    yield of(
+    yield from of(
         "depthwise_input",
         lambda g, k: conv.depthwise_input(g, k, space, window),
         (deep, k),
         whole_x,
         depthwise_input,
     )
-    yield of(
+    yield from of(
         "depthwise_kernel",
         lambda x, g: conv.depthwise_kernel(x, g, window=window, multiplier=OUT),
         (x, deep),
@@ -182,8 +186,10 @@ def window_cases(window: Window) -> Iterator[Case]:
     )
     if window in POOLS:
         small = normal(BATCH, *spots, c, seed=4)
-        yield of("sum_pool", lambda x: pool.sum_pool(x, window=window), (x,), small.shape, sum_pool)
-        yield of(
+        yield from of(
+            "sum_pool", lambda x: pool.sum_pool(x, window=window), (x,), small.shape, sum_pool
+        )
+        yield from of(
             "sum_unpool", lambda g: pool.sum_unpool(g, space, window), (small,), whole_x, sum_unpool
         )
 
