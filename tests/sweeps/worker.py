@@ -8,15 +8,12 @@ case it was running then.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-import traceback
 from typing import Any
 
 import numpy as np
 
 from .cases import Array, Case, case_of, expected, operands
+from .processes import serve
 
 # A result may be off by so many units of its last place for each of its terms' sizes.
 UNITS = 64
@@ -170,20 +167,5 @@ def fault(case: Case, engine: str) -> str | None:
     return None
 
 
-def main() -> None:
-    """Answer each line with a line: null or the finding."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what libraries print is no answer
-    engine = sys.argv[1]
-    answers.write("ready\n")
-    for line in sys.stdin:
-        try:
-            found = fault(case_of(line), engine)
-        except Exception as error:
-            place = traceback.format_exc(limit=-2)
-            found = f"raised {type(error).__name__}: {str(error)[:600]}\n{place[-600:]}"
-        answers.write(json.dumps(found) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    serve(fault, case_of)

@@ -238,7 +238,7 @@ select: Primitive = Primitive(
         lambda g, y, c, a, b: select(c, g, full_like(g, 0)),
         lambda g, y, c, a, b: select(c, full_like(g, 0), g),
     ],
-    "a where the condition holds, else b",
+    "a where the condition holds, else b; the sign of a zero is engine-defined",
     title="Select",
     elementwise=True,
 )

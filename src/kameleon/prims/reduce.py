@@ -234,7 +234,7 @@ linear_scan = Primitive(
         lambda g, y, a, b, axis: mul(_linear_scan_sums(g, a, axis), _shift(y, axis)),
         lambda g, y, a, b, axis: _linear_scan_sums(g, a, axis),
     ],
-    "y[i] = a[i] * y[i-1] + b[i] along `axis`, from y[-1] = 0",
+    "y[i] = a[i] * y[i-1] + b[i] along `axis`, from y[0] = b[0]",
 )
 
 

@@ -117,7 +117,12 @@ def _expand_log_softmax(x: Node, axis: int) -> Node:
 
 
 softmax = _row_op(
-    "softmax", _softmax_back, "exp(x) / sum(exp(x)) along `axis`", _expand_softmax, "Softmax"
+    "softmax",
+    _softmax_back,
+    "exp(x) / sum(exp(x)) along `axis`; in a line with NaN, or whose maximum is infinite, it's"
+    " engine-defined which are NaN",
+    _expand_softmax,
+    "Softmax",
 )
 log_softmax = _row_op(
     "log_softmax",

@@ -136,6 +136,8 @@ def _tried(lo: L, node: Node, operands: Sequence[str]) -> list[str]:
 def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
     """y = a * y + b, step by step; where there are no elements, b."""
     operand, axis = node.operands[1], node.attrs["axis"]
+    if 0 in node.shape:
+        return b
     inner = Writer(lo.writer)
     last, factor, term = names = [inner.shared.name() for _ in range(3)]
     y = inner.op("Add", inner.op("Mul", factor, last), term)
@@ -146,7 +148,10 @@ def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
     def steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
         axes = {"scan_input_axes": [axis, axis], "scan_output_axes": [axis]}
         start = lo.filled(0, node.dtype, lo.dims_of(operand, others))
-        scan = lo.op("Scan", start, a, b, outputs=2, body=body, num_scan_inputs=2, **axes)
+        # The first factor, which may be infinite, is a factor of nothing.
+        rest = lo.op("Slice", a, lo.ints(1), lo.ints(2**62), lo.ints(axis))
+        factors = lo.op("Concat", lo.op("Unsqueeze", start, lo.ints(axis)), rest, axis=axis)
+        scan = lo.op("Scan", start, factors, b, outputs=2, body=body, num_scan_inputs=2, **axes)
         return (scan[1],)
 
     if all(operand.shape):

@@ -192,6 +192,9 @@ def linear_scan(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
     length, rest = dims[0], vector(dims[1:])
     stack = raw.TensorListReserve(element_shape=rest, num_elements=length, element_dtype=b.dtype)
     start = raw.Fill(dims=rest, value=constant(0, b.dtype))
+    # The first factor, which may be infinite, is a factor of nothing.
+    later = raw.StridedSlice(input=factors, begin=[1], end=[0], strides=[1], end_mask=1)
+    factors = raw.ConcatV2(values=[raw.ExpandDims(input=start, axis=0), later], axis=0)
 
     def step(i: Tensor, y: Tensor, stack: Tensor) -> list[Tensor]:
         factor, term = (raw.GatherV2(params=x, indices=i, axis=0) for x in (factors, terms))

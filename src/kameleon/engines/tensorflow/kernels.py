@@ -28,11 +28,14 @@ WIDER = {
 
 @functools.cache
 def _dtypes(op: str) -> frozenset[str] | None:
-    """The dtypes for which a CPU has a kernel; None where they aren't known, or it's all."""
+    """The dtypes that an operation takes and a CPU has a kernel for; None where they aren't known,
+    or it's all."""
     try:
         from tensorflow.python.framework.kernels import get_registered_kernels_for_op
+        from tensorflow.python.framework.op_def_registry import get as definition
 
         registered = get_registered_kernels_for_op(op).kernel
+        taken = [_names(a.allowed_values) for a in definition(op).attr if a.name == "T"]
     except (ImportError, AttributeError):
         return None
     found: set[str] = set()
@@ -42,8 +45,12 @@ def _dtypes(op: str) -> frozenset[str] | None:
         of_t = [c for c in kernel.constraint if c.name == "T"]
         if not of_t:
             return None
-        found.update(tf.as_dtype(t).name for c in of_t for t in c.allowed_values.list.type)
-    return frozenset(found)
+        found.update(name for c in of_t for name in _names(c.allowed_values))
+    return frozenset(found.intersection(*filter(None, taken)))
+
+
+def _names(values: Any) -> frozenset[str]:
+    return frozenset(tf.as_dtype(t).name for t in values.list.type)
 
 
 @functools.cache
