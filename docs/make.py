@@ -33,7 +33,10 @@ differentiable), or the reason why there is none. How each engine does them: [su
 
 At their edges numbers mean the same on every engine, unless a line below says *engine-defined*:
 integers wrap, and divided by 0 they are 0; floats follow IEEE 754, so 0 times infinity is NaN, also
-inside of products; floats cast to integers that don't hold them wrap. Two sizes that were unknown
+inside of products; floats cast to integers that don't hold them wrap. Each result in float16 is
+rounded to it before anything else is computed from it, as in other dtypes; within contractions
+that is engine-defined, and so is which neighbour a quotient below 6.1e-5 becomes that lies midway
+between two (where the divisor is a constant, on TensorFlow and JAX). Two sizes that were unknown
 when the graph was built, and taken as equal, must be equal when it runs, forward and backward, or
 there is an error: only a size that is known to be 1 is stretched.
 

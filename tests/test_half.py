@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,44 @@ def test_every_node_is_rounded(engine: str, name: str) -> None:
     got = on(engine, x, y, X)
     assert got.dtype == y.dtype
     np.testing.assert_array_equal(got, on("numpy", x, y, X))
+
+
+NUMBERS = [0.1, 0.3, 0.7, 0.9, 1.1, 1.3, 2.3, 3.1, 7.1]
+
+# Of two tensors and two numbers, what compilers like to rearrange.
+STEPS: list[Callable[..., Any]] = [
+    lambda x, y, c, d: x / c / d,
+    lambda x, y, c, d: x * c * d,
+    lambda x, y, c, d: x + c + d,
+    lambda x, y, c, d: x * y - d,
+    lambda x, y, c, d: x * c + y,
+    lambda x, y, c, d: x * c + y * c,
+    lambda x, y, c, d: K.square(x) * c + d,
+    lambda x, y, c, d: x / K.sqrt(K.abs(y) + c),
+    lambda x, y, c, d: K.maximum(x, y * c) - K.round(x * d),
+    lambda x, y, c, d: K.switch(x * c > y, x, y * d),
+    lambda x, y, c, d: K.relu(x) * c - (x // c) * d,
+    lambda x, y, c, d: K.clip(x * c, -1.0, 1.0) - K.max(y, -1, keepdims=True),
+    lambda x, y, c, d: K.cast(K.cast(x, "float32") * c, "float16") + y,
+    lambda x, y, c, d: K.cast(x * c > y * d, "float16") * c,
+]
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=pytest.mark.nightly if s > 2 else ()) for s in range(40)]
+)
+def test_random_chains_are_rounded(engine: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = K.placeholder((None, 8), dtype="float16")
+    made = [x, x * 0.9]
+    for _ in range(int(rng.integers(3, 10))):
+        pair = [made[int(i)] for i in rng.integers(len(made), size=2)]
+        step = STEPS[int(rng.integers(len(STEPS)))]
+        made.append(step(*pair, *map(float, rng.choice(NUMBERS, 2))))
+    with np.errstate(all="ignore"):
+        want, got = (K.function([x], made[2:], engine=e)([X]) for e in ("numpy", engine))
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_ties_that_come_of_rounding_are_ties(engine: str) -> None:
