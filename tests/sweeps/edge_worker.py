@@ -3,7 +3,7 @@
     python -m sweeps.edge_worker ENGINE
 
 Values are held against NumPy's, types against those that were inferred. Gradients have the shapes
-of their operands.
+of their operands, and are the embedded engine's.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from .processes import serve
 
 # Numbers between this, times the least normal one, and 0 are flushed to it by some engines.
 FLUSHED = 4.0
+# How far gradients may be off, in units in the last place of 1; and of which numbers alone they
+# are compared: compilers take (a / b) / b as a / (b * b), which may overflow.
+SLOPE_UNITS = 64
+LARGEST = 10
 
 
 def built(case: Case, inputs: list[Any]) -> Any:
@@ -119,10 +123,25 @@ def fault(case: Case, engine: str) -> str | None:
             wrong = difference(case, got, want)
             if wrong:
                 return wrong
-    for (i, _), g in zip(found, by, strict=True):
-        if (g.dtype, g.shape) != (given[i].dtype, given[i].shape):
-            return f"the gradient of operand {i} is {g.dtype}{g.shape}"
+    same = Function(inputs, [g for _, g in found], engine=engines.embedded())(given)
+    for (i, _), g, slope in zip(found, by, same, strict=True):
+        wrong = _slope_difference(given, given[i], g, slope)
+        if wrong:
+            return f"the gradient of operand {i}: {wrong}"
     return None
+
+
+def _slope_difference(given: list[Array], x: Array, got: Array, want: Array) -> str | None:
+    if (got.dtype, got.shape) != (x.dtype, x.shape):
+        return f"it's {got.dtype}{got.shape}"
+    if any((np.abs(a[np.isfinite(a)]) > LARGEST).any() for a in given):
+        return None
+    off = ~_close(got, want, SLOPE_UNITS, least=1)
+    if not off.any():
+        return None
+    at = tuple(int(n) for n in np.argwhere(off)[0])
+    shown = [a.tolist() for a in given]
+    return f"at {at} it's {got[at]!r}, not {want[at]!r}; of {shown!r}"
 
 
 if __name__ == "__main__":
