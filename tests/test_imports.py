@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("external",),
     ("ir",),
     ("prims",),
+    ("kernels",),
     ("transform",),
     ("engines",),
     ("runtime",),
@@ -57,7 +58,8 @@ NARROW = {
         "keras_json",
     },  # Keras waits, half loaded
     "ir": {"errors", "_scopes", "_threads", "_locks"},
-    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims"},
+    "kernels": {"errors", "_private", "prims"},
+    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims", "kernels"},
 }
 
 

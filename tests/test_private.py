@@ -21,14 +21,18 @@ from kameleon.runtime import engines
 DOCUMENTED = Path(__file__).parent.parent / "docs" / "engines.md"
 # By engine, what its module of that name relies on.
 USED: dict[str, list[tuple[str, str]]] = {
-    "numpy": [("numpy.pool", "COUNTS")],
-    "torch": [("torch.pool", "COUNTS")],
-    "jax": [("jax.arrays", "MEMORY"), ("jax.arrays", "SWITCH"), ("jax.arrays", "TRACES")],
-    "tensorflow": [("tensorflow.call", "BARE"), ("tensorflow.arrays", "SHARING")],
+    "numpy": [("kernels.memory", "COUNTS")],
+    "torch": [("engines.torch.pool", "COUNTS")],
+    "jax": [
+        ("engines.jax.arrays", "MEMORY"),
+        ("engines.jax.arrays", "SWITCH"),
+        ("engines.jax.arrays", "TRACES"),
+    ],
+    "tensorflow": [("engines.tensorflow.call", "BARE"), ("engines.tensorflow.arrays", "SHARING")],
     "theano": [
-        ("theano.machine", "THUNKS"),
-        ("theano.machine", "C_CODE"),
-        ("numpy.pool", "COUNTS"),
+        ("engines.theano.machine", "THUNKS"),
+        ("engines.theano.machine", "C_CODE"),
+        ("kernels.memory", "COUNTS"),
     ],
 }
 CASES = [
@@ -43,7 +47,7 @@ def private(request: pytest.FixtureRequest) -> Iterator[Private]:
     """The private interface of a case, while its engine is in force."""
     engine, module, name = request.param
     with K.using_engine(engine):
-        yield getattr(sys.modules[f"kameleon.engines.{module}"], name)
+        yield getattr(sys.modules[f"kameleon.{module}"], name)
 
 
 def results() -> list[Any]:
@@ -96,14 +100,16 @@ def test_the_public_way_gives_the_same(private: Private, monkeypatch: pytest.Mon
         np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    ("name", "module"), [("numpy", "kernels.memory"), ("torch", "engines.torch.pool")]
+)
 def test_where_counts_do_not_tell_no_memory_is_used_again(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if name not in engines_under_test():
         pytest.skip("not installed")
     with K.using_engine(name):
-        pool: Any = sys.modules[f"kameleon.engines.{name}.pool"]
+        pool: Any = sys.modules[f"kameleon.{module}"]
         pool.clear()
         monkeypatch.setattr(pool.COUNTS, "_holds", False)
         results()

@@ -17,12 +17,12 @@ from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, th
 from support import native_in
 
 from kameleon.engines._code import blocks, code
-from kameleon.engines.numpy import pool
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.ir.verify import verify
+from kameleon.kernels import memory
 from kameleon.prims.elementwise import sin
 from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.compiler import _fold
@@ -218,12 +218,12 @@ def test_thrown(holds: Property) -> None:
 def test_thrown_where_all_buffers_are_used_again(
     holds: Property, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "SMALLEST", 1)
+    monkeypatch.setattr(memory, "SMALLEST", 1)
     monkeypatch.setattr(code, "SMALLEST", 1)
     names, longest, _, _ = PROPERTIES[holds]
     hold_for(holds, [thrown(list(names), longest, seed) for seed in range(1000, 1100)])
-    assert pool.held() > 0
-    pool.clear()
+    assert memory.held() > 0
+    memory.clear()
 
 
 @pytest.mark.parametrize(

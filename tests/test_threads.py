@@ -117,7 +117,7 @@ SHARED = {
     "runtime/state.py": ("Cell", "Session"),
     "runtime/stages.py": ("_Staged", "_Part"),
     "engines/_code/code.py": ("Code", "Language"),
-    "engines/_code/buffers.py": ("Buffers",),
+    "kernels/buffers.py": ("Buffers",),
     "engines/numpy/engine.py": ("_Executable", "NumpyEngine"),
     "engines/jax/executable.py": ("JaxExecutable",),
     "engines/jax/engine.py": ("JaxEngine",),

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.engines._code import buffers
-from kameleon.engines._code.buffers import Buffers
-from kameleon.engines.numpy import pool
+from kameleon.kernels import buffers, memory
+from kameleon.kernels.buffers import Buffers
 
 
 @pytest.fixture
@@ -92,6 +91,6 @@ def test_clearing_the_session_frees_buffers() -> None:
     )
     for _ in range(3):
         run([])
-    assert pool.held() > 0
+    assert memory.held() > 0
     K.clear_session()
-    assert pool.held() == 0
+    assert memory.held() == 0

@@ -391,7 +391,7 @@ POOLS = [
 def test_maxima_over_windows_of_all_sorts(
     size: int, window: int, stride: int, padding: tuple[int, int], own: bool
 ) -> None:
-    from kameleon.engines.numpy import windows as reference
+    from kameleon.kernels import windows as reference
 
     rng = np.random.default_rng(7)
     geometry = (window,), (stride,), (padding,)

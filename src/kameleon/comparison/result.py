@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines._quiet import quiet
+from ..kernels.quiet import quiet
 
 Array = Any
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.sizes import Root, Sizes
+from ..kernels.arrays import mismatch
 from ..prims.movement import kept_axes
 from ._literal import literal
 from ._written import numbered, written
@@ -38,12 +38,6 @@ def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
     names = ", ".join(numbered("x", len(graph.inputs)))
     rows = [f"def written({names}):", f" {condition} or mismatch()"]
     return Agreement(condition, written(rows, mismatch=mismatch))
-
-
-def mismatch(*sizes: Any) -> NoReturn:
-    """Report sizes that were taken as equal and are not."""
-    shown = f": {sizes}" if sizes else ""
-    raise ShapeError(f"sizes that were taken as equal differ at run time{shown}")
 
 
 def _equalities(graph: Graph, sizes: Sizes) -> Iterator[str]:

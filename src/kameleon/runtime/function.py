@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine, Executable
-from ..engines._quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..ir.node import Node, Print, Variable
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
+from ..kernels.quiet import quiet
 from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, explain, run
 from .copies import copied_print, copies

@@ -14,8 +14,8 @@ from typing import Any
 from ..._threads import counter
 from ...ir.node import Node
 from ...ir.types import TensorType
+from ...kernels.buffers import SMALLEST, is_large
 from .._literal import compiled_text, quoted
-from .buffers import SMALLEST, is_large
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
 # they save, and much memory.

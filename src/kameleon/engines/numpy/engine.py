@@ -12,13 +12,13 @@ import numpy as np
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
+from ...kernels import memory
+from ...kernels.quiet import quiet
 from .._base import Engine, Executable
 from .._code.code import Arg, Code, Language
 from .._code.emitter import Emitter, Rule
 from .._exchange import numpy_view
 from .._literal import literal
-from .._quiet import quiet
-from . import pool
 from .namespace import NAMESPACE
 from .rules import RULES
 
@@ -73,11 +73,11 @@ class NumpyEngine(Engine):
 
     def discard(self, arrays: list[Any]) -> None:
         """See `Engine.discard`."""
-        pool.give_all(arrays)
+        memory.give_all(arrays)
 
     def release(self) -> None:
         """See `Engine.release`."""
-        pool.clear()
+        memory.clear()
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import arrays, ctc, memory, quantile, random, sparse, windows
 from .._code.blocks import blockwise
-from . import ctc, kernels, pool, quantile, random, sparse, windows
 
 
 def beam_search(*arguments: Any) -> tuple[Any, ...]:
@@ -30,7 +30,7 @@ NAMESPACE: dict[str, Any] = {
         ).split()
     },
     **{
-        name: getattr(kernels, name)
+        name: getattr(arrays, name)
         for name in (
             "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
             "minus_one_hot mismatch one_hot pad product_of_others put_along scan scatter_add "
@@ -53,7 +53,7 @@ NAMESPACE: dict[str, Any] = {
     "greedy_decode": ctc.greedy_decode,
     "beam_search": beam_search,
     "prod": np.multiply.reduce,
-    "blocked": blockwise(pool.empty, np.copyto, lambda x: x.flags.c_contiguous),
-    "empty": pool.empty,
-    "give": pool.give,
+    "blocked": blockwise(memory.empty, np.copyto, lambda x: x.flags.c_contiguous),
+    "empty": memory.empty,
+    "give": memory.give,
 }

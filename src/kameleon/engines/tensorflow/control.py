@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from ...ir.node import Node
 from ...ir.primitive import ITEM
+from ...kernels.ctc import beam_search, greedy_decode
 from .._lowering import Rule
-from ..numpy.ctc import beam_search, greedy_decode
 from .kernels import Tensor, constant, kernel, of_shape, raw, required, shape_of, shielded, vector
 
 if TYPE_CHECKING:

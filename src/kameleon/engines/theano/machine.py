@@ -26,13 +26,13 @@ from ..._private import Private
 from ...ir.primitive import input_node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
+from ...kernels import memory
+from ...kernels.buffers import is_large
+from ...kernels.memory import give
+from ...kernels.quiet import quiet
 from ...prims.elementwise import add, mul, tanh
-from .._code.buffers import is_large
 from .._code.code import may_be_large
-from .._quiet import quiet
 from .._written import numbered, written
-from ..numpy import pool
-from ..numpy.pool import give
 from .lowering import TheanoLowering, array_type
 from .ops import Loop, Vectorised
 
@@ -197,7 +197,7 @@ def _prepared(node: Any, thunk: Callable[[], None]) -> Callable[[], None]:
 
 
 def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
-    """A loop in C whose new large arrays are made from buffers of the pool."""
+    """A loop in C whose new large arrays are made from buffers of the memory."""
     fresh = [y for i, y in enumerate(node.outputs) if i not in node.op.inplace_pattern]
     like = next((x for x in node.inputs if x.type.shape == node.outputs[0].type.shape), None)
     if not fresh or like is None or not _is_large(like.type):
@@ -210,7 +210,7 @@ def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
     def run() -> None:
         shape = source[0].shape
         for cell, dtype in targets:
-            cell[0] = pool.empty(shape, dtype)
+            cell[0] = memory.empty(shape, dtype)
         bare()
 
     return run
@@ -238,7 +238,7 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
 
 
 def _is_large(type: Any) -> bool:
-    """Whether a value of one of PyTensor's types, not all arrays, is worth a buffer of the pool."""
+    """Whether a value of one of PyTensor's types, not all arrays, is worth a kept buffer."""
     return isinstance(type, Array) and is_large(type.shape, np.dtype(type.dtype).itemsize)
 
 

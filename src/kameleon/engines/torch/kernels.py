@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from ...errors import EvaluationError
-from .._agreement import mismatch
-from ..numpy import sparse
-from ..numpy.kernels import after, before, stacks_for
+from ...kernels import sparse
+from ...kernels.arrays import after, before, mismatch, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
 from .tensors import KINDS, as_numpy, lowest, shared

@@ -1,4 +1,4 @@
-"""Large tensors' memory used again: see `engines._code.buffers`.
+"""Large tensors' memory used again: see `kernels.buffers`.
 
 PyTorch has an allocator of its own for accelerators, but takes the processor's memory from the
 system, and pays for fresh pages each time.
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ..._private import Private
-from .._code.buffers import SMALLEST, Buffers
+from ...kernels.buffers import SMALLEST, Buffers
 from .tensors import KINDS, TYPE
 
 _buffers = Buffers()

@@ -16,8 +16,8 @@ from typing import Final
 import torch
 
 from ...errors import EvaluationError
+from ...kernels import random as embedded
 from ...prims.random import PARITY, ROTATIONS
-from ..numpy import random as embedded
 from .tensors import shared
 
 Tensor = torch.Tensor

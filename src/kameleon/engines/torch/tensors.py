@@ -16,7 +16,8 @@ import torch
 
 from ...ir.program import Graph
 from ...ir.types import DTYPES, DType, TensorType, as_dtype
-from .._agreement import Agreement, mismatch
+from ...kernels.arrays import mismatch
+from .._agreement import Agreement
 from .._written import between_arrays
 
 Tensor = torch.Tensor

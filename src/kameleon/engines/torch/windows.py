@@ -15,8 +15,8 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ..numpy import windows as embedded
-from ..numpy.geometry import offsets_of, window_counts
+from ...kernels import windows as embedded
+from ...kernels.geometry import offsets_of, window_counts
 from .kernels import on_numpy
 
 Tensor = torch.Tensor

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kameleon.errors import ArgumentError
+from ..errors import ArgumentError
 
 __all__ = ["MAX_WORDS", "fold_in", "random_bits", "threefry2x32"]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._quiet import quiet
+from .quiet import quiet
 
 Array: TypeAlias = npt.NDArray[Any]
 

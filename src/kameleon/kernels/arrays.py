@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ...errors import EvaluationError
-from .._agreement import mismatch
-from .pool import empty, zeros
+from ..errors import EvaluationError, ShapeError
+from .memory import empty, zeros
+
+
+def mismatch(*sizes: Any) -> NoReturn:
+    """Report sizes that were taken as equal and are not."""
+    shown = f": {sizes}" if sizes else ""
+    raise ShapeError(f"sizes that were taken as equal differ at run time{shown}")
+
 
 Array = Any
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...prims.quantile import CENTRE_32, CENTRE_64, MIDDLE_64, ROOT_TWO, TAIL_32, TAIL_64
+from ..prims.quantile import CENTRE_32, CENTRE_64, MIDDLE_64, ROOT_TWO, TAIL_32, TAIL_64
 
 Array = Any
 

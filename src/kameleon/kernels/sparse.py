@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .kernels import check_index
+from .arrays import check_index
 
 Array = Any
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._private import Private
-from .._code.buffers import SMALLEST, Buffers
+from .._private import Private
+from .buffers import SMALLEST, Buffers
 
 _buffers = Buffers()
 

@@ -36,7 +36,7 @@ from .geometry import (
     offsets_of,
     window_counts,
 )
-from .pool import empty, zeros
+from .memory import empty, zeros
 
 __all__ = [
     "depthwise_conv",
