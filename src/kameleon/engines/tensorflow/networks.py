@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
 from ...ir.node import Node
 from ...prims.movement import inverse
 from .._lowering import Rule
@@ -27,7 +29,16 @@ if TYPE_CHECKING:
     from .lowering import Tracing
 
 
-_softmax, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax", "logits")
+_softmax_kernel, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax", "logits")
+
+
+def _softmax(x: Tensor) -> Tensor:
+    """By the kernel. A row with NaN in it, or infinity, is NaN: oneDNN's has zeros beside it."""
+    found = _softmax_kernel(x)
+    if x.dtype == tf.float64:  # oneDNN doesn't do it
+        return found
+    total = raw.Sum(input=found, axis=[-1], keep_dims=True)
+    return raw.SelectV2(condition=raw.IsNan(x=total), t=total, e=found)
 
 
 def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:

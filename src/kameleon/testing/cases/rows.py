@@ -16,16 +16,29 @@ from .case import Array, Case, lined, normal, whole
 # Rows --------------------------------------------------------------------------------------
 
 
-def softmax(row: list[float]) -> list[float]:
+def _top(row: list[float]) -> float:
+    """The largest number; NaN, with which all becomes NaN, where there's none or it's infinite."""
     top = max(row)
+    return top if math.isfinite(top) and not any(map(math.isnan, row)) else math.nan
+
+
+def softmax(row: list[float]) -> list[float]:
+    top = _top(row)
     parts = [math.exp(x - top) for x in row]
     return [p / math.fsum(parts) for p in parts]
 
 
 def log_softmax(row: list[float]) -> list[float]:
-    top = max(row)
+    top = _top(row)
     total = math.log(math.fsum(math.exp(x - top) for x in row))
     return [x - top - total for x in row]
+
+
+def extreme_rows(dtype: str) -> Array:
+    """Rows with infinities and NaN, at both ends and alone."""
+    numbers = (-math.inf, math.inf, math.nan)
+    rows = [[x if i == at else i - 1.5 for i in range(5)] for x in numbers for at in (0, 2, 4)]
+    return np.array([*rows, [-math.inf] * 5, [0.5, -1.0, 2.0, 0.0, 1.5]], dtype)
 
 
 def row_case(name: str, label: str, x: Array, axis: int) -> Case:
@@ -119,6 +132,8 @@ ROWS: list[Case] = [
             ("far", FAR.astype("float32"), 1),
             ("one", normal(3, 1), 1),
             ("no-rows", normal(0, 3), 1),
+            ("extreme", extreme_rows("float32"), 1),
+            ("extreme-first", extreme_rows("float16").T, 0),
         )
     ),
     entropy_case("last", normal(4, 3), normal(4, 3, seed=1), 1),
