@@ -225,7 +225,6 @@ class Op(NamedTuple):
         values: of each operand; the last one is that of all others.
         units: how far floats may be off, in units in the last place; 0: equal, zeros' signs too.
         least: smaller results are as exact as this one.
-        undefined: operands and attributes -> where the result is engine-defined.
         rigid: sizes must be known.
     """
 
@@ -236,7 +235,6 @@ class Op(NamedTuple):
     units: float = 0
     rigid: bool = False
     least: float = 0
-    undefined: Callable[..., Any] = lambda *xs, **attrs: False
 
 
 def in_double(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -252,10 +250,6 @@ def accumulated(f: Any) -> Callable[..., Any]:
 def soft_rows(x: Array, axis: int) -> Array:
     e = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
     return np.asarray(e / e.sum(axis=axis, keepdims=True))
-
-
-def infinite_rows(x: Array, axis: int) -> Any:
-    return ~np.isfinite(np.max(x, axis=axis, keepdims=True, initial=-np.inf))
 
 
 def log_soft_rows(x: Array, axis: int) -> Array:
@@ -395,9 +389,8 @@ OPS: dict[str, Op] = {
     "argsort": Op(lambda x, axis: np.argsort(x, axis, kind="stable"), NUMBERS, along),
     "cumsum": Op(lambda x, axis: np.cumsum(x, axis, x.dtype), NUMBERS, along, [soft], 4),
     "cumprod": Op(lambda x, axis: np.cumprod(x, axis, x.dtype), NUMBERS, along, [soft], 16),
-    "softmax": Op(in_double(soft_rows), FLOATS, along, units=16, undefined=infinite_rows),
-    "log_softmax": Op(in_double(log_soft_rows), FLOATS, along, [soft], 16, least=1,
-                      undefined=infinite_rows),
+    "softmax": Op(in_double(soft_rows), FLOATS, along, units=16),
+    "log_softmax": Op(in_double(log_soft_rows), FLOATS, along, [soft], 16, least=1),
     "linear_scan": Op(recurrence, FLOATS, two_along, [soft], 16),
     "nonzero": Op(lambda x: np.argwhere(x).reshape(np.count_nonzero(x), x.ndim), ALL),
     "one_hot": Op(hot, ["int32", "int64", "uint32"], classes, [small]),

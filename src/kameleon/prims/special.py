@@ -119,8 +119,7 @@ def _expand_log_softmax(x: Node, axis: int) -> Node:
 softmax = _row_op(
     "softmax",
     _softmax_back,
-    "exp(x) / sum(exp(x)) along `axis`; in a line with NaN, or whose maximum is infinite, it's"
-    " engine-defined which are NaN",
+    "exp(x) / sum(exp(x)) along `axis`; NaN in a line with NaN, or whose maximum is infinite",
     _expand_softmax,
     "Softmax",
 )
