@@ -63,7 +63,7 @@ relu = elementwise(
     "relu",
     FLOAT,
     [lambda g, y, x: select(gt(y, full_like(y, 0)), g, full_like(g, 0))],
-    "max(x, 0); its gradient at 0 is 0",
+    "max(x, 0); its gradient at 0 is 0, at NaN engine-defined",
     expand=lambda x: maximum(x, full_like(x, 0)),
 )
 elu = elementwise(
