@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -48,8 +48,9 @@ def _least(program: Program, found: Found) -> Program:
 
 def work(channel: Connection, engines: Sequence[str], effort: str) -> None:
     """Try the seeds that come, send what is found of each; until None comes."""
-    make(effort, engines)
-    quietly(lambda: serve(channel, engines))
+    turns = {name: int(every or 1) for name, _, every in (e.partition("/") for e in engines)}
+    make(effort, list(turns))
+    quietly(lambda: serve(channel, turns))
 
 
 def quietly(run: Callable[[], Any]) -> Any:
@@ -59,8 +60,9 @@ def quietly(run: Callable[[], Any]) -> Any:
         return run()
 
 
-def serve(channel: Connection, engines: Sequence[str]) -> None:
+def serve(channel: Connection, turns: Mapping[str, int]) -> None:
     while (seed := channel.recv()) is not None:
+        engines = [name for name, every in turns.items() if seed % every == 0]
         try:
             rows = [(*found, str(program)) for found, program in tried(seed, engines)]
         except Exception as error:  # the fuzzer's own fault: it mustn't hide
