@@ -31,6 +31,9 @@ Work = Callable[[], Any]
 KINDS = (KeyboardInterrupt, MemoryError)
 # How often the timer strikes again, in seconds: then it hits what cleans up, too.
 AGAIN = 30e-6
+# How long a strike may take to come, in seconds: CPython may forget to look for a signal that
+# another thread has received, until something else makes it look.
+LATEST = 1.0
 # How long another thread may take for a call, in seconds, on a machine that has other work.
 PATIENCE = 60.0
 
@@ -295,7 +298,8 @@ def run(scenario: Scenario, strikes: Strikes, count: int) -> None:
 
     def repeated() -> None:
         done = strikes.count  # what is raised in a destructor is lost
-        while strikes.count == done:
+        end = time.perf_counter() + LATEST
+        while strikes.count == done and time.perf_counter() < end:
             scenario.work()
 
     with strikes.listening():

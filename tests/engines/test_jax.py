@@ -413,7 +413,7 @@ def test_padding_is_never_the_largest() -> None:
     x = input_node(TensorType((1, 2, 1), as_dtype("float32")))
     window = Window((2,), (1,), ((1, 1),), (1,))
     top, place = max_pool(x, window=window).results
-    code = engine.compile(Graph([x], [top, place]))
+    code = engine.compile(simplify(Graph([x], [top, place]), engine.native))
     for value, places in (([-np.inf, -np.inf], [1, 0, 0]), ([np.nan, 1], [1, 0, 0])):
         _, got = code([np.array(value, "float32").reshape(1, 2, 1)])
         assert np.asarray(got).ravel().tolist() == places

@@ -149,8 +149,10 @@ def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
         axes = {"scan_input_axes": [axis, axis], "scan_output_axes": [axis]}
         start = lo.filled(0, node.dtype, lo.dims_of(operand, others))
         # The first factor, which may be infinite, is a factor of nothing.
+        first = lo.op("Slice", a, lo.ints(0), lo.ints(1), lo.ints(axis))  # none, of no steps
         rest = lo.op("Slice", a, lo.ints(1), lo.ints(2**62), lo.ints(axis))
-        factors = lo.op("Concat", lo.op("Unsqueeze", start, lo.ints(axis)), rest, axis=axis)
+        zero = lo.op("Expand", lo.scalar(0, node.dtype), lo.op("Shape", first))
+        factors = lo.op("Concat", zero, rest, axis=axis)
         scan = lo.op("Scan", start, factors, b, outputs=2, body=body, num_scan_inputs=2, **axes)
         return (scan[1],)
 
