@@ -341,6 +341,8 @@ def _surroundings() -> dict[str, Any]:
     }
     if "jax" in sys.modules:
         found["jax"] = sys.modules["jax"].config.jax_enable_x64
+    if "tensorflow" in sys.modules:
+        found["tensorflow"] = sys.modules["tensorflow"].executing_eagerly()
     if "torch" in sys.modules:
         found["torch"] = sys.modules["torch"].is_grad_enabled()
     return found

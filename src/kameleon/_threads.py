@@ -1,12 +1,17 @@
-"""What differs where Python runs threads at the same time, without a global interpreter lock."""
+"""Threads: one for what mustn't be interrupted, and many without a global interpreter lock."""
 
 from __future__ import annotations
 
 import itertools
 import sysconfig
+import threading
 from collections.abc import Callable
+from contextvars import copy_context
+from typing import TypeVar
 
 from ._locks import rlock
+
+T = TypeVar("T")
 
 # Whether Python was built so.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -29,3 +34,30 @@ def counter(start: int = 0) -> Callable[[], int]:
             return count()
 
     return locked
+
+
+def uninterrupted(function: Callable[[], T]) -> T:
+    """What a function gives, called in a thread of its own.
+
+    Signal handlers run in the main thread alone. So what a library sets for a while, in this
+    thread, by code in Python, is set back whatever they raise: then the other thread ends by
+    itself.
+
+    >>> uninterrupted(lambda: 1 + 1)
+    2
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors.pop()
+    return results.pop()

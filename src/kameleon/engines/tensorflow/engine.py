@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..._threads import uninterrupted
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import DTYPES, TensorType
@@ -93,9 +94,13 @@ class _Executable(Executable):
             ]
 
         specs = [tf.TensorSpec(x.shape, x.dtype) for x in graph.inputs]
-        with tf.init_scope():
-            function = tf.function(traced, input_signature=specs, autograph=False)
-            self._function = function.get_concrete_function()
+
+        def concrete() -> Any:
+            with tf.init_scope():
+                function = tf.function(traced, input_signature=specs, autograph=False)
+                return function.get_concrete_function()
+
+        self._function = uninterrupted(concrete)  # it would leave TensorFlow in a graph's scope
         self._captured = list(self._function.captured_inputs)
         self._call = lean_call(self._function) or self._public_call
 
