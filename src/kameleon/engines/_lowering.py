@@ -14,7 +14,7 @@ from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM, input_node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
-from ..prims.sizes import size_origin
+from ..prims.sizes import merged, size_origin
 from ._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
 
 Value = Any
@@ -122,8 +122,7 @@ class Lowering:
 
     def dims(self, shape: Sequence[int | None], sizes: Sequence[Value]) -> list[Value]:
         """A shape attribute with the values of its size operands in place of each None."""
-        rest = iter(sizes)
-        return [next(rest) if d is None else d for d in shape]
+        return merged(tuple(shape), sizes)
 
 
 def made(node: Node) -> str:

@@ -18,7 +18,7 @@ from .indexing import sizes_product
 from .linalg import contract
 from .movement import broadcast_to, reshape, slice_axis, stack
 from .reduce import reduce_sum
-from .sizes import Size, dims_of, filled, over, size_of, split
+from .sizes import Size, dims_of, merged, over, size_of, split
 from .windows import (
     Window,
     check_places,
@@ -99,7 +99,7 @@ def _infer_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Wind
 
 def _expand_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     p = contract(g, _flat_kernel(k), ((len(g.shape) - 1,), (1,)))
-    return fold(p, filled(space, sizes), window)
+    return fold(p, merged(space, sizes), window)
 
 
 def _conv_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
@@ -216,7 +216,7 @@ def _infer_depthwise_kernel(x: Node, g: Node, *, window: Window, multiplier: Dim
 def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     channels, multiplier = size_of(k, -2), size_of(k, -1)
     parts = _weighted([g] * window.cells, k, window)
-    found = put_back(parts, size_of(g, 0), filled(space, sizes), window)
+    found = put_back(parts, size_of(g, 0), merged(space, sizes), window)
     if multiplier == 1:
         return found
     last = len(found.shape)

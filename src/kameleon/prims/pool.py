@@ -25,7 +25,7 @@ from .elementwise import (
     select,
 )
 from .movement import broadcast_to
-from .sizes import Size, dims_of, filled, size_of, split
+from .sizes import Size, dims_of, merged, size_of, split
 from .windows import (
     Window,
     check_places,
@@ -65,8 +65,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
         hits = [logical_or(hit, is_nan(cell)) for hit, cell in zip(hits, cells, strict=True)]
     if any(map(any, window.padding)):
         hits = [logical_and(hit, y) for hit, y in zip(hits, _inside(x, top, window), strict=True)]
-    index = full_like(constant(0, _cell_dtype(window)), 0)
-    index = broadcast_to(index, dims_of(top))
+    index = broadcast_to(constant(0, _cell_dtype(window)), dims_of(top))
     for number in reversed(range(window.cells)):
         index = select(hits[number], full_like(index, number), index)
     return top, index
@@ -102,7 +101,7 @@ def _hit(index: Node, cell: int) -> Node:
 
 def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     parts = (select(_hit(index, i), g, full_like(g, 0)) for i in range(window.cells))
-    return put_back(parts, size_of(g, 0), filled(space, sizes), window)
+    return put_back(parts, size_of(g, 0), merged(space, sizes), window)
 
 
 def _check_chosen(pooled: Node | TensorType, index: Node) -> None:
@@ -175,7 +174,7 @@ sum_pool = Primitive(
 
 
 def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    return put_back([g] * window.cells, size_of(g, 0), filled(space, sizes), window)
+    return put_back([g] * window.cells, size_of(g, 0), merged(space, sizes), window)
 
 
 _sum_unpool = Primitive(

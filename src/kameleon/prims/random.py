@@ -48,7 +48,7 @@ from .elementwise import (
 from .indexing import sizes_product
 from .movement import broadcast_to, concatenate, iota, reshape, slice_axis
 from .quantile import normal_quantile
-from .sizes import Size, dims_of, filled, split
+from .sizes import Size, dims_of, merged, split
 
 KEY = TensorType((2,), UINT32)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -87,7 +87,7 @@ def threefry(key: Node, x0: Node, x1: Node) -> tuple[Node, Node]:
 
 def _expand_bits(key: Node, *sizes: Node, shape: Shape) -> Node:
     """Blocks 0, 1, … with counter words (block, 0): first words, then second words."""
-    dims = filled(shape, sizes)
+    dims = merged(shape, sizes)
     count = sizes_product(dims)
     if isinstance(count, Node):
         half: Size = shift_right(add(count, full_like(count, 1)), full_like(count, 1))

@@ -8,12 +8,14 @@ these follow as operands, in order (`split`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from ..errors import ShapeError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ZERO, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
 
+T = TypeVar("T")
 Size = int | Node
 # Of a node and an axis: the size operand that its size comes from, or an operand's axis.
 Origin = Callable[[Node, int], Node | tuple[Node, int] | None]
@@ -254,8 +256,8 @@ def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
     return tuple(shape), operands
 
 
-def filled(shape: Shape, sizes: Iterable[Node]) -> list[Size]:
-    """The dims that were `split`: a shape whose unknown sizes are those operands, in order."""
+def merged(shape: Shape, sizes: Iterable[T]) -> list[int | T]:
+    """The dims that were `split`: a shape whose unknown sizes are those, in order."""
     rest = iter(sizes)
     return [next(rest) if d is None else d for d in shape]
 

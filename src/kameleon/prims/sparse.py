@@ -16,7 +16,7 @@ from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add, sizes_product
 from .movement import broadcast_to, reshape, reverse, slice_axis
 from .reduce import reduce_sum
-from .sizes import Size, dims_of, filled, size_of, split
+from .sizes import Size, dims_of, merged, size_of, split
 
 
 def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:
@@ -60,7 +60,7 @@ def _infer_dense(indices: Node, values: Node, *sizes: Node, shape: Shape) -> Ten
 
 
 def _expand_dense(indices: Node, values: Node, *sizes: Node, shape: Shape) -> Node:
-    dims = filled(shape, sizes)
+    dims = merged(shape, sizes)
     flat = scatter_add(values, row_major(indices, dims), sizes_product(dims), 0)
     return reshape(flat, dims)
 

@@ -20,7 +20,7 @@ from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add
 from .movement import WHOLE, concatenate, pad, reshape, slice_, slice_axis, unslice
 from .movement import Window as Cut
-from .sizes import Size, dims_of, filled, over, plus, size_of, split
+from .sizes import Size, dims_of, merged, over, plus, size_of, split
 
 
 class Window(NamedTuple):
@@ -68,7 +68,7 @@ def space_of(x: Node) -> Shape:
 def space_dims(node: Node) -> list[Size]:
     """The spatial sizes that `space` states: its unknown ones are the node's last operands."""
     space = node.attrs["space"]
-    return filled(space, node.operands[len(node.operands) - space.count(None) :])
+    return merged(space, node.operands[len(node.operands) - space.count(None) :])
 
 
 def check_space(what: str, x: Node, window: Window) -> None:
@@ -169,7 +169,7 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     dims = [*dims_of(p)[:-1], channels]
     cells = (slice_axis(split_p, axis, i, i + 1) for i in range(window.cells))
     parts = (reshape(cell, dims) for cell in cells)
-    return put_back(parts, size_of(p, 0), filled(space, sizes), window)
+    return put_back(parts, size_of(p, 0), merged(space, sizes), window)
 
 
 def keep_first(rule: Any) -> jointly:

@@ -23,7 +23,7 @@ from ..prims.movement import (
     slice_,
     transpose,
 )
-from ..prims.sizes import as_node, dims_of, filled, size_of, size_origin
+from ..prims.sizes import as_node, dims_of, merged, size_of, size_origin
 from .ranges import is_within_one
 
 # Larger slices stay in the loop: it's their elements that cost, not the calls, and one slice is
@@ -258,7 +258,7 @@ def _lift_reshape(work: _Lifting, node: Node) -> Node:
 
 def _lift_broadcast(work: _Lifting, node: Node) -> Node:
     (x, *sizes), shape = node.operands, node.attrs["shape"]
-    dims = filled(shape, (work.steady[n] for n in sizes))
+    dims = merged(shape, (work.steady[n] for n in sizes))
     ones = [1] * (len(shape) - len(x.shape))
     lifted = work.lifted[x]
     aligned = reshape(lifted, [work.length, *ones, *dims_of(lifted)[1:]])

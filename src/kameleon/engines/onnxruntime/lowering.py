@@ -13,6 +13,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import Dim, Shape
+from ...prims.sizes import merged
 from .._lowering import Lowering, Rule
 from .dtypes import carrier, is_ordered
 from .model import ONNX_TYPES, Body, Writer, typed
@@ -160,8 +161,7 @@ class OnnxLowering(Lowering):
 
     def extents(self, shape: Shape, sizes: Sequence[Node]) -> str:
         """A shape attribute, with size operands in place of each None, as an int64 vector."""
-        rest = iter(sizes)
-        return self.joined([next(rest) if d is None else d for d in shape])
+        return self.joined(merged(shape, sizes))
 
     def joined(self, parts: Sequence[Any]) -> str:
         """An int64 vector of ints, size operands, and vectors (names)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.node import Node
+from ...prims.sizes import merged
 from .._lowering import Rule
 from .dtypes import carrier, has_kernel
 from .lowering import OnnxLowering, known_product
@@ -71,8 +72,7 @@ def _iota(lo: L, node: Node, *sizes: str) -> Any:
         return lo.constant(np.broadcast_to(line, shape))
     wide = carrier("Range", dtype)
     parts = [lo.scalar(v, wide) for v in (0, 1)]
-    rest = iter(node.operands)
-    dims = [next(rest) if d is None else d for d in shape]
+    dims = merged(shape, node.operands)
     stop: Any = lo.joined([dims[axis]])
     stop = lo.cast(lo.op("Reshape", stop, lo.ints()), wide)
     indices: Any = lo.op("Range", parts[0], stop, parts[1])
@@ -138,8 +138,7 @@ def padded(lo: L, x: str, dtype: str, margins: Sequence[Any], value: Any = 0) ->
 def _unslice(lo: L, node: Node, g: str, *sizes: str) -> Any:
     """Each element with step - 1 zeros behind it, then zeros around."""
     operand, windows = node.operands[0], node.attrs["windows"]
-    rest = iter(node.operands[1:])
-    dims = [d if d is not None else lo.extent(next(rest)) for d in node.attrs["shape"]]
+    dims = merged(node.attrs["shape"], map(lo.extent, node.operands[1:]))
     counts = lo.dims_of(operand, range(len(dims)))
     steps = [w[2] for w in windows]
     x = spread(lo, g, node.dtype, range(len(dims)), counts, steps)

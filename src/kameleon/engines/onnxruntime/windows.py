@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ir.node import Node
-from ...prims.windows import Window
+from ...prims.windows import Window, space_dims
 from .._lowering import Rule
 from .._windows import counted_axes
 from .control import branch, several
@@ -80,9 +80,7 @@ def _transposed_conv(lo: L, node: Node, g: str, weights: str, group: int = 1) ->
         output_padding=[s - 1 for s in window.strides],
         group=group,
     )
-    rest = iter(node.operands[2:])
-    stops = [next(rest) if d is None else d for d in node.attrs["space"]]
-    return sliced(lo, y, range(2, n + 2), [0] * n, stops, [1] * n)
+    return sliced(lo, y, range(2, n + 2), [0] * n, space_dims(node), [1] * n)
 
 
 # With fewer channels one product of all cells' patches is quicker than one for each cell.
@@ -187,11 +185,15 @@ def _fold(lo: L, node: Node, p: str, *sizes: str) -> Any:
     return _added(lo, node, parts, dims)
 
 
-def _added(lo: L, node: Node, parts: Sequence[Any], dims: Sequence[Any], sizes: int = 1) -> Any:
+def _space(lo: L, node: Node) -> list[Any]:
+    """The spatial sizes that a node states."""
+    return [lo.extent(d) if isinstance(d, Node) else d for d in space_dims(node)]
+
+
+def _added(lo: L, node: Node, parts: Sequence[Any], dims: Sequence[Any]) -> Any:
     """What each cell gets at its places, added up in the space that the windows came from."""
     window, dtype = node.attrs["window"], node.dtype
-    rest = iter(node.operands[sizes:])
-    space = [lo.extent(next(rest)) if d is None else d for d in node.attrs["space"]]
+    space = _space(lo, node)
     strides = [1, *window.strides, 1]
     total = None
     for part, cell in zip(parts, np.ndindex(*window.sizes), strict=True):
@@ -274,7 +276,7 @@ def _depthwise_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
     last = lo.ints(-1)
     parts = [lo.op("ReduceSum", lo.op("Mul", split, w), last, keepdims=0) for w in weights]
     dims = lo.dims_of(node.operands[0], range(window.rank + 1))
-    return _added(lo, node, parts, [*dims, channels], sizes=2)
+    return _added(lo, node, parts, [*dims, channels])
 
 
 def _depthwise_kernel(lo: L, node: Node, x: str, g: str) -> Any:
@@ -346,7 +348,7 @@ def _unpool(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     if window.sizes == window.strides and not any(map(any, window.padding)):
         return _side_by_side(lo, node, g, index, dims)
     parts = [_where_chosen(lo, node, index, g, number) for number in range(window.cells)]
-    return _added(lo, node, parts, dims, sizes=2)
+    return _added(lo, node, parts, dims)
 
 
 def _side_by_side(lo: L, node: Node, g: str, index: str, dims: Sequence[Any]) -> Any:
@@ -361,8 +363,7 @@ def _side_by_side(lo: L, node: Node, g: str, index: str, dims: Sequence[Any]) ->
     )
     covered = [times(lo, d, s) for d, s in zip(dims[1:-1], window.sizes, strict=True)]
     x = lo.reshape(wide, [dims[0], *covered, dims[-1]])
-    rest = iter(node.operands[2:])
-    space = [d if d is not None else lo.extent(next(rest)) for d in node.attrs["space"]]
+    space = _space(lo, node)
     margins = [_room(lo, s, c, 1, 0) for s, c in zip(space, covered, strict=True)]
     return x if not any(margins) else padded(lo, x, node.dtype, [*[0] * len(dims), 0, *margins, 0])
 
@@ -419,9 +420,7 @@ def _dims(lo: L, node: Node) -> list[Any]:
     """The shape of what a convolution or its adjoint in x gives."""
     first, k = node.operands[:2]
     if "space" in node.attrs:
-        rest = iter(node.operands[2:])
-        space = [lo.extent(next(rest)) if d is None else d for d in node.attrs["space"]]
-        return [lo.dim(first, 0), *space, lo.dim(k, -2)]
+        return [lo.dim(first, 0), *_space(lo, node), lo.dim(k, -2)]
     window = node.attrs["window"]
     counts = [places(lo, window, i, lo.dim(first, i + 1)) for i in range(window.rank)]
     deep = node.primitive.name == "depthwise_conv"

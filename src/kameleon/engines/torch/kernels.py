@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ...errors import EvaluationError
-from ...kernels import sparse
 from ...kernels.arrays import after, before, mismatch, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
@@ -324,42 +323,6 @@ def one_hot(index: Tensor, size: int, dtype: str) -> Tensor:
     return out.scatter_(-1, as_index(index.where(inside, 0)).unsqueeze(-1), ones)
 
 
-def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
-    """The product of a sparse matrix (rows, len(y)), given by its elements, and y: each row of the
-    result is a weighted sum of a bag of rows of y.
-    """
-    if not values.numel() or not y.shape[1] or y.dtype not in _WEIGHED:
-        row, column = map(as_index, indices.unbind(1))
-        return y.new_zeros((rows, y.shape[1])).index_add_(0, row, values[:, None] * y[column])
-    if y.is_cpu:
-        found = sparse.row_starts(as_numpy(indices), (rows, len(y)))
-        if found is not None:
-            return _weighed(indices[:, 1], values, y, shared(found[:-1]))
-        if sparse.compiled():  # in a third of the time that sorting takes
-            return _embedded_sparse_dot(indices, values, y, rows)  # type: ignore[no-any-return]
-    within_range(indices[:, 0], rows)
-    within_range(indices[:, 1], len(y))
-    row, order = torch.sort(indices[:, 0], stable=True)
-    starts = torch.searchsorted(row, torch.arange(rows, device=row.device))
-    return _weighed(indices[order, 1], values[order], y, starts)
-
-
-def _weighed(column: Tensor, values: Tensor, y: Tensor, starts: Tensor) -> Tensor:
-    """Bags of rows of y, with weights; where in `column` each bag starts."""
-    summed: Tensor = torch.nn.functional.embedding_bag(
-        as_index(column).contiguous(),
-        y.contiguous(),
-        starts,
-        mode="sum",
-        per_sample_weights=values.contiguous(),
-    )
-    return summed
-
-
-# Dtypes of which PyTorch sums weighted rows.
-_WEIGHED = (torch.float32, torch.float64)
-
-
 # Crossentropies ----------------------------------------------------------------------------
 
 
@@ -535,7 +498,6 @@ def _tensors(value: Any, device: torch.device) -> Any:
     return None if value is None else shared(value).to(device)
 
 
-_embedded_sparse_dot = on_numpy(sparse.sparse_dot)
 int_product = on_numpy(np.matmul)  # for accelerators, which have products of floats alone
 greedy_decode = on_numpy(NUMPY["greedy_decode"])
 beam_search = on_numpy(NUMPY["beam_search"])

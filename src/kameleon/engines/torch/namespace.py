@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .._code.blocks import blockwise
-from . import kernels, pool, random, windows
+from . import kernels, pool, random, sparse, windows
 from .tensors import TORCH
 
 _aten = torch.ops.aten
@@ -51,7 +51,7 @@ NAMESPACE: dict[str, Any] = {
             "beam_search check choose cumprod_slope gather greedy_decode int_floor_divide "
             "int_product int_remainder iota keep_unless keep_where linear_scan minus_one_hot "
             "mismatch one_hot pad prod product_of_others put_along scalar scan scatter_add sign "
-            "softmax_crossentropy sparse_dot sparse_softmax_crossentropy take_along unsigned_64 "
+            "softmax_crossentropy sparse_softmax_crossentropy take_along unsigned_64 "
             "unslice upright while_loop widened"
         ).split()
     },
@@ -69,6 +69,7 @@ NAMESPACE: dict[str, Any] = {
     "matmul": torch.bmm,
     "softplus": torch.nn.functional.softplus,
     "argwhere": torch.nonzero,
+    "sparse_dot": sparse.sparse_dot,
     "random_bits": random.random_bits,
     "fold_in": random.fold_in,
     "blocked": blockwise(pool.empty, torch.Tensor.copy_, torch.Tensor.is_contiguous),
