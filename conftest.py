@@ -39,8 +39,11 @@ collect_ignore_glob += ["tests/recorded/*.py"]  # commands, too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--nightly`: run what is marked so, too; it's too slow for every change."""
+    """`--nightly`: run what is marked so, too; it's too slow for every change. `--share i/n`: of
+    all tests every n-th.
+    """
     parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
+    parser.addoption("--share", default="0/1", help="i/n: every n-th test, from the i-th")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -50,13 +53,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("together"):
                 item.add_marker(pytest.mark.xdist_group(_group(item)))
-    if config.getoption("--nightly"):
-        return
-    late = [item for item in items if item.get_closest_marker("nightly")]
-    if late:
-        config.hook.pytest_deselected(items=late)
-        kept = set(items) - set(late)
-        items[:] = [item for item in items if item in kept]
+    nightly = config.getoption("--nightly")
+    kept = [item for item in items if nightly or not item.get_closest_marker("nightly")]
+    number, shares = map(int, config.getoption("--share").split("/"))
+    kept = kept[number::shares]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+        items[:] = kept
 
 
 def _group(item: pytest.Item) -> str:

@@ -75,8 +75,9 @@ PYTHON
     )
 }
 
-# tested NAME [ARGUMENT ...]: pytest in that environment, on two cores.
+# tested NAME [ARGUMENT ...]: pytest in that environment, on two cores; a share of the tests, if
+# $share says which.
 tested() {
     say "tests in $1: ${*:2}"
-    "$work/$1/bin/python" -m pytest -n 2 -q "${@:2}"
+    "$work/$1/bin/python" -m pytest -n 2 -q --share "${share:-0/1}" "${@:2}"
 }

@@ -30,6 +30,7 @@ from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
 from kameleon.runtime import engines
+from kameleon.runtime.stages import build
 
 RNG = np.random.default_rng(0)
 
@@ -161,7 +162,7 @@ def test_unsigned_numbers_above_the_sign_bit(dtype: str) -> None:
     a, b = (np.array(column, dtype) for column in zip(*pairs, strict=True))
     x, y = (input_node(TensorType((None,), DTYPES[dtype])) for _ in range(2))
     names = ("add", "mul", "floor_div", "mod", "maximum", "lt", "ge")
-    compiled = engine.compile(Graph([x, y], [REGISTRY[n](x, y) for n in names]))
+    compiled = build(Graph([x, y], [REGISTRY[n](x, y) for n in names]), engine)
     found = [engine.to_numpy(r) for r in compiled([a, b])]
     functions = (np.add, np.multiply, np.floor_divide, np.remainder, np.maximum, np.less)
     for got, f in zip(found, (*functions, np.greater_equal), strict=True):

@@ -65,11 +65,15 @@ class Engine(ABC):
     title: how its name is written.
     rules: by name of a primitive, the engine's own way to do it. A composite primitive that has
         no rule is expanded into simpler ones before `compile` sees it.
-    where: by name of a composite whose rule doesn't hold for every node, whether it holds for one.
+    where: by name of a primitive whose rule doesn't hold for every node, whether it holds for one.
+        Elsewhere a composite is expanded; what there is for others says `transform.arithmetic`.
     declined: by name of a core primitive, why the engine can't do it. The embedded engine does
         these, between compiled parts; inside of loops and conditions they're an error.
     borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
+    half: where float16 is computed in float32, the names of primitives that aren't; else None.
+    storage: by name of an unsigned dtype that the engine keeps numbers of it in a signed one, and
+        in which. `compile` sees no such nodes but inputs, outputs and conversions.
     static_shapes: sizes must be known when code is made. What decides them is then given as
         NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
@@ -85,6 +89,8 @@ class Engine(ABC):
     declined: Mapping[str, str] = {}
     borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
+    half: Collection[str] | None = None
+    storage: Mapping[str, str] = {}
     static_shapes: bool = False
     quick: bool = True
     started: bool = False

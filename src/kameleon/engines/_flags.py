@@ -16,6 +16,7 @@ from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..ir.sizes import Sizes
 from ..ir.types import INT64, TensorType
+from ..prims.constants import bare
 from ..prims.elementwise import (
     cast,
     constant,
@@ -30,7 +31,7 @@ from ..prims.elementwise import (
 from ..prims.movement import broadcast_to, concatenate, reshape
 from ..prims.reduce import reduce_all, reduce_any
 from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
-from ._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
+from ._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 
 
 class Flag(NamedTuple):

@@ -14,8 +14,9 @@ from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM, input_node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
+from ..prims.constants import bare
 from ..prims.sizes import merged, size_origin
-from ._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
+from ._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.

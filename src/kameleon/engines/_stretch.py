@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..ir.node import Node
 from ..ir.sizes import Sizes
+from ..prims.constants import bare
 from ..prims.movement import kept_axes
 
 
@@ -24,13 +25,6 @@ class AxisSize(NamedTuple):
 
 # A size to compare: known, the scalar that a broadcast got, or read from an operand.
 Read = int | Node | AxisSize
-
-
-def bare(x: Node) -> Node:
-    """What a chain of broadcasts stretches."""
-    while x.primitive.name == "broadcast_to":
-        x = x.operands[0]
-    return x
 
 
 def bare_operands(node: Node, operands: Sequence[Node] | None = None) -> list[Node]:

@@ -19,6 +19,8 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
+from ..transform.half import half_in_single
+from ..transform.storage import in_storage
 from .empties import compiled_for_any_size
 from .engines import embedded
 
@@ -31,6 +33,9 @@ def build(graph: Graph, engine: Engine) -> Executable:
         DTypeError: it has no such dtype.
     """
     _check_dtypes(graph, engine)
+    if engine.half is not None:
+        graph = half_in_single(graph, engine.half)
+    graph = in_storage(graph, engine.storage)
     levels = _Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)

@@ -18,10 +18,11 @@ from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType
-from ..prims.elementwise import cast, constant, mul, neg, sub
+from ..prims.constants import known_number
+from ..prims.elementwise import cast, constant, full_like, mul, ne, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
 from ..prims.sizes import Size, dims_of, size_of
-from . import windows
+from . import arithmetic, windows
 from .lifting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
 
@@ -35,15 +36,6 @@ LONGEST_SUM = 32
 
 
 # Looking at nodes --------------------------------------------------------------------------
-
-
-def scalar_value(node: Node) -> Any:
-    """The number that a constant scalar, or a broadcast one, holds; else None."""
-    while node.primitive.name == "broadcast_to":
-        node = node.operands[0]
-    if node.primitive is not CONSTANT or node.attrs["value"].array.size != 1:
-        return None
-    return node.attrs["value"].array.item()
 
 
 def fills(node: Node, other: Node) -> bool:
@@ -140,7 +132,7 @@ def _neutral(position: int, value: float) -> Rule:
     """x op e -> x, where e is neutral at this position; of zeros only that of the same sign is."""
 
     def rule(node: Node) -> Node | None:
-        number = scalar_value(node.operands[position])
+        number = known_number(node.operands[position])
         if number == value and math.copysign(1, number) == math.copysign(1, value):
             other = node.operands[1 - position]
             return other if fills(node, other) else None
@@ -201,10 +193,21 @@ def _sum_of_negated(node: Node) -> Node | None:
     return neg(node.primitive(x.operands[0], **node.attrs)) if x.primitive.name == "neg" else None
 
 
+def _magnitude(node: Node) -> Node | None:
+    """|x| -> x, of unsigned integers"""
+    return node.operands[0] if node.dtype.kind == "unsigned" else None
+
+
+def _sign(node: Node) -> Node | None:
+    """sign(x) -> x != 0, of unsigned integers"""
+    (x,) = node.operands
+    return cast(ne(x, full_like(x, 0)), x.dtype) if node.dtype.kind == "unsigned" else None
+
+
 def _power(node: Node) -> Node | None:
     """x ** 1 -> x; x ** 2 -> x * x"""
     x, a = node.operands
-    exponent = scalar_value(a)
+    exponent = known_number(a)
     if exponent == 1 and fills(node, x):
         return x
     return mul(x, x) if exponent == 2 and fills(node, x) else None
@@ -213,7 +216,7 @@ def _power(node: Node) -> Node | None:
 def _select(node: Node) -> Node | None:
     """select(true, a, b) -> a; select(false, a, b) -> b; select(c, a, a) -> a"""
     condition, a, b = node.operands
-    known = scalar_value(condition)
+    known = known_number(condition)
     chosen = a if a is b or known is True else b if known is False else None
     return chosen if chosen is not None and fills(node, chosen) else None
 
@@ -261,7 +264,7 @@ def _outer_broadcast(node: Node) -> Node | None:
 def _one_branch(node: Node) -> tuple[Node, ...] | None:
     """cond(true, …) -> the outputs of `then`; cond(false, …) -> those of `otherwise`."""
     condition, *operands = node.operands
-    known = scalar_value(condition)
+    known = known_number(condition)
     if known is None:
         return None
     branch: Graph = node.attrs["then" if known else "otherwise"]
@@ -283,6 +286,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "div": (_neutral(1, 1),),
     "pow": (_power,),
     "neg": (_double_negation,),
+    "abs": (_magnitude,),
+    "sign": (_sign,),
     "reduce_sum": (_sum_of_negated,),
     "select": (_select,),
     "slice": (_slice_of_parts,),
@@ -389,7 +394,15 @@ class Rewriter:
             assert node.primitive.expand is not None
             expanded: Node = node.primitive.expand(*node.operands, **node.attrs)
             return expanded
-        return self._folded(node)
+        legal = self._legal(node)
+        return self._folded(node) if legal is None else legal
+
+    def _legal(self, node: Node) -> Node | None:
+        """An equal node of primitives that the engine does, where its rule doesn't hold."""
+        rule = arithmetic.RULES.get(node.primitive.name)
+        if rule is None or self.native is None or self.native(node):
+            return None
+        return rule(node)
 
     def _folded(self, node: Node) -> Node | None:
         """f(constants) -> a constant, where it's small (broadcasts stay: they cost nothing)."""

@@ -16,9 +16,9 @@ from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import TensorType
 from ...kernels.buffers import is_large
+from ...prims.constants import bare
 from ...prims.movement import broadcast_to
 from ...prims.sizes import size_of
-from .._stretch import bare
 
 # Runs gain what isn't in memory as a whole: they have so many values of that kind at least.
 SHORTEST = 3

@@ -10,10 +10,11 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
+from ...prims.constants import bare
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
 from .._literal import literal, quoted
-from .._stretch import AxisSize, Read, bare, bare_operands, unproven, unproven_broadcast
+from .._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language

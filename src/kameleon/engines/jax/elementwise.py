@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from ...ir.node import Node
+from ...prims.division import divides_safely
 from .._lowering import Rule
 from .host import HOST
 from .lowering import Tracing, Value, joined, rounded
@@ -43,10 +44,6 @@ def _and_of_bools(x: Value, y: Value) -> Value:
     return lax.bitwise_and(x, y) if _is_bool(x) else lax.mul(x, y)
 
 
-def _abs(x: Value) -> Value:
-    return x if np.issubdtype(x.dtype, np.unsignedinteger) else lax.abs(x)
-
-
 def _softplus(x: Value) -> Value:
     """max(x, 0) + log(1 + exp(-|x|))"""
     return lax.add(lax.max(x, _zero(x)), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
@@ -58,61 +55,21 @@ def _sign_differs(r: Value, y: Value) -> Value:
     return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
 
 
-def _unless_by_zero(y: Value, result: Value) -> Value:
-    """0 where integers are divided by 0."""
-    return lax.select(lax.eq(y, _zero(y)), _zero(y), result)
-
-
 def _mod(x: Value, y: Value) -> Value:
     """The remainder with the sign of y."""
     r = lax.rem(x, y)
     if np.issubdtype(x.dtype, np.unsignedinteger):
-        return _unless_by_zero(y, r)
-    found = lax.select(_sign_differs(r, y), lax.add(r, y), r)
-    return found if _is_float(x) else _unless_by_zero(y, found)
+        return r
+    return lax.select(_sign_differs(r, y), lax.add(r, y), r)
 
 
 def _floor_div(x: Value, y: Value) -> Value:
-    """floor(x / y); floats from the exact remainder, as rounding x / y may go up."""
-    if np.issubdtype(x.dtype, np.unsignedinteger):
-        return _unless_by_zero(y, lax.div(x, y))
-    r = lax.rem(x, y)
-    if _is_float(x):
-        quotient = lax.div(lax.sub(x, r), y)
-        nearest = lax.round(quotient, lax.RoundingMethod.TO_NEAREST_EVEN)
-        lower = lax.sub(nearest, np.ones(np.shape(y), y.dtype))
-        whole = lax.select(_sign_differs(r, y), lower, nearest)
-        return lax.select(lax.ne(y, _zero(y)), whole, lax.div(x, y))
+    """The whole number below x / y, of integers."""
     quotient = lax.div(x, y)
+    if np.issubdtype(x.dtype, np.unsignedinteger):
+        return quotient
     lower = lax.sub(quotient, np.ones(np.shape(y), y.dtype))
-    return _unless_by_zero(y, lax.select(_sign_differs(r, y), lower, quotient))
-
-
-def _power(x: Value, a: Value) -> Value:
-    return lax.pow(x, a) if _is_float(x) else _integer_power(x, a)
-
-
-def _integer_power(x: Value, a: Value) -> Value:
-    """By repeated squaring; wraps. Powers below 0 of -1 and 1 are exact, of others 0."""
-    one, zero = np.ones(np.shape(a), a.dtype), _zero(a)
-    x, a = lax.add(x, zero), lax.add(a, zero)  # they may be NumPy's
-    signed = np.issubdtype(x.dtype, np.signedinteger)
-
-    def more(state: tuple[Value, ...]) -> Value:
-        return lax.reduce_or(lax.gt(state[2], zero), tuple(range(state[2].ndim)))
-
-    def step(state: tuple[Value, ...]) -> tuple[Value, ...]:
-        product, base, rest = state
-        odd = lax.eq(lax.bitwise_and(rest, one), one)
-        product = lax.select(odd, lax.mul(product, base), product)
-        return product, lax.mul(base, base), lax.shift_right_logical(rest, one)
-
-    start = (lax.add(zero, one), x, lax.abs(a) if signed else a)
-    power = lax.while_loop(more, step, start)[0]
-    if not signed:
-        return power
-    inverse = lax.select(lax.eq(lax.abs(x), one), power, zero)
-    return lax.select(lax.lt(a, zero), inverse, power)
+    return lax.select(_sign_differs(lax.rem(x, y), y), lower, quotient)
 
 
 def _shift_right(x: Value, n: Value) -> Value:
@@ -122,7 +79,7 @@ def _shift_right(x: Value, n: Value) -> Value:
 
 FUNCTIONS: dict[str, Function] = {
     "neg": lax.neg,
-    "abs": _abs,
+    "abs": lax.abs,
     "sign": lax.sign,
     "exp": lax.exp,
     "expm1": lax.expm1,
@@ -148,7 +105,7 @@ FUNCTIONS: dict[str, Function] = {
     "div": lax.div,
     "floor_div": _floor_div,
     "mod": _mod,
-    "pow": _power,
+    "pow": lax.pow,
     "maximum": lax.max,
     "minimum": lax.min,
     "eq": lax.eq,
@@ -208,4 +165,9 @@ RULES: dict[str, Rule] = {
     **{name: _rule(function) for name, function in FUNCTIONS.items()},
     "cast": cast,
     "bitcast": bitcast,
+}
+WHERE: dict[str, Callable[[Node], bool]] = {
+    "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
+    "mod": divides_safely,
+    "pow": lambda node: node.dtype.is_float,
 }

@@ -16,9 +16,9 @@ import numpy as np
 from ...errors import DTypeError
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
+from ...prims.precision import CONTRACTIONS
 from .._base import Engine
 from .._exchange import numpy_view
-from .._half import CONTRACTIONS, half_in_single
 from .._lowering import Rule
 from .arrays import given_up, in_64_bits
 from .executable import JaxExecutable
@@ -32,6 +32,7 @@ class JaxEngine(Engine):
     title = "JAX"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
+    half = CONTRACTIONS
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     static_shapes = True
@@ -43,7 +44,7 @@ class JaxEngine(Engine):
 
     def compile(self, graph: Graph) -> JaxExecutable:
         """See `Engine.compile`."""
-        return JaxExecutable(half_in_single(graph, kept=CONTRACTIONS))
+        return JaxExecutable(graph)
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`. JAX takes the copy as it is, without compiling anything."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...ir.node import Node
+from ...prims.division import divides_safely
 from .._lowering import Rule
 from .dtypes import has_kernel
-from .lowering import OnnxLowering, known_array
+from .lowering import OnnxLowering
 from .model import ONNX_TYPES
 
 L = OnnxLowering
@@ -33,6 +33,7 @@ OPERATORS = {
     "round": "Round",
     "bit_not": "BitwiseNot",
     "div": "Div",
+    "pow": "Pow",
 }
 # Those that give bools.
 TESTS = {
@@ -122,65 +123,32 @@ def _bitcast(lo: L, node: Node, x: str) -> Any:
     return x if source == node.dtype else lo.op("BitCast", x, to=ONNX_TYPES[node.dtype])
 
 
-# Integers ----------------------------------------------------------------------------------
-#
-# A division by zero or of the least number by -1 ends the process.
-
-
-def _safe(lo: L, node: Node, b: str) -> tuple[str, str | None]:
-    """A divisor that does no harm, and where it was -1 or 0 (None: nowhere)."""
-    dtype, known = node.dtype, known_array(node.operands[1])
-    if known is not None and not np.isin(known, (0, -1)).any():
-        return b, None
-    zero = lo.op("Equal", b, lo.scalar(0, dtype))
-    if dtype.kind == "signed":
-        zero = lo.op("Or", zero, lo.op("Equal", b, lo.scalar(-1, dtype)))
-    return lo.kernel("Where", dtype, (lo.scalar(1, dtype), b), first=(zero,)), zero
+# Numbers -----------------------------------------------------------------------------------
 
 
 def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
+    """Of integers: the operator gives the whole number next to 0."""
     dtype = node.dtype
-    if dtype.is_float:
-        return _whole_quotient(lo, dtype, a, b)
-    divisor, harmful = _safe(lo, node, b)
-    quotient = lo.op("Div", a, divisor)
-    if dtype.kind == "signed":
-        rest = lo.op("Sub", a, lo.op("Mul", quotient, divisor))
-        zero = lo.scalar(0, dtype)
-        crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", divisor, zero))
-        lower = lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
-        quotient = lo.op("Sub", quotient, lo.cast(lower, dtype))
-    if harmful is None:
+    quotient = lo.op("Div", a, b)
+    if dtype.kind == "unsigned":
         return quotient
-    # By -1 it's the negated number; by 0 it's 0.
-    return lo.kernel("Where", dtype, (lo.op("Mul", a, b), quotient), first=(harmful,))
+    lower = _crossed(lo, dtype, lo.op("Sub", a, lo.op("Mul", quotient, b)), b)
+    return lo.op("Sub", quotient, lo.cast(lower, dtype))
 
 
-def _whole_quotient(lo: L, dtype: str, a: str, b: str) -> Any:
-    """(a - a mod b) / b, which is whole but for rounding; a / b where b is 0.
-
-    floor(a / b) would be too large where a / b is rounded up to a whole number.
-    """
-    rest, moved = _rest(lo, dtype, a, b)
-    exact = lo.op("Div", lo.op("Sub", a, rest), b)
-    exact = lo.op("Sub", exact, lo.cast(moved, dtype))
-    by_zero = lo.op("Equal", b, lo.scalar(0, dtype))
-    return lo.op("Where", by_zero, lo.op("Div", a, b), lo.op("Round", exact))
-
-
-def _rest(lo: L, dtype: str, a: str, b: str) -> tuple[str, str]:
-    """What the division leaves over, with the sign of a; and where b has the other sign."""
+def _crossed(lo: L, dtype: str, rest: str, b: str) -> Any:
+    """Where a division leaves something over that has another sign than b."""
     zero = lo.scalar(0, dtype)
-    rest = lo.op("Mod", a, b, fmod=1)
     crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", b, zero))
-    return rest, lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
+    return lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
 
 
 def _mod(lo: L, node: Node, a: str, b: str) -> Any:
+    """Of floats: the operator gives what has the sign of a."""
     if not node.dtype.is_float:
-        return lo.op("Mod", a, _safe(lo, node, b)[0])
-    rest, moved = _rest(lo, node.dtype, a, b)
-    return lo.op("Where", moved, lo.op("Add", rest, b), rest)
+        return lo.op("Mod", a, b)
+    rest = lo.op("Mod", a, b, fmod=1)
+    return lo.op("Where", _crossed(lo, node.dtype, rest, b), lo.op("Add", rest, b), rest)
 
 
 def _shift_left(lo: L, node: Node, a: str, b: str) -> str:
@@ -206,40 +174,6 @@ def _shift(lo: L, dtype: Any, a: str, b: str, direction: str) -> str:
     return result if unsigned == dtype else lo.cast(result, dtype)
 
 
-def _pow(lo: L, node: Node, a: str, b: str) -> Any:
-    if node.dtype.is_float:
-        return lo.op("Pow", a, b)
-    known = known_array(node.operands[1])
-    if known is not None and known.size and (known == known.flat[0]).all() and known.flat[0] >= 0:
-        return _power(lo, node.dtype, a, int(known.flat[0]), b)
-    return _powers(lo, node, a, b)
-
-
-def _power(lo: L, dtype: str, a: str, exponent: int, b: str) -> Any:
-    """Repeated squaring; the product with 1 gives it the full shape."""
-    result = None
-    while exponent:
-        if exponent & 1:
-            result = a if result is None else lo.op("Mul", result, a)
-        exponent >>= 1
-        a = lo.op("Mul", a, a) if exponent else a
-    one = lo.op("Expand", lo.scalar(1, dtype), lo.op("Shape", b))
-    return one if result is None else lo.op("Mul", result, one)
-
-
-def _powers(lo: L, node: Node, a: str, b: str) -> Any:
-    """Repeated squaring in step with the exponents' bits, for as many as the dtype has."""
-    dtype = node.dtype
-    one, two = lo.scalar(1, dtype), lo.scalar(2, dtype)
-    result = lo.op("Expand", one, lo.op("Shape", lo.op("Add", a, b)))
-    for _ in range(8 * dtype.itemsize):
-        odd = lo.op("Equal", lo.op("BitwiseAnd", b, one), one)
-        factor = lo.kernel("Where", dtype, (a, one), first=(odd,))
-        result = lo.op("Mul", result, factor)
-        a, b = lo.op("Mul", a, a), lo.op("Div", b, two)
-    return result
-
-
 RULES: dict[str, Rule] = {
     **{name: _operator(kind) for name, kind in OPERATORS.items()},
     **{name: _operator(kind, same=False) for name, kind in TESTS.items()},
@@ -258,5 +192,10 @@ RULES: dict[str, Rule] = {
     "mod": _mod,
     "shift_left": _shift_left,
     "shift_right": _shift_right,
-    "pow": _pow,
+}
+# A division of integers that fails ends the process.
+WHERE: dict[str, Callable[[Node], bool]] = {
+    "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
+    "mod": divides_safely,
+    "pow": lambda node: node.dtype.is_float,
 }

@@ -19,7 +19,6 @@ from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._flags import Flag, flagged
-from .._half import half_in_single
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
@@ -148,6 +147,7 @@ class OnnxRuntimeEngine(Engine):
     title = "ONNX Runtime"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
+    half = frozenset()
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(
@@ -159,7 +159,6 @@ class OnnxRuntimeEngine(Engine):
         """See `Engine.compile`."""
         if not graph.outputs:
             return _Nothing()
-        graph = half_in_single(graph)
         sizes = Sizes(size_origin)
         agreed = agreement(graph, sizes)
         graph, flags = flagged(graph, (), sizes)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.node import Node
+from ...prims.constants import known_array
 from .._lowering import Rule
 from .dtypes import carrier, has_kernel
-from .lowering import OnnxLowering, known_array
+from .lowering import OnnxLowering
 from .movement import sliced
 
 L = OnnxLowering

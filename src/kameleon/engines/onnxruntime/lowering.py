@@ -236,13 +236,6 @@ class OnnxLowering(Lowering):
         return result
 
 
-def known_array(node: Node) -> np.ndarray[Any, Any] | None:
-    """The value of a node that is a constant, also behind broadcasts."""
-    while node.primitive.name in ("broadcast_to", "reshape"):
-        node = node.operands[0]
-    return node.attrs["value"].array if node.primitive is CONSTANT else None
-
-
 def known_product(shape: Shape) -> Dim:
     """The number of elements, where it's known."""
     if None in shape:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...ir.node import Node
+from ...prims.constants import known_array
 from .._lowering import Rule
-from .lowering import OnnxLowering, known_array
+from .lowering import OnnxLowering
 
 L = OnnxLowering
 

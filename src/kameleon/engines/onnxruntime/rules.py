@@ -34,9 +34,10 @@ def _only(*dtypes: str) -> Callable[[Node], bool]:
     return lambda node: node.dtype in dtypes
 
 
-# Where the kernels of composites hold. (float16 is computed in float32.)
+# Where the rules of some primitives hold. (float16 is computed in float32.)
 _SINGLE = _only("float16", "float32")
 WHERE: dict[str, Callable[[Node], bool]] = {
+    **elementwise.WHERE,
     "log_softmax": _SINGLE,  # of float64 it gives numbers for rows that hold NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), _SINGLE),
     "conv_kernel": _only("float16", "float32", "float64"),

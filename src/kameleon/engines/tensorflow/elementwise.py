@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT
+from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .._stretch import bare, bare_operands
-from .kernels import Tensor, cast, constant, kernel, raw, reshaped, shape_of, vector, zeros_like
+from .._stretch import bare_operands
+from .kernels import Tensor, cast, kernel, raw, reshaped, shape_of, vector, zeros_like
 
 UNARY = {
+    "neg": "Neg",
+    "abs": "Abs",
+    "sign": "Sign",
     "exp": "Exp",
     "expm1": "Expm1",
     "log": "Log",
@@ -32,6 +36,9 @@ UNARY = {
     "sigmoid": "Sigmoid",
 }
 BINARY = {
+    "sub": "Sub",
+    "floor_div": "FloorDiv",
+    "mod": "FloorMod",
     "div": "RealDiv",
     "pow": "Pow",
     "maximum": "Maximum",
@@ -86,8 +93,6 @@ def _for_bools(name: str) -> Rule:
 # Numbers ---------------------------------------------------------------------------------------
 
 _add, _or = kernel("AddV2", "x", "y"), kernel("LogicalOr", "x", "y")
-_sub, _minimum = kernel("Sub", "x", "y"), kernel("Minimum", "x", "y")
-_neg, _abs, _sign = kernel("Neg", "x"), kernel("Abs", "x"), kernel("Sign", "x")
 
 
 def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -106,74 +111,6 @@ def _is_bias(node: Node, x: Node) -> bool:
     if last is None or not node.dtype.is_float or len(x.shape) > len(node.shape):
         return False
     return x.shape[-1:] == (last,) and all(d == 1 for d in x.shape[:-1]) and last != 1
-
-
-def neg(e: Lowering, node: Node, x: Tensor) -> Tensor:
-    """Of unsigned integers the bits flipped, and 1: of `0 - x` the optimiser makes a Neg."""
-    return _negative(x) if node.dtype.kind == "unsigned" else _neg(x)
-
-
-def _negative(x: Tensor) -> Tensor:
-    return _add(raw.Invert(x=x), constant(1, x.dtype))
-
-
-def sub(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
-    if node.dtype.kind == "unsigned":
-        return _add(a, _negative(b))
-    return _sub(a, b)
-
-
-def absolute(e: Lowering, node: Node, x: Tensor) -> Tensor:
-    return raw.Identity(input=x) if node.dtype.kind == "unsigned" else _abs(x)
-
-
-def sign(e: Lowering, node: Node, x: Tensor) -> Tensor:
-    return _minimum(x, constant(1, x.dtype)) if node.dtype.kind == "unsigned" else _sign(x)
-
-
-def _divisor(node: Node) -> Node:
-    return bare(node.operands[1])
-
-
-def _never_zero(x: Node) -> bool:
-    return x.primitive is CONSTANT and bool(np.all(x.attrs["value"].array))
-
-
-def division(op: str) -> Rule:
-    """Integers divided by 0 give 0, as on NumPy: the kernel would fail the whole call."""
-    function = kernel(op, "x", "y")
-
-    def rule(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
-        if node.dtype.is_float or _never_zero(_divisor(node)):
-            return function(a, b)
-        nothing = raw.Equal(x=b, y=constant(0, b.dtype))
-        safe = function(a, raw.SelectV2(condition=nothing, t=constant(1, b.dtype), e=b))
-        return raw.SelectV2(condition=nothing, t=constant(0, a.dtype), e=safe)
-
-    return rule
-
-
-_whole_division = division("FloorDiv")
-
-
-def floor_div(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
-    """Of floats from the exact remainder: the kernel rounds a / b first, which may go up."""
-    if not node.dtype.is_float:
-        return _whole_division(e, node, a, b)
-    wide = a.dtype if a.dtype == tf.float64 else tf.float32
-    return cast(_whole_quotient(cast(a, wide), cast(b, wide)), a.dtype)
-
-
-def _whole_quotient(a: Tensor, b: Tensor) -> Tensor:
-    """(a - a mod b) / b, which is whole but for rounding; a / b where b is 0."""
-    zero = constant(0, b.dtype)
-    rest = raw.TruncateMod(x=a, y=b)
-    crossed = raw.NotEqual(x=raw.Less(x=rest, y=zero), y=raw.Less(x=b, y=zero))
-    lower = raw.LogicalAnd(x=crossed, y=raw.NotEqual(x=rest, y=zero))
-    quotient = raw.RealDiv(x=raw.Sub(x=a, y=rest), y=b)
-    whole = raw.Rint(x=raw.Sub(x=quotient, y=cast(lower, b.dtype)))
-    by_zero = raw.Equal(x=b, y=zero)
-    return raw.SelectV2(condition=by_zero, t=raw.RealDiv(x=a, y=b), e=whole)
 
 
 # Choices and conversions -----------------------------------------------------------------------
@@ -219,12 +156,6 @@ RULES: dict[str, Rule] = {
     **{name: two(op) for name, op in BINARY.items()},
     **{name: _for_bools(name) for name in OF_NUMBERS},
     "add": add,
-    "neg": neg,
-    "sub": sub,
-    "abs": absolute,
-    "sign": sign,
-    "floor_div": floor_div,
-    "mod": division("FloorMod"),
     "relu": one("Relu", "features"),
     "elu": one("Elu", "features"),
     "softplus": one("Softplus", "features"),
@@ -234,4 +165,22 @@ RULES: dict[str, Rule] = {
     "identity": same,
     "stop_gradient": same,
     "with_gradient": same,
+}
+
+
+def _is_signed(node: Node) -> bool:
+    """Of -x of unsigned integers, and of 0 - x, the optimiser makes an operation without kernel."""
+    return node.dtype.kind != "unsigned"
+
+
+def _has_quotient(node: Node) -> bool:
+    """The kernel rounds a / b of floats before it takes the whole number below."""
+    return node.dtype.is_integer and divides_safely(node)
+
+
+WHERE: dict[str, Callable[[Node], bool]] = {
+    "neg": _is_signed,
+    "sub": _is_signed,
+    "floor_div": _has_quotient,
+    "mod": divides_safely,
 }

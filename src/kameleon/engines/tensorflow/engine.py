@@ -12,9 +12,9 @@ from ..._threads import uninterrupted
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import DTYPES, TensorType
+from ...prims.precision import CONTRACTIONS, EXACT
 from .._base import Engine, Executable
 from .._exchange import numpy_view
-from .._half import CONTRACTIONS, EXACT, half_in_single
 from .._lowering import Rule
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
@@ -31,6 +31,7 @@ class TensorflowEngine(Engine):
     started = True  # loading it starts its threads
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = WHERE
+    half = CONTRACTIONS | EXACT
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
@@ -40,7 +41,7 @@ class TensorflowEngine(Engine):
 
     def compile(self, graph: Graph) -> _Executable:
         """See `Engine.compile`."""
-        return _Executable(half_in_single(graph, kept=CONTRACTIONS | EXACT))
+        return _Executable(graph)
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`."""

@@ -7,7 +7,7 @@ import numpy as np
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT, INPUT, ITEM
 from ...ir.program import Graph
-from .._stretch import bare
+from ...prims.constants import bare
 
 # Results that may be an operand as it is, or a part of it.
 VIEWS = {

@@ -17,5 +17,5 @@ RULES: dict[str, Rule] = {
     **networks.RULES,
     **windows.RULES,
 }
-# Rules that don't hold for every node: where they do. Elsewhere the primitive is expanded.
-WHERE: dict[str, Callable[[Node], bool]] = {**networks.WHERE, **windows.WHERE}
+# Rules that don't hold for every node: where they do. Elsewhere the graph has others.
+WHERE: dict[str, Callable[[Node], bool]] = {**elementwise.WHERE, **networks.WHERE, **windows.WHERE}

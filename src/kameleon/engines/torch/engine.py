@@ -13,6 +13,7 @@ from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import TensorType
+from ...prims.constants import bare
 from .._agreement import agreement
 from .._base import Engine, Executable
 from .._code.code import VIEW, Arg, Code, Language
@@ -20,12 +21,12 @@ from .._code.contraction import Factors
 from .._code.emitter import Emitter, Rule
 from .._code.rules import axis_text
 from .._literal import literal, word
-from .._stretch import bare, bare_operands
+from .._stretch import bare_operands
 from . import pool, tensors
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
 from .rules import RULES, WHERE, is_cell, parts
-from .tensors import ARRAY, KEPT, as_numpy, as_tensor, from_buffer, kept, shared
+from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, from_buffer, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -104,7 +105,7 @@ class TorchEmitter(Emitter):
 
     def dtype_name(self, node: Node) -> str:
         """See `Emitter.dtype_name`."""
-        return kept(node.dtype)
+        return str(node.dtype)
 
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
@@ -125,9 +126,7 @@ class TorchEmitter(Emitter):
         """See `Emitter.slot`."""
         if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
             device = self.constant(self.device)
-            self.emit(
-                node, f"scalar({{0}}, {word(kept(node.dtype))}, {{1}})", [self.size(node), device]
-            )
+            self.emit(node, f"scalar({{0}}, {word(node.dtype)}, {{1}})", [self.size(node), device])
         return super().slot(node)
 
     # What rules ask for ----------------------------------------------------------------------
@@ -186,28 +185,10 @@ class TorchEmitter(Emitter):
             return self.code.emit(node, WHOLE[node.primitive.name], given)
         return self.code.emit(node, "as_int({0})", [self.slot(node)])
 
-    def number(self, node: Node) -> int | None:
-        """The number that a constant holds in all places; None if that's something else."""
-        while node.primitive.name == "broadcast_to":
-            node = node.operands[0]
-        if node.primitive is not CONSTANT or node.shape or node.dtype.is_float:
-            return None
-        return int(node.attrs["value"].array)
-
-    def turned(self, node: Node, arg: Arg, low: int) -> Arg:
-        """Unsigned numbers with their sign bit turned: as signed ones they have the same order."""
-        number = self.number(node)
-        if number is not None:
-            turned = torch.tensor(number + low, dtype=tensors.KINDS[node.dtype], device="cpu")
-            return self.constant(turned)
-        return self.code.emit(node, f"bitwise_xor({{0}}, {literal(low)})", [arg])
-
 
 def _constant(array: Any) -> torch.Tensor:
-    """A copy on the processor, in the dtype that code keeps it in."""
-    tensor = shared(array.copy())
-    name = KEPT.get(tensors.NAMES[tensor.dtype])
-    return tensor if name is None else tensor.view(tensors.TORCH[name])
+    """A copy on the processor."""
+    return shared(array.copy())
 
 
 def _whole_numbers(graph: Graph) -> set[Node]:
@@ -234,6 +215,7 @@ class TorchEngine(Engine):
     title = "PyTorch"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
+    storage = STORAGE
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
 
@@ -297,29 +279,13 @@ class TorchExecutable(Executable):
         self.code, self.graph, self.run = code, emitter.graph, run or code
         self.device, self.agreement = emitter.device, emitter.agreement
         self.on_processor = self.device.type == "cpu"
-        # Which arguments and results are kept in another dtype, and in which.
-        self.unsigned_in = [
-            (i, tensors.TORCH[KEPT[x.dtype]])
-            for i, x in enumerate(self.graph.inputs)
-            if x.dtype in KEPT
-        ]
-        self.unsigned_out = [
-            (i, tensors.TORCH[x.dtype]) for i, x in enumerate(self.graph.outputs) if x.dtype in KEPT
-        ]
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         given = self._tensors(arguments)
-        for i, dtype in self.unsigned_in:
-            given[i] = given[i].view(dtype)
         if self.agreement is not None:
             self.agreement.check(*given)
-        results = self.run(given)
-        if self.unsigned_out:
-            results = list(results)
-            for i, dtype in self.unsigned_out:
-                results[i] = results[i].view(dtype)
-        return results
+        return self.run(given)
 
     @cached_property
     def _between_arrays(self) -> Callable[..., list[Any] | None] | None:

@@ -12,11 +12,10 @@ from math import isfinite
 from typing import NamedTuple
 
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
+from ...prims.constants import bare, known_number
 from .._literal import literal
-from .._stretch import bare
 
 
 class Fusion(NamedTuple):
@@ -35,15 +34,6 @@ FUSED = ("float32", "float64")
 Pattern = Callable[[Node], Iterator[Fusion]]
 
 
-def number(node: Node) -> float | None:
-    """The number that a float constant holds in all places."""
-    node = bare(node)
-    if node.primitive is not CONSTANT or node.shape or not node.dtype.is_float:
-        return None
-    value = float(node.attrs["value"].array)
-    return value if isfinite(value) else None
-
-
 def _pairs(node: Node) -> Iterator[tuple[Node, Node]]:
     """The operands in either order."""
     a, b = node.operands
@@ -57,7 +47,7 @@ def _is(node: Node, name: str) -> bool:
 
 def _one_minus(node: Node) -> Node | None:
     """x, if the node is 1 - x."""
-    if _is(node, "sub") and number(node.operands[0]) == 1:
+    if _is(node, "sub") and known_number(node.operands[0]) == 1:
         return node.operands[1]
     return None
 
@@ -79,7 +69,7 @@ def _sums(node: Node) -> Iterator[Fusion]:
     """x + a * b, and x - a * b."""
     minus = _is(node, "sub")
     for x, product in [node.operands] if minus else _pairs(node):
-        if _is(product, "mul") and all(number(y) is None for y in product.operands):
+        if _is(product, "mul") and all(known_number(y) is None for y in product.operands):
             text = f"addcmul({{0}}, {{1}}, {{2}}{', value=-1' if minus else ''}{{out}})"
             yield Fusion(text, (x, *product.operands), (product,), (0, 1, 2))
 
@@ -94,8 +84,8 @@ def _steps(node: Node) -> Iterator[Fusion]:
     for x, product in [node.operands] if sign == -1 else _pairs(node):
         if _is(product, "mul"):
             for a, b in _pairs(product):
-                c = number(a)
-                if c is not None:
+                c = known_number(a)
+                if c is not None and isfinite(c):
                     text = f"add({{0}}, {{1}}, alpha={literal(sign * c)}{{out}})"
                     yield Fusion(text, (x, b), (product,), (0, 1))
 
@@ -103,7 +93,11 @@ def _steps(node: Node) -> Iterator[Fusion]:
 def _relu_slope(node: Node) -> Iterator[Fusion]:
     """select(y > 0, g, 0) with y = relu(x)."""
     condition, g, zero = node.operands
-    if number(zero) == 0 and _is(condition, "gt") and number(condition.operands[1]) == 0:
+    if (
+        known_number(zero) == 0
+        and _is(condition, "gt")
+        and known_number(condition.operands[1]) == 0
+    ):
         y = condition.operands[0]
         if _is(y, "relu"):
             yield Fusion("threshold_backward({0}, {1}{out})", (g, y), (condition,), (0, 1))

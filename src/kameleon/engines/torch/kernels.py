@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from ...errors import EvaluationError
 from ...kernels.arrays import after, before, mismatch, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
-from .tensors import KINDS, as_numpy, lowest, shared
+from .tensors import TORCH, as_numpy, shared
 
 Tensor = torch.Tensor
 
@@ -74,87 +73,6 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     bits.mul_(mask).bitwise_xor_(other)
     give(mask)
     return bits.view(a.dtype)
-
-
-def _guarded(f: Callable[..., Tensor], a: Tensor, b: Tensor) -> Tensor:
-    """A quotient of integers, or its remainder; 0 where the divisor is.
-
-    By -1 it's a change of the sign: older versions of PyTorch divide the lowest number by it as
-    the processor does, which ends the process.
-    """
-    signed = b.dtype.is_signed
-    try:
-        if a.is_cpu and not (signed and (b == -1).any()):
-            return f(a, b)
-    except (ZeroDivisionError, RuntimeError):
-        pass
-    sign = (b != 0).to(a.dtype)
-    if signed:
-        sign.masked_fill_(b == -1, -1)
-    return f(a, torch.where(sign == 1, b, 1)) * sign
-
-
-def int_floor_divide(a: Tensor, b: Tensor) -> Tensor:
-    """floor(a / b) of integers."""
-    return _guarded(torch.floor_divide, a, b)
-
-
-def int_remainder(a: Tensor, b: Tensor) -> Tensor:
-    """a - b * floor(a / b) of integers."""
-    return _guarded(torch.remainder, a, b)
-
-
-def widened(name: str, a: Tensor, b: Tensor, dtype: torch.dtype) -> Tensor:
-    """A function of unsigned numbers below 2**32 that are kept as signed ones: in int64."""
-    wide = (x.view(dtype).to(torch.int64) for x in (a, b))
-    return WIDE[name](*wide).to(a.dtype if a.dim() or not b.dim() else b.dtype)
-
-
-def _below(a: Tensor, b: Tensor) -> Tensor:
-    """a < b of unsigned numbers of 64 bits."""
-    low = lowest("uint64")
-    return (a ^ low) < (b ^ low)
-
-
-def _shift_right_64(a: Tensor, b: Tensor) -> Tensor:
-    rest = ((a >> 1) & (2**63 - 1)) >> (b - 1).clamp_min(0)
-    return torch.where(b == 0, a, rest)
-
-
-def _quotient_64(a: Tensor, b: Tensor) -> Tensor:
-    """Unsigned a // b by signed operations: half of a is divided, then the rest corrected."""
-    q = torch.div((a >> 1) & (2**63 - 1), torch.where(b > 0, b, 1), rounding_mode="floor") << 1
-    q = q + torch.logical_not(_below(a - q * b, b)).to(torch.int64)
-    large = torch.logical_not(_below(a, b)).to(torch.int64)  # b is above every half
-    return torch.where(b > 0, q, torch.where(b == 0, 0, large))
-
-
-def unsigned_64(name: str, a: Tensor, b: Tensor) -> Tensor:
-    """A function of unsigned numbers of 64 bits that are kept as signed ones."""
-    if name == "shift_right":
-        return _shift_right_64(a, b)
-    if name == "pow":
-        return _power_64(a, b)
-    q = _quotient_64(a, b)
-    return q if name == "floor_div" else torch.where(b == 0, 0, a - q * b)
-
-
-def _power_64(a: Tensor, b: Tensor) -> Tensor:
-    """By squaring, modulo 2**64."""
-    a, b = broadcast_tensors(a, b)
-    y = torch.ones_like(a)
-    for _ in range(64):
-        y = torch.where((b & 1).bool(), y * a, y)
-        a, b = a * a, (b >> 1) & (2**63 - 1)
-    return y
-
-
-WIDE: dict[str, Callable[..., Tensor]] = {
-    "floor_div": int_floor_divide,
-    "mod": int_remainder,
-    "pow": torch.pow,
-    "shift_right": operator.rshift,
-}
 
 
 # Shapes ------------------------------------------------------------------------------------
@@ -315,7 +233,7 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
 
 def one_hot(index: Tensor, size: int, dtype: str) -> Tensor:
     """1 at each index along a new last axis; nothing where it's out of range."""
-    out = torch.zeros((*index.shape, size), dtype=KINDS[dtype], device=index.device)
+    out = torch.zeros((*index.shape, size), dtype=TORCH[dtype], device=index.device)
     if not size:
         return out
     inside = (index >= 0) & (index < size)
@@ -450,7 +368,7 @@ def _nothing(
     """The stacked outputs of no steps. Where shapes aren't known, a step is tried."""
     like = sequences[0]
     if made is not None:
-        return [like.new_empty((0, *shape), dtype=KINDS[dtype]) for shape, dtype in made]
+        return [like.new_empty((0, *shape), dtype=TORCH[dtype]) for shape, dtype in made]
     results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[len(carry) :]
     return [results[i].clone().unsqueeze(0)[:0] for i, _ in views]
 

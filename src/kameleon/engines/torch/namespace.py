@@ -48,11 +48,11 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "beam_search check choose cumprod_slope gather greedy_decode int_floor_divide "
-            "int_product int_remainder iota keep_unless keep_where linear_scan minus_one_hot "
+            "beam_search check choose cumprod_slope gather greedy_decode "
+            "int_product iota keep_unless keep_where linear_scan minus_one_hot "
             "mismatch one_hot pad prod product_of_others put_along scalar scan scatter_add sign "
-            "softmax_crossentropy sparse_softmax_crossentropy take_along unsigned_64 "
-            "unslice upright while_loop widened"
+            "softmax_crossentropy sparse_softmax_crossentropy take_along "
+            "unslice upright while_loop"
         ).split()
     },
     **{

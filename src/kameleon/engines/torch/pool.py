@@ -16,14 +16,14 @@ import torch
 
 from ..._private import Private
 from ...kernels.buffers import SMALLEST, Buffers
-from .tensors import KINDS, TYPE
+from .tensors import TORCH, TYPE
 
 _buffers = Buffers()
 
 
 def empty(shape: Sequence[int], dtype: str) -> torch.Tensor:
     """A tensor on the processor with any content; over memory given before, if some fits."""
-    kind = KINDS[dtype]
+    kind = TORCH[dtype]
     size = math.prod(shape) * kind.itemsize
     if size >= SMALLEST:
         storage = _buffers.take(size)

@@ -58,12 +58,12 @@ def _encrypt(words: Sequence[int], x0: Tensor, x1: Tensor, t: Tensor) -> None:
 
 
 def random_bits(key: Tensor, shape: Sequence[int]) -> Tensor:
-    """The words of the stream under `key` in a shape, their bits in int32."""
+    """The words of the stream under `key` in a shape."""
     count = math.prod(shape)
     if count > embedded.MAX_WORDS:
         raise EvaluationError(f"a random draw of {count} words; one key gives 2**33")
     draw = _embedded_bits if key.is_cpu else bits_on_device
-    return draw(key, count).view(tuple(shape))
+    return draw(key.view(torch.int32), count).view(torch.uint32).view(tuple(shape))
 
 
 def _embedded_bits(key: Tensor, count: int) -> Tensor:
@@ -89,4 +89,4 @@ def bits_on_device(key: Tensor, count: int) -> Tensor:
 def fold_in(key: Tensor, t: Tensor) -> Tensor:
     """Another key, for step t of a loop: the block of the counter (t, 2**32 - 1)."""
     words = embedded.fold_in(_words(key), int(t) & _MASK)
-    return shared(words.view("int32")).to(key.device)
+    return shared(words).to(key.device)

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ir.node import Node
 from ...ir.primitive import ITEM
 from ...ir.program import Graph
+from ...prims.constants import known_number
+from ...prims.division import divides_safely
 from ...prims.movement import keeps_shape, plain_cut
 from .._code import rules as shared
-from .._code.code import LOOSE, VIEW, Arg
+from .._code.code import LOOSE, VIEW
 from .._code.contraction import Factors, contract
 from .._code.emitter import Rule
 from .._code.rules import along, axis_text, dims_text, same, windowed
 from .._literal import literal, word
 from .._windows import is_trusted
-from .fusion import number
-from .tensors import KEPT, kept, lowest
+from .tensors import STORAGE
 from .windows import is_regular
 
 if TYPE_CHECKING:
@@ -71,10 +72,6 @@ FUNCTIONS = {
 # PyTorch leaves these to MKL row by row where rows don't lie one behind the other, and MKL shares
 # each row among its threads: copying them first takes half the time.
 ROW_BY_ROW = {"exp", "log", "sqrt", "sin", "cos", "tanh"}
-INTEGER_FUNCTIONS = {"floor_div": "int_floor_divide", "mod": "int_remainder"}
-# For which unsigned numbers aren't what their bits say as signed ones.
-ORDERED = {"maximum", "minimum", "lt", "le", "gt", "ge"}
-WIDENED = {"floor_div", "mod", "pow", "shift_right"}
 
 
 def _elementwise(e: Emitter, node: Node) -> None:
@@ -82,13 +79,7 @@ def _elementwise(e: Emitter, node: Node) -> None:
         return
     name, dtype = node.primitive.name, node.operands[0].dtype
     args, full = e.stretched(node)
-    if dtype in KEPT and name in UNSIGNED:
-        UNSIGNED[name](e, node, args)
-        return
     holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
-    if dtype.is_integer and name in INTEGER_FUNCTIONS:
-        e.emit(node, f"{INTEGER_FUNCTIONS[name]}({holes})", args)
-        return
     if name in ROW_BY_ROW and e.several_threads and _has_gaps(node.operands[0]):
         holes = "{0}.contiguous()"
     same = dtype == node.dtype
@@ -102,54 +93,8 @@ def _has_gaps(node: Node) -> bool:
     return node.primitive.name == "slice" and node.shape[1:] != node.operands[0].shape[1:]
 
 
-def _ordered(e: Emitter, node: Node, args: list[Arg]) -> None:
-    """A comparison: of numbers whose sign bits are turned, so that it tells what's larger."""
-    low = lowest(node.operands[0].dtype)
-    turned = [e.turned(x, a, low) for x, a in zip(node.operands, args, strict=True)]
-    text = f"{FUNCTIONS[node.primitive.name]}({{0}}, {{1}})"
-    if node.dtype.is_bool:
-        e.emit(node, text, turned)
-    else:
-        e.emit(node, f"{text}.bitwise_xor_({literal(low)})", turned)
-
-
-def _widened(e: Emitter, node: Node, args: list[Arg]) -> None:
-    name, dtype = node.primitive.name, node.dtype
-    amount = e.number(node.operands[1])
-    if name == "shift_right" and amount is not None and 0 < amount < 8 * dtype.itemsize:
-        mask = 2 ** (8 * dtype.itemsize - amount) - 1
-        e.emit(
-            node,
-            f"bitwise_right_shift({{0}}, {literal(amount)}).bitwise_and_({literal(mask)})",
-            args[:1],
-        )
-    elif dtype == "uint64":
-        e.emit(node, f"unsigned_64('{name}', {{0}}, {{1}})", args)
-    else:
-        e.emit(node, f"widened('{name}', {{0}}, {{1}}, {word(dtype)})", args)
-
-
-def _keep(e: Emitter, node: Node, args: list[Arg]) -> None:
-    e.emit(node, "{0}", args, VIEW)
-
-
-def _unsigned_sign(e: Emitter, node: Node, args: list[Arg]) -> None:
-    e.emit(node, f"ne({{0}}, 0).to({word(kept(node.dtype))})", args)
-
-
-UNSIGNED: dict[str, Any] = {
-    **dict.fromkeys(ORDERED, _ordered),
-    **dict.fromkeys(WIDENED, _widened),
-    "abs": _keep,
-}
-
-
 def _sign(e: Emitter, node: Node) -> None:
-    if node.dtype in KEPT:
-        _unsigned_sign(e, node, [e.slot(node.operands[0])])
-    else:
-        method = "sign({0})" if node.dtype.is_float else "{0}.sign()"
-        e.emit(node, method, node.operands)
+    e.emit(node, "sign({0})" if node.dtype.is_float else "{0}.sign()", node.operands)
 
 
 def _unary(text: str) -> Rule:
@@ -177,7 +122,7 @@ def _select(e: Emitter, node: Node) -> None:
         return
     args, full = e.stretched(node)
     if not node.dtype.is_bool and node.shape:
-        zero = [number(x) == 0 or e.number(x) == 0 for x in node.operands]
+        zero = [known_number(x) == 0 for x in node.operands]
         if zero[2] or zero[1]:
             name, x = ("keep_where", args[1]) if zero[2] else ("keep_unless", args[2])
             e.emit(node, f"{name}({{0}}, {{1}})", [args[0], x])
@@ -190,28 +135,11 @@ def _select(e: Emitter, node: Node) -> None:
 
 
 def _cast(e: Emitter, node: Node) -> None:
-    (x,), target = node.operands, node.dtype
-    text = "{0}"
-    if x.dtype in KEPT and not _is_small(e, x):
-        text += f".view({word(x.dtype)})"
-    if target in KEPT and x.dtype.is_float:
-        text += f".to({word(target)}).view({KEPT[target]})"
-    else:
-        text += f".to({word(kept(target))})"
-    aliases = kept(x.dtype) == kept(target)
-    e.emit(node, text, [x], VIEW if aliases else "fresh")
-
-
-def _is_small(e: Emitter, x: Node) -> bool:
-    """Whether an unsigned number is surely below the sign bit."""
-    if x.primitive.name != "shift_right":
-        return False
-    amount = e.number(x.operands[1])
-    return amount is not None and amount > 0
+    e.emit(node, f"{{0}}.to({word(node.dtype)})", node.operands)
 
 
 def _bitcast(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}.view({word(kept(node.dtype))})", node.operands, VIEW)
+    e.emit(node, f"{{0}}.view({word(node.dtype)})", node.operands, VIEW)
 
 
 # Sizes and movement ------------------------------------------------------------------------
@@ -225,7 +153,7 @@ def _broadcast(e: Emitter, node: Node) -> None:
 
 
 def _iota(e: Emitter, node: Node) -> None:
-    axis, dtype, hole = axis_text(node), word(kept(node.dtype)), len(node.operands)
+    axis, dtype, hole = axis_text(node), word(node.dtype), len(node.operands)
     text = f"iota({dims_text(node, 0)}, {axis}, {dtype}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), e.constant(e.device)], LOOSE)
 
@@ -237,8 +165,6 @@ def _reverse(e: Emitter, node: Node) -> None:
 def _pad(e: Emitter, node: Node) -> None:
     margins = [m for pair in reversed(node.attrs["margins"]) for m in pair]
     value = node.attrs["value"]
-    if node.dtype in KEPT and value >= -lowest(node.dtype):
-        value = int(value) + 2 * lowest(node.dtype)
     name = "constant_pad_nd" if all(node.shape) else "pad"
     e.emit(node, f"{name}({{0}}, {literal(margins)}, {{1}})", [*node.operands, e.constant(value)])
 
@@ -291,46 +217,31 @@ def _axes_text(node: Node) -> str:
 
 
 def _sum(e: Emitter, node: Node) -> None:
-    dtype = "" if node.dtype.is_float else f", dtype={word(kept(node.dtype))}"
+    dtype = "" if node.dtype.is_float else f", dtype={word(node.dtype)}"
     e.emit(node, f"sum({{0}}{_axes_text(node)}{dtype})", node.operands)
 
 
 def _prod(e: Emitter, node: Node) -> None:
-    e.emit(
-        node, f"prod({{0}}, {literal(node.attrs['axes'])}, {word(kept(node.dtype))})", node.operands
-    )
+    e.emit(node, f"prod({{0}}, {literal(node.attrs['axes'])}, {word(node.dtype)})", node.operands)
 
 
 def _reduce(function: str) -> Rule:
-    def rule(e: Emitter, node: Node) -> None:
-        (x,) = node.operands
-        text = f"{function}({{0}}{_axes_text(node)})"
-        if x.dtype in KEPT:
-            low = lowest(x.dtype)
-            e.emit(node, f"{text}.bitwise_xor_({literal(low)})", [e.turned(x, e.slot(x), low)])
-        else:
-            e.emit(node, text, [x])
-
-    return rule
+    return lambda e, node: e.emit(node, f"{function}({{0}}{_axes_text(node)})", node.operands)
 
 
 def _position(function: str, more: str = "") -> Rule:
     """The place of what is largest or smallest; or of all, in order."""
 
     def rule(e: Emitter, node: Node) -> None:
-        (x,) = node.operands
-        arg: Arg = e.slot(x)
-        operand = "{0}.view(uint8)" if x.dtype.is_bool else "{0}"
-        if x.dtype in KEPT:
-            arg = e.turned(x, arg, lowest(x.dtype))
-        e.emit(node, f"{function}({operand}, dim={axis_text(node)}{more})", [arg])
+        operand = "{0}.view(uint8)" if node.operands[0].dtype.is_bool else "{0}"
+        e.emit(node, f"{function}({operand}, dim={axis_text(node)}{more})", node.operands)
 
     return rule
 
 
 def _cumulative(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
-        text = f"{function}({{0}}, {axis_text(node)}, dtype={word(kept(node.dtype))})"
+        text = f"{function}({{0}}, {axis_text(node)}, dtype={word(node.dtype)})"
         e.emit(node, text, node.operands)
 
     return rule
@@ -364,9 +275,7 @@ def _window_text(node: Node) -> str:
 def _max_pool(e: Emitter, node: Node) -> None:
     need = e.is_used(node.results[1])
     function = "max_pool" if is_flat_pool(node) else "embedded_max_pool"
-    (x,) = node.operands
-    view = f".view({word(x.dtype)})" if x.dtype in KEPT else ""
-    e.emit(node, f"{function}({{0}}{view}, {_window_text(node)}, {need})", node.operands)
+    e.emit(node, f"{function}({{0}}, {_window_text(node)}, {need})", node.operands)
 
 
 def is_cell(node: Node) -> bool:
@@ -385,8 +294,6 @@ def _item(e: Emitter, node: Node) -> None:
         x = pool.operands[0]
         text = f"cells_of({{0}}[1], {word(node.dtype)}, {{1}}.shape[1:-1], {_window_text(pool)})"
         e.emit(node, text, [pool, x])
-    elif pool.primitive.name == "max_pool" and node.dtype in KEPT:
-        e.emit(node, f"{{0}}[0].view({KEPT[node.dtype]})", node.operands, VIEW)
     else:
         shared.item(e, node)
 
@@ -489,8 +396,11 @@ def _floats(node: Node) -> bool:
     return bool(node.dtype.is_float)
 
 
-# Where the rules of some composites hold.
+# Where the rules of some primitives hold. Older versions divide the least integer by -1 as the
+# processor does, which ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
+    **dict.fromkeys(("floor_div", "mod"), divides_safely),
+    "pow": lambda n: n.dtype not in STORAGE,
     **dict.fromkeys("conv_input conv_kernel depthwise_input depthwise_kernel".split(), _floats),
     **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _floats(n) and is_trusted(n)),
 }

@@ -1,10 +1,4 @@
-"""Between NumPy and PyTorch; and which dtype stands for which in code.
-
-PyTorch can store unsigned integers of 16, 32 and 64 bits, and computes little with them. So code
-keeps them in signed tensors of the same size: what adds, multiplies, moves or picks is right as
-it is, and the few rules for which the sign matters turn its bit. Only arguments and results are
-of the unsigned dtypes themselves.
-"""
+"""Between NumPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -24,26 +18,13 @@ Tensor = torch.Tensor
 
 TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
 NAMES: dict[torch.dtype, DType] = {TORCH[name]: dtype for name, dtype in DTYPES.items()}
-# Dtypes that code keeps as others, and as which.
-KEPT = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
+# PyTorch can store these, and computes little with them.
+STORAGE = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
 
 TYPE: Any = torch.Tensor
 ARRAY = np.ndarray
 from_buffer = torch.from_numpy
 from_dlpack: Callable[[Any], Tensor] = torch.utils.dlpack.from_dlpack
-
-
-def kept(dtype: str) -> str:
-    """The name of the dtype that stands for `dtype` in code."""
-    return KEPT.get(dtype, str(dtype))
-
-
-KINDS: dict[str, torch.dtype] = {name: TORCH[kept(name)] for name in DTYPES}
-
-
-def lowest(dtype: str) -> int:
-    """The number whose bit is the sign, in a kept dtype: exclusive or with it keeps the order."""
-    return -(1 << (8 * DTYPES[dtype].itemsize - 1))
 
 
 def shared(array: Any) -> Tensor:
@@ -86,7 +67,7 @@ def between(
     """What runs the program of a graph from NumPy arrays to NumPy arrays, which must agree; None
     where these have other dtypes than the program's tensors.
     """
-    if any(x.dtype in KEPT or x.dtype == "bfloat16" for x in (*graph.inputs, *graph.outputs)):
+    if any(x.dtype in STORAGE or x.dtype == "bfloat16" for x in (*graph.inputs, *graph.outputs)):
         return None
     return between_arrays(
         graph,

@@ -1,0 +1,27 @@
+"""Which constant a node is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT
+
+
+def bare(x: Node) -> Node:
+    """What a chain of broadcasts stretches."""
+    while x.primitive.name == "broadcast_to":
+        x = x.operands[0]
+    return x
+
+
+def known_array(node: Node) -> Any:
+    """The array of a constant, also of one that is broadcast; None for any other node."""
+    node = bare(node)
+    return node.attrs["value"].array if node.primitive is CONSTANT else None
+
+
+def known_number(node: Node) -> Any:
+    """The number that a constant holds in all places, as Python's own; else None."""
+    array = known_array(node)
+    return array.item() if array is not None and array.size == 1 else None

@@ -1,0 +1,40 @@
+"""What is known of divisors of integers: by some a division fails, or ends the process."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir.node import Node
+from .constants import bare, known_array, known_number
+from .elementwise import eq, full_like, logical_or
+
+
+def harmful(b: Node) -> Node:
+    """Where an integer is 0, or -1: the least number divided by that has no place."""
+    found = eq(b, full_like(b, 0))
+    return logical_or(found, eq(b, full_like(b, -1))) if b.dtype.kind == "signed" else found
+
+
+def divides_safely(node: Node) -> bool:
+    """Whether a division or a remainder is of floats, or its divisor is surely not `harmful`: it's
+    a constant, or select(harmful(x), 1, x).
+    """
+    b = node.operands[1]
+    if b.dtype.is_float:
+        return True
+    array = known_array(b)
+    if array is not None:
+        return not np.isin(array.astype("int64"), (0, -1)).any()
+    b = bare(b)
+    if b.primitive.name != "select" or known_number(b.operands[1]) != 1:
+        return False
+    test, _, x = map(bare, b.operands)
+    return any(_is_zero_test(t, x) for t in (test, *test.operands))
+
+
+def _is_zero_test(test: Node, x: Node) -> bool:
+    test = bare(test)
+    if test.primitive.name != "eq":
+        return False
+    left, right = test.operands
+    return bare(left) is x and known_number(right) == 0

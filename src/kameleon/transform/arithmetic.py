@@ -1,0 +1,111 @@
+"""Integer division and powers for engines whose own would fail, or aren't there.
+
+Each rule is the equation of its docstring. It's applied where an engine says that its own rule
+doesn't hold for a node (`Engine.where`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.node import Node
+from ..ir.primitive import input_node
+from ..ir.program import Graph
+from ..ir.types import FLOAT32
+from ..prims import elementwise as ew
+from ..prims.constants import known_number
+from ..prims.control import while_
+from ..prims.division import divides_safely, harmful
+from ..prims.reduce import reduce_any
+
+
+def floor_div(node: Node) -> Node | None:
+    """a // b -> (a - r) / b, less 1 where r isn't 0 and the signs of a and b differ, of floats;
+    r: |a| mod |b|, with the sign of a. It's a / b where b is 0.
+
+    a // b -> select(h, a * b, a // select(h, 1, b)), of integers; h: b is 0 or -1.
+    """
+    a, b = node.operands
+    if not node.dtype.is_float:
+        return None if divides_safely(node) else _guarded(a, b)
+    if node.dtype.itemsize < FLOAT32.itemsize:
+        wide = ew.floor_div(ew.cast(a, FLOAT32), ew.cast(b, FLOAT32))
+        return ew.cast(wide, node.dtype)
+    return _whole_quotient(a, b)
+
+
+def _whole_quotient(a: Node, b: Node) -> Node:
+    """floor(a / b) would be too large where a / b is rounded up to a whole number."""
+    zero = ew.full_like(a, 0)
+    size = ew.mod(ew.abs(a), ew.abs(b))
+    rest = ew.select(ew.lt(a, zero), ew.neg(size), size)
+    differ = ew.ne(ew.lt(a, zero), ew.lt(b, zero))
+    lower = ew.cast(ew.logical_and(differ, ew.ne(rest, zero)), a.dtype)
+    whole = ew.round(ew.sub(ew.div(ew.sub(a, rest), b), lower))
+    return ew.select(ew.eq(b, zero), ew.div(a, b), whole)
+
+
+def _guarded(a: Node, b: Node) -> Node:
+    quotient = ew.floor_div(a, ew.select(harmful(b), ew.full_like(b, 1), b))
+    return ew.select(harmful(b), ew.mul(a, b), quotient)
+
+
+def mod(node: Node) -> Node | None:
+    """a mod b -> a mod select(h, 1, b), of integers; h: b is 0 or -1."""
+    a, b = node.operands
+    if divides_safely(node):
+        return None
+    return ew.mod(a, ew.select(harmful(b), ew.full_like(b, 1), b))
+
+
+def power(node: Node) -> Node | None:
+    """x ** a -> the product of those x ** (2 ** i) whose bit in a is set, of integers."""
+    x, a = node.operands
+    if node.dtype.is_float:
+        return None
+    exponent = known_number(a)
+    if exponent is None or exponent < 0:
+        return _squared_in_step(x, a)
+    product: Node | None = None
+    while exponent:
+        if exponent & 1:
+            product = x if product is None else ew.mul(product, x)
+        exponent >>= 1
+        x = ew.mul(x, x) if exponent else x
+    return ew.full_like(x, 1) if product is None else product
+
+
+def _squared_in_step(x: Node, a: Node) -> Node:
+    """Squares as long as some exponent has bits left."""
+    start = (ew.full_like(x, 1), x, a)
+    product, base, rest = inputs = [input_node(s.type) for s in start]
+    more = reduce_any(ew.gt(rest, ew.full_like(rest, 0)), range(len(rest.shape)))
+    one = ew.full_like(rest, 1)
+    odd = ew.eq(ew.bit_and(rest, one), one)
+    after = [ew.select(odd, ew.mul(product, base), product), ew.mul(base, base)]
+    after.append(ew.shift_right(rest, one))
+    loop = while_(*start, condition=Graph(inputs, [more]), body=Graph(inputs, after), consts=0)
+    return loop.results[0]
+
+
+def neg(node: Node) -> Node | None:
+    """-x -> ~x + 1, of unsigned integers"""
+    (x,) = node.operands
+    if node.dtype.kind != "unsigned":
+        return None
+    return ew.add(ew.bit_not(x), ew.full_like(x, 1))
+
+
+def sub(node: Node) -> Node | None:
+    """a - b -> a + -b, of unsigned integers"""
+    a, b = node.operands
+    return ew.add(a, ew.neg(b)) if node.dtype.kind == "unsigned" else None
+
+
+RULES: dict[str, Callable[[Node], Node | None]] = {
+    "floor_div": floor_div,
+    "mod": mod,
+    "pow": power,
+    "neg": neg,
+    "sub": sub,
+}
