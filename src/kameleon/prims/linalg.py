@@ -94,6 +94,25 @@ def contract(
     )
 
 
+def is_of_matrices(node: Node) -> bool:
+    """Whether a contraction is the product of two matrices, or of batches of them, as they lie:
+    batch axes come first in their order, then one free and one contracted axis in either order.
+    """
+    for x, over, batch in zip(node.operands, node.attrs["over"], node.attrs["batch"], strict=True):
+        if batch != tuple(range(len(batch))) or len(over) != 1 or len(x.shape) != len(batch) + 2:
+            return False
+    return True
+
+
+def lie_transposed(node: Node) -> tuple[bool, bool]:
+    """Which operands of a product of matrices are to be transposed: (free, over) times
+    (over, free) is the product as it lies.
+    """
+    (left,), (right,) = node.attrs["over"]
+    lead = len(node.attrs["batch"][0])
+    return left == lead, right == lead + 1
+
+
 def matmul(a: Node, b: Node) -> Node:
     """The product of two matrices (m, k) and (k, n)."""
     return contract(a, b, ((1,), (0,)))

@@ -43,6 +43,14 @@ def size_of(x: Node, axis: int) -> Size:
     return origin if isinstance(origin, Node) else _size(x, axis=axis)
 
 
+def are_one_size(a: Size, b: Size) -> bool:
+    """Whether two sizes are provably equal."""
+    if isinstance(a, int) or isinstance(b, int) or a is b:
+        return a == b
+    names = a.primitive.name, b.primitive.name
+    return names == ("size", "size") and a.operands == b.operands and a.attrs == b.attrs
+
+
 def _earliest(x: Node, axis: int) -> tuple[Node, int]:
     """Where a chain of tensors that have one size in common begins.
 

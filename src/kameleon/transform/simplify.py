@@ -21,8 +21,8 @@ from ..ir.types import TensorType
 from ..prims.constants import known_number
 from ..prims.elementwise import cast, constant, full_like, mul, ne, neg, sub
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
-from ..prims.sizes import Size, dims_of, size_of
-from . import arithmetic, windows
+from ..prims.sizes import are_one_size, dims_of, size_of
+from . import arithmetic, contraction, windows
 from .lifting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
 
@@ -56,15 +56,7 @@ def _size(node: Node) -> Node | None:
     size = size_of(node.operands[0], node.attrs["axis"])
     if isinstance(size, int):
         return constant(size, node.dtype)
-    return None if _are_one_size(size, node) else cast(size, node.dtype)
-
-
-def _are_one_size(a: Size, b: Size) -> bool:
-    """Whether two sizes are provably equal."""
-    if isinstance(a, int) or isinstance(b, int) or a is b:
-        return a == b
-    names = a.primitive.name, b.primitive.name
-    return names == ("size", "size") and a.operands == b.operands and a.attrs == b.attrs
+    return None if are_one_size(size, node) else cast(size, node.dtype)
 
 
 def _long_dims(node: Node) -> list[Any]:
@@ -79,7 +71,7 @@ def _has_own_shape(node: Node) -> bool:
     if node.attrs["shape"] != x.shape:
         return False
     unknown = [size_of(x, i) for i, d in enumerate(x.shape) if d is None]
-    return all(_are_one_size(n, m) for n, m in zip(sizes, unknown, strict=True))
+    return all(are_one_size(n, m) for n, m in zip(sizes, unknown, strict=True))
 
 
 def _reshape(node: Node) -> Node | None:
@@ -114,7 +106,7 @@ def _broadcast(node: Node) -> Node | None:
         len(inner.shape) == len(x.shape)
         and all(d == 1 for i, d in enumerate(inner.shape) if i not in kept)
     )
-    if known and all(_are_one_size(dims[i], asked) for i, asked in kept.items()):
+    if known and all(are_one_size(dims[i], asked) for i, asked in kept.items()):
         return node.primitive(inner, *sizes, **node.attrs)
     return None
 
@@ -300,6 +292,9 @@ TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
     "scan": lambda node: vectorised(node) or hoisted(node) or stacked_whole(node),
 }
 
+# Equal nodes of primitives that an engine does, for where its rule doesn't hold.
+LEGAL = {**arithmetic.RULES, **contraction.RULES}
+
 
 # The driver --------------------------------------------------------------------------------
 
@@ -398,8 +393,8 @@ class Rewriter:
         return self._folded(node) if legal is None else legal
 
     def _legal(self, node: Node) -> Node | None:
-        """An equal node of primitives that the engine does, where its rule doesn't hold."""
-        rule = arithmetic.RULES.get(node.primitive.name)
+        """See `LEGAL`."""
+        rule = LEGAL.get(node.primitive.name)
         if rule is None or self.native is None or self.native(node):
             return None
         return rule(node)

@@ -2,97 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ir.node import Node
 from ...prims.constants import known_array
+from ...prims.linalg import is_of_matrices, lie_transposed
 from .._lowering import Rule
 from .lowering import OnnxLowering
 
 L = OnnxLowering
 
 
-class _Factor:
-    """One operand of a contraction: in which order its axes lie, and their sizes."""
-
-    def __init__(self, lo: L, node: Node, over: Sequence[int], batch: Sequence[int]):
-        self.lo, self.node = lo, node
-        taken = {*over, *batch}
-        self.batch, self.over = list(batch), list(over)
-        self.free = [i for i in range(len(node.shape)) if i not in taken]
-        order = [*batch, *over, *self.free]
-        self.over_first = order == sorted(order)
-
-    def value(self, flat_free: bool, shape_too: str | None) -> str:
-        """(batch, free, over), or (batch, over, free) if `over_first`, flat where it must be."""
-        lo = self.lo
-        inner = [self.over, self.free] if self.over_first else [self.free, self.over]
-        x = lo.transpose(lo.value(self.node), [*self.batch, *inner[0], *inner[1]])
-        flat = [len(g) != 1 and (flat_free or g is self.over) for g in inner]
-        if not any(flat) and shape_too is None:
-            return x
-        dims: list[Any] = lo.dims_of(self.node, self.batch)
-        for group, is_flat in zip(inner, flat, strict=True):
-            sizes = lo.dims_of(self.node, group)
-            dims += [lo.product(sizes)] if is_flat else sizes
-        shape = lo.joined(dims)
-        shape = shape if shape_too is None else lo.op("Add", shape, shape_too)
-        result: str = lo.op("Reshape", x, shape, allowzero=1)
-        return result
-
-
-def _contract(lo: L, node: Node, x: str, y: str) -> Any:
-    over, batch = node.attrs["over"], node.attrs["batch"]
-    left, right = _factors(lo, node)
-    equal = _equal_sizes(lo, node, left, right)
-    # One matrix on the right takes any number of axes before it on the left.
-    wide = not batch[0] and len(over[0]) == 1 and len(left.free) > 1 and not left.over_first
-    flat_left = not wide and len(left.free) != 1
-    a = left.value(flat_left, None)
-    b = right.value(len(right.free) != 1, equal)
-    result = _product(lo, node, a, b, left.over_first, not right.over_first, not wide)
-    if flat_left or len(right.free) != 1:
-        dims = lo.dims_of(left.node, [*left.batch, *left.free])
-        result = lo.reshape(result, [*dims, *lo.dims_of(right.node, right.free)])
-    return result
-
-
-def _factors(lo: L, node: Node) -> tuple[_Factor, _Factor]:
-    over, batch = node.attrs["over"], node.attrs["batch"]
-    pairs = sorted(zip(*over, strict=True))
-    left = _Factor(lo, node.operands[0], [i for i, _ in pairs], batch[0])
-    return left, _Factor(lo, node.operands[1], [j for _, j in pairs], batch[1])
-
-
 # What ONNX's product of two matrices, `Gemm`, is done in.
 _GEMM = ("float32", "float64")
 
 
-def _product(lo: L, node: Node, a: str, b: str, flip_a: bool, flip_b: bool, matrices: bool) -> Any:
-    """The product of matrices, or batches of them, some of which lie transposed."""
+def has_product(node: Node) -> bool:
+    """Whether a contraction is a product of matrices, or has a single matrix on the right, which
+    takes any number of axes before the last one on the left.
+    """
+    (a, b), (over, _), (batch, _) = node.operands, node.attrs["over"], node.attrs["batch"]
+    single = not batch and len(b.shape) == 2 and over == (len(a.shape) - 1,)
+    return single or is_of_matrices(node)
+
+
+def _contract(lo: L, node: Node, x: str, y: str) -> Any:
+    (a, b), flips = node.operands, lie_transposed(node)
     lead = len(node.attrs["batch"][0])
-    if not lead and matrices and node.dtype in _GEMM:
-        return lo.op("Gemm", a, b, transA=int(flip_a), transB=int(flip_b))
+    if len(a.shape) == len(b.shape) == 2 and node.dtype in _GEMM:
+        return lo.op("Gemm", x, y, transA=int(flips[0]), transB=int(flips[1]))
+    if len(a.shape) - lead != 2:
+        flips = False, flips[1]
     swap = [*range(lead), lead + 1, lead]
-    a = lo.op("Transpose", a, perm=swap) if flip_a else a
-    b = lo.op("Transpose", b, perm=swap) if flip_b else b
-    return lo.kernel("MatMul", node.dtype, (a, b))
+    left, right = (
+        lo.op("Transpose", value, perm=swap) if flip else value
+        for value, flip in zip((x, y), flips, strict=True)
+    )
+    return lo.kernel("MatMul", node.dtype, (left, _in_step(lo, node, right)))
 
 
-def _equal_sizes(lo: L, node: Node, left: _Factor, right: _Factor) -> str | None:
-    """Zero, checked at run time, where the product itself wouldn't notice that sizes differ."""
-    pairs = list(zip(left.batch, right.batch, strict=True))
-    if len(left.over) > 1:
-        pairs += zip(left.over, right.over, strict=True)
-    total = None
-    for i, j in pairs:
-        if not lo.same_size(left.node, i, right.node, j):
-            zero = lo.zero_if_equal(lo.dim(left.node, i), lo.dim(right.node, j))
-            total = zero if total is None else lo.op("Add", total, zero)
-    return total
+def _in_step(lo: L, node: Node, right: str) -> Any:
+    """The right factors; an error at run time where there aren't as many as left ones."""
+    (a, b), batch = node.operands, node.attrs["batch"][0]
+    doubtful = [i for i in batch if not lo.same_size(a, i, b, i)]
+    if not doubtful:
+        return right
+    shape = lo.op("Shape", right)
+    for i in doubtful:
+        shape = lo.op("Add", shape, lo.zero_if_equal(lo.dim(a, i), lo.dim(b, i)))
+    return lo.op("Reshape", right, shape, allowzero=1)
 
 
 # Sums with products ------------------------------------------------------------------------
@@ -135,19 +95,15 @@ def _scaled_product(lo: L, node: Node) -> tuple[Node, float] | None:
 
 
 def _is_matrices(node: Node) -> bool:
-    if node.primitive.name != "contract" or len(node.shape) != 2 or node.attrs["batch"][0]:
-        return False
-    return all(
-        len(x.shape) - len(o) == 1 for x, o in zip(node.operands, node.attrs["over"], strict=True)
-    )
+    return node.primitive.name == "contract" and all(len(x.shape) == 2 for x in node.operands)
 
 
 def _onto(lo: L, product: Node, factor: float, sign: float, term: str) -> Any:
-    left, right = _factors(lo, product)
-    equal = _equal_sizes(lo, product, left, right)
-    a, b = left.value(False, None), right.value(False, equal)
-    flips = {"transA": int(left.over_first), "transB": int(not right.over_first)}
-    return lo.op("Gemm", a, b, term, alpha=sign * factor, **flips)
+    flips = lie_transposed(product)
+    a, b = map(lo.value, product.operands)
+    return lo.op(
+        "Gemm", a, b, term, alpha=sign * factor, transA=int(flips[0]), transB=int(flips[1])
+    )
 
 
 RULES: dict[str, Rule] = {

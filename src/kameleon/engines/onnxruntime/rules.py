@@ -38,6 +38,7 @@ def _only(*dtypes: str) -> Callable[[Node], bool]:
 _SINGLE = _only("float16", "float32")
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
+    "contract": products.has_product,
     "log_softmax": _SINGLE,  # of float64 it gives numbers for rows that hold NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), _SINGLE),
     "conv_kernel": _only("float16", "float32", "float64"),

@@ -1,4 +1,4 @@
-"""Rules of softmax, of the crossentropies, and of products with sparse matrices."""
+"""Rules of products of matrices, of softmax and of the crossentropies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from ...ir.node import Node
+from ...prims.linalg import is_of_matrices, lie_transposed
 from ...prims.movement import inverse
 from .._lowering import Rule
 from .kernels import (
@@ -27,6 +28,18 @@ from .kernels import (
 
 if TYPE_CHECKING:
     from .lowering import Tracing
+
+_matmul, _batched = kernel("MatMul", "a", "b"), kernel("BatchMatMulV2", "x", "y")
+
+
+def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """The product of matrices, or of batches of them, in step."""
+    (x, y), flips = node.operands, lie_transposed(node)
+    lead = len(node.attrs["batch"][0])
+    e.agree_on_each(node, [((x, i), (y, i)) for i in range(lead)])
+    if lead:
+        return _batched(a, b, adj_x=flips[0], adj_y=flips[1])
+    return _matmul(a, b, transpose_a=flips[0], transpose_b=flips[1])
 
 
 _softmax_kernel, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax", "logits")
@@ -134,6 +147,7 @@ def of_floats(node: Node) -> bool:
 
 
 RULES: dict[str, Rule] = {
+    "contract": contract,
     "softmax": rowwise(_softmax),
     "log_softmax": rowwise(_log_softmax),
     "softmax_crossentropy": softmax_crossentropy,
@@ -143,5 +157,6 @@ RULES: dict[str, Rule] = {
 }
 WHERE: dict[str, Any] = {
     **dict.fromkeys(RULES, of_floats),
+    "contract": is_of_matrices,
     "sparse_dense_dot": is_single_or_double,
 }

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from ...ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, movement, networks, windows
-from .contraction import contract
 
 RULES: dict[str, Rule] = {
     **elementwise.RULES,
     **movement.RULES,
-    "contract": contract,
     **control.RULES,
     **networks.RULES,
     **windows.RULES,

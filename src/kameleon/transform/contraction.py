@@ -1,0 +1,132 @@
+"""Contractions as products of matrices, for engines that have no others.
+
+    contract(a, b) -> reshape(contract(reshape(transpose(a)), reshape(transpose(b))))
+
+Axes of one kind are brought together, in the order that moves least, and made one. Where nothing
+is summed it's a multiplication, element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from ..ir.node import Node
+from ..prims.elementwise import mul
+from ..prims.indexing import sizes_product
+from ..prims.linalg import contract, free_axes, is_of_matrices
+from ..prims.movement import broadcast_to, reshape, transpose
+from ..prims.sizes import Size, are_one_size, dims_of
+
+Axes = tuple[int, ...]
+
+
+class Groups(NamedTuple):
+    """The axes of an operand, by what becomes of them."""
+
+    batch: Axes
+    free: Axes
+    over: Axes
+
+    @property
+    def swapped(self) -> bool:
+        """Whether the contracted axes lie before the free ones."""
+        order = self.batch + self.over + self.free
+        return order == tuple(range(len(order))) and bool(self.free and self.over)
+
+    @property
+    def order(self) -> Axes:
+        """The axes as they shall lie."""
+        inner = self.over + self.free if self.swapped else self.free + self.over
+        return self.batch + inner
+
+    @property
+    def moves(self) -> bool:
+        """Whether the operand has to be transposed."""
+        return self.order != tuple(range(len(self.order)))
+
+
+def of_matrices(node: Node) -> Node | None:
+    """See the equation above."""
+    if is_of_matrices(node):
+        return None
+    a, b = node.operands
+    left, right = _groups(node)
+    if not left.over:
+        return _outer(a, b, left, right)
+    x, y = _matrix(a, left), _matrix(_agreeing(a, b, left.over, right.over), right)
+    lead = len(left.batch)
+    over = lead + (not left.swapped), lead + (not right.swapped)
+    batch = tuple(range(lead))
+    product = contract(x, y, ((over[0],), (over[1],)), (batch, batch))
+    dims = dims_of(a), dims_of(b)
+    shape = [*(dims[0][i] for i in left.batch + left.free), *(dims[1][j] for j in right.free)]
+    return reshape(product, shape)
+
+
+def _groups(node: Node) -> tuple[Groups, Groups]:
+    """The groups of both operands; the contracted pairs in the order that moves least."""
+    (over_a, over_b), (batch_a, batch_b) = node.attrs["over"], node.attrs["batch"]
+    ranks = [len(x.shape) for x in node.operands]
+    free_a = free_axes(ranks[0], over_a, batch_a)
+    free_b = free_axes(ranks[1], over_b, batch_b)
+    found = []
+    for key in (0, 1):
+        pairs = sorted(zip(over_a, over_b, strict=True), key=itemgetter(key))
+        left = Groups(batch_a, free_a, tuple(i for i, _ in pairs))
+        right = Groups(batch_b, free_b, tuple(j for _, j in pairs))
+        found.append((left.moves + right.moves, key, left, right))
+    _, _, left, right = min(found)
+    return left, right
+
+
+def _agreeing(a: Node, b: Node, over_a: Axes, over_b: Axes) -> Node:
+    """b with contracted sizes that are those of a, one by one: of several, a product of matrices
+    compares no more than their product.
+    """
+    if len(over_a) == 1:
+        return b
+    sizes, dims = dims_of(a), dims_of(b)
+    known = all(are_one_size(sizes[i], dims[j]) for i, j in zip(over_a, over_b, strict=True))
+    for i, j in zip(over_a, over_b, strict=True):
+        dims[j] = sizes[i]
+    return b if known else broadcast_to(b, dims)
+
+
+def _matrix(x: Node, groups: Groups) -> Node:
+    """An operand as (*batch, free, over), or with these two swapped."""
+    dims = dims_of(x)
+    first, last = groups.free, groups.over
+    if groups.swapped:
+        first, last = last, first
+    x = transpose(x, groups.order) if groups.moves else x
+    merged = [sizes_product([dims[i] for i in axes]) for axes in (first, last)]
+    return reshape(x, _inferred([*(dims[i] for i in groups.batch), *merged]))
+
+
+def _inferred(dims: list[Size]) -> list[Size]:
+    """Sizes, of which one that is unknown is left to follow from the others, where it does."""
+    unknown = [i for i, d in enumerate(dims) if not isinstance(d, int)]
+    if len(unknown) == 1 and 0 not in dims:
+        dims[unknown[0]] = -1
+    return dims
+
+
+def _outer(a: Node, b: Node, left: Groups, right: Groups) -> Node:
+    """Each element of one with each of the other, in step along the batch."""
+    sizes = dims_of(a), dims_of(b)
+    batch = [sizes[0][i] for i in left.batch]
+    rows, columns = [sizes[0][i] for i in left.free], [sizes[1][j] for j in right.free]
+    shape = [*batch, *rows, *columns]
+
+    def spread(x: Node, groups: Groups, lead: Sequence[Size], own: Sequence[Size]) -> Node:
+        x = transpose(x, groups.order) if groups.moves else x
+        return broadcast_to(reshape(x, [*lead, *own]), shape)
+
+    x = spread(a, left, batch, [*rows, *[1] * len(columns)])
+    lead = [sizes[1][j] for j in right.batch]
+    return mul(x, spread(b, right, lead, [*[1] * len(rows), *columns]))
+
+
+RULES: dict[str, Callable[[Node], Node | None]] = {"contract": of_matrices}
