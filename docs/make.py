@@ -49,7 +49,8 @@ SUPPORT = """# Which engine does what, and how
 
 Every K function runs on every engine. This table says how an engine does each primitive:
 
-- `native`: by its own rule, with the library's own operations;
+- `native`: by its own rule, with the library's own operations. Where the rule of a core primitive
+  doesn't hold (a divisor that may be 0, say), the graph has an equal one before the engine sees it;
 - `native: …`: for these dtypes; `in part`: for some attributes; else by the expansion;
 - `kernel`: by its own rule, which calls the embedded engine's NumPy kernel;
 - `expanded`: by simpler primitives;
@@ -148,7 +149,8 @@ def support(engine: Engine, primitive: Primitive) -> str:
     for case in CASES:
         if case.primitive == name:
             for dtype, node in nodes_of(case):
-                found.setdefault(dtype, []).append(engine.native(node))
+                by_rule = primitive.tier == "core" and name in engine.rules
+                found.setdefault(dtype, []).append(by_rule or engine.native(node))
     kinds = {"all": all, "some": any}
     holds: Callable[[str], list[str]] = lambda kind: [d for d in found if kinds[kind](found[d])]  # noqa: E731
     if not holds("some"):

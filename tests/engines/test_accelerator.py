@@ -243,6 +243,7 @@ WAITED_FOR = {
     "cond": "one branch is run",
     "while": "it ends where a condition says so",
     "nonzero": "its size depends on values",
+    "pow": "how often unsigned numbers are squared depends on the exponents",
     "max_pool": "NaNs among maxima; and PyTorch has those of integers on the processor alone",
     "contract": "PyTorch has products of integers on the processor alone",
     "random_bits": "the key of a stream",

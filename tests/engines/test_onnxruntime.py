@@ -34,6 +34,7 @@ from kameleon.prims.linalg import contract
 from kameleon.prims.movement import broadcast_to
 from kameleon.prims.reduce import reduce_max, reduce_min, reduce_prod, reduce_sum
 from kameleon.runtime import engines
+from kameleon.runtime.compiler import compiled
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +53,7 @@ def unknown(dtype: str, rank: int) -> Node:
 def computed(engine: Engine, build: Callable[..., Node], *arrays: Array) -> Array:
     """What the engine makes of arrays whose sizes it doesn't know beforehand."""
     inputs = [unknown(a.dtype.name, a.ndim) for a in arrays]
-    return engine.compile(Graph(inputs, [build(*inputs)]))(arrays)[0]
+    return compiled(Graph(inputs, [build(*inputs)]), engine)(arrays)[0]
 
 
 # Sizes and indices -----------------------------------------------------------------------------

@@ -19,9 +19,6 @@ class Executable(ABC):
     arrays can't be written to.
     """
 
-    # Axes of inputs, as (number of the input, axis), along which there must be elements. A call
-    # without any is made on the embedded engine.
-    needs_elements: Sequence[tuple[int, int]] = ()
     # How often the graph has been compiled: more than once where shapes are static.
     compilations: int = 1
     # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,
@@ -74,6 +71,9 @@ class Engine(ABC):
     half: where float16 is computed in float32, the names of primitives that aren't; else None.
     storage: by name of an unsigned dtype that the engine keeps numbers of it in a signed one, and
         in which. `compile` sees no such nodes but inputs, outputs and conversions.
+    needs: by name of a primitive over windows, of what there must be some where it's computed:
+        "samples", "places", "channels". Conditions keep it from being computed elsewhere; calls
+        whose arguments have none of them are made on the embedded engine.
     static_shapes: sizes must be known when code is made. What decides them is then given as
         NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
@@ -91,6 +91,7 @@ class Engine(ABC):
     lacks: Mapping[str, str] = {}
     half: Collection[str] | None = None
     storage: Mapping[str, str] = {}
+    needs: Mapping[str, Collection[str]] = {}
     static_shapes: bool = False
     quick: bool = True
     started: bool = False

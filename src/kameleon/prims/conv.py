@@ -64,7 +64,8 @@ def _infer_conv(x: Node, k: Node, *, window: Window) -> TensorType:
 
 def _flat_kernel(k: Node) -> Node:
     """(*window, in, out) as a matrix (window * in, out)."""
-    return reshape(k, [-1, size_of(k, len(k.shape) - 1)])
+    *inner, outputs = dims_of(k)
+    return reshape(k, [sizes_product(inner), outputs])
 
 
 def _expand_conv(x: Node, k: Node, window: Window) -> Node:

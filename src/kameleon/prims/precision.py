@@ -1,8 +1,11 @@
-"""What the precision of a dtype matters to: sets of primitives, by name."""
+"""What the precision of a dtype matters to."""
 
 from __future__ import annotations
 
-from ..ir.primitive import LEAVES
+from ..ir.node import Node
+from ..ir.primitive import ITEM, LEAVES
+from ..ir.program import Graph, bodies
+from ..ir.types import FLOAT16
 
 # What gives the elements that it was given, or says something about them that their dtype
 # doesn't matter for. Loops and conditions are as their bodies.
@@ -23,3 +26,17 @@ EXACT = frozenset(
     "abs neg sign ceil floor round maximum minimum relu select eq ne lt le gt ge argmax argmin"
     " argsort nonzero reduce_max reduce_min max_pool pool_pick patches".split()
 )
+
+
+def computes_half(node: Node) -> bool:
+    """Whether a node has operands or results of float16."""
+    return any(x.dtype == FLOAT16 for x in (*node.operands, *node.results))
+
+
+def has_half(graph: Graph) -> bool:
+    """Whether some node has operands or results of float16."""
+    return any(
+        computes_half(n) or any(map(has_half, bodies(n)))
+        for n in graph.nodes
+        if n.primitive is not ITEM
+    )

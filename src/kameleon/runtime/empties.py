@@ -10,29 +10,41 @@ import numpy as np
 from ..engines._base import Engine, Executable
 from ..ir.node import Node
 from ..ir.program import Graph
+from ..transform.populated import Counted, populated
 from ..transform.simplify import simplify
 from .engines import embedded
 
 
 def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
     """The engine's code for a graph; calls that it doesn't make go the embedded engine's way."""
-    code = engine.compile(graph)
-    return Populated(code, graph, engine) if code.needs_elements else code
+    if not engine.needs:
+        return engine.compile(graph)
+    safe, counted = populated(graph, engine.needs)
+    code = engine.compile(safe)
+    return Populated(code, graph, engine, counted) if counted else code
 
 
 class Populated(Executable):
     """An engine's code for calls that bring elements; the others run on the embedded engine."""
 
-    def __init__(self, code: Executable, graph: Graph, engine: Engine):
-        self._code, self._graph, self._engine = code, graph, engine
+    def __init__(self, code: Executable, graph: Graph, engine: Engine, counted: Counted):
+        self._code, self._graph, self._engine, self._counted = code, graph, engine, counted
         self._other: Executable | None = None
+        if code.short is not None:
+            self.short = self._short
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
-        for number, axis in self._code.needs_elements:
-            if arguments[number].shape[axis] == 0:
-                return self._without_elements(arguments)
-        return self._code(arguments)
+        if self._brings_elements(arguments):
+            return self._code(arguments)
+        return self._without_elements(arguments)
+
+    def _brings_elements(self, arguments: Sequence[Any]) -> bool:
+        return all(arguments[number].shape[axis] for number, axis in self._counted)
+
+    def _short(self, *arrays: Any) -> list[Any] | None:
+        short = self._code.short
+        return short(*arrays) if short is not None and self._brings_elements(arrays) else None
 
     def _without_elements(self, arguments: Sequence[Any]) -> list[Any]:
         if self._other is None:

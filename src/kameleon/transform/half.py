@@ -21,7 +21,7 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import substitute
 from ..ir.types import FLOAT16, FLOAT32, TensorType
 from ..prims.elementwise import cast, constant
-from ..prims.precision import MOVES
+from ..prims.precision import MOVES, computes_half, has_half
 
 
 def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
@@ -66,20 +66,7 @@ def _change(
         inner = {k: half_in_single(v, kept) if isinstance(v, Graph) else v for k, v in attrs}
         return node.primitive(*operands, **inner)
     name = node.primitive.name
-    if name in MOVES or name in kept or not _computes_half(node):
+    if name in MOVES or name in kept or not computes_half(node):
         return None
     made = node.primitive(*map(widened, operands), **node.attrs)
     return cast(made, node.dtype) if isinstance(node.type, TensorType) else made
-
-
-def _computes_half(node: Node) -> bool:
-    return any(x.dtype == FLOAT16 for x in (*node.operands, *node.results))
-
-
-def has_half(graph: Graph) -> bool:
-    """Whether some node has operands or results of float16."""
-    return any(
-        _computes_half(n) or any(map(has_half, bodies(n)))
-        for n in graph.nodes
-        if n.primitive is not ITEM
-    )

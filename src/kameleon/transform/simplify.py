@@ -20,7 +20,7 @@ from ..ir.rewrite import substitute
 from ..ir.types import TensorType
 from ..prims.constants import known_number
 from ..prims.elementwise import cast, constant, full_like, mul, ne, neg, sub
-from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, transpose
+from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, reshape, transpose
 from ..prims.sizes import are_one_size, dims_of, size_of
 from . import arithmetic, contraction, windows
 from .lifting import hoisted, vectorised
@@ -179,6 +179,14 @@ def _sum_of_slices(node: Node) -> Node | None:
     return concatenate([p.operands[0] for p in parts], axis) if at == node.shape[axis] else None
 
 
+def _reduced_to_itself(node: Node) -> Node | None:
+    """reduce(x) -> reshape(x), over axes of size 1"""
+    (x,), axes = node.operands, node.attrs["axes"]
+    if any(x.shape[axis] != 1 for axis in axes):
+        return None
+    return reshape(x, [dim for axis, dim in enumerate(dims_of(x)) if axis not in axes])
+
+
 def _sum_of_negated(node: Node) -> Node | None:
     """sum(-x) -> -sum(x)"""
     (x,) = node.operands
@@ -280,7 +288,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "neg": (_double_negation,),
     "abs": (_magnitude,),
     "sign": (_sign,),
-    "reduce_sum": (_sum_of_negated,),
+    **dict.fromkeys(
+        ("reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"),
+        (_reduced_to_itself,),
+    ),
+    "reduce_sum": (_reduced_to_itself, _sum_of_negated),
     "select": (_select,),
     "slice": (_slice_of_parts,),
     **windows.RULES,

@@ -92,7 +92,7 @@ def _onto_input(node: Node) -> Node | None:
 # What is empty -------------------------------------------------------------------------------
 
 # By primitive, how many channels come out where that isn't said: operands whose last axes tell.
-CHANNELS = {"depthwise_conv": (0, 1), "sum_pool": (0,), "max_pool": (0,)}
+CHANNELS = {"depthwise_conv": (0, 1), **dict.fromkeys(("sum_pool", "max_pool", "patches"), (0,))}
 
 
 def _count(window: Window, axis: int, dim: Size) -> Size:
@@ -106,7 +106,7 @@ def _count(window: Window, axis: int, dim: Size) -> Size:
     return over(maximum(room, full_like(room, 0)), stride)
 
 
-def _told(node: Node) -> list[Size] | None:
+def told(node: Node) -> list[Size] | None:
     """All sizes of the value of a window's primitive, without that value; None where one of them
     can't be told so."""
     source = node.operands[0] if node.primitive is ITEM else node
@@ -114,10 +114,10 @@ def _told(node: Node) -> list[Size] | None:
     for axis, dim in enumerate(dims):
         if not (isinstance(dim, Node) and node in dim.operands):
             continue
-        told = _told_axis(source, axis, len(dims) - 1)
-        if told is None:
+        size = _told_axis(source, axis, len(dims) - 1)
+        if size is None:
             return None
-        dims[axis] = told
+        dims[axis] = size
     return dims
 
 
@@ -125,8 +125,12 @@ def _told_axis(node: Node, axis: int, last: int) -> Size | None:
     name, attrs, x = node.primitive.name, node.attrs, node.operands[0]
     if axis == 0:
         return size_of(x, 0)
+    if axis == last and name == "depthwise_kernel":
+        channels = as_node(size_of(x, -1))
+        return over(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
     if axis == last:
         factors = [size_of(node.operands[i], -1) for i in CHANNELS.get(name, ())]
+        factors += [attrs["window"].cells] if name == "patches" else []
         return sizes_product(factors) if factors else None
     if "space" in attrs:
         return space_dims(node)[axis - 1]
@@ -138,7 +142,7 @@ def _of_nothing(node: Node) -> Node | None:
     tensors = [x for x in node.operands if x.shape]
     if 0 not in node.shape and not any(0 in x.shape for x in tensors):
         return None
-    dims = _told(node)
+    dims = told(node)
     return None if dims is None else broadcast_to(constant(0, node.dtype), dims)
 
 
@@ -146,7 +150,7 @@ def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
     """max_pool(x) -> (0, 0), where it has no elements"""
     if 0 not in node.results[0].shape:
         return None
-    dims = _told(node.results[0])
+    dims = told(node.results[0])
     if dims is None:
         return None
     return tuple(broadcast_to(constant(0, result.dtype), dims) for result in node.results)

@@ -16,10 +16,10 @@ from ...errors import EvaluationError, RecompilationWarning
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
 from ...ir.text import text_of
+from ...prims.precision import has_half
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import flagged
-from .._half import has_half
 from .arrays import between, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED

@@ -22,7 +22,7 @@ from .._flags import Flag, flagged
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
-from .rules import RULES, WHERE
+from .rules import NEEDS, RULES, WHERE
 
 # Planning how values share memory takes time that grows with the square of the number of
 # operators where sizes are unknown: graphs with more of them do without.
@@ -148,6 +148,7 @@ class OnnxRuntimeEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     half = frozenset()
+    needs = NEEDS
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(

@@ -43,3 +43,5 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input"), _SINGLE),
     "conv_kernel": _only("float16", "float32", "float64"),
 }
+# Operators that refuse windows without a place.
+NEEDS = dict.fromkeys("conv conv_input depthwise_conv depthwise_input".split(), ("places",))

@@ -11,8 +11,6 @@ import numpy as np
 from ...ir.node import Node
 from ...prims.windows import Window, space_dims
 from .._lowering import Rule
-from .._windows import counted_axes
-from .control import branch, several
 from .lowering import OnnxLowering
 from .movement import padded, sliced, spread, times
 
@@ -383,57 +381,12 @@ def _pool_pick(lo: L, node: Node, x: str, index: str) -> Any:
     return result
 
 
-# Nothing to see ----------------------------------------------------------------------------
-
-
-def _populated(rule: Rule) -> Rule:
-    """The rule of a convolution or its adjoint in x, and zeros where there are no places: that
-    ONNX Runtime refuses."""
-
-    def where_it_sees(lo: L, node: Node, *values: str) -> Any:
-        counts = _counts(lo, node)
-        if not counts:
-            return rule(lo, node, *values)
-        least = lo.op("ReduceMin", lo.joined(counts), keepdims=0)
-        branches = {
-            "then_branch": lambda lo, node, values: (rule(lo, node, *values),),
-            "else_branch": lambda lo, node, values: (lo.filled(0, node.dtype, _dims(lo, node)),),
-        }
-        bodies = {name: branch(lo, node, values, made) for name, made in branches.items()}
-        some = lo.op("Greater", least, lo.scalar(0, "int64"))
-        return several(lo, [node.type], "If", some, **bodies)[0]
-
-    return where_it_sees
-
-
-def _counts(lo: L, node: Node) -> list[Any]:
-    """How many places there are, where that is unknown; to have no samples or channels is no
-    trouble."""
-    axes = [axis for _, axis in counted_axes(node) if 0 < axis < len(node.shape) - 1]
-    if "space" in node.attrs:
-        return lo.dims_of(node.operands[0], axes)
-    dims = _dims(lo, node)
-    return [dims[axis] for axis in axes]
-
-
-def _dims(lo: L, node: Node) -> list[Any]:
-    """The shape of what a convolution or its adjoint in x gives."""
-    first, k = node.operands[:2]
-    if "space" in node.attrs:
-        return [lo.dim(first, 0), *_space(lo, node), lo.dim(k, -2)]
-    window = node.attrs["window"]
-    counts = [places(lo, window, i, lo.dim(first, i + 1)) for i in range(window.rank)]
-    deep = node.primitive.name == "depthwise_conv"
-    depth = lo.product(lo.dims_of(k, (-2, -1))) if deep else lo.dim(k, -1)
-    return [lo.dim(first, 0), *counts, depth]
-
-
 RULES: dict[str, Rule] = {
-    "conv": _populated(_conv),
-    "conv_input": _populated(_conv_input),
+    "conv": _conv,
+    "conv_input": _conv_input,
     "conv_kernel": _conv_kernel,
-    "depthwise_conv": _populated(_depthwise_conv),
-    "depthwise_input": _populated(_depthwise_input),
+    "depthwise_conv": _depthwise_conv,
+    "depthwise_input": _depthwise_input,
     "depthwise_kernel": _depthwise_kernel,
     "patches": _patches,
     "fold": _fold,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +27,14 @@ def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
 
 def cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[Tensor, ...]:
     branches = [node.attrs[name] for name in ("then", "otherwise")]
-    then, otherwise = (lambda b=b: e.inner(b, _all_shielded(operands)) for b in branches)
+    known = [x.shape for x in node.operands[1:]]
+    then, otherwise = (lambda b=b: e.inner(b, _all_shielded(operands, known)) for b in branches)
     results = tf.cond(condition, then, otherwise)
     return tuple(_typed(results, node.type))
 
 
-def _all_shielded(tensors: Sequence[Tensor]) -> list[Tensor]:
-    return [shielded(x) for x in tensors]
+def _all_shielded(tensors: Sequence[Tensor], known: Sequence[Any] = ()) -> list[Tensor]:
+    return [shielded(x, shape) for x, shape in zip_longest(tensors, known)]
 
 
 def _typed(values: Any, types: Any) -> list[Tensor]:

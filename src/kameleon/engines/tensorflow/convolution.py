@@ -16,7 +16,6 @@ from .._lowering import Rule
 from .._windows import is_trusted
 from .kernels import Tensor, constant, raw, shape_of, transposed, vector
 from .movement import strided
-from .populated import populated
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -287,11 +286,6 @@ def _depthwise_kernel(x: Tensor, g: Tensor, multiplier: int | None, window: Wind
 def conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     (source, kernel), rank = node.operands, node.attrs["window"].rank
     e.agree_on_each(node, [((source, rank + 1), (kernel, rank))])  # else it convolves in groups
-    return _conv(e, node, x, k)
-
-
-@populated
-def _conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     window = node.attrs["window"]
     if window.rank == 3:
         return _conv_3d(x, k, window)
@@ -300,7 +294,6 @@ def _conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     return line(_conv_2d(plane(x), plane(k, 0), lifted(window)))
 
 
-@populated
 def conv_input(e: Tracing, node: Node, g: Tensor, k: Tensor, *sizes: Tensor) -> Tensor:
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
     if window.rank == 3:
@@ -310,7 +303,6 @@ def conv_input(e: Tracing, node: Node, g: Tensor, k: Tensor, *sizes: Tensor) -> 
     return line(_input_2d(plane(g), plane(k, 0), [1, *space], lifted(window)))
 
 
-@populated
 def conv_kernel(e: Tracing, node: Node, x: Tensor, g: Tensor) -> Tensor:
     window = node.attrs["window"]
     if window.rank == 3:
@@ -320,7 +312,6 @@ def conv_kernel(e: Tracing, node: Node, x: Tensor, g: Tensor) -> Tensor:
     return line(_kernel_2d(plane(x), plane(g), lifted(window)), 0)
 
 
-@populated
 def depthwise_conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     window = node.attrs["window"]
     if window.rank == 2:
@@ -328,7 +319,6 @@ def depthwise_conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     return line(_depthwise(plane(x), plane(k, 0), lifted(window)))
 
 
-@populated
 def depthwise_input(e: Tracing, node: Node, g: Tensor, k: Tensor, *sizes: Tensor) -> Tensor:
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
     if window.rank == 2:
@@ -336,7 +326,6 @@ def depthwise_input(e: Tracing, node: Node, g: Tensor, k: Tensor, *sizes: Tensor
     return line(_depthwise_input(plane(g), plane(k, 0), [1, *space], lifted(window)))
 
 
-@populated
 def depthwise_kernel(e: Tracing, node: Node, x: Tensor, g: Tensor) -> Tensor:
     window, multiplier = node.attrs["window"], node.attrs["multiplier"]
     if window.rank == 2:

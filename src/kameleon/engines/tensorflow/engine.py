@@ -20,7 +20,7 @@ from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .lowering import Tracing
 from .ownership import shared_outputs
-from .rules import RULES, WHERE
+from .rules import NEEDS, RULES, WHERE
 
 
 class TensorflowEngine(Engine):
@@ -32,6 +32,7 @@ class TensorflowEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = WHERE
     half = CONTRACTIONS | EXACT
+    needs = NEEDS
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
@@ -85,10 +86,7 @@ class _Executable(Executable):
         shared = shared_outputs(graph)
 
         def traced(*arguments: Any) -> list[Any]:
-            tracing = Tracing(graph, arguments)
-            tracing.needed = {}
-            values = tracing.run()
-            self.needs_elements = [(graph.inputs.index(x), axis) for x, axis in tracing.needed]
+            values = Tracing(graph, arguments).run()
             return [
                 tf.raw_ops.DeepCopy(x=v) if i in shared else tf.convert_to_tensor(v)
                 for i, v in enumerate(values)

@@ -154,17 +154,23 @@ def of_shape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
     return raw.EnsureShape(input=x, shape=list(shape))
 
 
-def shielded(x: Tensor) -> Tensor:
+def shielded(x: Tensor, shape: Sequence[int | None] | None = None) -> Tensor:
     """`x`; what the optimiser infers of the result's unknown sizes, it doesn't infer of `x`.
 
     It takes sizes as equal that an operation compares when it runs, wherever tensors of one origin
     are used, and computes with them beforehand. That holds no longer where a body of a condition
     or of a loop needn't run: what goes into one, or comes out of a loop, goes through here.
+
+    Args:
+        x: any tensor.
+        shape: what may be known of its sizes: TensorFlow refuses what it knows to fail also where
+            it never runs.
     """
-    if x.dtype != tf.variant and x.shape.is_fully_defined():
+    own = x.shape if shape is None else tf.TensorShape(shape)
+    if x.dtype != tf.variant and own.is_fully_defined():
         return x
     boxed = raw.OptionalFromValue(components=[x])  # a reference, not a copy
-    (same,) = raw.OptionalGetValue(optional=boxed, output_types=[x.dtype], output_shapes=[x.shape])
+    (same,) = raw.OptionalGetValue(optional=boxed, output_types=[x.dtype], output_shapes=[own])
     return same
 
 

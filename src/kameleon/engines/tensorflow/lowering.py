@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from ...ir.node import Node
 from ...ir.program import Graph
-from ...ir.sizes import Root
 from .._lowering import Lowering, Rule, Value
 from . import kernels
 from .kernels import raw
@@ -27,8 +26,6 @@ class Tracing(Lowering):
         pools: for a `max_pool` node what its gradient needs of it.
         scans: for a `scan` node the values of its operands.
         losses: for (p, labels, axis) of a crossentropy p with 1 taken off at the labels.
-        needed: axes of the graph's inputs that have elements whenever it's called. A call without
-            any isn't made. None in a body, whose inputs may be empty.
     """
 
     title = "TensorFlow"
@@ -39,20 +36,9 @@ class Tracing(Lowering):
         self.pools: dict[Node, Any] = {}
         self.scans: dict[Node, Sequence[Value]] = {}
         self.losses: dict[tuple[Node, Node, int], Value] = {}
-        self.needed: dict[Axis, None] | None = None
-        self._inputs = frozenset(graph.inputs)
         self._shapes: dict[Any, Value] = {}
         self._pairs: list[tuple[Value, Value]] = []
         self._kept: Sequence[tuple[Node, Node]] = ()
-
-    def counts_on(self, root: Root) -> bool:
-        """Whether a size is not 0: it's known, or an input's, which is `needed` then."""
-        if isinstance(root, int):
-            return root > 0
-        if self.needed is None or not isinstance(root, tuple) or root[0] not in self._inputs:
-            return False
-        self.needed[root] = None
-        return True
 
     def step(self, graph: Graph, arguments: Sequence[Value], states: slice) -> list[Value]:
         """`inner`, for the body of a loop: the inputs `states` keep their sizes."""

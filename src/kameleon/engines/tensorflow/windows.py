@@ -12,9 +12,8 @@ from ...ir.primitive import ITEM
 from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution
-from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus
+from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus, spans
 from .kernels import Tensor, constant, kernel, raw, reshaped, shape_of, vector
-from .populated import in_doubt, places, populated, where_some
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -24,7 +23,6 @@ _mul = kernel("Mul", "x", "y")
 # Patches -----------------------------------------------------------------------------------------
 
 
-@populated
 def patches(e: Tracing, node: Node, x: Tensor) -> Tensor:
     window = node.attrs["window"]
     flat, wide = window.rank == 1, lifted(bare(window))
@@ -46,7 +44,6 @@ def _has_patches(node: Node) -> bool:
 # Sums --------------------------------------------------------------------------------------------
 
 
-@populated
 def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """The mean, times the number of cells."""
     window = node.attrs["window"]
@@ -57,7 +54,6 @@ def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return line(found) if flat else found
 
 
-@populated
 def sum_unpool(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
     batch, *_, channels = shape_of(g)
@@ -112,16 +108,36 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _max_by_kernel(e: Tracing, node: Node, x: Tensor, window: Window) -> Tensor:
-    """The kernel's maxima over two axes; it fails where there are no places."""
+    """The kernel's maxima over two axes; it fails where a window has no place in what there is."""
 
     def pool() -> Tensor:
         return raw.MaxPool(input=x, **_pool(window))
 
-    if not in_doubt(e, node.results[0]):
+    if _has_places(node.results[0], window):
         return pool()
     batch, *space, channels = shape_of(x)
-    dims = [batch, *places(space, window), channels]
-    return where_some(dims, pool, dims, x.dtype)
+    counts = [_places(window, i, size) for i, size in enumerate(space)]
+    dims = vector([batch, *counts, channels])
+    if any(
+        isinstance(count, int) and count == 0 for count in counts
+    ):  # TensorFlow may know more than the graph, and refuses what it knows to fail
+        return raw.Fill(dims=dims, value=constant(0, x.dtype))
+    some = raw.Greater(x=raw.Min(input=vector(counts), axis=[0]), y=0)
+    return tf.cond(some, pool, lambda: raw.Fill(dims=dims, value=constant(0, x.dtype)))
+
+
+def _has_places(y: Node, window: Window) -> bool:
+    """Whether there are places as soon as there's something to see."""
+    spans_ = zip(spans(window), window.padding, strict=True)
+    return None not in y.shape[1:-1] or all(sum(pads) >= span - 1 for span, pads in spans_)
+
+
+def _places(window: Window, axis: int, size: Any) -> Any:
+    """How many places a window takes along an axis."""
+    if isinstance(size, int):
+        return window.out_dim(axis, size)
+    room = size + (sum(window.padding[axis]) - spans(window)[axis])
+    return raw.Maximum(x=raw.FloorDiv(x=room, y=window.strides[axis]) + 1, y=0)
 
 
 def _is_special(x: Tensor, y: Tensor) -> Tensor:
@@ -139,23 +155,21 @@ def _inner(dims: list[Any]) -> Any:
     return width * channels
 
 
-@populated
 def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """By the kernel, where the index is that of a pooling in this graph."""
     window, pool = node.attrs["window"], node.operands[1]
     found = e.pools.get(pool.operands[0]) if pool.primitive is ITEM else None
     if found is None or found.window != lifted(window):
         return e.expanded(node, [g, index, *sizes])[0]
-    back = raw.MaxPoolGrad(
-        orig_input=found.x, orig_output=found.y, grad=plane(g) if window.rank == 1 else g,
-        **_pool(found.window),
-    )  # fmt: skip
-    back = line(back) if window.rank == 1 else back
 
-    def exact() -> Tensor:
-        return e.expanded(node, [g, found.cell(), *sizes])[0]
+    def by_kernel() -> Tensor:
+        back = raw.MaxPoolGrad(
+            orig_input=found.x, orig_output=found.y, grad=plane(g) if window.rank == 1 else g,
+            **_pool(found.window),
+        )  # fmt: skip
+        return line(back) if window.rank == 1 else back
 
-    out = tf.cond(found.special, exact, lambda: raw.Identity(input=back))
+    out = tf.cond(found.special, lambda: e.expanded(node, [g, found.cell(), *sizes])[0], by_kernel)
     out.set_shape(node.shape)
     return out
 

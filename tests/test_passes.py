@@ -1,0 +1,175 @@
+"""Each pass before the engines, on its own: what it gives is a valid graph with the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kameleon.engines.numpy.engine import engine
+from kameleon.ir.node import Node
+from kameleon.ir.primitive import ITEM, REGISTRY, input_node
+from kameleon.ir.program import Graph, bodies
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.ir.verify import verify
+from kameleon.prims.linalg import contract, is_of_matrices
+from kameleon.prims.windows import Window
+from kameleon.testing.cases import CASES
+from kameleon.testing.cases.case import Case
+from kameleon.transform import arithmetic, contraction
+from kameleon.transform.half import half_in_single
+from kameleon.transform.populated import PLACES_OF, populated
+from kameleon.transform.simplify import simplify
+from kameleon.transform.storage import in_storage
+
+Array = np.ndarray[Any, Any]
+Pass = Callable[[Graph], Graph]
+
+STORAGE = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
+WINDOWS = ("conv", "depthwise_conv", "patches", "sum_pool", "max_pool", *PLACES_OF)
+ALL = ("samples", "places", "channels")
+
+
+def legal(graph: Graph) -> Graph:
+    """As for an engine whose own rules hold for none of these."""
+    stated_otherwise = {*arithmetic.RULES, *contraction.RULES}
+    return simplify(graph, lambda node: node.primitive.name not in stated_otherwise)
+
+
+PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
+    "equations": (legal, lambda case: case.primitive in {*arithmetic.RULES, *contraction.RULES}),
+    "storage": (
+        lambda graph: in_storage(legal(graph), STORAGE),
+        lambda case: any(x.dtype.name in STORAGE for x in case.operands),
+    ),
+    "half": (
+        half_in_single,
+        lambda case: any(x.dtype == np.float16 for x in case.operands),
+    ),
+    "populated": (
+        lambda graph: populated(graph, dict.fromkeys(WINDOWS, ALL))[0],
+        lambda case: case.primitive in WINDOWS,
+    ),
+}
+
+
+def values(graph: Graph, feeds: Sequence[Array]) -> list[Array]:
+    """What the embedded engine makes of a graph."""
+    with np.errstate(all="ignore"):
+        return [np.asarray(y) for y in engine.compile(simplify(graph, engine.native))(feeds)]
+
+
+def assert_equal(got: Iterable[Array], want: Iterable[Array]) -> None:
+    """The same types, and the same numbers up to the rounding of sums in another order."""
+    for a, b in zip(got, want, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        accuracy = 4 * float(np.finfo(a.dtype).eps) if a.dtype.kind == "f" else 0.0
+        np.testing.assert_allclose(a, b, rtol=accuracy, atol=accuracy)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize("name", PASSES)
+def test_values_are_the_same(name: str, known: bool) -> None:
+    change, concerns = PASSES[name]
+    cases = [case for case in CASES if concerns(case) and (known or case.has_unknown)]
+    assert len(cases) > 10
+    for case in cases:
+        inputs = case.inputs(known)
+        graph = Graph(inputs, case.results(inputs))
+        changed = change(graph)
+        verify(changed)
+        assert_equal(values(changed, case.operands), values(graph, case.operands))
+
+
+def everywhere(graph: Graph) -> Iterable[Node]:
+    """All nodes, those of bodies, too."""
+    for node in graph.nodes:
+        yield node
+        for body in bodies(node):
+            yield from everywhere(body)
+
+
+def test_no_unsigned_numbers_are_computed_with() -> None:
+    left = {"input", "bitcast", "cast", "random_bits", "random_fold"}
+    for case in CASES:
+        inputs = case.inputs(known=True)
+        graph = in_storage(legal(Graph(inputs, case.results(inputs))), STORAGE)
+        for node in everywhere(graph):
+            if node.primitive is not ITEM and any(
+                x.dtype in STORAGE for x in (*node.results, *node.operands)
+            ):
+                assert node.primitive.name in left, (case.id, node)
+
+
+def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
+    x = input_node(TensorType((None, None, None, 3), as_dtype("float32")))
+    k = input_node(TensorType((3, 3, 3, 4), as_dtype("float32")))
+    for margin, conditions in ((1, 0), (0, 1)):
+        w = Window((3, 3), (1, 1), ((margin, margin),) * 2, (1, 1))
+        graph = Graph([x, k], [REGISTRY["conv"](x, k, window=w)])
+        changed, counted = populated(graph, {"conv": ALL})
+        assert sum(n.primitive.name == "cond" for n in changed.nodes) == conditions
+        assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
+
+
+# Contractions ------------------------------------------------------------------------------------
+
+
+@st.composite
+def contractions(draw: st.DrawFn) -> tuple[list[Array], list[set[int]], Any, Any]:
+    """Operands, which of their sizes are unknown, and the paired axes."""
+    sizes = st.integers(0, 3)
+    kinds = [draw(st.integers(0, most)) for most in (2, 3, 2, 2)]  # batch, over, free of each
+    batch, over, free_a, free_b = ([draw(sizes) for _ in range(n)] for n in kinds)
+    operands, axes, unknown = [], [], []
+    for free in (free_a, free_b):
+        labels = [("batch", i) for i in range(len(batch))] + [("over", i) for i in range(len(over))]
+        labels += [("free", i) for i in range(len(free))]
+        labels = draw(st.permutations(labels))
+        of = {"batch": batch, "over": over, "free": free}
+        shape = [of[kind][i] for kind, i in labels]
+        seed = draw(st.integers(0, 9))
+        operands.append(np.random.default_rng(seed).normal(size=shape))
+        places = {label: axis for axis, label in enumerate(labels)}
+        axes.append([[places[k, i] for i in range(len(of[k]))] for k in ("over", "batch")])
+        unknown.append(draw(st.sets(st.sampled_from(range(len(shape))))) if shape else set())
+    pairs = [tuple(tuple(a[kind]) for a in axes) for kind in (0, 1)]
+    return operands, unknown, pairs[0], pairs[1]
+
+
+def summation(ranks: Sequence[int], over: Any, batch: Any) -> str:
+    """A contraction as einsum writes it."""
+    free = iter("stuvwxyz")
+    paired = [*zip(*over, strict=True), *zip(*batch, strict=True)]
+    names = []
+    for side, rank in enumerate(ranks):
+        letters = {pair[side]: letter for pair, letter in zip(paired, "abcdefgh", strict=False)}
+        names.append([letters.get(axis) or next(free) for axis in range(rank)])
+    kept = [names[0][axis] for axis in batch[0]]
+    kept += [c for own in names for c in own if c in "stuvwxyz"]
+    return f"{''.join(names[0])},{''.join(names[1])}->{''.join(kept)}"
+
+
+@given(contractions())
+@settings(max_examples=150, deadline=None)
+def test_contractions_become_products_of_matrices(drawn: Any) -> None:
+    operands, unknown, over, batch = drawn
+    inputs = [
+        input_node(
+            TensorType(
+                tuple(None if i in open_ else d for i, d in enumerate(x.shape)),
+                as_dtype("float64"),
+            )
+        )
+        for x, open_ in zip(operands, unknown, strict=True)
+    ]
+    graph = Graph(inputs, [contract(*inputs, over, batch)])
+    changed = legal(graph)
+    verify(changed)
+    assert all(is_of_matrices(n) for n in changed.nodes if n.primitive.name == "contract")
+    want = np.einsum(summation([x.ndim for x in operands], over, batch), *operands)
+    assert_equal(values(changed, operands), [want])
