@@ -95,6 +95,13 @@ FEW: dict[str, Case] = {
     "grown state": Case(
         lambda x: looped(x, K.ones((1, 3)), lambda s, x: s + x), [rows(1, 2, 3)], bounded=False
     ),
+    "channels of nothing": Case(
+        lambda x: K.depthwise_conv2d(x, K.ones((2, 1, 3, 2)), data_format="channels_last"),
+        [Fed((None, 4, 4, None), (0, 4, 4, 3), (0, 4, 4, 0))]
+    ),
+    "channels of a kernel": Case(
+        lambda x, k: K.conv1d(x, k), [rows(2, 2, 5, 3), Fed((2, None, 4), (2, 3, 4), (2, 1, 4))]
+    ),
     "branch": Case(
         lambda x, y: K.switch(K.sum(x) > 0.0, lambda: x * y, lambda: x), [ONE, TWO]
     ),
@@ -138,6 +145,16 @@ MANY: dict[str, Case] = {
     "binary crossentropy": Case(lambda x, y: K.binary_crossentropy(x, K.sigmoid(y)), [ONE, TWO]),
     "mean square": Case(lambda x, y: K.mean(K.square(x - y), -1), [ONE, TWO]),
     "normalization": Case(normalized, [same((4, 3), 4, None), rows(3, 1)]),
+    "channels": Case(
+        lambda x, k: K.separable_conv2d(x, k, K.ones((1, 1, 6, 2)), data_format="channels_last"),
+        [Fed((2, 4, 4, None), (2, 4, 4, 3), (2, 4, 4, 1)), same((2, 1, 3, 2), 2, 1, 3, 2)]
+    ),
+    "channels of transposed convolutions": Case(
+        lambda x: K.conv2d_transpose(
+            x, K.ones((2, 2, 3, 4)), (None, 4, 4, 3), padding="same", data_format="channels_last"
+        ),
+        [Fed((2, 4, 4, None), (2, 4, 4, 4), (2, 4, 4, 1))]
+    ),
     "convolution": Case(
         lambda x, y: K.conv1d(x, K.ones((2, 3, 2))) + y, [rows(6, 1, 5, 3), rows(6, 6, 4, 2)]
     ),

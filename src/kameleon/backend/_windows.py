@@ -9,12 +9,12 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
-from ..ir.types import INT32, Dim, show_shape
+from ..ir.types import INT32, show_shape
 from ..prims import elementwise as ew
 from ..prims.control import check
 from ..prims.indexing import gather
 from ..prims.movement import broadcast_to, iota, move_axis, pad
-from ..prims.sizes import Size, size_of
+from ..prims.sizes import Size, are_one_size, dims_of, size_of
 from ..prims.windows import Window
 from ._tensors import as_tensor, binary
 
@@ -103,13 +103,28 @@ def channels_back(y: Node, layout: str) -> Node:
     return move_axis(y, len(y.shape) - 1, 1) if layout == "channels_first" else y
 
 
-def check_channels(what: str, got: Dim, wanted: Dim, x: Node, kernel: Node) -> None:
-    """The channels of `x` must be those that the kernel takes."""
-    if got is not None and wanted is not None and got != wanted:
+def with_equal_channels(what: str, x: Node, kernel: Node, axis: int) -> tuple[Node, Node]:
+    """The channels of `x` (last) must be those that the kernel takes (`axis`): where one of them
+    is unknown, it's the other one.
+    """
+    got, wanted = size_of(x, -1), size_of(kernel, axis)
+    if are_one_size(got, wanted):
+        return x, kernel
+    if isinstance(got, int) and isinstance(wanted, int):
         raise ShapeError(
             f"{what}: x has {got} channels (shape {show_shape(x.shape)}, channels last), but the"
             f" kernel of shape {show_shape(kernel.shape)} takes {wanted}"
         )
+    if isinstance(got, int):
+        return x, _of_size(kernel, axis, got)
+    return _of_size(x, -1, wanted), kernel
+
+
+def _of_size(x: Node, axis: int, size: Size) -> Node:
+    """A tensor whose axis of unknown size has another's size; an error where it hasn't."""
+    dims = dims_of(x)
+    dims[axis] = size
+    return broadcast_to(x, dims)
 
 
 # Padding -----------------------------------------------------------------------------------

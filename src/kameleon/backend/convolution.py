@@ -28,7 +28,6 @@ from ._windows import (
     Moves,
     channels_back,
     channels_to_end,
-    check_channels,
     cut_out,
     kernel_sizes,
     padding_name,
@@ -36,6 +35,7 @@ from ._windows import (
     resolve_transposed,
     spatial,
     strided_in_phases,
+    with_equal_channels,
 )
 
 __all__ = [
@@ -75,7 +75,7 @@ def _convolved(
     x, kernel = promoted((x, kernel), what)
     moves = _moves(kernel, rank, strides, padding, dilation_rate, what)
     x = channels_to_end(x, layout, rank, what)
-    check_channels(what, x.shape[-1], kernel.shape[-2], x, kernel)
+    x, kernel = with_equal_channels(what, x, kernel, -2)
     x, window = resolve(x, moves, what)
     return channels_back(conv(x, kernel, window=window), layout)
 
@@ -188,7 +188,7 @@ def _transposed(
     moves = _moves(kernel, rank, strides, padding, dilation_rate, what)
     x = channels_to_end(x, layout, rank, what)
     batch, *space, channels = _output_dims(output_shape, rank, layout, what)
-    check_channels(what, x.shape[-1], kernel.shape[-1], x, kernel)
+    x, kernel = with_equal_channels(what, x, kernel, -1)
     known = [(batch, x.shape[0]), (channels, kernel.shape[-2])]
     if any(isinstance(a, int) and b is not None and a != b for a, b in known):
         raise ShapeError(
@@ -250,7 +250,7 @@ def conv2d_transpose(
 
 def _depthwise(x: Node, kernel: Node, moves: Moves, what: str) -> Node:
     """Each channel with kernels of its own; channels last."""
-    check_channels(what, x.shape[-1], kernel.shape[-2], x, kernel)
+    x, kernel = with_equal_channels(what, x, kernel, -2)
     strides = moves.strides
     # Dilated by r, the original convolves each of the r phases of an axis (the cells r apart) on
     # its own, and its stride moves on within the phases. Programs and weights of those days
@@ -285,7 +285,7 @@ def _separable(
             f" {show_shape(point.shape)}"
         )
     y = _depthwise(channels_to_end(x, layout, rank, what), deep, moves, what)
-    check_channels(what, y.shape[-1], point.shape[-2], y, point)
+    y, point = with_equal_channels(what, y, point, -2)
     window = Window(ones, ones, ((0, 0),) * rank, ones)
     return channels_back(conv(y, point, window=window), layout)
 
