@@ -286,6 +286,15 @@ def plus(size: Size, number: int) -> Size:
     return add(size, full_like(size, number)) if number else size
 
 
+def less(size: Size, other: Size) -> Size:
+    """A size without another one."""
+    from .elementwise import sub
+
+    if isinstance(size, int) and isinstance(other, int):
+        return size - other
+    return sub(as_node(size), as_node(other))
+
+
 def over(size: Size, number: Size) -> Size:
     """A size divided by another one, rounded down."""
     from .elementwise import floor_div

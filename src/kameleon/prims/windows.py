@@ -17,10 +17,11 @@ from ..ir.node import Node
 from ..ir.primitive import Primitive, jointly
 from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
-from .elementwise import add
-from .movement import WHOLE, concatenate, pad, reshape, slice_, slice_axis, unslice
+from .elementwise import add, constant
+from .indexing import sizes_product
+from .movement import WHOLE, broadcast_to, concatenate, pad, reshape, slice_, slice_axis, unslice
 from .movement import Window as Cut
-from .sizes import Size, dims_of, merged, over, plus, size_of, split
+from .sizes import Size, dims_of, less, merged, over, plus, size_of, split
 
 
 class Window(NamedTuple):
@@ -111,6 +112,8 @@ def corners(x: Node, window: Window, margin: float = 0) -> list[Node]:
 
 def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: Window) -> Node:
     """The adjoint of `corners`: what each cell gets at its places, added up over `space`."""
+    if lies_side_by_side(window):
+        return _side_by_side(list(parts), batch, space, window)
     framed = [plus(d, a + b) for d, (a, b) in zip(space, window.padding, strict=True)]
     total: Node | None = None
     for part, cell in zip(parts, np.ndindex(*window.sizes), strict=True):
@@ -118,6 +121,40 @@ def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: 
         total = placed if total is None else add(total, placed)
     assert total is not None
     return _framed(total, [(-a, -b) for a, b in window.padding])
+
+
+def lies_side_by_side(window: Window) -> bool:
+    """Whether no element is in two windows, or between them."""
+    return (
+        window.sizes == window.strides
+        and set(window.dilation) == {1}
+        and not any(map(any, window.padding))
+    )
+
+
+def _side_by_side(
+    parts: Sequence[Node], batch: Size, space: Sequence[Size], window: Window
+) -> Node:
+    """`put_back`, where nothing has to be added up: parts stand beside each other, and zeros
+    behind the last window.
+    """
+    *places, channels = dims_of(parts[0])[1:]
+    grid = [batch, *(size for n in places for size in (n, 1)), channels]
+    cells = [reshape(part, grid) for part in parts]
+    for axis in reversed(range(window.rank)):
+        size = window.sizes[axis]
+        rows = (cells[i : i + size] for i in range(0, len(cells), size))
+        cells = [concatenate(row, 2 * axis + 2) for row in rows]
+    covered = [sizes_product([n, s]) for n, s in zip(places, window.sizes, strict=True)]
+    dims = [batch, *covered, channels]
+    x = reshape(cells[0], dims)
+    for axis, whole in enumerate(space, 1):
+        rest = less(whole, dims[axis])
+        dims[axis] = rest
+        if rest != 0:
+            x = concatenate([x, broadcast_to(constant(0, x.dtype), dims)], axis)
+        dims[axis] = whole
+    return x
 
 
 def check_places(what: str, places: Node, space: Shape, window: Window) -> None:
