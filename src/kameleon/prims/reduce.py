@@ -7,11 +7,13 @@ from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, jointly
+from ..ir.primitive import ZERO, Primitive, input_node, jointly
+from ..ir.program import Graph
 from ..ir.reverse import pullback
 from ..ir.types import INT64, DType, TensorType, join_shapes
+from .control import run_scan
 from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
-from .movement import broadcast_to, pad, reshape, reverse, slice_axis
+from .movement import broadcast_to, concatenate, move_axis, pad, reshape, reverse, slice_axis
 from .sizes import Size, dims_of, size_of
 
 Axes = tuple[int, ...]
@@ -227,6 +229,19 @@ def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
     return TensorType(join_shapes(b.shape, a.shape, "linear_scan"), b.dtype)
 
 
+def _by_steps(a: Node, b: Node, axis: int) -> Node:
+    """A scan; the first factor, which may be infinite, is a factor of nothing."""
+    a, b = move_axis(a, axis, 0), move_axis(b, axis, 0)
+    nothing = full_like(slice_axis(a, 0, None, 1), 0)  # none, of no steps
+    factors = concatenate([nothing, slice_axis(a, 0, 1, None)], 0)
+    state = TensorType(b.shape[1:], b.dtype)
+    y, factor, term = inputs = [input_node(state) for _ in range(3)]
+    new = add(mul(factor, y), term)
+    start = broadcast_to(constant(0, b.dtype), dims_of(b)[1:])
+    _, (sums,) = run_scan(Graph(inputs, [new, new]), [], [start], [factors, b])
+    return move_axis(sums, 0, axis)
+
+
 linear_scan = Primitive(
     "linear_scan",
     _infer_linear_scan,
@@ -235,6 +250,7 @@ linear_scan = Primitive(
         lambda g, y, a, b, axis: _linear_scan_sums(g, a, axis),
     ],
     "y[i] = a[i] * y[i-1] + b[i] along `axis`, from y[0] = b[0]",
+    expand=_by_steps,
 )
 
 

@@ -138,26 +138,6 @@ def _cumulative(function: Callable[..., Value]) -> Rule:
     return rule
 
 
-def _linear_scan(e: Tracing, node: Node, a: Value, b: Value) -> Value:
-    """Step by step: a tree of products may overflow where no step does."""
-    axis = node.attrs["axis"]
-    same_shapes(np.shape(a), np.shape(b))
-    order = [axis, *(i for i in range(len(np.shape(b))) if i != axis)]
-    a, b = lax.transpose(a, order), lax.transpose(b, order)
-
-    def step(y: Value, now: tuple[Value, Value]) -> tuple[Value, Value]:
-        y = lax.add(lax.mul(now[0], y), now[1])
-        return y, y
-
-    if not np.shape(b)[0]:
-        return lax.transpose(b, np.argsort(order))
-    first = lax.index_in_dim(b, 0, keepdims=False)
-    rest = lax.slice_in_dim(a, 1, None), lax.slice_in_dim(b, 1, None)
-    _, later = lax.scan(step, first, rest)
-    y = lax.concatenate([lax.expand_dims(first, (0,)), later], 0)
-    return lax.transpose(y, np.argsort(order))
-
-
 # Indexing ----------------------------------------------------------------------------------
 
 # What is out of range has been flagged before; here it does no harm.
@@ -305,7 +285,6 @@ RULES: dict[str, Rule] = {
     "argmin": _arg(lax.argmin),
     "cumsum": _cumulative(lax.cumsum),
     "cumprod": _cumulative(lax.cumprod),
-    "linear_scan": _linear_scan,
     "gather": _gather,
     "scatter_add": _scatter_add,
     "take_along": _take_along,

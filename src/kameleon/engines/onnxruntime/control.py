@@ -133,40 +133,6 @@ def _tried(lo: L, node: Node, operands: Sequence[str]) -> list[str]:
     return [lo.op("Slice", y, zero, zero, zero, one) for y in tried]
 
 
-def _linear_scan(lo: L, node: Node, a: str, b: str) -> Any:
-    """y = a * y + b, step by step; where there are no elements, b."""
-    operand, axis = node.operands[1], node.attrs["axis"]
-    if 0 in node.shape:
-        return b
-    inner = Writer(lo.writer)
-    last, factor, term = names = [inner.shared.name() for _ in range(3)]
-    y = inner.op("Add", inner.op("Mul", factor, last), term)
-    others = [i for i in range(len(operand.shape)) if i != axis]
-    step = TensorType(tuple(operand.shape[i] for i in others), node.dtype)
-    body = inner.body([typed(n, node.dtype, None) for n in names], [y, y], [step, step])
-
-    def steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
-        axes = {"scan_input_axes": [axis, axis], "scan_output_axes": [axis]}
-        start = lo.filled(0, node.dtype, lo.dims_of(operand, others))
-        # The first factor, which may be infinite, is a factor of nothing.
-        first = lo.op("Slice", a, lo.ints(0), lo.ints(1), lo.ints(axis))  # none, of no steps
-        rest = lo.op("Slice", a, lo.ints(1), lo.ints(2**62), lo.ints(axis))
-        zero = lo.op("Expand", lo.scalar(0, node.dtype), lo.op("Shape", first))
-        factors = lo.op("Concat", zero, rest, axis=axis)
-        scan = lo.op("Scan", start, factors, b, outputs=2, body=body, num_scan_inputs=2, **axes)
-        return (scan[1],)
-
-    if all(operand.shape):
-        return steps(lo, node, ())[0]
-    # Of no elements ONNX Runtime's own ends the process.
-    return lo.op(
-        "If",
-        lo.op("Greater", lo.op("Size", b), lo.scalar(0, "int64")),
-        then_branch=branch(lo, node, (), steps),
-        else_branch=branch(lo, node, (), lambda lo, node, _: (b,)),
-    )
-
-
 def _positive(lo: L, x: str, axis: int) -> Any:
     """Whether a size isn't 0."""
     size = lo.op("Reshape", lo.axis(x, axis), lo.ints())
@@ -178,5 +144,4 @@ RULES: dict[str, Rule] = {
     "cond": _cond,
     "while": _while,
     "scan": _scan,
-    "linear_scan": _linear_scan,
 }

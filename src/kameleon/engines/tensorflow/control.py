@@ -13,7 +13,7 @@ from ...ir.node import Node
 from ...ir.primitive import ITEM
 from ...kernels.ctc import beam_search, greedy_decode
 from .._lowering import Rule
-from .kernels import Tensor, constant, kernel, of_shape, raw, required, shape_of, shielded, vector
+from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector
 
 if TYPE_CHECKING:
     from .lowering import Tracing
@@ -181,43 +181,6 @@ def _trial(e: Tracing, node: Node) -> list[Tensor]:
     return e.inner(body, _all_shielded([*operands[: c + k], *blanks]))
 
 
-_mul, _add = kernel("Mul", "x", "y"), kernel("AddV2", "x", "y")
-
-
-def linear_scan(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
-    """Along the first axis, step by step."""
-    axis = node.attrs["axis"]
-    perm = [axis, *(i for i in range(len(node.shape)) if i != axis)]
-    e.agree_on_each(node, [((node.operands[0], i), (node.operands[1], i)) for i in perm])
-    factors, terms = raw.Transpose(x=a, perm=perm), raw.Transpose(x=b, perm=perm)
-    dims = shape_of(terms)
-    length, rest = dims[0], vector(dims[1:])
-    stack = raw.TensorListReserve(element_shape=rest, num_elements=length, element_dtype=b.dtype)
-    start = raw.Fill(dims=rest, value=constant(0, b.dtype))
-    # The first factor, which may be infinite, is a factor of nothing.
-    later = raw.StridedSlice(input=factors, begin=[1], end=[0], strides=[1], end_mask=1)
-    factors = raw.ConcatV2(values=[raw.ExpandDims(input=start, axis=0), later], axis=0)
-
-    def step(i: Tensor, y: Tensor, stack: Tensor) -> list[Tensor]:
-        factor, term = (raw.GatherV2(params=x, indices=i, axis=0) for x in (factors, terms))
-        y = _add(_mul(factor, y), term)
-        return [
-            raw.AddV2(x=i, y=1), y, raw.TensorListSetItem(input_handle=stack, index=i, item=y)
-        ]  # fmt: skip
-
-    shape = tf.TensorShape(node.shape)
-    invariants = [tf.TensorSpec([], tf.int32), tf.TensorSpec(None, b.dtype)]
-    invariants.append(tf.TensorSpec([], tf.variant))
-    _, _, stack = tf.while_loop(
-        lambda i, *_: raw.Less(x=i, y=length), step, [constant(0, tf.int32), start, stack],
-        shape_invariants=invariants, parallel_iterations=1,
-    )  # fmt: skip
-    out = raw.TensorListStack(input_handle=stack, element_shape=rest, element_dtype=b.dtype)
-    out = raw.Transpose(x=out, perm=[perm.index(i) for i in range(len(perm))])
-    out.set_shape(shape)
-    return out
-
-
 # Callbacks -------------------------------------------------------------------------------------
 
 
@@ -251,7 +214,6 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "while": while_,
     "scan": scan,
-    "linear_scan": linear_scan,
     "ctc_greedy": ctc_greedy,
     "ctc_beam_search": ctc_beam_search,
 }
