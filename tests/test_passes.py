@@ -22,6 +22,7 @@ from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
 from kameleon.transform import arithmetic, contraction
 from kameleon.transform.half import half_in_single
+from kameleon.transform.loops import with_steps
 from kameleon.transform.populated import PLACES_OF, populated
 from kameleon.transform.simplify import simplify
 from kameleon.transform.storage import in_storage
@@ -50,6 +51,7 @@ PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
         half_in_single,
         lambda case: any(x.dtype == np.float16 for x in case.operands),
     ),
+    "loops": (with_steps, lambda case: case.primitive in ("scan", "linear_scan", "cumprod_slope")),
     "populated": (
         lambda graph: populated(graph, dict.fromkeys(WINDOWS, ALL))[0],
         lambda case: case.primitive in WINDOWS,

@@ -74,6 +74,8 @@ class Engine(ABC):
     needs: by name of a primitive over windows, of what there must be some where it's computed:
         "samples", "places", "channels". Conditions keep it from being computed elsewhere; calls
         whose arguments have none of them are made on the embedded engine.
+    empty_loops: whether its loops over sequences take those without a step. Where they don't,
+        conditions keep them from being run.
     static_shapes: sizes must be known when code is made. What decides them is then given as
         NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
@@ -92,6 +94,7 @@ class Engine(ABC):
     half: Collection[str] | None = None
     storage: Mapping[str, str] = {}
     needs: Mapping[str, Collection[str]] = {}
+    empty_loops: bool = True
     static_shapes: bool = False
     quick: bool = True
     started: bool = False

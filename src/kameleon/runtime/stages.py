@@ -20,6 +20,7 @@ from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
 from ..transform.half import half_in_single
+from ..transform.loops import with_steps
 from ..transform.storage import in_storage
 from .empties import compiled_for_any_size
 from .engines import embedded
@@ -36,6 +37,7 @@ def build(graph: Graph, engine: Engine) -> Executable:
     if engine.half is not None:
         graph = half_in_single(graph, engine.half)
     graph = in_storage(graph, engine.storage)
+    graph = graph if engine.empty_loops else with_steps(graph)
     levels = _Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)

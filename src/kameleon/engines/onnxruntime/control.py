@@ -7,10 +7,9 @@ from typing import Any
 
 from ...ir.node import Node
 from ...ir.types import BOOL, TensorType
-from ...prims.control import scan_parts
 from .._lowering import Rule
 from .lowering import OnnxLowering
-from .model import Body, Writer, typed
+from .model import typed
 
 L = OnnxLowering
 
@@ -63,26 +62,6 @@ def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
 
 
 def _scan(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
-    """ONNX Runtime's own fails where there are no steps: then nothing is run."""
-    consts, carry, sequences = scan_parts(node)
-    length = sequences[0].shape[0]
-    if length is None:
-        length = next((x.shape[0] for x in sequences if x.shape[0] is not None), None)
-    if length is not None and length > 0:
-        return _steps(lo, node, operands)
-    some = _positive(lo, operands[len(consts) + len(carry)], 0)
-    branches = {"then_branch": branch(lo, node, operands, _steps)}
-    branches["else_branch"] = branch(lo, node, operands, _nothing)
-    return several(lo, _types(node), "If", some, **branches)
-
-
-def branch(lo: L, node: Node, operands: Sequence[str], rule: Any) -> Body:
-    """What a rule makes of the node, as a branch of a condition."""
-    inner = lo.beside(Writer(lo.writer))
-    return inner.writer.body([], rule(inner, node, operands), _types(node))
-
-
-def _steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
     first, states = node.attrs["consts"], node.attrs["carry"]
     consts, rest = operands[:first], operands[first:]
     body = lo.body(node.attrs["body"], [*consts, *[None] * len(rest)])
@@ -94,49 +73,6 @@ def _steps(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
         ways["scan_output_directions"] = [way] * len(stacked)
     types = [*types[:states], *stacked]
     return several(lo, types, "Scan", *rest, body=body, num_scan_inputs=sequences, **ways)
-
-
-def _nothing(lo: L, node: Node, operands: Sequence[str]) -> tuple[str, ...]:
-    """The initial states, and outputs of no steps."""
-    first, states = node.attrs["consts"], node.attrs["carry"]
-    carry = operands[first : first + states]
-    outputs = node.results[states:]
-    if all(_dims(lo, y) is not None for y in outputs):
-        empty = [lo.filled(0, y.dtype, [0, *(_dims(lo, y) or ())]) for y in outputs]
-        return (*carry, *empty)
-    return (*carry, *_tried(lo, node, operands))
-
-
-def _dims(lo: L, y: Node) -> list[Any] | None:
-    """The sizes of an output's slices, if they are those of something outside of the scan."""
-    dims: list[Any] = []
-    for axis, size in enumerate(y.shape[1:], 1):
-        root = size if size is not None else lo.sizes.of(y, axis)
-        if isinstance(root, tuple):
-            x, at = root
-            if x.primitive.name == "item" and x.operands[0] is y.operands[0]:
-                return None
-            root = lo.dim(x, at)
-        dims.append(root)
-    return dims
-
-
-def _tried(lo: L, node: Node, operands: Sequence[str]) -> list[str]:
-    """What one step over zeros gives, cut to none."""
-    first = node.attrs["consts"] + node.attrs["carry"]
-    blanks = []
-    for sequence in node.operands[first:]:
-        dims = [1, *lo.dims_of(sequence, range(1, len(sequence.shape)))]
-        blanks.append(lo.filled(0, sequence.dtype, dims))
-    tried = _steps(lo, node, [*operands[:first], *blanks])[node.attrs["carry"] :]
-    zero, one = lo.ints(0), lo.ints(1)
-    return [lo.op("Slice", y, zero, zero, zero, one) for y in tried]
-
-
-def _positive(lo: L, x: str, axis: int) -> Any:
-    """Whether a size isn't 0."""
-    size = lo.op("Reshape", lo.axis(x, axis), lo.ints())
-    return lo.op("Greater", size, lo.scalar(0, "int64"))
 
 
 RULES: dict[str, Rule] = {

@@ -149,6 +149,7 @@ class OnnxRuntimeEngine(Engine):
     where = WHERE
     half = frozenset()
     needs = NEEDS
+    empty_loops = False
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(

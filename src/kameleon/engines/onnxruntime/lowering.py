@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -79,12 +78,6 @@ class OnnxLowering(Lowering):
             if outer is None:
                 params.append(typed(name, node.dtype, None))
         return type(self)(graph, names, writer), names, params
-
-    def beside(self, writer: Writer) -> OnnxLowering:
-        """The same graph, to be gone on with in a branch; its values aren't seen from here."""
-        inner = copy.copy(self)
-        inner.values, inner.writer, inner.op = dict(self.values), writer, writer.op
-        return inner
 
     # Operators that lack kernels -----------------------------------------------------------------
 

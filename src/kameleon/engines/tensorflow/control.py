@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import tensorflow as tf
 
 from ...ir.node import Node
-from ...ir.primitive import ITEM
 from ...kernels.ctc import beam_search, greedy_decode
 from .._lowering import Rule
 from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector
@@ -81,7 +80,6 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
     first, *others = node.operands[c + k :]
     e.agree_on_each(node, [((first, 0), (x, 0)) for x in others])
-    e.scans[node] = operands
     length = e.size(operands[c + k], 0)
     inside = _all_shielded(operands)
     consts, carry, lists = inside[:c], inside[c : c + k], [_unstacked(x) for x in inside[c + k :]]
@@ -103,10 +101,11 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         shape_invariants=[*invariants, *(tf.TensorSpec([], tf.variant) for _ in stacks)],
         parallel_iterations=1,
     )
-    shapes = _shapes(e, node, length, lambda: _blank_shapes(e, node))
     stacked = [
-        raw.TensorListStack(input_handle=shielded(x), element_shape=shape, element_dtype=y.dtype)
-        for x, shape, y in zip(results[k:], shapes, body.outputs[k:], strict=True)
+        raw.TensorListStack(
+            input_handle=shielded(x), element_shape=vector(_open(y.shape)), element_dtype=y.dtype
+        )
+        for x, y in zip(results[k:], body.outputs[k:], strict=True)
     ]
     return (*_shaped(results[:k], node.type[:k]), *_typed(stacked, node.type[k:]))
 
@@ -134,51 +133,6 @@ def _unstacked(x: Tensor) -> Tensor:
 
 def _open(shape: Sequence[int | None]) -> list[int]:
     return [-1 if d is None else d for d in shape]
-
-
-def _shapes(e: Tracing, node: Node, length: Any, blanks: Callable[[], Any]) -> list[Tensor]:
-    """The shape of each output of a step, told without a step: there may be none.
-
-    Where it doesn't follow from other sizes and there is no step, one is tried on zeros.
-    """
-    dims = []
-    for item in node.results[node.attrs["carry"] :]:
-        sizes = enumerate(item.shape[1:], 1)
-        dims.append([e.known_size(item, i) if d is None else d for i, d in sizes])
-    if not any(None in d for d in dims):
-        return [vector(d) for d in dims]
-    if isinstance(length, int):
-        return blanks() if length == 0 else [vector(_open(d)) for d in dims]
-    is_empty = raw.Equal(x=length, y=0)
-    found = tf.cond(is_empty, blanks, lambda: [vector(_open(d)) for d in dims])
-    return list(found)
-
-
-def _blank_shapes(e: Tracing, node: Node) -> list[Tensor]:
-    tried = _trial(e, node)
-    return [raw.Shape(input=y) for y in tried[node.attrs["carry"] :]]
-
-
-def _trial(e: Tracing, node: Node) -> list[Tensor]:
-    """The results of a step that won't happen: on zeros, or on what such a step gave before.
-
-    That may be a size, for which zeros wouldn't do.
-    """
-    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
-    operands, blanks = e.scans[node], []
-    tried: dict[Node, list[Tensor]] = {}
-    for source, x in zip(node.operands[c + k :], operands[c + k :], strict=True):
-        maker = source.operands[0] if source.primitive is ITEM else None
-        if maker in e.scans and source.attrs["index"] >= maker.attrs["carry"]:
-            if maker not in tried:
-                tried[maker] = _trial(e, maker)
-            blanks.append(tried[maker][source.attrs["index"]])
-            continue
-        shape = raw.StridedSlice(
-            input=raw.Shape(input=x), begin=[1], end=[0], strides=[1], end_mask=1
-        )
-        blanks.append(raw.Fill(dims=shape, value=tf.zeros([], x.dtype)))
-    return e.inner(body, _all_shielded([*operands[: c + k], *blanks]))
 
 
 # Callbacks -------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ class TensorflowEngine(Engine):
     where: Mapping[str, Callable[[Node], bool]] = WHERE
     half = CONTRACTIONS | EXACT
     needs = NEEDS
+    empty_loops = False
     borrowed = ("ctc_greedy", "ctc_beam_search")
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 

@@ -24,7 +24,6 @@ class Tracing(Lowering):
 
     Attributes:
         pools: for a `max_pool` node what its gradient needs of it.
-        scans: for a `scan` node the values of its operands.
         losses: for (p, labels, axis) of a crossentropy p with 1 taken off at the labels.
     """
 
@@ -34,7 +33,6 @@ class Tracing(Lowering):
     def __init__(self, graph: Graph, arguments: Sequence[Value]):
         super().__init__(graph, arguments)
         self.pools: dict[Node, Any] = {}
-        self.scans: dict[Node, Sequence[Value]] = {}
         self.losses: dict[tuple[Node, Node, int], Value] = {}
         self._shapes: dict[Any, Value] = {}
         self._pairs: list[tuple[Value, Value]] = []
@@ -106,12 +104,6 @@ class Tracing(Lowering):
         if isinstance(root, Node):
             return self.value(root)
         return self.size(self.value(root[0]), root[1]) if isinstance(root, tuple) else root
-
-    def known_size(self, x: Node, axis: int) -> Value:
-        """A size that follows from tensors which are there already, else None."""
-        root = self.sizes.of(x, axis)
-        node = root[0] if isinstance(root, tuple) else root
-        return self._size_of(x, axis) if isinstance(root, int) or node in self.values else None
 
     def size_operands(
         self, node: Node, values: Sequence[Value], name: str = "shape"
