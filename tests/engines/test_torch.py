@@ -29,6 +29,9 @@ from kameleon.errors import EvaluationError
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
+from kameleon.prims.movement import reshape
+from kameleon.prims.pool import max_pool, pool_pick, unpool
+from kameleon.prims.windows import Window
 from kameleon.runtime import engines
 from kameleon.runtime.stages import build
 
@@ -388,10 +391,12 @@ POOLS = [
 ]
 
 
+@pytest.mark.parametrize("with_index", [False, True])
 @pytest.mark.parametrize(("size", "window", "stride", "padding", "own"), POOLS)
 def test_maxima_over_windows_of_all_sorts(
-    size: int, window: int, stride: int, padding: tuple[int, int], own: bool
+    size: int, window: int, stride: int, padding: tuple[int, int], own: bool, with_index: bool
 ) -> None:
+    """PyTorch's own say where they were in space: that is for their gradients alone."""
     from kameleon.kernels import windows as reference
 
     rng = np.random.default_rng(7)
@@ -401,18 +406,31 @@ def test_maxima_over_windows_of_all_sorts(
     x[0, 2] = np.nan
     y, cells = reference.max_pool(x, *geometry, True)
     assert cells is not None
-    given = torch.from_numpy(x)
-    if own:
-        found, flat = windows.max_pool(given, *geometry, True)
-        np.testing.assert_array_equal(found.numpy(), y)
-        index = windows.cells_of(flat, torch.int8, (size,), *geometry)
-        np.testing.assert_array_equal(index.numpy(), cells)
-        picked = windows.pick_flat(given, flat)
-        np.testing.assert_array_equal(picked.numpy(), y)
     g = rng.normal(size=y.shape).astype("float32")
-    back = windows.unpool(torch.from_numpy(g), torch.from_numpy(cells), (size,), *geometry)
-    expected = reference.unpool(g, cells, (size,), *geometry)
-    np.testing.assert_allclose(back.numpy(), expected, rtol=1e-6, atol=1e-6)
+    back = reference.unpool(g, cells, (size,), *geometry)
+    moves = Window(*geometry, (1,))
+    image, slope = (input_node(TensorType(array.shape, DTYPES["float32"])) for array in (x, y))
+    pooled = max_pool(image, window=moves)
+    values, index = pooled.results
+    found = [values, unpool(slope, index, (size,), moves), pool_pick(image, index, window=moves)]
+    executable = build(Graph([image, slope], [*found, *([index] if with_index else [])]), engine)
+    assert ("embedded_max_pool" in executable.source) == (with_index or not own)
+    results = [engine.to_numpy(array) for array in executable([x, g])]
+    expected = [y, back, reference.pool_pick(x, cells, *geometry), cells]
+    for result, want in zip(results, expected, strict=False):
+        np.testing.assert_allclose(result, want, rtol=1e-6, atol=1e-6)
+
+
+def test_cells_of_another_window_are_numbers() -> None:
+    """The third cell of a row of four is another place than the third one of two rows of two."""
+    image = input_node(TensorType((1, 4, 4, 1), DTYPES["float32"]))
+    square, row = (Window(w, w, ((0, 0),) * 2, (1, 1)) for w in ((2, 2), (1, 4)))
+    index = max_pool(image, window=square).results[1]
+    index = reshape(index, (1, 4, 1, 1))
+    picked = pool_pick(image, index, window=row)
+    run = build(Graph([image], [picked]), engine)
+    x = np.arange(16, dtype="float32").reshape(1, 4, 4, 1)
+    np.testing.assert_array_equal(engine.to_numpy(run([x])[0]).ravel(), [3, 7, 11, 15])
 
 
 def test_a_convolution_copies_no_images() -> None:
@@ -421,7 +439,7 @@ def test_a_convolution_copies_no_images() -> None:
     y = windows.conv(x, k, (1, 1), ((1, 1), (1, 1)), (1, 1))
     assert y.shape == (2, 9, 8, 5)
     assert y.is_contiguous()
-    back = windows.conv_input(y, k, (9, 8), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1))
+    back = windows.conv_input(y, k, (9, 8), (1, 1), ((1, 1), (1, 1)), (1, 1))
     assert back.shape == x.shape
     assert back.is_contiguous()
 

@@ -140,12 +140,13 @@ class Emitter:
         return list(unproven_broadcast(node, self.sizes)) if is_broadcast else []
 
     @cached_property
-    def _users(self) -> dict[Node, list[Node]]:
+    def users(self) -> dict[Node, list[Node]]:
+        """By node of the graph, those that it's an operand of."""
         return consumers_of(self.graph.nodes)
 
     def _emit_run(self, run: Run) -> None:
         """Emit elementwise nodes of one shape: together, where there are so many that it pays."""
-        block = run.block(self._users, self.results) if run.nodes else None
+        block = run.block(self.users, self.results) if run.nodes else None
         if block is None:
             for node in run.nodes:
                 if not self.is_late(node):

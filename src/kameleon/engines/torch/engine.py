@@ -25,7 +25,7 @@ from .._stretch import bare_operands
 from . import pool, tensors
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
-from .rules import RULES, WHERE, is_cell, parts
+from .rules import RULES, WHERE, flat_pools, parts
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, from_buffer, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -109,7 +109,7 @@ class TorchEmitter(Emitter):
 
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
-        return super().is_late(node) or node in self._late or is_cell(node)
+        return super().is_late(node) or node in self._late
 
     def held(self, node: Node, inside: Node, body: Graph) -> int:
         """See `Emitter.held`: matrices that steps multiply by lie as products are fastest."""
@@ -130,6 +130,11 @@ class TorchEmitter(Emitter):
         return super().slot(node)
 
     # What rules ask for ----------------------------------------------------------------------
+
+    @cached_property
+    def flat_pools(self) -> set[Node]:
+        """See `flat_pools`."""
+        return flat_pools(self.graph, self.users, self.sizes)
 
     def fused(self, node: Node) -> bool:
         """Emit a node that ends a pattern (see `fusion`); whether it does."""

@@ -58,9 +58,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(windows, name)
         for name in (
-            "cells_of conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel "
-            "embedded_max_pool embedded_sum_pool embedded_sum_unpool fold max_pool patches "
-            "pick_flat pool_pick sum_pool sum_unpool unpool unpool_flat"
+            "conv conv_input conv_kernel embedded_max_pool embedded_sum_pool embedded_sum_unpool "
+            "fold max_pool patches pick_flat pool_pick sum_pool sum_unpool unpool unpool_flat"
         ).split()
     },
     **TORCH,

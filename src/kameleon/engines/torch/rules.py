@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ir.node import Node
-from ...ir.primitive import ITEM
 from ...ir.program import Graph
+from ...ir.sizes import Sizes
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
 from ...prims.movement import keeps_shape, plain_cut
@@ -257,73 +257,54 @@ def _contract(e: Emitter, node: Node) -> None:
 
 # Pooling -----------------------------------------------------------------------------------
 
-# What PyTorch's maximum over windows takes.
-POOLED = ("float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64")
+Users = Mapping[Node, Sequence[Node]]
 
 
-def is_flat_pool(node: Node) -> bool:
-    """Whether a maximum is PyTorch's own, which says where it was in space, not in the window."""
-    w = node.attrs["window"]
-    return node.operands[0].dtype in POOLED and is_regular(w.sizes, w.strides, w.padding)
+def flat_pools(graph: Graph, users: Users, sizes: Sizes) -> set[Node]:
+    """Maxima that PyTorch's own function gives, and what picks or puts back the cells they chose.
+
+    It says where in space a maximum was, not in which cell of the window. So its answer is for
+    those alone that see the same windows of the same space.
+    """
+    found: set[Node] = set()
+    for pool in graph.nodes:
+        if pool.primitive.name == "max_pool" and _has_own_maximum(pool):
+            pickers = users.get(pool.results[1], [])
+            if pool.results[1] not in graph.outputs and all(
+                _picks_from(pool, node, sizes) for node in pickers
+            ):
+                found.update((pool, *pickers))
+    return found
 
 
-def _window_text(node: Node) -> str:
-    w = node.attrs["window"]
-    return literal(list(w[:3]))[1:-1]
+def _has_own_maximum(pool: Node) -> bool:
+    w = pool.attrs["window"]
+    return pool.operands[0].dtype.is_float and is_regular(w.sizes, w.strides, w.padding)
+
+
+def _picks_from(pool: Node, node: Node, sizes: Sizes) -> bool:
+    """Whether a node has to do with the cells of a pool's windows, not only with their numbers."""
+    if node.primitive.name not in ("unpool", "pool_pick") or node.operands[0] is pool.results[1]:
+        return False
+    x, space = pool.operands[0], node if node.primitive.name == "unpool" else node.operands[0]
+    same = all(sizes.of(x, i) == sizes.of(space, i) for i in range(1, len(x.shape) - 1))
+    return same and node.attrs["window"] == pool.attrs["window"]
 
 
 def _max_pool(e: Emitter, node: Node) -> None:
+    function = "max_pool" if node in e.flat_pools else "embedded_max_pool"
     need = e.is_used(node.results[1])
-    function = "max_pool" if is_flat_pool(node) else "embedded_max_pool"
-    e.emit(node, f"{function}({{0}}, {_window_text(node)}, {need})", node.operands)
-
-
-def is_cell(node: Node) -> bool:
-    """Whether a node is the cell that PyTorch's own maximum chose: it's made when needed."""
-    return (
-        node.primitive is ITEM
-        and node.attrs["index"] == 1
-        and node.operands[0].primitive.name == "max_pool"
-        and is_flat_pool(node.operands[0])
-    )
-
-
-def _item(e: Emitter, node: Node) -> None:
-    (pool,) = node.operands
-    if is_cell(node):
-        x = pool.operands[0]
-        text = f"cells_of({{0}}[1], {word(node.dtype)}, {{1}}.shape[1:-1], {_window_text(pool)})"
-        e.emit(node, text, [pool, x])
-    else:
-        shared.item(e, node)
-
-
-def _picks_own(node: Node) -> bool:
-    """Whether the index of a node comes from a maximum over the same windows."""
-    index = node.operands[1]
-    return is_cell(index) and index.operands[0].attrs["window"] == node.attrs["window"]
-
-
-def _are_of_one_space(e: Emitter, a: Node, b: Node) -> bool:
-    """Whether the spatial sizes of two nodes are provably equal."""
-    return all(e.sizes.of(a, i) == e.sizes.of(b, i) for i in range(1, len(a.shape) - 1))
+    windowed(f"{function}({{0}}, WINDOW, {need})")(e, node)
 
 
 def _unpool(e: Emitter, node: Node) -> None:
-    if _picks_own(node) and _are_of_one_space(e, node, node.operands[1].operands[0].operands[0]):
-        g, index, *sizes = node.operands
-        text = f"unpool_flat({{0}}, {{1}}[1], {dims_text(node, 2, 'space')})"
-        e.emit(node, text, [g, index.operands[0], *map(e.size, sizes)])
-    else:
-        windowed("unpool({0}, {1}, SPACE, WINDOW)")(e, node)
+    flat = "unpool_flat({0}, {1}, SPACE)"
+    windowed(flat if node in e.flat_pools else "unpool({0}, {1}, SPACE, WINDOW)")(e, node)
 
 
 def _pool_pick(e: Emitter, node: Node) -> None:
-    x, index = node.operands
-    if _picks_own(node) and _are_of_one_space(e, x, index.operands[0].operands[0]):
-        e.emit(node, "pick_flat({0}, {1}[1])", [x, index.operands[0]])
-    else:
-        windowed("pool_pick({0}, {1}, WINDOW)")(e, node)
+    flat = "pick_flat({0}, {1})"
+    windowed(flat if node in e.flat_pools else "pool_pick({0}, {1}, WINDOW)")(e, node)
 
 
 def _by_kind(floats: str, others: str) -> Rule:
@@ -372,15 +353,14 @@ RULES: dict[str, Rule] = {
     "cumsum": _cumulative("cumsum"),
     "cumprod": _cumulative("cumprod"),
     "contract": _contract,
-    "item": _item,
     "patches": windowed("patches({0}, WINDOW, DILATION)"),
     "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
     "conv": windowed("conv({0}, {1}, MOVES)"),
-    "conv_input": windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
+    "conv_input": windowed("conv_input({0}, {1}, SPACE, MOVES)"),
     "conv_kernel": windowed("conv_kernel({0}, {1}, SIZES, MOVES)"),
-    "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
-    "depthwise_input": windowed("depthwise_input({0}, {1}, SPACE, MOVES)"),
-    "depthwise_kernel": windowed("depthwise_kernel({0}, {1}, SIZES, MOVES)"),
+    "depthwise_conv": windowed("conv({0}, {1}, MOVES, True)"),
+    "depthwise_input": windowed("conv_input({0}, {1}, SPACE, MOVES, True)"),
+    "depthwise_kernel": windowed("conv_kernel({0}, {1}, SIZES, MOVES, True)"),
     "max_pool": _max_pool,
     "unpool": _unpool,
     "pool_pick": _pool_pick,
