@@ -110,10 +110,10 @@ def test_where_counts_do_not_tell_no_memory_is_used_again(
         pytest.skip("not installed")
     with K.using_engine(name):
         pool: Any = sys.modules[f"kameleon.{module}"]
-        pool.clear()
+        pool.POOL.clear()
         monkeypatch.setattr(pool.COUNTS, "_holds", False)
         results()
-        assert pool.held() == 0
+        assert pool.POOL.held == 0
 
 
 def test_where_dictionaries_are_not_asked_builtins_are_copied(

@@ -22,7 +22,7 @@ from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.ir.verify import verify
-from kameleon.kernels import memory
+from kameleon.kernels import memory, pool
 from kameleon.prims.elementwise import sin
 from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.compiler import _fold
@@ -218,12 +218,12 @@ def test_thrown(holds: Property) -> None:
 def test_thrown_where_all_buffers_are_used_again(
     holds: Property, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "SMALLEST", 1)
-    monkeypatch.setattr(code, "SMALLEST", 1)
+    for module in (memory, pool, code):
+        monkeypatch.setattr(module, "SMALLEST", 1)
     names, longest, _, _ = PROPERTIES[holds]
     hold_for(holds, [thrown(list(names), longest, seed) for seed in range(1000, 1100)])
-    assert memory.held() > 0
-    memory.clear()
+    assert memory.POOL.held > 0
+    memory.POOL.clear()
 
 
 @pytest.mark.parametrize(

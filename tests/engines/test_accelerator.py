@@ -280,7 +280,7 @@ def large() -> Graph:
 
 def test_large_tensors_are_not_the_processors(accelerated: Accelerated) -> None:
     graph = large()
-    pool.clear()
+    pool.POOL.clear()
     run, expected = accelerated.compile(graph), engines.embedded().compile(graph)
     array = np.random.default_rng(0).normal(size=(1024, 1024)).astype("float32")
     for _ in range(3):
@@ -289,7 +289,7 @@ def test_large_tensors_are_not_the_processors(accelerated: Accelerated) -> None:
             np.testing.assert_allclose(accelerated.to_numpy(got), want, rtol=1e-5)
         del got
         accelerated.discard(results)
-    assert pool.held() == 0
+    assert pool.POOL.held == 0
     assert run.short is None
     code = CompiledEmitter(graph, accelerated.device).code
     assert code.language is CompiledEmitter.language

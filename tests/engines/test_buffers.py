@@ -91,6 +91,6 @@ def test_clearing_the_session_frees_buffers() -> None:
     )
     for _ in range(3):
         run([])
-    assert memory.held() > 0
+    assert memory.POOL.held > 0
     K.clear_session()
-    assert memory.held() == 0
+    assert memory.POOL.held == 0

@@ -305,7 +305,7 @@ def test_stacked_outputs_and_the_last_state_are_apart() -> None:
 
 
 def test_memory_is_taken_back_only_when_nobody_else_has_it() -> None:
-    pool.clear()
+    pool.POOL.clear()
     shape, size = (512, 512), 512 * 512 * 4
 
     def holders(x: torch.Tensor) -> Iterator[Any]:
@@ -317,19 +317,19 @@ def test_memory_is_taken_back_only_when_nobody_else_has_it() -> None:
     first = pool.empty(shape, "float32")
     for other in holders(first):
         pool.give(first)
-        assert pool.held() == 0, type(other)
+        assert pool.POOL.held == 0, type(other)
         del other
     address = first.data_ptr()
     pool.give(first)
-    assert pool.held() == size
+    assert pool.POOL.held == size
     del first
     again = pool.empty(shape, "float32")
-    assert (again.data_ptr(), pool.held()) == (address, 0)
+    assert (again.data_ptr(), pool.POOL.held) == (address, 0)
     seen = again.numpy()
     del seen
     pool.give(again)  # NumPy has seen it: it may come from there
     pool.give(torch.from_numpy(np.ones(shape, "float32")))
-    assert pool.held() == 0
+    assert pool.POOL.held == 0
 
 
 def test_results_stay_as_they_are_when_memory_is_used_again() -> None:

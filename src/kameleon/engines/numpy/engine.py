@@ -73,11 +73,11 @@ class NumpyEngine(Engine):
 
     def discard(self, arrays: list[Any]) -> None:
         """See `Engine.discard`."""
-        memory.give_all(arrays)
+        memory.POOL.give_all(arrays)
 
     def release(self) -> None:
         """See `Engine.release`."""
-        memory.clear()
+        memory.POOL.clear()
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy."""

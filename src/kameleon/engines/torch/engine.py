@@ -262,11 +262,11 @@ class TorchEngine(Engine):
 
     def discard(self, arrays: list[Any]) -> None:
         """See `Engine.discard`."""
-        pool.give_all(arrays)
+        pool.POOL.give_all(arrays)
 
     def release(self) -> None:
         """See `Engine.release`."""
-        pool.clear()
+        pool.POOL.clear()
 
     def version(self) -> str:
         """See `Engine.version`."""
