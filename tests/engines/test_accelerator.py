@@ -246,11 +246,9 @@ WAITED_FOR = {
     "pow": "how often unsigned numbers are squared depends on the exponents",
     "max_pool": "NaNs among maxima; and PyTorch has those of integers on the processor alone",
     "contract": "PyTorch has products of integers on the processor alone",
-    "random_bits": "the key of a stream",
-    "random_fold": "the same",
     "ctc_greedy": "the embedded engine's",
     "ctc_beam_search": "the same",
-    "scan": "some of the loops draw random numbers in their steps",
+    "scan": "some of the loops look up an index, or choose a branch, in their steps",
 }
 
 

@@ -19,7 +19,7 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
-from . import kernels, random
+from . import kernels
 from .engine import TorchEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
 
@@ -51,10 +51,8 @@ def _slope(name: str, more: tuple[Any, ...]) -> Callable[..., Any]:
 
 # What isn't for the compiler: loops, and what looks at values.
 _OPAQUE = {
-    **{name: getattr(kernels, name) for name in "beam_search check greedy_decode scan".split()},
-    "while_loop": kernels.while_loop,
-    "random_bits": random.random_bits,
-    "fold_in": random.fold_in,
+    name: getattr(kernels, name)
+    for name in ("beam_search check fold_in greedy_decode random_bits scan while_loop".split())
 }
 
 

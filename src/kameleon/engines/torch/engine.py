@@ -229,6 +229,11 @@ class TorchEngine(Engine):
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.empty(0, device=device).device
 
+    def native(self, node: Node) -> bool:
+        """See `Engine.native`: random bits are drawn by the processor for the processor alone."""
+        on_processor = self.device.type == "cpu" or not node.primitive.name.startswith("random_")
+        return on_processor and super().native(node)
+
     def survives_fork(self) -> bool:
         """See `Engine.survives_fork`: one thread needs no others, CUDA can't be used twice."""
         in_use: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 
 from ...errors import EvaluationError
+from ...kernels import random
 from ...kernels.arrays import after, before, mismatch, stacks_for
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
@@ -416,6 +418,17 @@ def _tensors(value: Any, device: torch.device) -> Any:
     return None if value is None else shared(value).to(device)
 
 
+def _random_bits(key: Any, shape: tuple[int, ...]) -> Any:
+    return random.random_bits(key, math.prod(shape)).reshape(shape)
+
+
+def _fold_in(key: Any, t: Any) -> Any:
+    return random.fold_in(key, int(t) & 0xFFFFFFFF)
+
+
+# The cipher is a hundred short steps, each of which costs PyTorch much more than NumPy.
+random_bits = on_numpy(_random_bits)
+fold_in = on_numpy(_fold_in)
 int_product = on_numpy(np.matmul)  # for accelerators, which have products of floats alone
 greedy_decode = on_numpy(NUMPY["greedy_decode"])
 beam_search = on_numpy(NUMPY["beam_search"])

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .._code.blocks import blockwise
-from . import kernels, pool, random, sparse, windows
+from . import kernels, pool, sparse, windows
 from .tensors import TORCH
 
 _aten = torch.ops.aten
@@ -48,11 +48,11 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "beam_search check choose cumprod_slope gather greedy_decode "
-            "int_product iota keep_unless keep_where linear_scan minus_one_hot "
-            "mismatch one_hot pad prod product_of_others put_along scalar scan scatter_add sign "
-            "softmax_crossentropy sparse_softmax_crossentropy take_along "
-            "unslice upright while_loop"
+            "beam_search check choose cumprod_slope fold_in gather greedy_decode int_product "
+            "iota keep_unless keep_where linear_scan minus_one_hot mismatch one_hot pad prod "
+            "product_of_others put_along random_bits scalar scan scatter_add sign "
+            "softmax_crossentropy sparse_softmax_crossentropy take_along unslice upright "
+            "while_loop"
         ).split()
     },
     **{
@@ -69,8 +69,6 @@ NAMESPACE: dict[str, Any] = {
     "softplus": torch.nn.functional.softplus,
     "argwhere": torch.nonzero,
     "sparse_dot": sparse.sparse_dot,
-    "random_bits": random.random_bits,
-    "fold_in": random.fold_in,
     "blocked": blockwise(pool.empty, torch.Tensor.copy_, torch.Tensor.is_contiguous),
     "empty": pool.empty,
     "give": pool.give,
