@@ -439,10 +439,11 @@ def test_cells_of_another_window_are_numbers() -> None:
 def test_a_convolution_copies_no_images() -> None:
     """Channels lie last on both sides."""
     x, k = torch.ones(2, 9, 8, 4), torch.ones(3, 3, 4, 5)
-    y = windows.conv(x, k, (1, 1), ((1, 1), (1, 1)), (1, 1))
+    moves = (1, 1), ((1, 1), (1, 1)), (1, 1)
+    y = windows.conv(x, k, moves)
     assert y.shape == (2, 9, 8, 5)
     assert y.is_contiguous()
-    back = windows.conv_input(y, k, (9, 8), (1, 1), ((1, 1), (1, 1)), (1, 1))
+    back = windows.conv_input(y, k, (9, 8), moves)
     assert back.shape == x.shape
     assert back.is_contiguous()
 

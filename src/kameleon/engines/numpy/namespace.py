@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import arrays, ctc, memory, quantile, random, sparse, windows
+from ...kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
 from .._code.blocks import blockwise
 
 
@@ -33,9 +33,9 @@ NAMESPACE: dict[str, Any] = {
         name: getattr(arrays, name)
         for name in (
             "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch one_hot pad product_of_others put_along scan scatter_add "
+            "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
             "sigmoid softmax softmax_crossentropy softplus sparse_softmax_crossentropy "
-            "take_along unslice while_loop"
+            "take_along unslice"
         ).split()
     },
     **{
@@ -45,6 +45,8 @@ NAMESPACE: dict[str, Any] = {
             "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
         ).split()
     },
+    "scan": loops.scan,
+    "while_loop": loops.while_loop,
     "random_bits": random.random_bits,
     "fold_in": random.fold_in,
     "normal_quantile": quantile.normal_quantile,

@@ -19,7 +19,6 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
-from . import kernels
 from .engine import TorchEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
 
@@ -50,10 +49,7 @@ def _slope(name: str, more: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 # What isn't for the compiler: loops, and what looks at values.
-_OPAQUE = {
-    name: getattr(kernels, name)
-    for name in ("beam_search check fold_in greedy_decode random_bits scan while_loop".split())
-}
+_OPAQUE = "beam_search check fold_in greedy_decode random_bits scan while_loop".split()
 
 
 class CompiledEmitter(TorchEmitter):
@@ -63,7 +59,7 @@ class CompiledEmitter(TorchEmitter):
         "torch.compile",
         {
             **NAMESPACE,
-            **{name: _disabled(function) for name, function in _OPAQUE.items()},
+            **{name: _disabled(NAMESPACE[name]) for name in _OPAQUE},
             **{name: _slope(name, more) for name, more in SLOPES.items()},
             "keep_where": _choose_zero,
             "keep_unless": _choose_zero_where,

@@ -11,7 +11,8 @@ import torch
 
 from ...errors import EvaluationError
 from ...kernels import random
-from ...kernels.arrays import after, before, mismatch, stacks_for
+from ...kernels.arrays import mismatch
+from ...kernels.loops import Loops
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
 from .tensors import TORCH, as_numpy, shared
@@ -288,8 +289,6 @@ def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
 
 # Control -----------------------------------------------------------------------------------
 
-Step = Callable[..., Sequence[Tensor]]
-
 
 def check(x: Tensor, holds: Tensor, message: str) -> Tensor:
     """x, if everything holds."""
@@ -298,49 +297,42 @@ def check(x: Tensor, holds: Tensor, message: str) -> Tensor:
     return x
 
 
-def scan(
-    step: Step,
-    consts: Sequence[Tensor],
-    carry: Sequence[Tensor],
-    sequences: Sequence[Tensor],
-    backwards: bool,
-    initial: Sequence[int | None],
-    views: Sequence[tuple[int, bool]],
-    passed: Sequence[int],
-    made: Sequence[tuple[tuple[int, ...], str]] | None,
-) -> tuple[Tensor, ...]:
-    """Run a step along axis 0: see `scan` of the NumPy engine's kernels."""
-    length, count = len(sequences[0]), len(carry)
-    if any(len(x) != length for x in sequences):
-        mismatch(*(len(x) for x in sequences))
-    nowhere = [None] * len(initial)
-    if not length:
-        return (*carry, *_nothing(step, consts, carry, sequences, nowhere, views, made))
-    order = range(length - 1, -1, -1) if backwards else range(length)
-    slices = list(zip(*(torch.unbind(x) for x in sequences), strict=True))
-    # The first step says which shapes there are.
-    results = step(*consts, *carry, *slices[order[0]], *nowhere)
-    if [x.shape for x in carry] != [x.shape for x in results[:count]]:
-        mismatch(*(tuple(x.shape) for x in (*carry, *results[:count])))
-    if not initial:
-        for t in order[1:]:
-            results = step(*consts, *results, *slices[t])
-        return tuple(results)
-    wholes = stacks_for(_stack, length, carry, results[count:], backwards, initial)
-    stacks = [after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
-    rows: list[Any] = list(zip(*(torch.unbind(s) for s in stacks), strict=True))
-    last = order[-1]
-    for t in order:  # the last carry mustn't share memory with the stacks
-        places = rows[t]
-        if t != order[0]:
-            into = places if t != last else nowhere
-            results = step(*consts, *carry, *slices[t], *into)
-        carry = results[:count]
-        for y, place in zip(results[count:], places, strict=True):
-            if y is not place:
-                place.copy_(y)
-    states = [x.clone() if i in passed else x for i, x in enumerate(carry)]
-    return (*states, *(before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+class _Loops(Loops):
+    """Loops over tensors."""
+
+    def rows(self, x: Tensor) -> Sequence[Tensor]:
+        """See `Loops.rows`."""
+        return torch.unbind(x)
+
+    def places(self, stack: Tensor) -> Sequence[Tensor]:
+        """See `Loops.places`."""
+        return torch.unbind(stack)
+
+    def room(self, length: int, y: Tensor) -> Tensor:
+        """See `Loops.room`."""
+        shape = (length, *y.shape)
+        return empty(shape, str(y.dtype)[6:]) if y.is_cpu else y.new_empty(shape)
+
+    def copied(self, x: Tensor) -> Tensor:
+        """See `Loops.copied`."""
+        return x.clone()
+
+    def nothing(self, shape: tuple[int, ...], dtype: str, like: Tensor) -> Tensor:
+        """See `Loops.nothing`."""
+        return like.new_empty(shape, dtype=TORCH[dtype])
+
+    def blank(self, x: Tensor) -> Tensor:
+        """See `Loops.blank`: what a trial gave is still there, a memory that begins with `x` and
+        has room for one slice.
+        """
+        shape, needed = x.shape[1:], x.shape[1:].numel()
+        whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
+        if needed and whole:
+            return x.as_strided(shape, x.stride()[1:])
+        return x.new_zeros(shape)
+
+
+scan = _Loops().scan
 
 
 def upright(x: Tensor) -> Tensor:
@@ -350,52 +342,6 @@ def upright(x: Tensor) -> Tensor:
     if rows == columns or x.stride(int(rows < columns)) != 1:
         return x
     return x.contiguous() if rows > columns else x.T.contiguous().T
-
-
-def _stack(length: int, y: Tensor) -> Tensor:
-    """Room for so many of `y`."""
-    shape = (length, *y.shape)
-    return empty(shape, str(y.dtype)[6:]) if y.is_cpu else y.new_empty(shape)
-
-
-def _nothing(
-    step: Step,
-    consts: Sequence[Tensor],
-    carry: Sequence[Tensor],
-    sequences: Sequence[Tensor],
-    nowhere: Sequence[None],
-    views: Sequence[tuple[int, bool]],
-    made: Sequence[tuple[tuple[int, ...], str]] | None,
-) -> list[Tensor]:
-    """The stacked outputs of no steps. Where shapes aren't known, a step is tried."""
-    like = sequences[0]
-    if made is not None:
-        return [like.new_empty((0, *shape), dtype=TORCH[dtype]) for shape, dtype in made]
-    results = step(*consts, *carry, *map(_blank, sequences), *nowhere)[len(carry) :]
-    return [results[i].clone().unsqueeze(0)[:0] for i, _ in views]
-
-
-def _blank(x: Tensor) -> Tensor:
-    """A slice to try a step with that won't happen: what another such try gave, else zeros.
-
-    A trial may have given a size, for which zeros wouldn't do; it's still in memory: a memory that
-    begins with `x` and has room for one slice.
-    """
-    shape, needed = x.shape[1:], x.shape[1:].numel()
-    whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
-    if needed and whole:
-        return x.as_strided(shape, x.stride()[1:])
-    return x.new_zeros(shape)
-
-
-def while_loop(
-    condition: Step, body: Step, consts: Sequence[Tensor], carry: Sequence[Tensor]
-) -> tuple[Tensor, ...]:
-    """Run `body` as long as `condition` holds."""
-    carry = tuple(carry)
-    while condition(*consts, *carry)[0]:
-        carry = tuple(body(*consts, *carry))
-    return carry
 
 
 # On the embedded engine ----------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ...kernels.loops import while_loop
 from .._code.blocks import blockwise
 from . import kernels, pool, sparse, windows
 from .tensors import TORCH
@@ -51,8 +52,7 @@ NAMESPACE: dict[str, Any] = {
             "beam_search check choose cumprod_slope fold_in gather greedy_decode int_product "
             "iota keep_unless keep_where linear_scan minus_one_hot mismatch one_hot pad prod "
             "product_of_others put_along random_bits scalar scan scatter_add sign "
-            "softmax_crossentropy sparse_softmax_crossentropy take_along unslice upright "
-            "while_loop"
+            "softmax_crossentropy sparse_softmax_crossentropy take_along unslice upright"
         ).split()
     },
     **{
@@ -62,6 +62,7 @@ NAMESPACE: dict[str, Any] = {
             "fold max_pool patches pick_flat pool_pick sum_pool sum_unpool unpool unpool_flat"
         ).split()
     },
+    "while_loop": while_loop,
     **TORCH,
     **{name: _slope(getattr(_aten, name), *more) for name, more in SLOPES.items()},
     "dot": torch.mm,

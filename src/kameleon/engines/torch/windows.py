@@ -21,6 +21,8 @@ from .kernels import on_numpy
 Tensor = torch.Tensor
 Dims = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
+# Strides, padding, dilation.
+Moves = tuple[Dims, Pads, Dims]
 
 _backward = torch.ops.aten.convolution_backward.default
 _LAYOUT = {2: torch.channels_last, 3: torch.channels_last_3d}
@@ -111,11 +113,10 @@ def _adjoint(
     return found[number]  # type: ignore[no-any-return]
 
 
-def conv(
-    x: Tensor, k: Tensor, strides: Dims, padding: Pads, dilation: Dims, apart: bool = False
-) -> Tensor:
+def conv(x: Tensor, k: Tensor, moves: Moves, apart: bool = False) -> Tensor:
     """Correlation with a kernel (*window, in, out)."""
-    counts = window_counts(tuple(x.shape[1:-1]), tuple(k.shape[:-2]), strides, padding, dilation)
+    strides, padding, dilation = moves
+    counts = window_counts(tuple(x.shape[1:-1]), tuple(k.shape[:-2]), *moves)
     if not x.numel() or 0 in counts or not k.numel():
         out = k.shape[-2] * k.shape[-1] if apart else k.shape[-1]
         return x.new_zeros((x.shape[0], *counts, out))
@@ -126,16 +127,9 @@ def conv(
     return _last(y, len(strides))
 
 
-def conv_input(
-    g: Tensor,
-    k: Tensor,
-    space: Dims,
-    strides: Dims,
-    padding: Pads,
-    dilation: Dims,
-    apart: bool = False,
-) -> Tensor:
+def conv_input(g: Tensor, k: Tensor, space: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in x."""
+    strides, padding, dilation = moves
     shape = (g.shape[0], *space, k.shape[-2])
     if not g.numel() or not k.numel() or 0 in space:
         return g.new_zeros(shape)
@@ -145,16 +139,9 @@ def conv_input(
     return _framed(_last(found, len(strides)), before, -1)
 
 
-def conv_kernel(
-    x: Tensor,
-    g: Tensor,
-    sizes: Dims,
-    strides: Dims,
-    padding: Pads,
-    dilation: Dims,
-    apart: bool = False,
-) -> Tensor:
+def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in the kernel."""
+    strides, padding, dilation = moves
     channels, out = x.shape[-1], g.shape[-1]
     shape = (*sizes, channels, out // max(1, channels) if apart else out)
     if not g.numel() or not x.numel():
@@ -164,8 +151,8 @@ def conv_kernel(
     wide = any(low >= s > 1 for (low, _), s in zip(padding, strides, strict=True))
     pad, before = _split(padding, own=not (wide and len(strides) == 3))
     dummy = _like(x, out, 1 if apart else channels, *_two(sizes, 1))
-    moves = strides, pad, dilation
-    k = _adjoint(g, _framed(x, before), dummy, channels if apart else 1, moves, 1)
+    groups = channels if apart else 1
+    k = _adjoint(g, _framed(x, before), dummy, groups, (strides, pad, dilation), 1)
     return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)
 
 

@@ -1,0 +1,189 @@
+"""Loops over the steps of sequences, for libraries whose arrays are written to in place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arrays import mismatch
+from .memory import empty
+
+# Gives the new carry, then what is stacked.
+Step = Callable[..., Sequence[Any]]
+# By output its shape and dtype.
+Made = Sequence[tuple[tuple[int, ...], str]] | None
+
+
+class Loops(ABC):
+    """Runs loops; what it asks of a library's arrays its subclasses say."""
+
+    @abstractmethod
+    def rows(self, x: Any) -> Sequence[Any]:
+        """The slices of an array along axis 0."""
+
+    @abstractmethod
+    def places(self, stack: Any) -> Sequence[Any]:
+        """For each row a view that a step may write to, or None."""
+
+    @abstractmethod
+    def room(self, length: int, y: Any) -> Any:
+        """An array for so many of `y`, with any content."""
+
+    @abstractmethod
+    def copied(self, x: Any) -> Any:
+        """A copy of an array."""
+
+    @abstractmethod
+    def nothing(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        """An array of that shape, which is without elements; it's where `like` is."""
+
+    @abstractmethod
+    def blank(self, x: Any) -> Any:
+        """A slice of `x`, which has none, to try a step with that won't happen: what another such
+        try gave, else zeros. A trial may have given a size, for which zeros wouldn't do.
+        """
+
+    def scan(
+        self,
+        step: Step,
+        consts: Sequence[Any],
+        carry: Sequence[Any],
+        sequences: Sequence[Any],
+        backwards: bool,
+        initial: Sequence[int | None],
+        views: Sequence[tuple[int, bool]],
+        passed: Sequence[int],
+        made: Made,
+    ) -> tuple[Any, ...]:
+        """Run `step(*consts, *carry, *slices, *places)` along axis 0.
+
+        Args:
+            step: it may write what is stacked into the places; a place may be None.
+            consts, carry, sequences: what it's given.
+            backwards: from the last slice to the first.
+            initial: for each stack the number of the state with whose initial value it begins, in
+                a row more than there are steps, or None.
+            views: for each output the number of its stack, and whether it's that of the values
+                from before each step.
+            passed: numbers of the states that are what a step got as a state: where it's from the
+                step before, it lies in a stack.
+            made: shape and dtype of each output, where they are known.
+
+        Returns:
+            The last carry, then the outputs.
+        """
+        length, count = len(sequences[0]), len(carry)
+        if any(len(x) != length for x in sequences):
+            mismatch(*map(len, sequences))
+        nowhere = [None] * len(initial)
+        if not length:
+            return (*carry, *self._no_steps(step, consts, carry, sequences, nowhere, views, made))
+        order = range(length - 1, -1, -1) if backwards else range(length)
+        slices = list(zip(*map(self.rows, sequences), strict=True))
+        # The first step says which shapes there are.
+        results = step(*consts, *carry, *slices[order[0]], *nowhere)
+        for old, new in zip(carry, results, strict=False):
+            if old.shape != new.shape:
+                mismatch(tuple(old.shape), tuple(new.shape))
+        if not initial:
+            for t in order[1:]:
+                results = step(*consts, *results, *slices[t])
+            return tuple(results)
+        wholes = [
+            self._stack(length, y, None if i is None else carry[i], backwards)
+            for y, i in zip(results[count:], initial, strict=True)
+        ]
+        stacks = [_after(s, i, backwards) for s, i in zip(wholes, initial, strict=True)]
+        rows: list[Any] = list(zip(*map(self.places, stacks), strict=True))
+        last = order[-1]
+        for t in order:
+            places = rows[t]
+            if t != order[0]:  # the last carry mustn't share memory with the stacks
+                results = step(*consts, *carry, *slices[t], *(places if t != last else nowhere))
+            carry = results[:count]
+            for stack, y, place in zip(stacks, results[count:], places, strict=True):
+                if y is not place:
+                    stack[t] = y
+        states = [self.copied(x) if i in passed else x for i, x in enumerate(carry)]
+        return (*states, *(_before(wholes[i], backwards) if b else stacks[i] for i, b in views))
+
+    def _stack(self, length: int, y: Any, state: Any, backwards: bool) -> Any:
+        """Room for what so many steps give; with an initial state where that is wanted."""
+        if state is None:
+            return self.room(length, y)
+        stack = self.room(length + 1, y)
+        stack[-1 if backwards else 0] = state
+        return stack
+
+    def _no_steps(
+        self,
+        step: Step,
+        consts: Sequence[Any],
+        carry: Sequence[Any],
+        sequences: Sequence[Any],
+        nowhere: Sequence[None],
+        views: Sequence[tuple[int, bool]],
+        made: Made,
+    ) -> list[Any]:
+        """The outputs of no steps. Where shapes aren't known, a step is tried."""
+        if made is not None:
+            return [self.nothing((0, *shape), dtype, sequences[0]) for shape, dtype in made]
+        results = step(*consts, *carry, *map(self.blank, sequences), *nowhere)[len(carry) :]
+        return [self.copied(results[i])[None][:0] for i, _ in views]
+
+
+def _after(stack: Any, state: int | None, backwards: bool) -> Any:
+    """The rows of a stack that the steps give."""
+    return stack if state is None else stack[:-1] if backwards else stack[1:]
+
+
+def _before(stack: Any, backwards: bool) -> Any:
+    """The rows of a stack as they were before each step."""
+    return stack[1:] if backwards else stack[:-1]
+
+
+def while_loop(
+    condition: Step, body: Step, consts: Sequence[Any], carry: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Run `body` as long as `condition` holds."""
+    carry = tuple(carry)
+    while condition(*consts, *carry)[0]:
+        carry = tuple(body(*consts, *carry))
+    return carry
+
+
+class _Loops(Loops):
+    """Loops over NumPy's arrays."""
+
+    def rows(self, x: Any) -> Sequence[Any]:
+        """See `Loops.rows`."""
+        return list(x)
+
+    def places(self, stack: Any) -> Sequence[Any]:
+        """See `Loops.places`: there are no views of numbers."""
+        return list(stack) if stack.ndim > 1 else [None] * len(stack)
+
+    def room(self, length: int, y: Any) -> Any:
+        """See `Loops.room`."""
+        return empty((length, *np.shape(y)), np.asarray(y).dtype)
+
+    def copied(self, x: Any) -> Any:
+        """See `Loops.copied`."""
+        return np.array(x)
+
+    def nothing(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        """See `Loops.nothing`."""
+        return np.empty(shape, dtype)
+
+    def blank(self, x: Any) -> Any:
+        """See `Loops.blank`."""
+        tried = x.base
+        if isinstance(tried, np.ndarray) and (tried.shape, tried.dtype) == (x.shape[1:], x.dtype):
+            return tried
+        return np.zeros(x.shape[1:], x.dtype)
+
+
+scan = _Loops().scan
