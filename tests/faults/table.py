@@ -310,7 +310,7 @@ ENGINES = [
     Fault("torch: the last NaN of a window gets the gradient", "engines/torch/windows.py",
           "index = torch.where(torch.isnan(y), first_nan, index)", "pass",
           f"{CASES} tests/engines/test_torch.py", "pool or maxima", "torch"),
-    Fault("torch: places in space for numbers of cells", "engines/torch/rules.py",
+    Fault("torch: places in space for numbers of cells", "engines/torch/together.py",
           "if pool.results[1] not in graph.outputs and all(", "if all(",
           f"{CASES} tests/engines/test_torch.py", "pool or maxima", "torch"),
     Fault("torch: memory given away while in use", "engines/torch/pool.py",

@@ -19,8 +19,10 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
-from .engine import TorchEmitter, TorchEngine, TorchExecutable
+from .emitter import TorchEmitter
+from .engine import TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
+from .rules import RULES
 
 # The compiler loads Triton, where it's installed. Triton 3.7 and TensorFlow 2.21 both bring LLVM,
 # and the process dies when Triton is the second.
@@ -55,6 +57,7 @@ _OPAQUE = "beam_search check fold_in greedy_decode random_bits scan while_loop".
 class CompiledEmitter(TorchEmitter):
     """Emits lines that write into nothing: memory is the compiler's business."""
 
+    rules = RULES
     language = Language(
         "torch.compile",
         {

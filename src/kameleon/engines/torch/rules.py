@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
 
 from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.sizes import Sizes
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
-from ...prims.movement import keeps_shape, plain_cut
+from ...prims.movement import keeps_shape
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import Factors, contract
@@ -18,13 +15,8 @@ from .._code.emitter import Rule
 from .._code.rules import along, axis_text, dims_text, same, windowed
 from .._literal import literal, word
 from .._windows import is_trusted
+from .emitter import TorchEmitter as Emitter
 from .tensors import STORAGE
-from .windows import is_regular
-
-if TYPE_CHECKING:
-    from .engine import TorchEmitter as Emitter
-else:
-    Emitter = Any
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -146,35 +138,6 @@ def _pad(e: Emitter, node: Node) -> None:
     e.emit(node, f"{name}({{0}}, {literal(margins)}, {{1}})", [*node.operands, e.constant(value)])
 
 
-class Part(NamedTuple):
-    """A slice that is one of those that make up `source` along an axis, of these sizes."""
-
-    source: Node
-    axis: int
-    sizes: tuple[int, ...]
-    number: int
-
-
-def parts(graph: Graph) -> dict[Node, Part]:
-    """Slices that together are all of a node: one call gives them."""
-    groups: dict[tuple[Node, int], dict[int, Node]] = {}
-    for node in graph.nodes:
-        cut = plain_cut(node)
-        if cut is not None:
-            groups.setdefault(cut, {})[node.attrs["windows"][cut[1]][0]] = node
-    found: dict[Node, Part] = {}
-    for (source, axis), starts in groups.items():
-        at, members = 0, []
-        while at in starts:
-            members.append(starts[at])
-            at = starts[at].attrs["windows"][axis][1]
-        if at == source.shape[axis] and len(members) > 1:
-            windows = [n.attrs["windows"][axis] for n in members]
-            sizes = tuple(stop - start for start, stop, _ in windows)
-            found |= {n: Part(source, axis, sizes, i) for i, n in enumerate(members)}
-    return found
-
-
 def _slice(e: Emitter, node: Node) -> None:
     if not e.split(node):
         shared.slice_(e, node)
@@ -233,39 +196,6 @@ def _contract(e: Emitter, node: Node) -> None:
 
 
 # Pooling -----------------------------------------------------------------------------------
-
-Users = Mapping[Node, Sequence[Node]]
-
-
-def flat_pools(graph: Graph, users: Users, sizes: Sizes) -> set[Node]:
-    """Maxima that PyTorch's own function gives, and what picks or puts back the cells they chose.
-
-    It says where in space a maximum was, not in which cell of the window. So its answer is for
-    those alone that see the same windows of the same space.
-    """
-    found: set[Node] = set()
-    for pool in graph.nodes:
-        if pool.primitive.name == "max_pool" and _has_own_maximum(pool):
-            pickers = users.get(pool.results[1], [])
-            if pool.results[1] not in graph.outputs and all(
-                _picks_from(pool, node, sizes) for node in pickers
-            ):
-                found.update((pool, *pickers))
-    return found
-
-
-def _has_own_maximum(pool: Node) -> bool:
-    w = pool.attrs["window"]
-    return pool.operands[0].dtype.is_float and is_regular(w.sizes, w.strides, w.padding)
-
-
-def _picks_from(pool: Node, node: Node, sizes: Sizes) -> bool:
-    """Whether a node has to do with the cells of a pool's windows, not only with their numbers."""
-    if node.primitive.name not in ("unpool", "pool_pick") or node.operands[0] is pool.results[1]:
-        return False
-    x, space = pool.operands[0], node if node.primitive.name == "unpool" else node.operands[0]
-    same = all(sizes.of(x, i) == sizes.of(space, i) for i in range(1, len(x.shape) - 1))
-    return same and node.attrs["window"] == pool.attrs["window"]
 
 
 def _max_pool(e: Emitter, node: Node) -> None:

@@ -1,0 +1,203 @@
+"""The PyTorch engine's emitter: from a graph to lines of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from ...ir.node import Node
+from ...ir.primitive import CONSTANT
+from ...ir.program import Graph
+from ...ir.types import TensorType
+from ...prims.constants import bare
+from .._agreement import agreement
+from .._code.code import VIEW, Arg, Language
+from .._code.contraction import Factors
+from .._code.emitter import Emitter
+from .._code.rules import axis_text
+from .._literal import literal, word
+from .._stretch import bare_operands
+from .fusion import ADDED_PRODUCT, fusions
+from .namespace import NAMESPACE
+from .tensors import shared
+from .together import flat_pools, parts
+
+# Integer scalars that follow from sizes are Python numbers, computed by these.
+WHOLE = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "floor_div": "{0} // {1}",
+    "mod": "{0} % {1}",
+    "neg": "-{0}",
+    "maximum": "int_max({0}, {1})",
+    "minimum": "int_min({0}, {1})",
+    "cast": "{0}",
+}
+
+
+class TorchEmitter(Emitter):
+    """Emits lines of PyTorch.
+
+    A size is a Python number where it's used as one, and made a tensor where it's computed with.
+    """
+
+    # A line of the pool costs some microseconds, so it's for larger arrays than NumPy's.
+    language = Language("torch", NAMESPACE, large=4)
+    transpose = "permute"
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: torch.device,
+        more: int = 0,
+        results: Collection[Node] | None = None,
+    ):
+        # The memory of accelerators is PyTorch's own business.
+        super().__init__(graph, more, results, pooled=device.type == "cpu")
+        self.device = device
+        self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
+        self.agreement = None if self.of_body else agreement(graph, self.sizes)
+        self._whole = _whole_numbers(graph)
+        self._fusions = fusions(graph, self.results, self.sizes)
+        self._late = {*self._whole, *(n for f in self._fusions.values() for n in f.between)}
+        self._parts = parts(graph)
+        self._splits: dict[tuple[Node, int], int] = {}
+        self._numbers: dict[Node, Arg] = {}
+        self._scalars: dict[Node, int] = {}
+        self._upright: dict[Node, int] = {}
+
+    def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> Emitter:
+        """See `Emitter.inner`."""
+        return type(self)(graph, self.device, more, results)
+
+    def value(self, array: Any) -> Any:
+        """See `Emitter.value`."""
+        return _constant(array).to(self.device)
+
+    def arg(self, node: Node) -> Arg:
+        """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
+        and bools it doesn't in each function."""
+        is_number = node.primitive is CONSTANT and not node.shape and node.dtype.is_float
+        if not is_number or self.device.type == "cpu":
+            return self.slot(node)
+        if node not in self._scalars:
+            self._scalars[node] = self.constant(_constant(node.attrs["value"].array))
+        return self._scalars[node]
+
+    def private(self, node: Node, slot: int) -> int:
+        """See `Emitter.private`."""
+        return self.code.emit(node, "{0}.clone()", [slot])
+
+    def is_blocked(self, node: Node) -> bool:
+        """See `Emitter.is_blocked`."""
+        fusion = self._fusions.get(node)
+        return self.device.type == "cpu" and (fusion is None or fusion.text != ADDED_PRODUCT)
+
+    def dtype_name(self, node: Node) -> str:
+        """See `Emitter.dtype_name`."""
+        return str(node.dtype)
+
+    def is_late(self, node: Node) -> bool:
+        """See `Emitter.is_late`."""
+        return super().is_late(node) or node in self._late
+
+    def held(self, node: Node, inside: Node, body: Graph) -> int:
+        """See `Emitter.held`: matrices that steps multiply by lie as products are fastest."""
+        if self.device.type != "cpu" or len(node.shape) != 2 or not node.dtype.is_float:
+            return self.slot(node)
+        uses = [n for n in body.nodes if inside in n.operands]
+        if not any(n.primitive.name == "contract" for n in uses):
+            return self.slot(node)
+        if node not in self._upright:
+            self._upright[node] = self.code.emit(node, "upright({0})", [self.slot(node)], VIEW)
+        return self._upright[node]
+
+    def slot(self, node: Node) -> int:
+        """See `Emitter.slot`."""
+        if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
+            device = self.constant(self.device)
+            self.emit(node, f"scalar({{0}}, {word(node.dtype)}, {{1}})", [self.size(node), device])
+        return super().slot(node)
+
+    # What rules ask for ----------------------------------------------------------------------
+
+    @cached_property
+    def flat_pools(self) -> set[Node]:
+        """See `flat_pools`."""
+        return flat_pools(self.graph, self.users, self.sizes)
+
+    def fused(self, node: Node) -> bool:
+        """Emit a node that ends a pattern (see `fusion`); whether it does."""
+        fusion = self._fusions.get(node)
+        if fusion is None:
+            return False
+        if fusion.text == ADDED_PRODUCT:
+            self._add_product(node, *fusion.operands)
+            return True
+        bases = bare_operands(node, fusion.operands)
+        args = [self.slot(x) for x in bases]  # these take no numbers from the processor
+        full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
+        dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
+        self.emit(node, fusion.text, args, reusable=full, dims=dims)
+        return True
+
+    def _add_product(self, node: Node, x: Node, product: Node) -> None:
+        """The line of x + a @ b; PyTorch stretches x."""
+        made = Factors(product, self.transpose, hole=1)
+        base = bare(x)
+        text = made.shaped(f"addmm({{0}}, {made.left}, {made.right}{{out}})")
+        in_place = [0] if base is x and len(node.shape) == 2 else []
+        self.emit(node, text, [base, *made.operands], reusable=in_place, dims=made.dims)
+
+    def split(self, node: Node) -> bool:
+        """Emit a slice that is one part of a whole that is cut up; whether it is."""
+        part = self._parts.get(node)
+        if part is None:
+            return False
+        key = part.source, part.axis
+        if key not in self._splits:
+            text = f"split_with_sizes({{0}}, {literal(part.sizes)}, {literal(part.axis)})"
+            source = self.slot(part.source)
+            self._splits[key] = self.code.emit(node, text, [source], VIEW)
+        self.emit(node, f"{{0}}[{part.number}]", [self._splits[key]], VIEW)
+        return True
+
+    def size(self, node: Node) -> Arg:
+        """The value of an integer scalar as a Python number."""
+        found = self._numbers.get(node)
+        if found is None:
+            found = self._numbers[node] = self._number(node)
+        return found
+
+    def _number(self, node: Node) -> Arg:
+        if node.primitive is CONSTANT:
+            return literal(int(node.attrs["value"].array))
+        if node.primitive.name == "size":
+            text = f"{{0}}.shape[{axis_text(node)}]"
+            return self.code.emit(node, text, [self.slot(node.operands[0])])
+        if node in self._whole:
+            given = [self.size(x) for x in node.operands]
+            return self.code.emit(node, WHOLE[node.primitive.name], given)
+        return self.code.emit(node, "as_int({0})", [self.slot(node)])
+
+
+def _constant(array: Any) -> torch.Tensor:
+    """A copy on the processor."""
+    return shared(array.copy())
+
+
+def _whole_numbers(graph: Graph) -> set[Node]:
+    """Sizes, and the integer scalars that follow from them and from constants."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        if not isinstance(node.type, TensorType) or node.shape or not node.dtype.is_integer:
+            continue
+        name = node.primitive.name
+        follows = name in WHOLE and found.issuperset(node.operands)
+        if node.primitive is CONSTANT or name == "size" or follows:
+            found.add(node)
+    return found
