@@ -30,7 +30,7 @@ from kameleon import backend as K
 from kameleon.engines.torch import pool
 from kameleon.engines.torch.compiled import CompiledEmitter
 from kameleon.engines.torch.engine import TorchEngine
-from kameleon.errors import EvaluationError
+from kameleon.errors import EvaluationError, ShapeError
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
@@ -226,6 +226,15 @@ def test_products_of_integers(
     graph = Graph(inputs, [REGISTRY["contract"](*inputs, over=over, batch=(batch, batch))])
     (found,), (expected,) = (e.compile(graph)(given) for e in (accelerated, engines.embedded()))
     np.testing.assert_array_equal(accelerated.to_numpy(found), expected)
+
+
+def test_batches_of_integers_must_be_as_many(accelerated: Accelerated) -> None:
+    """NumPy would stretch a batch of one."""
+    x, y = (input_node(TensorType((None, 2, 2), DTYPES["int32"])) for _ in range(2))
+    product = REGISTRY["contract"](x, y, over=((2,), (1,)), batch=((0,), (0,)))
+    run = accelerated.compile(Graph([x, y], [product]))
+    with pytest.raises(ShapeError, match="differ at run time"):
+        run([np.ones((count, 2, 2), "int32") for count in (1, 3)])
 
 
 # Primitives whose code gives the processor values, for which it waits; and why.

@@ -7,6 +7,7 @@ from math import prod
 from ...ir.node import Node
 from ...prims.linalg import free_axes
 from .._literal import literal
+from .._stretch import AxisSize
 from .emitter import Emitter
 
 Axes = tuple[int, ...]
@@ -125,6 +126,5 @@ def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Nod
     (a, i), (b, j) = one, other
     roots = e.sizes.of(a, i), e.sizes.of(b, j)
     if roots[0] != roots[1]:
-        x, y = f"{{0}}.shape[{literal(i)}]", f"{{1}}.shape[{literal(j)}]"
-        e.code.emit(node, f"{x} == {y} or mismatch({x}, {y})", [e.slot(a), e.slot(b)])
+        e.agree(node, [AxisSize(0, i), AxisSize(1, j)], [e.slot(a), e.slot(b)])
         e.sizes.state(*roots)

@@ -129,7 +129,7 @@ class Emitter:
             self._emit_run(run)
             run = Run(self.sizes)
             for reads in doubts:
-                self._agree(node, reads, [self.arg(bare(node))])
+                self.agree(node, reads, [self.arg(bare(node))])
             if not (self.is_late(node) or (blocked and run.takes(node))):
                 self.rules[node.primitive.name](self, node)
         self._emit_run(run)
@@ -259,12 +259,12 @@ class Emitter:
         bare = bare_operands(node)
         args = [self.arg(b) for b in bare]
         for reads in unproven(node, bare, self.sizes):
-            self._agree(node, reads, args)
+            self.agree(node, reads, args)
         pairs = enumerate(zip(bare, node.operands, strict=True))
         full = [i for i, (b, x) in pairs if b is x and b.type == node.type]
         return args, [i for i in full if node.shape]
 
-    def _agree(self, node: Node, reads: list[Read], args: list[Arg]) -> None:
+    def agree(self, node: Node, reads: Sequence[Read], args: Sequence[Arg]) -> None:
         """A line that checks that sizes are equal."""
         texts: list[str] = []
         used: list[Arg] = []

@@ -88,6 +88,11 @@ class TorchEmitter(Emitter):
             self._scalars[node] = self.constant(_constant(node.attrs["value"].array))
         return self._scalars[node]
 
+    def product(self, node: Node) -> str:
+        """See `Emitter.product`: accelerators have products of floats alone."""
+        own = self.device.type == "cpu" or node.dtype.is_float
+        return super().product(node) if own else "int_product"
+
     def private(self, node: Node, slot: int) -> int:
         """See `Emitter.private`."""
         return self.code.emit(node, "{0}.clone()", [slot])

@@ -375,6 +375,12 @@ def _fold_in(key: Any, t: Any) -> Any:
 # The cipher is a hundred short steps, each of which costs PyTorch much more than NumPy.
 random_bits = on_numpy(_random_bits)
 fold_in = on_numpy(_fold_in)
-int_product = on_numpy(np.matmul)  # for accelerators, which have products of floats alone
+_product = on_numpy(np.matmul)
 greedy_decode = on_numpy(NUMPY["greedy_decode"])
 beam_search = on_numpy(NUMPY["beam_search"])
+
+
+def int_product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of matrices, or of batches of them."""
+    found: Tensor = _product(a, b)
+    return found if out is None else out.copy_(found)

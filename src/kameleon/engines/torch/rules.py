@@ -10,7 +10,7 @@ from ...prims.division import divides_safely
 from ...prims.movement import keeps_shape
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
-from .._code.contraction import Factors, contract
+from .._code.contraction import contract
 from .._code.emitter import Rule
 from .._code.rules import along, axis_text, dims_text, same, windowed
 from .._literal import literal, word
@@ -187,14 +187,6 @@ def _cumulative(function: str) -> Rule:
     return rule
 
 
-def _contract(e: Emitter, node: Node) -> None:
-    if e.device.type == "cpu" or node.dtype.is_float:
-        contract(e, node)
-        return
-    made = Factors(node, e.transpose)
-    e.emit(node, made.shaped(f"int_product({made.left}, {made.right})"), made.operands)
-
-
 # Pooling -----------------------------------------------------------------------------------
 
 
@@ -259,7 +251,7 @@ RULES: dict[str, Rule] = {
     "argsort": _position("argsort", ", stable=True"),
     "cumsum": _cumulative("cumsum"),
     "cumprod": _cumulative("cumprod"),
-    "contract": _contract,
+    "contract": contract,
     "patches": windowed("patches({0}, WINDOW, DILATION)"),
     "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
     "conv": windowed("conv({0}, {1}, (MOVES))"),
