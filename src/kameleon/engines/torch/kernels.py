@@ -67,15 +67,11 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     if condition.numel() < _SMALL or not condition.is_cpu:
         return torch.where(condition, a, b)
     one, other = a.view(_BITS[a.itemsize]), b.view(_BITS[a.itemsize])
-    shape = broadcast_shapes(condition.shape, a.shape, b.shape)
-    mask = _numbers(condition, shape, one.dtype)
-    if shape in (a.shape, b.shape):
-        bits = torch.bitwise_xor(one, other, out=empty(shape, str(one.dtype)[6:]))
-    else:
-        bits = (one ^ other).expand(shape).clone()
-    bits.mul_(mask).bitwise_xor_(other)
-    give(mask)
-    return bits.view(a.dtype)
+    chosen = _numbers(condition, broadcast_shapes(condition.shape, a.shape, b.shape), one.dtype)
+    differ = empty(broadcast_shapes(a.shape, b.shape), str(one.dtype)[6:])
+    chosen.mul_(torch.bitwise_xor(one, other, out=differ)).bitwise_xor_(other)
+    give(differ)
+    return chosen.view(a.dtype)
 
 
 # Shapes ------------------------------------------------------------------------------------
