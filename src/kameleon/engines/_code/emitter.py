@@ -88,10 +88,6 @@ class Emitter:
         """Whether an elementwise node may be computed block by block."""
         return True
 
-    def dtype_name(self, node: Node) -> str:
-        """How code names the dtype of a value."""
-        return str(node.dtype)
-
     def is_late(self, node: Node) -> bool:
         """Whether a node makes no line before another node needs it."""
         return node.primitive.name in WHEN_NEEDED
@@ -163,7 +159,7 @@ class Emitter:
         step = self.constant(self.function(inner.run(own_outputs=True, into=0)))
         given = [self.slot(x) for x in (*block.sliced, *block.whole)]
         a, b = len(block.sliced), len(given)
-        dtypes = ", ".join(quoted(self.dtype_name(n)) for n in outputs)
+        dtypes = ", ".join(quoted(n.dtype) for n in outputs)
         names = [f"{{{i}}}" for i in range(b)]
         text = f"blocked({{{b}}}, [{', '.join(names[:a])}], [{', '.join(names[a:])}], [{dtypes}])"
         made = self.code.emit(outputs[-1], text, [*given, step], code_module.LOOSE, shares=())

@@ -65,6 +65,15 @@ def along(text: str, kind: str = FRESH) -> Rule:
     return rule
 
 
+def unary(text: str) -> Rule:
+    """A function of one operand that may take its buffer for the result."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
+
+    return rule
+
+
 def sized(name: str) -> Rule:
     """Adjoints of indexing: the size is an attribute or the third operand."""
 
@@ -108,7 +117,17 @@ def windowed(text: str) -> Rule:
     return rule
 
 
+def minus_one_hot(e: Emitter, node: Node) -> None:
+    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
+    e.emit(node, text, node.operands, reusable=(0,))
+
+
 # Movement ----------------------------------------------------------------------------------
+
+
+def concatenate(e: Emitter, node: Node) -> None:
+    given = holes(0, len(node.operands))
+    e.emit(node, f"concatenate(({given}), {axis_text(node)}{{out}})", node.operands)
 
 
 def reshape(e: Emitter, node: Node) -> None:
@@ -252,11 +271,13 @@ def beam_search(e: Emitter, node: Node) -> None:
 RULES: dict[str, Rule] = {
     "reshape": reshape,
     "transpose": transpose,
+    "concatenate": concatenate,
     "slice": slice_,
     "unslice": unslice,
     "product_of_others": product_of_others,
     "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
+    "minus_one_hot": minus_one_hot,
     "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "gather": along("gather({0}, {1}, AXIS)"),

@@ -8,7 +8,7 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, axis_text, dims_text, same, windowed
+from .._code.rules import along, axis_text, dims_text, same, unary, windowed
 from .._literal import literal, quoted
 
 # Elementwise -------------------------------------------------------------------------------
@@ -76,23 +76,9 @@ def _ufunc(function: str) -> Rule:
     return rule
 
 
-def _function(text: str) -> Rule:
-    """A unary function that may take a buffer for its result."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
-
-    return rule
-
-
 def _relu(e: Emitter, node: Node) -> None:
     zero = "0" if node.shape else "{0}.dtype.type(0)"  # a scalar's dtype stays, in NumPy 1, too
-    _function(f"maximum({{0}}, {zero}{{out}})")(e, node)
-
-
-def _minus_one_hot(e: Emitter, node: Node) -> None:
-    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
-    e.emit(node, text, node.operands, reusable=(0,))
+    unary(f"maximum({{0}}, {zero}{{out}})")(e, node)
 
 
 def _select(e: Emitter, node: Node) -> None:
@@ -145,11 +131,6 @@ def _pad(e: Emitter, node: Node) -> None:
     e.emit(node, f"pad({{0}}, {literal(node.attrs['margins'])}, {{1}})", [*node.operands, value])
 
 
-def _concatenate(e: Emitter, node: Node) -> None:
-    holes = ", ".join(f"{{{i}}}" for i in range(len(node.operands)))
-    e.emit(node, f"concatenate(({holes}), {axis_text(node)}{{out}})", node.operands)
-
-
 # Reductions --------------------------------------------------------------------------------
 
 
@@ -194,11 +175,10 @@ RULES: dict[str, Rule] = {
     **shared.RULES,
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
     "relu": _relu,
-    "sigmoid": _function("sigmoid({0}{out})"),
-    "softplus": _function("softplus({0})"),
+    "sigmoid": unary("sigmoid({0}{out})"),
+    "softplus": unary("softplus({0})"),
     "softmax": along("softmax({0}, AXIS)"),
     "log_softmax": along("log_softmax({0}, AXIS)"),
-    "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
     "bitcast": along("{0}.view('DTYPE')", VIEW),
@@ -207,7 +187,6 @@ RULES: dict[str, Rule] = {
     "iota": _iota,
     "reverse": _reverse,
     "pad": _pad,
-    "concatenate": _concatenate,
     "reduce_sum": _reduce("add", dtype=True),
     "reduce_prod": _reduce("multiply", dtype=True),
     "reduce_max": _reduce("maximum", dtype=False),
@@ -232,6 +211,6 @@ RULES: dict[str, Rule] = {
     "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
     "random_bits": _random_bits,
-    "normal_quantile": _function("normal_quantile({0})"),
+    "normal_quantile": unary("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
 }

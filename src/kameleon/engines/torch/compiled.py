@@ -33,14 +33,6 @@ if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("tr
     )
 
 
-def _choose_zero(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return torch.where(condition, x, 0)
-
-
-def _choose_zero_where(condition: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return torch.where(condition, 0, x)
-
-
 _disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
 
 
@@ -64,8 +56,8 @@ class CompiledEmitter(TorchEmitter):
             **NAMESPACE,
             **{name: _disabled(NAMESPACE[name]) for name in _OPAQUE},
             **{name: _slope(name, more) for name, more in SLOPES.items()},
-            "keep_where": _choose_zero,
-            "keep_unless": _choose_zero_where,
+            "keep_where": lambda condition, x: torch.where(condition, x, 0),
+            "keep_unless": lambda condition, x: torch.where(condition, 0, x),
             "choose": torch.where,
         },
         large=2**40,

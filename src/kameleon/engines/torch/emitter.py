@@ -102,10 +102,6 @@ class TorchEmitter(Emitter):
         fusion = self._fusions.get(node)
         return self.device.type == "cpu" and (fusion is None or fusion.text != ADDED_PRODUCT)
 
-    def dtype_name(self, node: Node) -> str:
-        """See `Emitter.dtype_name`."""
-        return str(node.dtype)
-
     def is_late(self, node: Node) -> bool:
         """See `Emitter.is_late`."""
         return super().is_late(node) or node in self._late

@@ -35,7 +35,8 @@ def scalar(value: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
 
 def sign(x: Tensor) -> Tensor:
     """-1, 0 or 1; NaN for NaN."""
-    return torch.where(torch.isnan(x), x, torch.sign(x))
+    found = torch.sign(x)
+    return torch.where(torch.isnan(x), x, found) if x.is_floating_point() else found
 
 
 # Where a condition is random `torch.where` takes twenty times as long as arithmetic on bits.

@@ -39,7 +39,7 @@ NAMESPACE: dict[str, Any] = {
         name: getattr(torch, name)
         for name in (
             "abs add addcmul addmm all amax amin any argmax argmin argsort bitwise_and "
-            "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor cat ceil "
+            "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil "
             "clamp_min constant_pad_nd cos cumprod cumsum div eq exp expm1 flip floor "
             "floor_divide ge gt isnan le log log1p log_softmax logical_and logical_not "
             "logical_or lt maximum minimum mul ne neg nonzero pow remainder round sigmoid sin "
@@ -65,6 +65,7 @@ NAMESPACE: dict[str, Any] = {
     "while_loop": while_loop,
     **TORCH,
     **{name: _slope(getattr(_aten, name), *more) for name, more in SLOPES.items()},
+    "concatenate": torch.cat,
     "dot": torch.mm,
     "matmul": torch.bmm,
     "softplus": torch.nn.functional.softplus,

@@ -12,7 +12,7 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Rule
-from .._code.rules import along, axis_text, dims_text, same, windowed
+from .._code.rules import along, axis_text, dims_text, same, unary, windowed
 from .._literal import literal, word
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
@@ -62,28 +62,10 @@ def _has_gaps(node: Node) -> bool:
     return node.primitive.name == "slice" and node.shape[1:] != node.operands[0].shape[1:]
 
 
-def _sign(e: Emitter, node: Node) -> None:
-    e.emit(node, "sign({0})" if node.dtype.is_float else "{0}.sign()", node.operands)
-
-
-def _unary(text: str) -> Rule:
-    """A function of one operand that may take its buffer for the result."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
-
-    return rule
-
-
 def _softplus(e: Emitter, node: Node) -> None:
     """PyTorch gives x itself above a threshold: here one at which log(1 + exp(x)) is x."""
     threshold = 700.0 if node.dtype == "float64" else 80.0
     e.emit(node, f"softplus({{0}}, 1.0, {threshold})", node.operands)
-
-
-def _minus_one_hot(e: Emitter, node: Node) -> None:
-    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
-    e.emit(node, text, node.operands, reusable=(0,))
 
 
 def _select(e: Emitter, node: Node) -> None:
@@ -141,11 +123,6 @@ def _pad(e: Emitter, node: Node) -> None:
 def _slice(e: Emitter, node: Node) -> None:
     if not e.split(node):
         shared.slice_(e, node)
-
-
-def _concatenate(e: Emitter, node: Node) -> None:
-    given = shared.holes(0, len(node.operands))
-    e.emit(node, f"cat(({given}), {axis_text(node)}{{out}})", node.operands)
 
 
 # Reductions --------------------------------------------------------------------------------
@@ -222,14 +199,13 @@ def _random_bits(e: Emitter, node: Node) -> None:
 RULES: dict[str, Rule] = {
     **shared.RULES,
     **dict.fromkeys(FUNCTIONS, _elementwise),
-    "sign": _sign,
-    "square": _unary("mul({0}, {0}{out})"),
-    "is_nan": _unary("isnan({0})"),
-    "relu": _unary("clamp_min({0}, 0{out})"),
+    "sign": along("sign({0})"),
+    "square": unary("mul({0}, {0}{out})"),
+    "is_nan": unary("isnan({0})"),
+    "relu": unary("clamp_min({0}, 0{out})"),
     "softplus": _softplus,
     "softmax": along("softmax({0}, AXIS{out})"),
     "log_softmax": along("log_softmax({0}, AXIS{out})"),
-    "minus_one_hot": _minus_one_hot,
     "select": _select,
     "cast": _cast,
     "bitcast": _bitcast,
@@ -239,7 +215,6 @@ RULES: dict[str, Rule] = {
     "reverse": _reverse,
     "pad": _pad,
     "slice": _slice,
-    "concatenate": _concatenate,
     "reduce_sum": _sum,
     "reduce_prod": _prod,
     "reduce_max": _reduce("amax"),
