@@ -156,14 +156,6 @@ def contract(walk: Walk, node: Node, a: Array, b: Array) -> Array:
     return np.einsum(a, names_a, b, names_b, [*shared, *free_a, *free_b])
 
 
-def linear_scan(walk: Walk, node: Node, a: Array, b: Array) -> Array:
-    rows_a, rows_b = (np.moveaxis(x, node.attrs["axis"], 0) for x in (a, b))
-    result = np.array(rows_b)
-    for i in range(1, len(result)):
-        result[i] += rows_a[i] * result[i - 1]
-    return np.moveaxis(result, 0, node.attrs["axis"])
-
-
 def check(walk: Walk, node: Node, x: Array, holds: Array) -> Array:
     if not np.all(holds):
         raise EvaluationError(node.attrs["message"])
@@ -268,7 +260,6 @@ RULES: dict[str, Rule] = {
     "argsort": lambda walk, node, x: np.argsort(x, node.attrs["axis"], kind="stable"),
     "cumsum": running(np.cumsum),
     "cumprod": running(np.cumprod),
-    "linear_scan": linear_scan,
     "check": check,
     "cond": cond,
     "while": while_,
