@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("external",),
     ("ir",),
     ("prims",),
+    ("analysis",),
     ("kernels",),
     ("transform",),
     ("engines",),
@@ -59,7 +60,7 @@ NARROW = {
     },  # Keras waits, half loaded
     "ir": {"errors", "_scopes", "_threads", "_locks"},
     "kernels": {"errors", "_private", "prims"},
-    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims", "kernels"},
+    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims", "analysis", "kernels"},
 }
 
 

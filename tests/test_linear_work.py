@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon.analysis import intervals
 from kameleon.ir import node as nodes
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.runtime.engines import embedded
-from kameleon.transform import ranges
 from kameleon.transform.simplify import simplify
 
 UNITS = 2
@@ -106,13 +106,13 @@ def test_twice_the_graph_is_twice_the_work(
 def test_what_is_used_twice_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a chain of squares would take a power of two of its length."""
     looked = []
-    rule = ranges.RULES["mul"]
-    monkeypatch.setitem(ranges.RULES, "mul", lambda n, of: looked.append(n) or rule(n, of))
+    rule = intervals.RULES["mul"]
+    monkeypatch.setitem(intervals.RULES, "mul", lambda n, of: looked.append(n) or rule(n, of))
     x = K.tanh(K.placeholder((2,)))
-    for _ in range(ranges.DEPTH - 2):
+    for _ in range(intervals.DEPTH - 2):
         x = x * x
-    assert ranges.range_of(x, {}) == (0.0, 1.0)
-    assert len(looked) == ranges.DEPTH - 2
+    assert intervals.range_of(x, {}) == (0.0, 1.0)
+    assert len(looked) == intervals.DEPTH - 2
 
 
 def test_layers_over_one_another_are_merged_in_one_go() -> None:

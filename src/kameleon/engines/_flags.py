@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from ..ir.node import Node, built_for
 from ..ir.primitive import ITEM, input_node
 from ..ir.program import Graph
@@ -31,7 +32,6 @@ from ..prims.elementwise import (
 from ..prims.movement import broadcast_to, concatenate, reshape
 from ..prims.reduce import reduce_all, reduce_any
 from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
-from ._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 
 
 class Flag(NamedTuple):

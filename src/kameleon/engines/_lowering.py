@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from ..errors import FOREIGN, EngineError, KameleonError
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM, input_node
@@ -16,7 +17,6 @@ from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..prims.constants import bare
 from ..prims.sizes import merged, size_origin
-from ._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.

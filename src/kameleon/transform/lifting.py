@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from math import prod
 
+from ..analysis.intervals import is_within_one
 from ..ir.node import Node, built_for, dependents, walk
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
@@ -24,7 +25,6 @@ from ..prims.movement import (
     transpose,
 )
 from ..prims.sizes import as_node, dims_of, merged, size_of, size_origin
-from .ranges import is_within_one
 
 # Larger slices stay in the loop: it's their elements that cost, not the calls, and one slice is
 # still in the cache when it's needed.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
+from ...analysis.broadcasts import AxisSize
 from ...ir.node import Node
 from ...prims.linalg import free_axes
 from .._literal import literal
-from .._stretch import AxisSize
 from .emitter import Emitter
 
 Axes = tuple[int, ...]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ...analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
@@ -14,7 +15,6 @@ from ...prims.constants import bare
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
 from .._literal import literal, quoted
-from .._stretch import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language

@@ -7,11 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from ...analysis.broadcasts import bare_operands
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .._stretch import bare_operands
 from .kernels import Tensor, cast, kernel, raw, reshaped, shape_of, vector, zeros_like
 
 UNARY = {

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..._threads import uninterrupted
+from ...analysis.aliasing import shared_outputs
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import DTYPES, TensorType
@@ -19,7 +20,6 @@ from .._lowering import Rule
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .lowering import Tracing
-from .ownership import shared_outputs
 from .rules import NEEDS, RULES, WHERE
 
 

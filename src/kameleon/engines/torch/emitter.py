@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ...analysis.broadcasts import bare_operands
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
@@ -19,7 +20,6 @@ from .._code.contraction import Factors
 from .._code.emitter import Emitter
 from .._code.rules import axis_text
 from .._literal import literal, word
-from .._stretch import bare_operands
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
 from .tensors import shared

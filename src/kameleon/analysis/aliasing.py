@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir.node import Node
-from ...ir.primitive import CONSTANT, INPUT, ITEM
-from ...ir.program import Graph
-from ...prims.constants import bare
+from ..ir.node import Node
+from ..ir.primitive import CONSTANT, INPUT, ITEM
+from ..ir.program import Graph
+from ..prims.constants import bare
 
 # Results that may be an operand as it is, or a part of it.
 VIEWS = {
@@ -16,7 +16,7 @@ VIEWS = {
     "bitcast", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "cumsum", "cumprod",
     "gather", "scatter_add", "patches", "fold", "sum_pool", "sum_unpool", "max_pool",
 }  # fmt: skip
-# x with one of these is x again, and TensorFlow's optimiser knows that.
+# x with one of these is x again; optimisers of libraries know that.
 NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "floor_div": 1}
 NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
 
@@ -24,8 +24,8 @@ NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
 def shared_outputs(graph: Graph) -> set[int]:
     """The numbers of those outputs whose tensor may hold memory of an input.
 
-    TensorFlow takes aligned NumPy arrays as they are, and passes on tensors that an operation
-    leaves as they were: an output that is an input must not change with the caller's array.
+    A library may take NumPy arrays as they are, and pass on tensors that an operation leaves as they
+    were: an output that is an input must not change with the caller's array.
     """
     passed: dict[Node, bool] = {}
     for node in graph.nodes:
