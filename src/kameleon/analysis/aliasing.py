@@ -24,8 +24,8 @@ NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
 def shared_outputs(graph: Graph) -> set[int]:
     """The numbers of those outputs whose tensor may hold memory of an input.
 
-    A library may take NumPy arrays as they are, and pass on tensors that an operation leaves as they
-    were: an output that is an input must not change with the caller's array.
+    A library may take NumPy arrays as they are, and pass on tensors that an operation leaves as
+    they were: an output that is an input must not change with the caller's array.
     """
     passed: dict[Node, bool] = {}
     for node in graph.nodes:

@@ -54,15 +54,20 @@ def of_matrices(node: Node) -> Node | None:
     a, b = node.operands
     left, right = _groups(node)
     if not left.over:
-        return _outer(a, b, left, right)
+        return _outer(node, left, right)
     x, y = _matrix(a, left), _matrix(_agreeing(a, b, left.over, right.over), right)
     lead = len(left.batch)
     over = lead + (not left.swapped), lead + (not right.swapped)
     batch = tuple(range(lead))
     product = contract(x, y, ((over[0],), (over[1],)), (batch, batch))
-    dims = dims_of(a), dims_of(b)
-    shape = [*(dims[0][i] for i in left.batch + left.free), *(dims[1][j] for j in right.free)]
-    return reshape(product, shape)
+    return reshape(product, _dims(node, left, right))
+
+
+def _dims(node: Node, left: Groups, right: Groups) -> list[Size]:
+    """The sizes of the result: those that are known of it, else those of the operands."""
+    sizes = [dims_of(x) for x in node.operands]
+    told = [sizes[0][i] for i in left.batch + left.free] + [sizes[1][j] for j in right.free]
+    return [size if dim is None else dim for dim, size in zip(node.shape, told, strict=True)]
 
 
 def _groups(node: Node) -> tuple[Groups, Groups]:
@@ -113,20 +118,18 @@ def _inferred(dims: list[Size]) -> list[Size]:
     return dims
 
 
-def _outer(a: Node, b: Node, left: Groups, right: Groups) -> Node:
+def _outer(node: Node, left: Groups, right: Groups) -> Node:
     """Each element of one with each of the other, in step along the batch."""
-    sizes = dims_of(a), dims_of(b)
-    batch = [sizes[0][i] for i in left.batch]
-    rows, columns = [sizes[0][i] for i in left.free], [sizes[1][j] for j in right.free]
-    shape = [*batch, *rows, *columns]
+    (a, b), shape = node.operands, _dims(node, left, right)
+    ones = [1] * len(left.free), [1] * len(right.free)
 
-    def spread(x: Node, groups: Groups, lead: Sequence[Size], own: Sequence[Size]) -> Node:
+    def spread(x: Node, groups: Groups, before: Sequence[int], behind: Sequence[int]) -> Node:
+        dims = dims_of(x)
         x = transpose(x, groups.order) if groups.moves else x
-        return broadcast_to(reshape(x, [*lead, *own]), shape)
+        lead, own = ([dims[i] for i in axes] for axes in (groups.batch, groups.free))
+        return broadcast_to(reshape(x, [*lead, *before, *own, *behind]), shape)
 
-    x = spread(a, left, batch, [*rows, *[1] * len(columns)])
-    lead = [sizes[1][j] for j in right.batch]
-    return mul(x, spread(b, right, lead, [*[1] * len(rows), *columns]))
+    return mul(spread(a, left, (), ones[1]), spread(b, right, ones[0], ()))
 
 
 RULES: dict[str, Callable[[Node], Node | None]] = {"contract": of_matrices}
