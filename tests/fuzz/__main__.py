@@ -66,10 +66,11 @@ def found(
     seeds: Iterator[int], engines: Sequence[str], efforts: Sequence[str], until: float
 ) -> Iterator[tuple[int, list[Any]]]:
     """Seeds and what was found of each, as it comes."""
-    children = [Child(engines, effort) for effort in efforts]
+    firsts = list(zip(efforts, seeds, strict=False))  # a process for each, if there are as many
+    children = [Child(engines, effort) for effort, _ in firsts]
     try:
-        for child in children:
-            child.give(next(seeds))
+        for child, (_, seed) in zip(children, firsts, strict=True):
+            child.give(seed)
         while children:
             ready = wait([c.channel for c in children], timeout=1)
             for i, child in reversed(list(enumerate(children))):
