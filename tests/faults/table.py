@@ -157,7 +157,7 @@ SHAPES = [
           "logical_and(hit, y) for hit, y in", "logical_or(hit, y) for hit, y in",
           CASES, "expansion and max_pool"),
     Fault("max_pool: the last of equals", "prims/pool.py",
-          "for number in reversed(range(window.cells)):", "for number in range(window.cells):",
+          "for number in reversed(range(looked_at)):", "for number in range(looked_at):",
           CASES, "expansion and max_pool"),
     Fault("depthwise kernel: axes in another order", "prims/conv.py",
           "reshape(stack(sums, 0), [*window.sizes", "reshape(stack(sums, 1), [*window.sizes",

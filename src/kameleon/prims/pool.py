@@ -32,6 +32,9 @@ from .windows import (
     check_space,
     corners,
     keep_first,
+    lies_side_by_side,
+    out_of_grid,
+    over_grid,
     put_back,
     space_of,
 )
@@ -63,10 +66,13 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     hits = [eq(cell, top) for cell in cells]
     if x.dtype.is_float:  # a window with a NaN has no other hits
         hits = [logical_or(hit, is_nan(cell)) for hit, cell in zip(hits, cells, strict=True)]
+    # Without margins each window has a hit: it's in the last cell where it's in no other one.
+    start = looked_at = window.cells - 1
     if any(map(any, window.padding)):
         hits = [logical_and(hit, y) for hit, y in zip(hits, _inside(x, top, window), strict=True)]
-    index = broadcast_to(constant(0, _cell_dtype(window)), dims_of(top))
-    for number in reversed(range(window.cells)):
+        start, looked_at = 0, window.cells
+    index = broadcast_to(constant(start, _cell_dtype(window)), dims_of(top))
+    for number in reversed(range(looked_at)):
         index = select(hits[number], full_like(index, number), index)
     return top, index
 
@@ -100,6 +106,15 @@ def _hit(index: Node, cell: int) -> Node:
 
 
 def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
+    if lies_side_by_side(window):
+        numbers = np.arange(window.cells, dtype=index.dtype).reshape(window.sizes)
+        grid = over_grid(index, window)
+        cells = constant(numbers.reshape([n for size in window.sizes for n in (1, size)] + [1]))
+        hits = eq(grid, broadcast_to(cells, dims_of(grid)))
+        chosen = select(
+            hits, over_grid(g, window), broadcast_to(constant(0, g.dtype), dims_of(grid))
+        )
+        return out_of_grid(chosen, merged(space, sizes), window)
     parts = (select(_hit(index, i), g, full_like(g, 0)) for i in range(window.cells))
     return put_back(parts, size_of(g, 0), merged(space, sizes), window)
 
@@ -174,6 +189,8 @@ sum_pool = Primitive(
 
 
 def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
+    if lies_side_by_side(window):
+        return out_of_grid(over_grid(g, window), merged(space, sizes), window)
     return put_back([g] * window.cells, size_of(g, 0), merged(space, sizes), window)
 
 

@@ -135,23 +135,38 @@ def lies_side_by_side(window: Window) -> bool:
 def _side_by_side(
     parts: Sequence[Node], batch: Size, space: Sequence[Size], window: Window
 ) -> Node:
-    """`put_back`, where nothing has to be added up: parts stand beside each other, and zeros
-    behind the last window.
-    """
-    *places, channels = dims_of(parts[0])[1:]
-    grid = [batch, *(size for n in places for size in (n, 1)), channels]
-    cells = [reshape(part, grid) for part in parts]
+    """`put_back`, where nothing has to be added up: parts stand beside each other."""
+    cells = [_as_grid(part) for part in parts]
     for axis in reversed(range(window.rank)):
         size = window.sizes[axis]
         rows = (cells[i : i + size] for i in range(0, len(cells), size))
         cells = [concatenate(row, 2 * axis + 2) for row in rows]
-    covered = [sizes_product([n, s]) for n, s in zip(places, window.sizes, strict=True)]
+    return out_of_grid(cells[0], space, window)
+
+
+def _as_grid(x: Node) -> Node:
+    """(batch, *places, channels) with an axis of size 1 behind each place."""
+    batch, *places, channels = dims_of(x)
+    return reshape(x, [batch, *(size for n in places for size in (n, 1)), channels])
+
+
+def over_grid(x: Node, window: Window) -> Node:
+    """The value at each place for every cell of its window: (batch, place, cell, …, channels)."""
+    batch, *places, channels = dims_of(x)
+    pairs = zip(places, window.sizes, strict=True)
+    return broadcast_to(_as_grid(x), [batch, *(size for pair in pairs for size in pair), channels])
+
+
+def out_of_grid(grid: Node, space: Sequence[Size], window: Window) -> Node:
+    """Cells of windows that lie side by side as one space, with zeros behind the last window."""
+    batch, *rest, channels = dims_of(grid)
+    covered = [sizes_product([n, s]) for n, s in zip(rest[::2], window.sizes, strict=True)]
     dims = [batch, *covered, channels]
-    x = reshape(cells[0], dims)
+    x = reshape(grid, dims)
     for axis, whole in enumerate(space, 1):
-        rest = less(whole, dims[axis])
-        dims[axis] = rest
-        if rest != 0:
+        left = less(whole, dims[axis])
+        dims[axis] = left
+        if left != 0:
             x = concatenate([x, broadcast_to(constant(0, x.dtype), dims)], axis)
         dims[axis] = whole
     return x

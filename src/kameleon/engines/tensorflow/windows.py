@@ -169,7 +169,11 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
         )  # fmt: skip
         return line(back) if window.rank == 1 else back
 
-    out = tf.cond(found.special, lambda: e.expanded(node, [g, found.cell(), *sizes])[0], by_kernel)
+    other = by_kernel
+    if _has_places(pool, window):
+        back = by_kernel()
+        other = lambda: raw.Identity(input=back)  # noqa: E731 (quicker outside of a branch)
+    out = tf.cond(found.special, lambda: e.expanded(node, [g, found.cell(), *sizes])[0], other)
     out.set_shape(node.shape)
     return out
 
