@@ -57,6 +57,9 @@ UFUNCS = {
 }
 
 
+# NumPy 2.4 gives wrong numbers where it writes these to elements that don't lie one behind another,
+# as those of a part of an array.
+NOT_IN_PLACE = frozenset(("negative",))
 ZEROS = ("0", "0.0")
 
 
@@ -68,10 +71,10 @@ def _ufunc(function: str) -> Rule:
         elif all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
-        same = node.operands[0].dtype == node.dtype
+        fits = node.operands[0].dtype == node.dtype and function not in NOT_IN_PLACE
         dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
         text = f"{function}({holes}{{out}})"
-        e.emit(node, text, args, reusable=full if same else (), dims=dims)
+        e.emit(node, text, args, reusable=full if fits else (), dims=dims)
 
     return rule
 
