@@ -228,14 +228,14 @@ reverse: Primitive = Primitive(
 
 # Parts -------------------------------------------------------------------------------------
 
-Window = tuple[int | None, int | None, int]  # start, stop, step > 0, as in Python
+Cut = tuple[int | None, int | None, int]  # start, stop, step > 0, as in Python
 
 
-def _sliced_dim(dim: Dim, window: Window) -> Dim:
+def _sliced_dim(dim: Dim, window: Cut) -> Dim:
     return None if dim is None else len(range(*slice(*window).indices(dim)))
 
 
-def _infer_slice(x: Node, *, windows: tuple[Window, ...]) -> TensorType:
+def _infer_slice(x: Node, *, windows: tuple[Cut, ...]) -> TensorType:
     dims = tuple(_sliced_dim(d, w) for d, w in zip(x.shape, windows, strict=True))
     return TensorType(dims, x.dtype)
 
@@ -247,16 +247,16 @@ _slice = Primitive(
     "x[start:stop:step] along each axis, as Python slices (step > 0)",
     title="strided_slice",
 )
-WHOLE: Window = (None, None, 1)
+WHOLE: Cut = (None, None, 1)
 
 
-def slice_(x: Node, windows: Sequence[Window]) -> Node:
+def slice_(x: Node, windows: Sequence[Cut]) -> Node:
     """`x[start:stop:step]` along each axis."""
     windows = tuple(_plain(w, d) for w, d in zip(windows, x.shape, strict=True))
     return x if all(w == WHOLE for w in windows) else _slice(x, windows=windows)
 
 
-def _plain(window: Window, dim: Dim) -> Window:
+def _plain(window: Cut, dim: Dim) -> Cut:
     """The same window, written one way where the size is known."""
     if dim is None:
         start, stop, step = window
@@ -269,7 +269,7 @@ def _plain(window: Window, dim: Dim) -> Window:
 
 def slice_axis(x: Node, axis: int, start: int | None, stop: int | None, step: int = 1) -> Node:
     """`x[start:stop:step]` along one axis."""
-    windows: list[Window] = [WHOLE] * len(x.shape)
+    windows: list[Cut] = [WHOLE] * len(x.shape)
     windows[axis] = (start, stop, step)
     return slice_(x, windows)
 
@@ -286,7 +286,7 @@ def plain_cut(x: Node) -> tuple[Node, int] | None:
     return (x.operands[0], axes[0]) if plain else None
 
 
-def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Window, ...]) -> TensorType:
+def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Cut, ...]) -> TensorType:
     want = tuple(_sliced_dim(d, w) for d, w in zip(shape, windows, strict=True))
     join_shapes(g.shape, want, "unslice")
     return TensorType(shape, g.dtype)
@@ -300,7 +300,7 @@ _unslice = Primitive(
 )
 
 
-def unslice(g: Node, dims: Sequence[Size], windows: Sequence[Window]) -> Node:
+def unslice(g: Node, dims: Sequence[Size], windows: Sequence[Cut]) -> Node:
     """Zeros of shape `dims`, with `g` in the slice `windows`."""
     shape, sizes = split(dims)
     return _unslice(g, *sizes, shape=shape, windows=tuple(windows))

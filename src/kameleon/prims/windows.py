@@ -19,8 +19,17 @@ from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, constant
 from .indexing import sizes_product
-from .movement import WHOLE, broadcast_to, concatenate, pad, reshape, slice_, slice_axis, unslice
-from .movement import Window as Cut
+from .movement import (
+    WHOLE,
+    Cut,
+    broadcast_to,
+    concatenate,
+    pad,
+    reshape,
+    slice_,
+    slice_axis,
+    unslice,
+)
 from .sizes import Size, dims_of, less, merged, over, plus, size_of, split
 
 

@@ -15,11 +15,9 @@ from ..ir.primitive import ITEM
 from ..ir.types import Dim, Shape
 from ..prims.elementwise import constant, full_like, maximum
 from ..prims.indexing import sizes_product
-from ..prims.movement import WHOLE, broadcast_to, slice_, unslice
+from ..prims.movement import WHOLE, Cut, broadcast_to, slice_, unslice
 from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, split
 from ..prims.windows import OVER, Window, space_dims, space_of
-
-Cut = tuple[int | None, int | None, int]
 
 
 def _plain_axis(window: Window, axis: int, dim: Dim) -> tuple[Cut, Window]:
