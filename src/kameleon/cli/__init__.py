@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import sys
 
-NEEDED = ("typer", "rich")
-REMEDY = 'pip install "kameleon[demo]"'
-LESS = 'pip install "kameleon[cli]"'  # enough for the other commands
+from .needs import LESS, NEEDED, REMEDY
 
 
 def main() -> None:

@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 import kameleon
-from kameleon.cli import REMEDY, keras2
+from kameleon.cli import keras2
+from kameleon.cli.needs import REMEDY
 from kameleon.cli.output import fail
 from kameleon.cli.probe import first_line
 from kameleon.config import ENGINES, settings

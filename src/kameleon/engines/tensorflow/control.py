@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,9 +13,7 @@ from ...ir.node import Node
 from ...kernels.ctc import beam_search, greedy_decode
 from .._lowering import Rule
 from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector
-
-if TYPE_CHECKING:
-    from .lowering import Tracing
+from .lowering import Tracing
 
 
 def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:

@@ -8,17 +8,15 @@ themselves, and kernels of three axes and depthwise ones are dilated by zeros.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
 from .._windows import is_trusted
 from .kernels import Tensor, constant, raw, shape_of, transposed, vector
+from .lowering import Tracing
 from .movement import strided
-
-if TYPE_CHECKING:
-    from .lowering import Tracing
 
 
 def lifted(window: Window) -> Window:

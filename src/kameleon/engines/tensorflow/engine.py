@@ -80,6 +80,10 @@ class TensorflowEngine(Engine):
         return (*(n for n in names if n.startswith("gpu")), "cpu")
 
 
+class _Tracing(Tracing):
+    rules: Mapping[str, Rule] = RULES
+
+
 class _Executable(Executable):
     """A concrete function."""
 
@@ -87,7 +91,7 @@ class _Executable(Executable):
         shared = shared_outputs(graph)
 
         def traced(*arguments: Any) -> list[Any]:
-            values = Tracing(graph, arguments).run()
+            values = _Tracing(graph, arguments).run()
             return [
                 tf.raw_ops.DeepCopy(x=v) if i in shared else tf.convert_to_tensor(v)
                 for i, v in enumerate(values)

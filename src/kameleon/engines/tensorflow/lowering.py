@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from ...ir.node import Node
 from ...ir.program import Graph
-from .._lowering import Lowering, Rule, Value
+from .._lowering import Lowering, Value
 from . import kernels
 from .kernels import raw
-from .rules import RULES
 
 Axis = tuple[Node, int]
 # Arrays with more bytes aren't written into the graph, but handed to it at each call.
@@ -28,7 +27,6 @@ class Tracing(Lowering):
     """
 
     title = "TensorFlow"
-    rules: Mapping[str, Rule] = RULES
 
     def __init__(self, graph: Graph, arguments: Sequence[Value]):
         super().__init__(graph, arguments)

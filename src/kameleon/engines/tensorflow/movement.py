@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tensorflow as tf
 
@@ -22,9 +22,7 @@ from .kernels import (
     transposed,
     vector,
 )
-
-if TYPE_CHECKING:
-    from .lowering import Tracing
+from .lowering import Tracing
 
 # Shapes --------------------------------------------------------------------------------------
 

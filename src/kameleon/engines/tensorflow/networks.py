@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tensorflow as tf
 
@@ -25,9 +25,7 @@ from .kernels import (
     transposed,
     vector,
 )
-
-if TYPE_CHECKING:
-    from .lowering import Tracing
+from .lowering import Tracing
 
 _matmul, _batched = kernel("MatMul", "a", "b"), kernel("BatchMatMulV2", "x", "y")
 

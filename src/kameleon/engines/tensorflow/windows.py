@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -14,9 +14,7 @@ from .._lowering import Rule
 from . import convolution
 from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus, spans
 from .kernels import Tensor, constant, kernel, raw, reshaped, shape_of, vector
-
-if TYPE_CHECKING:
-    from .lowering import Tracing
+from .lowering import Tracing
 
 _mul = kernel("Mul", "x", "y")
 

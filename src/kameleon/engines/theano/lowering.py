@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pytensor.tensor.type import TensorType as ArrayType
@@ -13,14 +13,17 @@ from ...ir.primitive import CONSTANT, input_node
 from ...ir.program import KEYED_CONSTANT, Graph
 from ...ir.rewrite import substitute
 from ...ir.types import TensorType
-from .._lowering import Lowering, Rule
+from .._lowering import Lowering
 from ..numpy.engine import NumpyEmitter
-from .ops import Function, Kernel
-from .rules import RULES, VIEWS, constant
+from .ops import Function, Kernel, constant
 
 # As many functions of embedded code are kept for reuse; all are forgotten when there are more.
 KEPT = 2048
 _functions: dict[Any, Function] = {}
+
+
+# Their embedded code gives a view of the first operand.
+VIEWS = frozenset({"reshape", "transpose", "slice", "reverse", "bitcast", "check"})
 
 
 class AxisOf(NamedTuple):
@@ -38,7 +41,6 @@ class TheanoLowering(Lowering):
     """
 
     title = "Theano (PyTensor)"
-    rules: Mapping[str, Rule] = RULES
 
     def __init__(self, graph: Graph, arguments: Sequence[Any]):
         super().__init__(graph, arguments)

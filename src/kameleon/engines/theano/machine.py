@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -32,15 +32,21 @@ from ...kernels.memory import give
 from ...kernels.quiet import quiet
 from ...prims.elementwise import add, mul, tanh
 from .._code.code import may_be_large
+from .._lowering import Rule
 from .._written import numbered, written
 from .lowering import TheanoLowering, array_type
 from .ops import Loop, Vectorised
+from .rules import RULES
 
 # PyTensor's own tables of modules and rewrites aren't made for several threads at a time.
 _building = lock()
 
 Cell = list[Any]  # of one element
 Step = tuple[Callable[[], None], list[Cell]]
+
+
+class _Lowering(TheanoLowering):
+    rules: Mapping[str, Rule] = RULES
 
 
 class Machine:
@@ -59,7 +65,7 @@ class Machine:
         if inside is None:
             inside = (C_CODE if in_c else THUNKS).holds
         inputs = [array_type(x.type)() for x in graph.inputs]
-        low = TheanoLowering(graph, inputs)
+        low = _Lowering(graph, inputs)
         outputs = [*low.run(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there's nothing to hand on.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))

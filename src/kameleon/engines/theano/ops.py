@@ -11,6 +11,7 @@ from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as ArrayType
+from pytensor.tensor.variable import TensorConstant
 
 Function = Callable[..., Sequence[Any]]
 
@@ -136,3 +137,8 @@ class Vectorised(GraphRewriter):  # type: ignore[misc]
                 loop = Loop(node.op.scalar_op, dict(node.op.inplace_pattern), node.op.name)
                 pairs = zip(node.outputs, loop(*node.inputs, return_list=True), strict=True)
                 fgraph.replace_all_validate(list(pairs), reason="vectorised")
+
+
+def constant(array: Any) -> Any:
+    """An array as a constant of PyTensor."""
+    return TensorConstant(ArrayType(array.dtype.name, array.shape), array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
@@ -13,10 +13,8 @@ from pytensor.tensor.variable import TensorConstant
 from ...ir.node import Node
 from .._lowering import Rule
 from ..numpy.rules import RULES as EMBEDDED
-from .ops import Kernel
-
-if TYPE_CHECKING:
-    from .lowering import TheanoLowering
+from .lowering import TheanoLowering
+from .ops import Kernel, constant
 
 Value = Any
 
@@ -57,15 +55,8 @@ LOGIC: dict[str, Callable[..., Value]] = {"add": pt.or_, "mul": pt.and_}
 # In C it takes them for doubles, which hold no large integers.
 ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
 
-# Their embedded code gives a view of the first operand.
-VIEWS = frozenset({"reshape", "transpose", "slice", "reverse", "bitcast", "check"})
 # They only say something about their first operand.
 SAME = ("identity", "stop_gradient", "with_gradient")
-
-
-def constant(array: Any) -> Value:
-    """An array as a constant of PyTensor."""
-    return TensorConstant(ArrayType(array.dtype.name, array.shape), array)
 
 
 def embedded(low: TheanoLowering, node: Node, *operands: Value) -> Value:
