@@ -16,6 +16,7 @@ from ..prims.indexing import gather
 from ..prims.movement import WHOLE, reshape, reverse, slice_
 from ..prims.sizes import dims_of
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
+from .sparse_tensor import SparseTensor
 
 
 def divide(x: Any, y: Any) -> Node:
@@ -253,7 +254,7 @@ def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
     )
 
 
-def evaluated(self: Node, session: Any = None, feed_dict: Any = None) -> Any:
+def evaluated(self: Node | SparseTensor, session: Any = None, feed_dict: Any = None) -> Any:
     """The value of this tensor: `K.eval(x)`, with values for placeholders in `feed_dict`."""
     from .functions import evaluate
 
@@ -284,3 +285,4 @@ def install() -> None:
         methods[f"__{name}__"], _ = _binary(primitive, symbol)
     for name, method in methods.items():
         setattr(Node, name, method)
+    SparseTensor.eval = evaluated  # type: ignore[method-assign]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.node import Node
 from ..ir.types import DType, Shape
@@ -40,8 +40,6 @@ class SparseTensor:
     def __repr__(self) -> str:
         return f"<kameleon.SparseTensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
 
-    def eval(self, session: Any = None, feed_dict: Any = None) -> Any:
-        """Its value as a SciPy matrix (rank 2) or a dense array."""
-        from .functions import evaluate
-
-        return evaluate(self, feed_dict)
+    if TYPE_CHECKING:
+        # By `operators`: its value as a SciPy matrix (rank 2) or a dense array.
+        def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
