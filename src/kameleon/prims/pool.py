@@ -31,8 +31,8 @@ from .windows import (
     check_places,
     check_space,
     corners,
+    has_grid,
     keep_first,
-    lies_side_by_side,
     out_of_grid,
     over_grid,
     put_back,
@@ -106,7 +106,7 @@ def _hit(index: Node, cell: int) -> Node:
 
 
 def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    if lies_side_by_side(window):
+    if has_grid(window):
         numbers = np.arange(window.cells, dtype=index.dtype).reshape(window.sizes)
         grid = over_grid(index, window)
         cells = constant(numbers.reshape([n for size in window.sizes for n in (1, size)] + [1]))
@@ -189,7 +189,7 @@ sum_pool = Primitive(
 
 
 def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    if lies_side_by_side(window):
+    if has_grid(window):
         return out_of_grid(over_grid(g, window), merged(space, sizes), window)
     return put_back([g] * window.cells, size_of(g, 0), merged(space, sizes), window)
 

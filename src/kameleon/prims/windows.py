@@ -159,6 +159,13 @@ def _as_grid(x: Node) -> Node:
     return reshape(x, [batch, *(size for n in places for size in (n, 1)), channels])
 
 
+def has_grid(window: Window) -> bool:
+    """Whether windows lie side by side, in so few axes that libraries stretch tensors with an axis
+    more for each of them (TensorFlow: none of eight axes).
+    """
+    return window.rank < 3 and lies_side_by_side(window)
+
+
 def over_grid(x: Node, window: Window) -> Node:
     """The value at each place for every cell of its window: (batch, place, cell, …, channels)."""
     batch, *places, channels = dims_of(x)

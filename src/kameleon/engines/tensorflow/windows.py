@@ -81,8 +81,8 @@ class Pooled(NamedTuple):
     """What the gradient of a max_pool by TensorFlow's kernel needs.
 
     x and y have two spatial axes. `special` is true where the kernels don't do what the
-    primitive says: x holds NaN, or y is the least number. Then `cell` is needed; where it's
-    called, in a branch, it's computed.
+    primitive says: x holds NaN, y is the least number, or nothing. Then `cell` is needed; where
+    it's called, in a branch, it's computed.
     """
 
     x: Tensor
@@ -99,6 +99,9 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     source = plane(x) if flat else x
     y = _max_by_kernel(e, node, source, wide)
     special = _is_special(source, y)
+    if not _has_places(node.results[0], window):  # of none, the kernel's gradient isn't written
+        none = raw.Equal(x=raw.Size(input=y), y=0)
+        special = raw.LogicalOr(x=special, y=none)
     e.pools[node] = Pooled(source, y, special, wide, lambda: e.expanded(node, [x])[1])
     values = tf.cond(special, lambda: e.expanded(node, [x])[0], lambda: line(y) if flat else y)
     values.set_shape(node.results[0].shape)
