@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import ITEM, REGISTRY, input_node
@@ -116,6 +117,25 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
         changed, counted = populated(graph, {"conv": ALL})
         assert sum(n.primitive.name == "cond" for n in changed.nodes) == conditions
         assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
+
+
+def stacked(layers: int) -> Graph:
+    """The gradients of recurrent layers over each other, of an unknown number of steps."""
+    x = K.placeholder((None, None, 3))
+    weights = [K.variable(np.eye(3)) for _ in range(layers)]
+    h = x
+    for w in weights:
+        _, h, _ = K.rnn(
+            lambda frame, states, w=w: (y := K.tanh(K.dot(frame, w) + states[0]), [y]),
+            h, [K.zeros_like(h[:, 0])],
+        )  # fmt: skip
+    made = K.function([x], K.gradients(K.sum(h * h), weights)).compiled.graph()
+    return simplify(made, engine.native)
+
+
+def test_conditions_around_loops_grow_in_proportion_to_them() -> None:
+    few, many = (len(list(everywhere(with_steps(stacked(n))))) for n in (4, 16))
+    assert many < 5 * few
 
 
 # Contractions ------------------------------------------------------------------------------------

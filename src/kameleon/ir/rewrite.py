@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from .node import Node, context, rewriting, walk
 from .primitive import INPUT, SOURCE, VARIABLE, input_node
@@ -38,6 +39,14 @@ def _substitute(
                 new[node] = copy = node.primitive(*operands, **node.attrs)
                 copy.effects = node.effects
     return [new.get(n, n) for n in outputs]
+
+
+def attrs_with(node: Node, change: Callable[[Graph], Graph]) -> Mapping[str, Any]:
+    """The attributes of a node with its bodies changed; its own where all of them stay."""
+    changed = {k: change(v) for k, v in node.attrs.items() if isinstance(v, Graph)}
+    if all(graph is node.attrs[k] for k, graph in changed.items()):
+        return node.attrs
+    return {**node.attrs, **changed}
 
 
 def closed(inputs: Sequence[Node], outputs: Sequence[Node]) -> Graph:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Container
 from ..ir.node import Node
 from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import Graph, bodies
-from ..ir.rewrite import substitute
+from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import FLOAT16, FLOAT32, TensorType
 from ..prims.elementwise import cast, constant
 from ..prims.precision import MOVES, computes_half, has_half
@@ -62,9 +62,8 @@ def _change(
     if node.primitive is ITEM:
         return cast(operands[0].results[node.attrs["index"]], node.dtype)
     if bodies(node):
-        attrs = node.attrs.items()
-        inner = {k: half_in_single(v, kept) if isinstance(v, Graph) else v for k, v in attrs}
-        return node.primitive(*operands, **inner)
+        attrs = attrs_with(node, lambda body: half_in_single(body, kept))
+        return None if attrs is node.attrs else node.primitive(*operands, **attrs)
     name = node.primitive.name
     if name in MOVES or name in kept or not computes_half(node):
         return None

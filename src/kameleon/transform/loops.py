@@ -3,21 +3,23 @@
     scan(body, …, xs) -> cond(len(xs) > 0, scan(body, …, xs), (carry, zeros))
 
 The zeros have no rows; how large a row would be tells a step over zeros, of which nothing but that
-is computed. Where a row of `xs` is one that such a step gave before (it may be a size, for which
-zero wouldn't do), that's taken.
+is computed. Where a row of `xs` is a size, for which zero wouldn't do, and another loop made it,
+it's what that one's step over zeros gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..ir.node import Node
 from ..ir.primitive import ITEM, input_node
 from ..ir.program import Graph, bodies
-from ..ir.rewrite import substitute
+from ..ir.rewrite import attrs_with, substitute
 from ..prims.control import cond, scan
 from ..prims.elementwise import constant, full_like, gt
 from ..prims.movement import broadcast_to
+from ..prims.shaping import shape_inputs
 from ..prims.sizes import as_node, dims_of, size_of
 
 
@@ -27,36 +29,37 @@ def with_steps(graph: Graph) -> Graph:
     return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
 
 
+class _Loop(NamedTuple):
+    """A loop as it stands in the new graph."""
+
+    operands: tuple[Node, ...]
+    body: Graph
+
+
 class _Change:
     """Gives the condition that takes a loop's place."""
 
     def __init__(self) -> None:
-        # The loops so far, with their new operands.
-        self.operands: dict[Node, tuple[Node, ...]] = {}
+        self.loops: dict[Node, _Loop] = {}  # those so far
 
     def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """The new node, or None."""
         if not bodies(node):
             return None
-        graphs = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
-        changed = {k: with_steps(v) for k, v in graphs.items()}
-        attrs = {**node.attrs, **changed}
+        attrs = attrs_with(node, with_steps)
         if node.primitive is scan:
-            self.operands[node] = operands
-            first = node.operands[node.attrs["consts"] + node.attrs["carry"]]
-            if not first.shape[0]:
+            self.loops[node] = _Loop(operands, attrs["body"])
+            if not _sequences(node)[0].shape[0]:
                 return self._where_some(node, operands, attrs)
-        return node.primitive(*operands, **attrs) if changed != graphs else None
+        return None if attrs is node.attrs else node.primitive(*operands, **attrs)
 
-    def _where_some(
-        self, node: Node, operands: tuple[Node, ...], attrs: Mapping[str, object]
-    ) -> Node:
+    def _where_some(self, node: Node, operands: tuple[Node, ...], attrs: Mapping[str, Any]) -> Node:
         states = slice(node.attrs["consts"], node.attrs["consts"] + node.attrs["carry"])
-        outer = dict.fromkeys(x for loop in self._behind(node) for x in self.operands[loop])
+        outer = dict.fromkeys(x for loop in self._behind(node) for x in self.loops[loop].operands)
         inside = {x: input_node(x.type) for x in outer}
         inputs = list(inside.values())
         given = [inside[x] for x in operands]
-        rows = self._tried(node, inside)[node.attrs["carry"] :]
+        rows = self._tried(node, inside, {})[node.attrs["carry"] :]
         nothing = [broadcast_to(constant(0, y.dtype), [0, *dims_of(y)]) for y in rows]
         length = as_node(size_of(operands[states.stop], 0))
         return cond(
@@ -66,29 +69,48 @@ class _Change:
             otherwise=Graph(inputs, [*given[states], *nothing]),
         )
 
-    def _behind(self, loop: Node) -> list[Node]:
-        """The loop, and those that rows of its sequences come from."""
-        found = {loop: None}
-        for source in _sequences(loop):
-            maker = source.operands[0] if source.primitive is ITEM else None
-            if maker in self.operands and maker is not None:
-                found |= dict.fromkeys(self._behind(maker))
-        return list(found)
+    def _sizes_made_before(self, loop: Node) -> list[Node | None]:
+        """For each sequence the other loop's result that it is, if its rows decide shapes."""
+        deciding, sequences = shape_inputs(loop.attrs["body"], outer=False), _sequences(loop)
+        first = len(loop.operands) - len(sequences)
+        return [
+            x
+            if i in deciding
+            and x.primitive is ITEM
+            and x.operands[0] in self.loops
+            and x.attrs["index"] >= x.operands[0].attrs["carry"]
+            else None
+            for i, x in enumerate(sequences, first)
+        ]
 
-    def _tried(self, loop: Node, inside: Mapping[Node, Node]) -> Sequence[Node]:
-        """What a step over zeros gives."""
-        body, operands = loop.attrs["body"], [inside[x] for x in self.operands[loop]]
-        sources = _sequences(loop)
-        rest = len(operands) - len(sources)
-        blanks = []
-        for source, sequence in zip(sources, operands[rest:], strict=True):
-            maker = source.operands[0] if source.primitive is ITEM else None
-            if maker in self.operands and source.attrs["index"] >= maker.attrs["carry"]:
-                blanks.append(self._tried(maker, inside)[source.attrs["index"]])
-            else:
-                blanks.append(broadcast_to(constant(0, sequence.dtype), dims_of(sequence)[1:]))
-        step = dict(zip(body.inputs, [*operands[:rest], *blanks], strict=True))
-        return substitute(body.outputs, step)
+    def _behind(self, loop: Node) -> dict[Node, None]:
+        """The loop, and those that sizes among the rows of its sequences come from."""
+        found: dict[Node, None] = {}
+        pending = [loop]
+        while pending:
+            at = pending.pop()
+            if at not in found:
+                found[at] = None
+                pending += [x.operands[0] for x in self._sizes_made_before(at) if x is not None]
+        return found
+
+    def _tried(
+        self, loop: Node, inside: Mapping[Node, Node], found: dict[Node, Sequence[Node]]
+    ) -> Sequence[Node]:
+        """What a step over zeros gives; what those of other loops give is in `found`."""
+        if loop not in found:
+            body, operands = self.loops[loop].body, [inside[x] for x in self.loops[loop].operands]
+            makers = self._sizes_made_before(loop)
+            rest = len(operands) - len(makers)
+            blanks = [
+                broadcast_to(constant(0, sequence.dtype), dims_of(sequence)[1:])
+                if made is None
+                else self._tried(made.operands[0], inside, found)[made.attrs["index"]]
+                for made, sequence in zip(makers, operands[rest:], strict=True)
+            ]
+            step = dict(zip(body.inputs, [*operands[:rest], *blanks], strict=True))
+            found[loop] = substitute(body.outputs, step)
+        return found[loop]
 
 
 def _sequences(loop: Node) -> Sequence[Node]:

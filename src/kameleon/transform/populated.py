@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from ..ir.node import Node
 from ..ir.primitive import ITEM, input_node
 from ..ir.program import Graph, bodies
-from ..ir.rewrite import substitute
+from ..ir.rewrite import attrs_with, substitute
 from ..ir.sizes import Root, Sizes
 from ..prims.control import cond
 from ..prims.elementwise import constant, full_like, gt, minimum
@@ -66,17 +66,11 @@ class _Change:
     def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """The node's condition, or None."""
         if bodies(node):
-            return self._with_bodies(node, operands)
+            attrs = attrs_with(node, _Change(self.needs).graph)
+            return None if attrs is node.attrs else node.primitive(*operands, **attrs)
         needs = self.needs.get(node.primitive.name)
         doubts = [axis for axis in counted_axes(node, needs) if not self._counts_on(axis)]
         return _where_some(node, operands, doubts) if needs and doubts else None
-
-    def _with_bodies(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
-        attrs = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
-        changed = {k: _Change(self.needs).graph(v) for k, v in attrs.items()}
-        if changed == attrs:
-            return None
-        return node.primitive(*operands, **{**node.attrs, **changed})
 
     def _counts_on(self, axis: Axis) -> bool:
         """Whether a size isn't 0: it's known, or an input's, which is `counted` then."""
