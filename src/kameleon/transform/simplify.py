@@ -16,7 +16,7 @@ import numpy as np
 from ..ir.node import Node, context, rewriting, walk
 from ..ir.primitive import CONSTANT, ITEM
 from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
-from ..ir.rewrite import substitute
+from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import TensorType
 from ..prims.constants import known_number
 from ..prims.elementwise import cast, constant, full_like, mul, ne, neg, sub
@@ -339,7 +339,7 @@ class Rewriter:
             self.final[node] = self._item(node)
             return
         operands = tuple(self.final[n] for n in node.operands)
-        attrs = self._attrs(node)
+        attrs = attrs_with(node, self._body)
         if operands == node.operands and attrs is node.attrs:
             candidate = node
         else:
@@ -430,12 +430,6 @@ class Rewriter:
             return node
         key = (node.primitive, node.operands, attrs_key(node, structure=False))
         return self.shared.setdefault(key, node)
-
-    def _attrs(self, node: Node) -> Any:
-        graphs = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
-        if not graphs:
-            return node.attrs
-        return {**node.attrs, **{k: self._body(g) for k, g in graphs.items()}}
 
     def _body(self, graph: Graph) -> Graph:
         if graph not in self.bodies:
