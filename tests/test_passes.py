@@ -17,6 +17,8 @@ from kameleon.ir.primitive import ITEM, REGISTRY, input_node
 from kameleon.ir.program import Graph, bodies
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify
+from kameleon.prims.control import run_scan
+from kameleon.prims.elementwise import add
 from kameleon.prims.linalg import contract, is_of_matrices
 from kameleon.prims.windows import Window
 from kameleon.testing.cases import CASES
@@ -74,6 +76,13 @@ def assert_equal(got: Iterable[Array], want: Iterable[Array]) -> None:
         np.testing.assert_allclose(a, b, rtol=accuracy, atol=accuracy)
 
 
+def assert_nothing_forgotten(changed: Graph, graph: Graph) -> None:
+    """What is known of the results' sizes stays known."""
+    for new, old in zip(changed.outputs, graph.outputs, strict=True):
+        pairs = zip(new.shape, old.shape, strict=True)
+        assert all(a == b or b is None for a, b in pairs), (new, old)
+
+
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize("name", PASSES)
 def test_values_are_the_same(name: str, known: bool) -> None:
@@ -85,6 +94,7 @@ def test_values_are_the_same(name: str, known: bool) -> None:
         graph = Graph(inputs, case.results(inputs))
         changed = change(graph)
         verify(changed)
+        assert_nothing_forgotten(changed, graph)
         assert_equal(values(changed, case.operands), values(graph, case.operands))
 
 
@@ -136,6 +146,28 @@ def stacked(layers: int) -> Graph:
 def test_conditions_around_loops_grow_in_proportion_to_them() -> None:
     few, many = (len(list(everywhere(with_steps(stacked(n))))) for n in (4, 16))
     assert many < 5 * few
+
+
+def floats(*shape: int | None) -> Node:
+    """An input."""
+    return input_node(TensorType(shape, as_dtype("float32")))
+
+
+def test_sizes_that_steps_tell_stay_known() -> None:
+    state, row, start, rows = (floats(*s) for s in [(None, 1)] * 2 + [(None,) * 2, (None, None, 1)])
+    loop = run_scan(Graph([state, row], [new := add(state, row), new]), [], [start], [rows])
+    graph = Graph([start, rows], [*loop[0], *loop[1]])
+    changed = with_steps(graph)
+    assert [y.shape for y in changed.outputs] == [(None, 1), (None, None, 1)]
+    assert_nothing_forgotten(changed, graph)
+
+
+def test_loops_that_any_sequence_gives_a_step_have_no_condition() -> None:
+    state, a, b, start = (floats() for _ in range(4))
+    xs, ys = floats(None), floats(3)
+    body = Graph([state, a, b], [add(add(state, a), b)])
+    graph = Graph([start, xs, ys], run_scan(body, [], [start], [xs, ys])[0])
+    assert with_steps(graph) is graph
 
 
 # Contractions ------------------------------------------------------------------------------------

@@ -68,8 +68,12 @@ class Stepwise:
 
     def run(self, random: np.random.Generator | None = None) -> list[Array]:
         """The function's results; with nudged numbers, if there's a generator."""
+        return self._all(random)[: self.outputs]
+
+    def _all(self, random: np.random.Generator | None = None) -> list[Array]:
+        """The results, and behind them the conditions that chose branches."""
         values = self._values(random)
-        return [values[n] for n in self.graph.outputs[: self.outputs]]
+        return [values[n] for n in self.graph.outputs]
 
     def _values(self, random: np.random.Generator | None = None) -> dict[Node, Array]:
         values: dict[Node, Array] = dict(zip(self.graph.inputs, self.arguments, strict=True))
@@ -80,10 +84,13 @@ class Stepwise:
         return values
 
     def decided_by_last_bits(self) -> set[int]:
-        """The numbers of the results that are apart in runs with nudged numbers."""
+        """The numbers of the results that are apart in runs with nudged numbers; all of them,
+        where that turns a condition."""
         random = np.random.default_rng(0)
-        first = self.run()
-        return {i for _ in range(RUNS) for i in apart(self.run(random), first)}
+        first = self._all()
+        found = {i for _ in range(RUNS) for i in apart(self._all(random), first)}
+        chosen = any(i >= self.outputs for i in found)
+        return set(range(self.outputs)) if chosen else found
 
     def is_delicate(self, found: FirstDifference) -> bool:
         """Whether last bits decide what the node of a difference gives: a sum of large numbers
@@ -113,10 +120,10 @@ class Step(NamedTuple):
         """What the node gives; with nudged numbers, if there's a generator."""
         given, name = list(operands), self.node.primitive.name
         if random is not None and name not in EXACT | ELEMENTWISE:
-            given = [_nudged(x, ~_is_short(x), random) for x in given]
+            given = [nudged(x, ~_is_short(x), random) for x in given]
         made = [np.asarray(x) for x in self.code([x.copy() for x in given])]
         if random is not None and name not in EXACT:
-            made = [_nudged(x, _was_rounded(x, given), random) for x in made]
+            made = [nudged(x, _was_rounded(x, given), random) for x in made]
         return made
 
 
@@ -135,7 +142,8 @@ def apart(got: Sequence[Array], want: Sequence[Array]) -> dict[int, str]:
     return found
 
 
-def _nudged(x: Array, where: Array, random: np.random.Generator) -> Array:
+def nudged(x: Array, where: Array, random: np.random.Generator) -> Array:
+    """Numbers moved by some units in the last place, where they may be."""
     if str(x.dtype) not in SHORT:
         return x
     moved = x * (1 + random.integers(-UNITS, UNITS + 1, x.shape) * np.finfo(x.dtype).eps)

@@ -16,6 +16,7 @@ from ..ir.node import Node
 from ..ir.primitive import ITEM, input_node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
+from ..ir.types import Shape
 from ..prims.control import cond, scan
 from ..prims.elementwise import constant, full_like, gt
 from ..prims.movement import broadcast_to
@@ -49,7 +50,7 @@ class _Change:
         attrs = attrs_with(node, with_steps)
         if node.primitive is scan:
             self.loops[node] = _Loop(operands, attrs["body"])
-            if not _sequences(node)[0].shape[0]:
+            if not any(x.shape[0] for x in _sequences(node)):
                 return self._where_some(node, operands, attrs)
         return None if attrs is node.attrs else node.primitive(*operands, **attrs)
 
@@ -60,13 +61,14 @@ class _Change:
         inputs = list(inside.values())
         given = [inside[x] for x in operands]
         rows = self._tried(node, inside, {})[node.attrs["carry"] :]
+        known = [result.shape for result in node.results]
         nothing = [broadcast_to(constant(0, y.dtype), [0, *dims_of(y)]) for y in rows]
         length = as_node(size_of(operands[states.stop], 0))
         return cond(
             gt(length, full_like(length, 0)),
             *outer,
             then=Graph(inputs, node.primitive(*given, **attrs).results),
-            otherwise=Graph(inputs, [*given[states], *nothing]),
+            otherwise=Graph(inputs, list(map(_of_sizes, [*given[states], *nothing], known))),
         )
 
     def _sizes_made_before(self, loop: Node) -> list[Node | None]:
@@ -111,6 +113,12 @@ class _Change:
             step = dict(zip(body.inputs, [*operands[:rest], *blanks], strict=True))
             found[loop] = substitute(body.outputs, step)
         return found[loop]
+
+
+def _of_sizes(x: Node, shape: Shape) -> Node:
+    """`x`, with what is known of its sizes: steps may tell more of a state than its first value."""
+    pairs = enumerate(zip(x.shape, shape, strict=True))
+    return broadcast_to(x, [size_of(x, i) if d is None or own == 0 else d for i, (own, d) in pairs])
 
 
 def _sequences(loop: Node) -> Sequence[Node]:
