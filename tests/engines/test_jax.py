@@ -442,3 +442,26 @@ def test_short_loops_over_convolutions_are_unrolled(steps: int, unrolled: bool) 
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
     assert (f"unroll={steps}\n" in function.source) is unrolled
+
+
+# --- values that XLA must not compute twice ------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_an_element_is_the_maximum_whatever_it_was_computed_from(axis: int) -> None:
+    """Fused twice, a normalized tensor was rounded in two ways: none of its elements was its
+    maximum, and the gradient NaN."""
+    r = np.random.default_rng(axis)
+    x = K.placeholder((7, 3, 17))
+    scale, shift = (K.variable(r.normal(size=17)) for _ in range(2))
+    center, spread = K.mean(x, axis=0, keepdims=True), K.var(x, axis=0, keepdims=True)
+    y = (x - center) / K.sqrt(spread + 1e-3) * scale + shift
+    top = K.max(y, axis=axis, keepdims=True)
+    hits = K.sum(K.cast(K.equal(y, top), "float32"), axis=axis)
+    slopes = K.gradients(K.sum(top), [x, scale, shift])
+    feeds = [r.normal(size=(7, 3, 17)).astype("float32")]
+    found, *got = K.function([x], [hits, *slopes])(feeds)
+    np.testing.assert_array_equal(found, 1)
+    want = K.function([x], slopes, engine="numpy")(feeds)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)

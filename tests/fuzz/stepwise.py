@@ -122,9 +122,28 @@ class Step(NamedTuple):
         if random is not None and name not in EXACT | ELEMENTWISE:
             given = [nudged(x, ~_is_short(x), random) for x in given]
         made = [np.asarray(x) for x in self.code([x.copy() for x in given])]
+        if random is not None:
+            made = [_with_other_choices(self.node, x, given, random) for x in made]
         if random is not None and name not in EXACT:
             made = [nudged(x, _was_rounded(x, given), random) for x in made]
         return made
+
+
+# Whose zeros have a sign that records leave to the engine.
+PICKS = frozenset("maximum minimum select relu reduce_max reduce_min max_pool".split())
+
+
+def _with_other_choices(
+    node: Node, x: Array, given: Sequence[Array], random: np.random.Generator
+) -> Array:
+    """A result with what records call engine-defined drawn by lot: the sign of a zero that was
+    picked, and whether the gradient of relu passes at NaN."""
+    lots = random.integers(0, 2, x.shape).astype(bool)
+    if node.primitive.name in PICKS and x.dtype.kind == "f":
+        return np.asarray(np.where((x == 0) & lots, -x, x))
+    if node.primitive.name == "gt" and node.operands[0].primitive.name == "relu":
+        return np.asarray(np.where(np.isnan(given[0]), lots, x))
+    return x
 
 
 def _step(node: Node) -> Step:

@@ -192,10 +192,16 @@ pow = elementwise(
     "a ** b; for integers where b < 0 an error, or a number that is engine-defined",
 )
 maximum = elementwise(
-    "maximum", NUMBER, _first_wins(lambda a, b: ge(a, b)), "the larger one; NaN if either is"
+    "maximum",
+    NUMBER,
+    _first_wins(lambda a, b: ge(a, b)),
+    "the larger one, of two zeros either; NaN if either is",
 )
 minimum = elementwise(
-    "minimum", NUMBER, _first_wins(lambda a, b: le(a, b)), "the smaller one; NaN if either is"
+    "minimum",
+    NUMBER,
+    _first_wins(lambda a, b: le(a, b)),
+    "the smaller one, of two zeros either; NaN if either is",
 )
 eq = elementwise("eq", ANY, ZERO, "a == b", result=BOOL, title="Equal", operands=2)
 ne = elementwise("ne", ANY, ZERO, "a != b", result=BOOL, title="NotEqual", operands=2)

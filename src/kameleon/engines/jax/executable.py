@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from ..._locks import lock
+from ...analysis.extrema import compared_with_their_extrema
 from ...errors import EvaluationError, RecompilationWarning
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
@@ -174,7 +175,7 @@ def _large_constants(graph: Graph) -> list[Node]:
     for node in graph.nodes:
         for body in bodies(node):
             found.update(dict.fromkeys(_large_constants(body)))
-    if has_half(graph):
+    if has_half(graph) or compared_with_their_extrema(graph):
         found[NOTHING] = None
     return list(found)
 

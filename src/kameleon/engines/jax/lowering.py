@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from ...analysis.extrema import compared_with_their_extrema
 from ...errors import EvaluationError
 from ...ir.node import Node
 from ...ir.primitive import CONSTANT, ITEM
@@ -23,8 +24,10 @@ Value = Any  # a tracer, or a NumPy array or scalar
 # Constants of more bytes are given to compiled code as arguments: inside of it, they would be
 # copied into its text, and folded.
 LARGE = 4096
-# A number that compiled code doesn't know, since it's an argument: see `rounded`.
+# A number that compiled code doesn't know, since it's an argument: see `rounded`, `materialized`.
 NOTHING = constant(np.uint16(0))
+# XLA computes anew, for each of its uses, whatever it can fuse; not these.
+COMPUTED_ONCE = frozenset("contract conv conv_input conv_kernel".split())
 
 
 def is_large(node: Node) -> bool:
@@ -54,6 +57,7 @@ class Tracing(Lowering):
         super().__init__(graph, arguments)
         self.rules, self.given = table, given
         self.host = shape_nodes(graph)
+        self.extreme = compared_with_their_extrema(graph)
         # What a scan has stacked in each step alike, where that's known.
         self.steady: dict[Node, Value] = {}
 
@@ -77,6 +81,8 @@ class Tracing(Lowering):
                 self.values[node] = computed(node, operands)
                 return
         super()._visit(node)
+        if node in self.extreme and node.primitive.name not in COMPUTED_ONCE:
+            self.values[node] = materialized(self, self.values[node])
 
     def _is_early(self, node: Node) -> bool:
         """Whether a node decides shapes, or is arithmetic with sizes."""
@@ -107,6 +113,17 @@ def rounded(e: Tracing, x: Value) -> Value:
     nothing = lax.broadcast(e.value(NOTHING), x.shape)
     bits = lax.bitwise_xor(lax.bitcast_convert_type(x, np.uint16), nothing)
     return lax.bitcast_convert_type(bits, x.dtype)
+
+
+def materialized(e: Tracing, x: Value) -> Value:
+    """x in memory of its own, the same for all its uses.
+
+    Fused into each of them, it's contracted otherwise (a product that has another use isn't), and
+    no element equals the maximum. XLA drops an `optimization_barrier` before it fuses; a branch
+    that depends on an argument stays.
+    """
+    is_nothing = lax.eq(e.value(NOTHING), NOTHING.attrs["value"].array)
+    return lax.cond(is_nothing, lambda x: x, jax.numpy.zeros_like, x)
 
 
 def same_sizes(*sizes: Any) -> None:
