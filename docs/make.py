@@ -16,8 +16,9 @@ from kameleon.backend import leaked
 from kameleon.backend.leaked.parts import Part
 from kameleon.engines import Engine
 from kameleon.errors import KameleonError
+from kameleon.gradients import GRADIENTS, ZERO
 from kameleon.ir.node import Node
-from kameleon.ir.primitive import ITEM, LEAVES, REGISTRY, ZERO, Primitive, input_node
+from kameleon.ir.primitive import ITEM, LEAVES, REGISTRY, Primitive, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines
@@ -105,10 +106,11 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def gradient_of(primitive: Primitive) -> str:
-    """What the record says about the gradient."""
-    if primitive.gradient is ZERO:
+    """What the table says about the gradient."""
+    rule = GRADIENTS[primitive.name]
+    if rule is ZERO:
         return "flat"
-    return primitive.gradient if isinstance(primitive.gradient, str) else "rule"
+    return rule if isinstance(rule, str) else "rule"
 
 
 def primitives_page() -> str:

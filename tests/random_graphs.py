@@ -22,7 +22,8 @@ from kameleon.ir.rewrite import closed
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan
-from kameleon.prims.indexing import gather, scatter_add, sizes_product, take_along
+from kameleon.prims.filling import full_like, scaled
+from kameleon.prims.indexing import gather, scatter_add, take_along
 from kameleon.prims.linalg import contract
 from kameleon.prims.movement import (
     broadcast_like,
@@ -37,7 +38,7 @@ from kameleon.prims.movement import (
     unslice,
 )
 from kameleon.prims.reduce import mean, reduce_max, reduce_prod, reduce_sum, spread
-from kameleon.prims.sizes import dims_of, size_of
+from kameleon.prims.sizes import dims_of, size_of, sizes_product
 
 Array = np.ndarray[Any, Any]
 LARGEST = 300  # elements of a tensor
@@ -136,7 +137,7 @@ def step(table: dict[str, Step]) -> Callable[[Step], Step]:
 
 def constant_like(x: Node, number: int) -> Node:
     """A filled tensor; 0, 1 and others that rules look for."""
-    return ew.full_like(x, (0.0, 1.0, -1.0, 2.0, 0.5)[number % 5])
+    return full_like(x, (0.0, 1.0, -1.0, 2.0, 0.5)[number % 5])
 
 
 def partner(t: Trial, x: Node, number: int) -> list[Node]:
@@ -206,7 +207,7 @@ def power(t: Trial, x: Node, a: int, b: int) -> Node:
 @step(SMOOTH)
 def quotient(t: Trial, x: Node, a: int, b: int) -> Node:
     p, q = partner(t, x, a)
-    return ew.div(p, ew.add(ew.square(q), ew.full_like(q, 1)))
+    return ew.div(p, ew.add(ew.square(q), full_like(q, 1)))
 
 
 @step(SMOOTH)
@@ -393,14 +394,14 @@ def ordered(t: Trial, x: Node, a: int, b: int) -> Node | None:
 
 @step(ROUGH)
 def truncated(t: Trial, x: Node, a: int, b: int) -> Node:
-    whole = ew.cast(ew.tanh(ew.scaled(x, 0.5)), ("int32", "uint8", "int64")[a % 3])
-    return ew.cast(ew.add(ew.mul(whole, whole), ew.full_like(whole, b % 2)), "float64")
+    whole = ew.cast(ew.tanh(scaled(x, 0.5)), ("int32", "uint8", "int64")[a % 3])
+    return ew.cast(ew.add(ew.mul(whole, whole), full_like(whole, b % 2)), "float64")
 
 
 @step(ROUGH)
 def chosen(t: Trial, x: Node, a: int, b: int) -> Node:
     p, q = partner(t, x, a)
-    return ew.select(ew.gt(p, ew.full_like(p, 0)), p if b % 2 else q, q)
+    return ew.select(ew.gt(p, full_like(p, 0)), p if b % 2 else q, q)
 
 
 @step(ROUGH)
@@ -429,7 +430,7 @@ def scanned(t: Trial, x: Node, a: int, b: int) -> Node | None:
     if x.ndim < 2:
         return None
     first = move_axis(x, a % x.ndim, 0)
-    zero = ew.full_like(reduce_sum(first, (0,)), 0.1)
+    zero = full_like(reduce_sum(first, (0,)), 0.1)
     const = ew.constant(0.5)
     row = TensorType(first.shape[1:], x.dtype)
 
@@ -437,7 +438,7 @@ def scanned(t: Trial, x: Node, a: int, b: int) -> Node | None:
         new = ew.sin(ew.add(ew.mul(h, row), broadcast_to(c, dims_of(h))))
         if b & 4 and row.ndim:
             inner = TensorType(row.shape[1:], row.dtype)
-            start = ew.full_like(reduce_sum(row, (0,)), 0.2)
+            start = full_like(reduce_sum(row, (0,)), 0.2)
             body = _body([inner, inner], lambda s, r: [ew.tanh(ew.add(s, r))])
             (last,), _ = run_scan(body, [], [start], [row])
             new = ew.add(new, spread(last, row, (0,)))
@@ -462,8 +463,8 @@ INNER: list[Callable[..., Node]] = [
     lambda v, m, i, j: reshape(reshape(v[i], [1, *dims_of(v[i])]), dims_of(v[j])),
     lambda v, m, i, j: REGISTRY["cumsum"](v[i], axis=0),
     lambda v, m, i, j: slice_axis(concatenate([v[i], v[j]], 0), 0, None, None, 2),
-    lambda v, m, i, j: ew.mul(ew.full_like(v[i], 0.5), v[i]),
-    lambda v, m, i, j: ew.select(ew.gt(v[i], ew.full_like(v[i], -9.0)), v[i], v[j]),
+    lambda v, m, i, j: ew.mul(full_like(v[i], 0.5), v[i]),
+    lambda v, m, i, j: ew.select(ew.gt(v[i], full_like(v[i], -9.0)), v[i], v[j]),
 ]
 
 
@@ -490,7 +491,7 @@ def looped(t: Trial, x: Node, a: int, b: int) -> Node | None:
     row = reduce_sum(x, (0,))
     others = tuple(range(x.ndim - 1))
     matrix = ew.tanh(contract(ew.sin(x), x, (others, others)))
-    operands = [matrix, ew.tanh(row), ew.full_like(row, 0.1), ew.sin(row)]
+    operands = [matrix, ew.tanh(row), full_like(row, 0.1), ew.sin(row)]
     types = [*(n.type for n in operands), TensorType(x.shape[1:], x.dtype)]
     body = _body(types, random_step(t, a, b))
     last, rows = run_scan(body, operands[:2], operands[2:], [x], bool(b & 1))

@@ -15,17 +15,18 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
+from kameleon.gradients import gradients
 from kameleon.ir.node import Node, walk
 from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.text import text_of
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify
-from kameleon.prims.elementwise import add, full_like, mul, sin, square
+from kameleon.prims.elementwise import add, mul, sin, square
+from kameleon.prims.filling import full_like
 from kameleon.prims.movement import broadcast_to, reshape
 from kameleon.prims.reduce import reduce_sum
 from kameleon.prims.sizes import dims_of
-from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 
 DEEP = 100_000

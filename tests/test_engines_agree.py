@@ -16,6 +16,7 @@ from kameleon.comparison.bisect import Search, evaluate
 from kameleon.comparison.problem import Problem
 from kameleon.comparison.result import difference
 from kameleon.engines import Engine
+from kameleon.gradients import gradients
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import CONSTANT, ITEM, input_node
 from kameleon.ir.program import Graph
@@ -23,7 +24,6 @@ from kameleon.ir.types import FLOAT32, FLOAT64, TensorType
 from kameleon.prims.elementwise import constant
 from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.engines import embedded
-from kameleon.transform.grad import gradients
 
 Array = np.ndarray[Any, Any]
 # Larger numbers on the way make last bits count.

@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("external",),
     ("ir",),
     ("prims",),
+    ("gradients",),
     ("analysis",),
     ("kernels",),
     ("transform",),

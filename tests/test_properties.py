@@ -18,6 +18,7 @@ from support import native_in
 
 from kameleon.engines._code import blocks, code
 from kameleon.engines.numpy.engine import engine
+from kameleon.gradients import gradients
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
@@ -28,7 +29,6 @@ from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.compiler import _fold
 from kameleon.runtime.function import Function
 from kameleon.testing import check_gradients
-from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]

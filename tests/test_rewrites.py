@@ -15,6 +15,8 @@ from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
+from kameleon.prims.filling import full_like
+from kameleon.prims.linalg import contract
 from kameleon.prims.movement import broadcast_to
 from kameleon.prims.sizes import size_of
 from kameleon.runtime.compiler import _fold
@@ -70,7 +72,7 @@ SIGNS: dict[str, Callable[[Node], Node]] = {
     "-x + x": lambda x: ew.add(ew.neg(x), x),
     "-x - x": lambda x: ew.sub(ew.neg(x), x),
     "x - -x": lambda x: ew.sub(x, ew.neg(x)),
-    "x or x": lambda x: ew.select(ew.gt(x, ew.full_like(x, 0)), x, x),
+    "x or x": lambda x: ew.select(ew.gt(x, full_like(x, 0)), x, x),
 }
 
 
@@ -90,3 +92,18 @@ def test_what_is_known_to_be_1_is_stretched() -> None:
         assert engine.compile(graph)(given)[0].tolist() == [[1.0] * 3] * 2
         with pytest.raises(ShapeError):
             engine.compile(graph)([np.ones((2, 3)), given[1]])
+
+
+@pytest.mark.parametrize("batch", [0, 1], ids=["matrices", "batches"])
+def test_a_sum_over_nothing_is_known(batch: int) -> None:
+    """Also where other sizes aren't; libraries have left memory as it was, or ended the process."""
+    lead, axes = (None,) * batch, tuple(range(batch))
+    a, b = (
+        input_node(TensorType((*lead, *shape), as_dtype("float64")))
+        for shape in ((None, 0), (0, 3))
+    )
+    product = contract(a, b, ((1 + batch,), (batch,)), (axes, axes))
+    simple = simplify(Graph([a, b], [product]), engine.native, _fold)
+    assert "contract" not in {node.primitive.name for node in simple.nodes}
+    given = [np.zeros((*(2,) * batch, 4, 0)), np.zeros((*(2,) * batch, 0, 3))]
+    np.testing.assert_array_equal(engine.compile(simple)(given)[0], np.zeros((*(2,) * batch, 4, 3)))

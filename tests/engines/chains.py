@@ -11,11 +11,11 @@ from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
-from kameleon.prims.indexing import sizes_product
+from kameleon.prims.filling import full_like
 from kameleon.prims.linalg import contract
 from kameleon.prims.movement import concatenate, pad, reshape, slice_axis, transpose
 from kameleon.prims.reduce import mean, reduce_max, reduce_min, reduce_prod, reduce_sum
-from kameleon.prims.sizes import dims_of
+from kameleon.prims.sizes import dims_of, sizes_product
 from kameleon.testing.cases.case import pool
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ INTEGERS = ("int8", "int32", "int64", "uint8", "uint32", "uint64")
 def number(x: Node, random: Random) -> Node:
     """A constant of the type of x."""
     value = random.choice(NUMBERS)
-    return ew.full_like(x, float(value) if x.dtype.is_float else abs(int(value * 2)))
+    return full_like(x, float(value) if x.dtype.is_float else abs(int(value * 2)))
 
 
 def weights(random: Random, *shape: int, dtype: Any) -> Node:
@@ -119,15 +119,15 @@ def along(name: str) -> Link:
 
 def gate(x: Node, random: Random) -> Node:
     """x * sigmoid(c x)"""
-    return ew.mul(x, REGISTRY["sigmoid"](ew.mul(x, ew.full_like(x, 1.702))))
+    return ew.mul(x, REGISTRY["sigmoid"](ew.mul(x, full_like(x, 1.702))))
 
 
 def bell(x: Node, random: Random) -> Node:
     """x * (1 + tanh(a (x + b x**3))) / 2"""
-    cube = ew.mul(ew.mul(x, x), ew.mul(x, ew.full_like(x, 0.044715)))
-    inner = ew.mul(ew.add(x, cube), ew.full_like(x, 0.7978845608))
-    outer = ew.add(REGISTRY["tanh"](inner), ew.full_like(x, 1.0))
-    return ew.mul(ew.mul(x, ew.full_like(x, 0.5)), outer)
+    cube = ew.mul(ew.mul(x, x), ew.mul(x, full_like(x, 0.044715)))
+    inner = ew.mul(ew.add(x, cube), full_like(x, 0.7978845608))
+    outer = ew.add(REGISTRY["tanh"](inner), full_like(x, 1.0))
+    return ew.mul(ew.mul(x, full_like(x, 0.5)), outer)
 
 
 def normalised(x: Node, random: Random) -> Node:
@@ -137,7 +137,7 @@ def normalised(x: Node, random: Random) -> Node:
     axis = len(x.shape) - 1
     centred = ew.sub(x, _stretched(mean(x, (axis,)), x))
     spread = mean(ew.mul(centred, centred), (axis,))
-    root = REGISTRY["sqrt"](ew.add(spread, ew.full_like(spread, 1e-3)))
+    root = REGISTRY["sqrt"](ew.add(spread, full_like(spread, 1e-3)))
     return ew.div(centred, _stretched(root, x))
 
 

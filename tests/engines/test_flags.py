@@ -15,7 +15,8 @@ from kameleon.errors import KameleonError
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.ir.verify import verify
-from kameleon.prims.elementwise import cast, constant, full_like, maximum, minimum, sub
+from kameleon.prims.elementwise import cast, constant, maximum, minimum, sub
+from kameleon.prims.filling import full_like
 from kameleon.prims.movement import broadcast_to
 from kameleon.prims.sizes import as_node, dims_of
 from kameleon.runtime.engines import embedded

@@ -17,7 +17,8 @@ from kameleon.engines.onnxruntime.engine import faulty_optimizers
 from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import full_like, mul
+from kameleon.prims.elementwise import mul
+from kameleon.prims.filling import full_like
 from kameleon.prims.linalg import contract
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled_anew

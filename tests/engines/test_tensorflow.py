@@ -17,7 +17,8 @@ from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import constant, full_like
+from kameleon.prims.elementwise import constant
+from kameleon.prims.filling import full_like
 from kameleon.prims.indexing import argsort
 from kameleon.prims.movement import concatenate, reshape, slice_axis, transpose
 from kameleon.prims.pool import max_pool, unpool
@@ -356,3 +357,12 @@ def test_kernels_tell_the_optimiser_nothing_wrong(tensorflow: Engine, primitive:
                 except Exception:
                     continue  # it was seen
                 assert [int(n) for n in found] == [values[i].shape[j] for i, j in sizes], case.id
+
+
+def test_products_over_nothing_may_be_added_to() -> None:
+    """oneDNN ended the process where the two were fused, and the size wasn't known before."""
+    x, y, b = K.placeholder((None, None)), K.placeholder((None, 2)), K.variable([1.0, 2.0])
+    f = K.function([x, y], [K.tanh(K.dot(x, y) + b)], engine="tensorflow")
+    for rows in (1, 3, 1):
+        feeds = [np.ones((rows, 0), "float32"), np.ones((0, 2), "float32")]
+        np.testing.assert_allclose(f(feeds)[0], np.tanh([[1.0, 2.0]] * rows), rtol=1e-6)

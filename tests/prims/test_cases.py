@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from kameleon.engines._base import Engine
-from kameleon.ir.primitive import REGISTRY, ZERO
+from kameleon.gradients import GRADIENTS, SUBJECTS, ZERO, gradients
+from kameleon.ir.primitive import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.testing import (
@@ -20,7 +21,6 @@ from kameleon.testing import (
 from kameleon.testing.cases import CASES, ELSEWHERE
 from kameleon.testing.conformance import BY_PRIMITIVE, SIZES, cases_of, is_composite
 from kameleon.testing.contract import CONTRACT
-from kameleon.transform.grad import gradients
 
 # Gradients that differences can't tell: rounding to another dtype is steps. See test_pins.py.
 PINNED = {"cast"}
@@ -95,18 +95,19 @@ def test_a_case_contains_its_primitive() -> None:
         assert case.primitive in names, case.id
 
 
+def test_every_primitive_has_one_gradient() -> None:
+    assert set(GRADIENTS) == set(REGISTRY)
+    assert len(GRADIENTS) == sum(len(subject.RULES) for subject in SUBJECTS)
+
+
 def test_every_gradient_is_checked() -> None:
     checked = {case.primitive for case in CASES if case.wrt} | PINNED
-    have = {
-        p.name
-        for p in REGISTRY.values()
-        if p.gradient is not ZERO and not isinstance(p.gradient, str)
-    }
+    have = {name for name, rule in GRADIENTS.items() if rule is not ZERO and type(rule) is not str}
     assert have - set(ELSEWHERE) <= checked
 
 
 def test_flat_primitives_pass_no_gradient() -> None:
-    flat = [case for case in CASES if REGISTRY[case.primitive].gradient is ZERO]
+    flat = [case for case in CASES if GRADIENTS[case.primitive] is ZERO]
     pairs = [(case, inputs) for case in flat if (inputs := case.inputs(known=True))]
     floats = [(c, r, xs) for c, xs in pairs for r in c.results(xs) if r.dtype.is_float]
     assert len({case.primitive for case, _, _ in floats}) >= 4

@@ -15,6 +15,7 @@ import pytest
 from support import native_in
 
 from kameleon.engines.numpy.engine import engine
+from kameleon.gradients import gradients
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node
 from kameleon.ir.program import Graph
@@ -24,7 +25,6 @@ from kameleon.prims.elementwise import constant, mul
 from kameleon.prims.reduce import reduce_sum
 from kameleon.prims.sizes import Size
 from kameleon.prims.windows import Window
-from kameleon.transform.grad import gradients
 from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]

@@ -18,11 +18,13 @@ from kameleon.errors import (
     KameleonError,
     ShapeError,
 )
+from kameleon.gradients import gradients
 from kameleon.ir.node import Node
 from kameleon.ir.primitive import REGISTRY, input_node, leaf
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan, while_
+from kameleon.prims.filling import full_like, scaled
 from kameleon.prims.indexing import gather, scatter_add, take_along
 from kameleon.prims.linalg import contract, matmul
 from kameleon.prims.movement import broadcast_to, concatenate, pad, reshape, slice_axis, transpose
@@ -31,7 +33,6 @@ from kameleon.prims.reduce import reduce_max, reduce_prod, reduce_sum
 from kameleon.prims.windows import Window
 from kameleon.runtime.function import Function
 from kameleon.testing.cases.case import Array, body, type_of
-from kameleon.transform.grad import gradients
 
 P: dict[str, Any] = {**REGISTRY}
 
@@ -41,7 +42,7 @@ def total(x: Node) -> Node:
 
 
 def fill(x: Node, value: float) -> Node:
-    return ew.full_like(x, value)
+    return full_like(x, value)
 
 
 def inputs_of(*values: Any) -> tuple[list[Node], list[Array]]:
@@ -58,6 +59,22 @@ def gradient_of(engine: Engine, build: Callable[..., Node], *values: Any) -> lis
 
 
 # --- gradients at kinks, ties and masked infinities ---------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["log", "log1p", "sqrt", "pow"])
+def test_gradients_are_linear_in_a_cotangent_of_zero(name: str, engine: Engine) -> None:
+    """The cotangent t of f(x) is 0 here; the gradient t * f'(x) still grows with it."""
+    x, t = np.array([0.25, 4.0]), np.zeros(2)
+
+    def slope(t: Node, x: Node) -> Node:
+        y = P[name](x, fill(x, 3.0)) if name == "pow" else P[name](x)
+        (g,) = gradients(ew.mul(t, y), [x])
+        assert g is not None
+        return g
+
+    want = {"log": 1 / x, "log1p": 1 / (1 + x), "sqrt": 0.5 / np.sqrt(x), "pow": 3 * x**2}
+    found, _ = gradient_of(engine, slope, t, x)
+    np.testing.assert_allclose(found, want[name], rtol=1e-6)
 
 
 class Pin(NamedTuple):
@@ -137,7 +154,7 @@ GRADIENTS: dict[str, Pin] = {
     ),
     "stop_gradient": Pin(lambda x: ew.mul(x, P["stop_gradient"](x)), ([2.0, 3.0],), ([2, 3],)),
     "with_gradient follows its rule": Pin(
-        lambda x: P["with_gradient"](ew.sin(x), x, rule=lambda g: [ew.scaled(g, 3)]),
+        lambda x: P["with_gradient"](ew.sin(x), x, rule=lambda g: [scaled(g, 3)]),
         ([2.0, 3.0],),
         ([3, 3],),
     ),
@@ -188,9 +205,7 @@ def test_gradient_by_nodes_that_depend_on_each_other(engine: Engine) -> None:
 def loop_of(x: Node) -> Node:
     types = [x.type]
     go = body(types, lambda x: [ew.lt(total(x), ew.constant(9.0))])
-    return while_(x, condition=go, body=body(types, lambda x: [ew.scaled(x, 2)]), consts=0).results[
-        0
-    ]
+    return while_(x, condition=go, body=body(types, lambda x: [scaled(x, 2)]), consts=0).results[0]
 
 
 def test_a_loop_has_no_gradient_and_says_why() -> None:

@@ -93,8 +93,8 @@ def _close(got: Array, want: Array, units: float, least: float) -> Any:
 
 def slopes(case: Case, y: Any, inputs: list[Any]) -> list[tuple[int, Any]]:
     """The gradients that there are, each with the number of its operand."""
+    from kameleon.gradients import gradients
     from kameleon.prims.reduce import reduce_sum
-    from kameleon.transform.grad import gradients
 
     if not y.dtype.is_float:
         return []

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..ir.node import Node
 from ..prims import elementwise as ew
-from ..prims.indexing import sizes_product
 from ..prims.movement import broadcast_to, concatenate, reshape, slice_axis
-from ..prims.sizes import Size, dims_of
+from ..prims.sizes import Size, dims_of, sizes_product
 
 
 def times(a: Size, b: Size) -> Size:

@@ -9,6 +9,7 @@ import numpy as np
 from ..ir.node import Node
 from ..prims import elementwise as ew
 from ..prims import special
+from ..prims.filling import full_like, scaled
 from ._tensors import (
     Tensor,
     TensorLike,
@@ -94,14 +95,14 @@ def _positive_part(x: Node) -> Node:
 
 def _leaky(x: Node, slope: float) -> Node:
     """x times its slope, 1 or `slope`: the gradient is a product with the same slopes."""
-    positive = ew.gt(x, ew.full_like(x, 0))
-    return ew.mul(x, ew.select(positive, ew.full_like(x, 1), ew.full_like(x, slope)))
+    positive = ew.gt(x, full_like(x, 0))
+    return ew.mul(x, ew.select(positive, full_like(x, 1), full_like(x, slope)))
 
 
 def _above(x: Node, floor: Any) -> Node:
     """x above the threshold, 0 at it and below; NaN stays."""
     below, y = broadcast_together((binary(ew.le, x, floor, "relu"), x), "relu")
-    return ew.select(below, ew.full_like(y, 0), y)
+    return ew.select(below, full_like(y, 0), y)
 
 
 def elu(x: TensorLike, alpha: Any = 1.0) -> Tensor:
@@ -128,7 +129,7 @@ def elu(x: TensorLike, alpha: Any = 1.0) -> Tensor:
     if isinstance(scale, Node):
         scale = ew.cast(scale, x.dtype)
     scaled = binary(ew.mul, y, scale, "elu")
-    positive, y, scaled = broadcast_together((ew.gt(x, ew.full_like(x, 0)), y, scaled), "elu")
+    positive, y, scaled = broadcast_together((ew.gt(x, full_like(x, 0)), y, scaled), "elu")
     return ew.select(positive, y, scaled)
 
 
@@ -184,7 +185,7 @@ def softsign(x: TensorLike) -> Tensor:
     array([-0.5 ,  0.  ,  0.75], dtype=float32)
     """
     x = as_float(x, "softsign")
-    return ew.div(x, ew.add(ew.abs(x), ew.full_like(x, 1)))
+    return ew.div(x, ew.add(ew.abs(x), full_like(x, 1)))
 
 
 def sigmoid(x: TensorLike) -> Tensor:
@@ -217,8 +218,8 @@ def hard_sigmoid(x: TensorLike) -> Tensor:
     array([0. , 0.5, 0.7, 1. ], dtype=float32)
     """
     x = as_float(x, "hard_sigmoid")
-    line = ew.add(ew.scaled(x, 0.2), ew.full_like(x, 0.5))
-    return ew.clip_by(line, ew.full_like(line, 0), ew.full_like(line, 1))
+    line = ew.add(scaled(x, 0.2), full_like(x, 0.5))
+    return ew.clip_by(line, full_like(line, 0), full_like(line, 1))
 
 
 def tanh(x: TensorLike) -> Tensor:

@@ -11,11 +11,11 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..prims.control import check, with_gradient
-from ..prims.elementwise import cast, constant, full_like, gt, logical_and, select
+from ..prims.elementwise import cast, constant, gt, logical_and, select
+from ..prims.filling import full_like
 from ..prims.indexing import gather
 from ..prims.movement import broadcast_to, iota, reshape, slice_axis
 from ..prims.sizes import as_node, dims_of, plus, size_of
-from ..prims.special import zeros_like
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (
     Tensor,
@@ -324,7 +324,7 @@ def _rule(
     """The share of one result in the arguments' cotangents: the others' are zero."""
 
     def rule(g: Node) -> list[Node | None]:
-        gs = [g if j == i else zeros_like(r) for j, r in enumerate(results)]
+        gs = [g if j == i else full_like(r, 0) for j, r in enumerate(results)]
         parts = grad(*gs)
         parts = parts if isinstance(parts, (list, tuple)) else [parts]
         if len(parts) != len(xs):

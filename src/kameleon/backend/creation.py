@@ -12,9 +12,8 @@ from ..ir.primitive import INPUT, VARIABLE
 from ..ir.types import INT32, TensorType, as_dtype
 from ..prims import elementwise as ew
 from ..prims.control import identity as identity_primitive
-from ..prims.indexing import sizes_product
 from ..prims.movement import broadcast_to, stack
-from ..prims.sizes import as_node, dims_of
+from ..prims.sizes import as_node, dims_of, sizes_product
 from ..runtime.function import as_numpy
 from ..runtime.state import Cell
 from ._tensors import (

@@ -15,18 +15,8 @@ from ..ir.node import Node, context, unique_name
 from ..ir.types import INT64, join_dims, show_shape
 from ..prims import ctc
 from ..prims.control import check
-from ..prims.elementwise import (
-    add,
-    cast,
-    full_like,
-    ge,
-    le,
-    log,
-    logical_and,
-    logical_not,
-    lt,
-    sub,
-)
+from ..prims.elementwise import add, cast, ge, le, log, logical_and, logical_not, lt, sub
+from ..prims.filling import full_like
 from ..prims.indexing import nonzero
 from ..prims.movement import broadcast_to, iota, reshape, stack
 from ..prims.random import wide

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..prims import elementwise as ew
 from ..prims.control import identity
+from ..prims.filling import full_like
 from ._tensors import Tensor, TensorLike, as_float, as_number, binary
 
 __all__ = [
@@ -78,7 +79,7 @@ def sqrt(x: TensorLike) -> Tensor:
     array([2., 0.], dtype=float32)
     """
     x = as_float(x, "sqrt")
-    return ew.sqrt(ew.maximum(x, ew.full_like(x, 0)))
+    return ew.sqrt(ew.maximum(x, full_like(x, 0)))
 
 
 def exp(x: TensorLike) -> Tensor:

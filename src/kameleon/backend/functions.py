@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import ArgumentError
+from ..gradients import gradients as gradients_of
 from ..ir.node import Node, Update
 from ..ir.types import Shape
 from ..prims.control import stop_gradient as stop
 from ..runtime import engines
 from ..runtime.function import Function
 from ..runtime.state import session
-from ..transform.grad import gradients as gradients_of
 from ._tensors import Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of

@@ -11,6 +11,7 @@ from ..ir.types import INT32, INT64, join_shapes, show_shape
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims import special
+from ..prims.filling import full_like
 from ..prims.indexing import take_along
 from ..prims.movement import broadcast_to, expand_dims, pad, reshape
 from ..prims.sizes import as_node, dims_of, size_of
@@ -86,7 +87,7 @@ def _sigmoid_logits(p: Node) -> Node | None:
 def _clipped(p: Node) -> Node:
     """Probabilities kept off 0 and 1 by `K.epsilon()`."""
     epsilon = config.epsilon()
-    return ew.clip_by(p, ew.full_like(p, epsilon), ew.full_like(p, 1 - epsilon))
+    return ew.clip_by(p, full_like(p, epsilon), full_like(p, 1 - epsilon))
 
 
 def _check_alike(what: str, target: Node, output: Node) -> None:
@@ -241,10 +242,10 @@ def binary_crossentropy(
     if logits is not None:  # log(1 + exp(x)) - t * x
         return ew.sub(special.softplus(logits), ew.mul(target, logits))
     p, epsilon = _clipped(output), config.epsilon()
-    positive = ew.mul(target, ew.log(ew.add(p, ew.full_like(p, epsilon))))
+    positive = ew.mul(target, ew.log(ew.add(p, full_like(p, epsilon))))
     # 1 + epsilon is one constant: from 1 - p the digits of p near 1 would be gone already.
-    failure = ew.log(ew.sub(ew.full_like(p, 1 + epsilon), p))
-    negative = ew.mul(ew.sub(ew.full_like(target, 1), target), failure)
+    failure = ew.log(ew.sub(full_like(p, 1 + epsilon), p))
+    negative = ew.mul(ew.sub(full_like(target, 1), target), failure)
     return ew.neg(ew.add(positive, negative))
 
 
@@ -284,7 +285,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any) -> Tensor:
     join_shapes(x.shape[:1], index.shape, what)
     top = as_node(size_of(x, 1))
     index = ew.cast(index, INT64)
-    zero, last = ew.full_like(index, 0), broadcast_to(ew.cast(top, INT64), dims_of(index))
+    zero, last = full_like(index, 0), broadcast_to(ew.cast(top, INT64), dims_of(index))
     inside = ew.logical_and(ew.ge(index, zero), ew.lt(index, last))
     safe = ew.select(inside, index, zero)
     # Where there are no classes at all, there's still something to read.
@@ -293,5 +294,5 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any) -> Tensor:
     better = ew.gt(x, broadcast_to(own, dims_of(x)))
     count = rd.reduce_sum(ew.cast(better, INT32), (1,))
     limit = broadcast_to(ew.cast(as_node(size_or_node(k, what)), INT32), dims_of(count))
-    finite = rd.reduce_all(ew.lt(ew.abs(x), ew.full_like(x, float("inf"))), (1,))
+    finite = rd.reduce_all(ew.lt(ew.abs(x), full_like(x, float("inf"))), (1,))
     return ew.logical_and(ew.logical_and(inside, finite), ew.lt(count, limit))

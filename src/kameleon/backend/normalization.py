@@ -10,6 +10,7 @@ from ..ir.node import Node
 from ..ir.types import show_shape
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_like, reshape
 from ..prims.sizes import dims_of
 from ._tensors import (
@@ -36,9 +37,9 @@ def _affine(x: Node, scale: Node, shift: Node, what: str) -> Node:
 
 def _inverse_deviation(variance: Node, epsilon: Any) -> Node:
     """1 / sqrt(variance + epsilon), in the dtype of the variance."""
-    one = ew.full_like(variance, 1)
+    one = full_like(variance, 1)
     if not isinstance(epsilon, Node):
-        return ew.div(one, ew.sqrt(ew.add(variance, ew.full_like(variance, float(epsilon)))))
+        return ew.div(one, ew.sqrt(ew.add(variance, full_like(variance, float(epsilon)))))
     total = ew.add(*broadcast_together((variance, ew.cast(epsilon, variance.dtype)), "epsilon"))
     return ew.div(one, ew.sqrt(total))
 
@@ -199,6 +200,6 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
     x = as_float(x, "l2_normalize")
     axes = axes_of(x, axis, "l2_normalize")
     squares = rd.reduce_sum(ew.square(x), axes)
-    safe = ew.maximum(squares, ew.full_like(squares, L2_FLOOR))
-    factor = ew.div(ew.full_like(safe, 1), ew.sqrt(safe))
+    safe = ew.maximum(squares, full_like(squares, L2_FLOOR))
+    factor = ew.div(full_like(safe, 1), ew.sqrt(safe))
     return ew.mul(x, rd.spread(factor, x, axes))

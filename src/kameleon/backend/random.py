@@ -18,7 +18,8 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.types import DType, show_shape
 from ..prims import random as draws
-from ..prims.elementwise import add, cast, div, eq, full_like, mul, scaled, select, sub
+from ..prims.elementwise import add, cast, div, eq, mul, select, sub
+from ..prims.filling import full_like, scaled
 from ..prims.movement import broadcast_to
 from ..prims.sizes import Size, dims_of, size_of
 from . import _seeds

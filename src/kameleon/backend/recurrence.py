@@ -8,10 +8,10 @@ from typing import Any
 from ..errors import ShapeError
 from ..ir.node import Node, walk
 from ..prims.elementwise import cast, select
+from ..prims.filling import full_like, zeros
 from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
 from ..prims.reduce import reduce_any, reduce_sum
 from ..prims.sizes import dims_of
-from ..prims.special import zeros, zeros_like
 from ..runtime import state
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor
@@ -111,7 +111,7 @@ class _Step:
     ) -> tuple[Node, list[Node]]:
         """The step where the mark is set; else what was before (zeros, if nothing was)."""
         output, new = self(x, states)
-        old = zeros_like(output) if before is None else before
+        old = full_like(output, 0) if before is None else before
         kept = [keep(mark, n, s) for n, s in zip(new, states, strict=True)]
         return keep(mark, output, old), kept
 

@@ -10,6 +10,7 @@ from ..ir.types import BOOL
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims.control import identity
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_to
 from ..prims.sizes import dims_of
 from ._tensors import (
@@ -199,8 +200,8 @@ def _whole_mean(x: Node, axes: rd.Axes) -> Node:
     """The mean of integers, cut towards zero: floor((total + count - 1) / count) below zero."""
     total = rd.reduce_sum(x, axes)
     count = broadcast_to(rd.count_of(x, axes, x.dtype), dims_of(total))
-    rounding = ew.sub(count, ew.full_like(count, 1))
-    negative = ew.lt(total, ew.full_like(total, 0))
+    rounding = ew.sub(count, full_like(count, 1))
+    negative = ew.lt(total, full_like(total, 0))
     return ew.floor_div(ew.select(negative, ew.add(total, rounding), total), count)
 
 
@@ -218,9 +219,9 @@ def _variance(x: Node, axes: rd.Axes) -> Node:
 def _deviation(x: Node, axes: rd.Axes) -> Node:
     """sqrt(variance), with gradient 0 where the variance is 0 (0 * inf otherwise)."""
     variance = rd.variance(x, axes)[1]
-    zero = ew.full_like(variance, 0)
+    zero = full_like(variance, 0)
     flat = ew.eq(variance, zero)
-    safe = ew.select(flat, ew.full_like(variance, 1), variance)
+    safe = ew.select(flat, full_like(variance, 1), variance)
     return ew.select(flat, zero, ew.sqrt(safe))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..backend.functions import BackendFunction
 from ..errors import ArgumentError, FeedError, GradientError
+from ..gradients import gradients
 from ..ir.node import Node
 from ..ir.program import Graph, Program, collect
 from ..ir.rewrite import closed, substitute
@@ -21,7 +22,6 @@ from ..prims.elementwise import constant
 from ..runtime.engines import embedded
 from ..runtime.function import Function, feed_of
 from ..runtime.state import numpy_values
-from ..transform.grad import gradients
 
 Array = Any
 NAME = "compare"

@@ -18,17 +18,8 @@ from ..ir.rewrite import substitute
 from ..ir.sizes import Sizes
 from ..ir.types import INT64, TensorType
 from ..prims.constants import bare
-from ..prims.elementwise import (
-    cast,
-    constant,
-    full_like,
-    ge,
-    logical_and,
-    logical_not,
-    logical_or,
-    lt,
-    ne,
-)
+from ..prims.elementwise import cast, constant, ge, logical_and, logical_not, logical_or, lt, ne
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_to, concatenate, reshape
 from ..prims.reduce import reduce_all, reduce_any
 from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin

@@ -1,21 +1,19 @@
 """The record of a primitive, and how one is declared and applied.
 
-A primitive is declared once: `infer` gives the result's type, `gradient` its reverse rule in
-terms of primitives, `expand` its meaning in simpler primitives (composites only). Engines hold
-the numerics. Operators on nodes are installed by the K surface; rules call primitives.
+A primitive is declared once: `infer` gives the result's type, `expand` its meaning in simpler
+primitives (composites only). Its gradient stands in the table of `gradients/`; engines hold the
+numerics. Operators on nodes are installed by the K surface; rules call primitives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import GraphError
 from .node import NO_ATTRS, Node, context
 from .types import TensorType
 
-# Cotangents of the results (None: zero) and which operands want one -> theirs (None: zero).
-Pullback = Callable[[Node, tuple[Node | None, ...], tuple[bool, ...]], Sequence[Node | None]]
 Infer = Callable[..., TensorType | tuple[TensorType, ...]]
 
 REGISTRY: dict[str, Primitive] = {}
@@ -29,28 +27,24 @@ class Primitive:
         infer: `(*operands, **attrs) -> TensorType`, or a tuple of them for several results;
             raises ShapeError or DTypeError. The attributes are its keyword-only parameters; what
             each may be is declared in `ir.attributes`.
-        gradient: one rule per operand, `(g, y, *operands, **attrs) -> cotangent`, or None where
-            the operand has no influence; or a `Pullback` for all at once (`jointly`); or a
-            string: the reason why there is none (an error where one is needed); or `ZERO`.
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.
     """
 
-    __slots__ = ("doc", "elementwise", "expand", "gradient", "infer", "name", "title")
+    __slots__ = ("doc", "elementwise", "expand", "infer", "name", "title")
 
     def __init__(
         self,
         name: str,
         infer: Infer,
-        gradient: Any,
         doc: str,
         expand: Callable[..., Any] | None = None,
         title: str | None = None,
         elementwise: bool = False,
     ):
         self.name, self.infer, self.doc = name, infer, doc
-        self.gradient, self.expand = gradient, expand
+        self.expand = expand
         self.title = title or name.title().replace("_", "")
         self.elementwise = elementwise
         if name in REGISTRY:
@@ -87,25 +81,6 @@ def current(node: Node) -> Node:
     return node
 
 
-class Zero:
-    """Gradient rule of a primitive whose result is flat wherever it is differentiable."""
-
-    def __repr__(self) -> str:
-        return "ZERO"
-
-
-ZERO = Zero()
-
-
-class jointly:  # noqa: N801 (reads as a word in the tables)
-    """Marks a `Pullback` that gives the cotangents of all operands at once."""
-
-    __slots__ = ("rule",)
-
-    def __init__(self, rule: Pullback):
-        self.rule = rule
-
-
 def _infer_item(producer: Node, *, index: int) -> TensorType:
     types: Any = producer.type  # of several results: a tuple
     found: TensorType = types[index]
@@ -125,7 +100,6 @@ class _Item(Primitive):
 ITEM = _Item(
     "item",
     _infer_item,
-    jointly(lambda y, gs, needed: (None,)),
     "result number `index` of a node that has several",
 )
 
@@ -136,7 +110,7 @@ def leaf(name: str, doc: str, title: str | None = None) -> Primitive:
     def infer() -> TensorType:
         raise GraphError(f"{name} nodes are made with their type")
 
-    return Primitive(name, infer, ZERO, doc, title=title)
+    return Primitive(name, infer, doc, title=title)
 
 
 INPUT = leaf("input", "a value given from outside", title="Placeholder")

@@ -34,7 +34,7 @@ def graph_to_data(graph: Graph, arrays: dict[str, np.ndarray]) -> dict[str, Any]
     """The graph as JSON data; its constants go to `arrays`, under new names.
 
     Raises:
-        GraphError: an attribute has no written form (the rule of `K.custom_gradient`).
+        GraphError: an attribute has no written form: the rule of a `with_gradient`, say.
     """
     number = {node: i for i, node in enumerate(graph.nodes)}
     rows = [

@@ -6,20 +6,15 @@ Bodies are closed graphs (`ir.program.Graph`); whatever they need is an operand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..errors import DTypeError, GraphError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, input_node, jointly
+from ..ir.primitive import Primitive
 from ..ir.program import Graph
-from ..ir.reverse import pullback
 from ..ir.types import BOOL, TensorType, join_shapes
-from .elementwise import full_like
 
-identity = Primitive("identity", lambda x: x.type, [lambda g, y, x: g], "x", title="Identity")
-stop_gradient = Primitive(
-    "stop_gradient", lambda x: x.type, ZERO, "x, taken as constant by gradients"
-)
+identity = Primitive("identity", lambda x: x.type, "x", title="Identity")
+stop_gradient = Primitive("stop_gradient", lambda x: x.type, "x, taken as constant by gradients")
 
 
 def _infer_check(x: Node, holds: Node, *, message: str) -> TensorType:
@@ -31,20 +26,13 @@ def _infer_check(x: Node, holds: Node, *, message: str) -> TensorType:
 check = Primitive(
     "check",
     _infer_check,
-    [lambda g, y, x, holds, message: g, None],
     "x; an error with `message` where not all of `holds` is true",
 )
-
-
-def _custom_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    parts = y.attrs["rule"](gs[0])
-    return [None, *(p if want else None for p, want in zip(parts, needed[1:], strict=True))]
 
 
 with_gradient = Primitive(
     "with_gradient",
     lambda y, *xs, rule: y.type,
-    jointly(_custom_back),
     "y; its cotangent goes to xs through `rule`, not to y",
 )
 
@@ -86,33 +74,9 @@ def _infer_cond(
     return tuple(loosened(a.type, b.type, "cond") for a, b in pairs)
 
 
-def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    live = [i for i, g in enumerate(gs) if g is not None]
-    wanted = [i for i, want in enumerate(needed[1:]) if want]
-    params = [input_node(gs[i].type) for i in live]
-    graphs = y.attrs["then"], y.attrs["otherwise"]
-    found = []
-    for branch in graphs:
-        outputs, wrt = [branch.outputs[i] for i in live], [branch.inputs[i] for i in wanted]
-        found.append(dict(zip(wanted, pullback(outputs, params, wrt, branch.inputs), strict=True)))
-    # Of some operands nothing but sizes is read: no cotangent goes to them.
-    wanted = [i for i in wanted if any(parts[i] is not None for parts in found)]
-    branches = []
-    for branch, parts in zip(graphs, found, strict=True):
-        filled = [full_like(branch.inputs[i], 0) if (p := parts[i]) is None else p for i in wanted]
-        branches.append(Graph([*branch.inputs, *params], filled))
-    node = cond(y.operands[0], *y.operands[1:], *(gs[i] for i in live),
-                then=branches[0], otherwise=branches[1])  # fmt: skip
-    back: list[Node | None] = [None] * len(needed)
-    for i, result in zip(wanted, node.results, strict=True):
-        back[i + 1] = result
-    return back
-
-
 cond = Primitive(
     "cond",
     _infer_cond,
-    jointly(_cond_back),
     "the outputs of `then` where the condition holds, else those of `otherwise`; one is run",
     title="cond",
 )
@@ -138,7 +102,6 @@ def _infer_while(
 while_ = Primitive(
     "while",
     _infer_while,
-    "its number of steps is unbounded; give maximum_iterations",
     "runs `body` on the carry as long as `condition` holds; both also get the first `consts`",
     title="while",
 )
@@ -170,16 +133,9 @@ def _infer_scan(
     return (*states, *stacked)
 
 
-def _scan_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | None]:
-    from .scan_gradient import scan_pullback
-
-    return scan_pullback(y, gs, needed)
-
-
 scan = Primitive(
     "scan",
     _infer_scan,
-    jointly(_scan_back),
     "runs `body` (constants, carry, one slice of each sequence along axis 0) -> (new carry,"
     " outputs) in order, or `backwards`; gives the last carry and the stacked outputs",
     title="scan",

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import Primitive, jointly
+from ..ir.primitive import Primitive
 from ..ir.types import Dim, Shape, TensorType, join_dims, join_shapes, show_shape
 from .elementwise import add, mul
-from .indexing import sizes_product
 from .linalg import contract
 from .movement import broadcast_to, reshape, slice_axis, stack
 from .reduce import reduce_sum
-from .sizes import Size, dims_of, merged, over, size_of, split
+from .sizes import Size, dims_of, merged, over, size_of, sizes_product, split
 from .windows import (
     Window,
     check_places,
@@ -76,10 +74,6 @@ def _expand_conv(x: Node, k: Node, window: Window) -> Node:
 conv = Primitive(
     "conv",
     _infer_conv,
-    [
-        lambda g, y, x, k, window: conv_input(g, k, dims_of(x)[1:-1], window),
-        lambda g, y, x, k, window: conv_kernel(x, g, window=window),
-    ],
     "correlation of x (batch, *space, in) with a kernel (*window, in, out); engine-defined where"
     " NaN or infinite weights meet padding",
     expand=_expand_conv,
@@ -103,20 +97,9 @@ def _expand_conv_input(g: Node, k: Node, *sizes: Node, space: Shape, window: Win
     return fold(p, merged(space, sizes), window)
 
 
-def _conv_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    g, k, window = *y.operands[:2], y.attrs["window"]
-    back: list[Node | None] = [None] * len(needed)
-    if needed[0]:
-        back[0] = conv(gs[0], k, window=window)
-    if needed[1]:
-        back[1] = conv_kernel(gs[0], g, window=window)
-    return back
-
-
 _conv_input = Primitive(
     "conv_input",
     _infer_conv_input,
-    jointly(_conv_input_back),
     "the adjoint of conv in x (a transposed convolution): g (batch, *places, out) spread by the"
     " kernel over `space`",
     expand=_expand_conv_input,
@@ -145,10 +128,6 @@ def _expand_conv_kernel(x: Node, g: Node, window: Window) -> Node:
 conv_kernel: Primitive = Primitive(
     "conv_kernel",
     _infer_conv_kernel,
-    [
-        lambda g, y, x, up, window: conv_input(up, g, dims_of(x)[1:-1], window),
-        lambda g, y, x, up, window: conv(x, g, window=window),
-    ],
     "the adjoint of conv in the kernel: x correlated with the cotangent g",
     expand=_expand_conv_kernel,
 )
@@ -235,10 +214,6 @@ def _expand_depthwise_kernel(x: Node, g: Node, window: Window, multiplier: int |
 depthwise_conv = Primitive(
     "depthwise_conv",
     _infer_depthwise,
-    [
-        lambda g, y, x, k, window: depthwise_input(g, k, dims_of(x)[1:-1], window),
-        lambda g, y, x, k, window: depthwise_kernel(x, g, window=window, multiplier=k.shape[-1]),
-    ],
     "each channel with kernels of its own, (*window, channels, multiplier); engine-defined where"
     " NaN or infinite weights meet padding",
     expand=_expand_depthwise,
@@ -246,20 +221,9 @@ depthwise_conv = Primitive(
 )
 
 
-def _depthwise_input_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    g, k, window = *y.operands[:2], y.attrs["window"]
-    back: list[Node | None] = [None] * len(needed)
-    if needed[0]:
-        back[0] = depthwise_conv(gs[0], k, window=window)
-    if needed[1]:
-        back[1] = depthwise_kernel(gs[0], g, window=window, multiplier=k.shape[-1])
-    return back
-
-
 _depthwise_input = Primitive(
     "depthwise_input",
     _infer_depthwise_input,
-    jointly(_depthwise_input_back),
     "the adjoint of depthwise_conv in x",
     expand=_expand_depthwise_input,
 )
@@ -274,10 +238,6 @@ def depthwise_input(g: Node, k: Node, space: Sequence[Size], window: Window) -> 
 depthwise_kernel: Primitive = Primitive(
     "depthwise_kernel",
     _infer_depthwise_kernel,
-    [
-        lambda g, y, x, up, window, multiplier: depthwise_input(up, g, dims_of(x)[1:-1], window),
-        lambda g, y, x, up, window, multiplier: depthwise_conv(x, g, window=window),
-    ],
     "the adjoint of depthwise_conv in the kernel",
     expand=_expand_depthwise_kernel,
 )

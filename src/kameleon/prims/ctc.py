@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..errors import ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, input_node
+from ..ir.primitive import Primitive, input_node
 from ..ir.program import Graph
 from ..ir.types import INT64, Dim, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient
@@ -20,7 +20,6 @@ from .elementwise import (
     constant,
     eq,
     exp,
-    full_like,
     gt,
     log,
     logical_and,
@@ -28,10 +27,10 @@ from .elementwise import (
     maximum,
     ne,
     neg,
-    scaled,
     select,
     sub,
 )
+from .filling import full_like, scaled
 from .indexing import take_along
 from .movement import broadcast_to, concatenate, iota, pad, reshape, slice_axis, stack, transpose
 from .reduce import reduce_max, spread
@@ -55,7 +54,6 @@ def _infer_greedy(log_probs: Node, lengths: Node) -> tuple[TensorType, TensorTyp
 ctc_greedy = Primitive(
     "ctc_greedy",
     _infer_greedy,
-    ZERO,
     "best path of log_probs (samples, time, classes), repeats merged, blanks (the last class)"
     " dropped, filled with -1; and the negated sum of its scores",
 )
@@ -74,7 +72,6 @@ def _infer_beam(
 ctc_beam_search = Primitive(
     "ctc_beam_search",
     _infer_beam,
-    ZERO,
     "the `top_paths` most probable labellings by prefix beam search, each filled with -1, and"
     " their log probabilities",
 )

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..ir.node import Node
 from .constants import bare, known_array, known_number
-from .elementwise import eq, full_like, logical_or
+from .elementwise import eq, logical_or
+from .filling import full_like
 
 
 def harmful(b: Node) -> Node:

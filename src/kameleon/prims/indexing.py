@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, jointly
-from ..ir.types import INT32, INT64, DType, Shape, TensorType, as_dtype, join_shapes
-from .elementwise import cast, constant, eq, full_like
-from .movement import broadcast_to, iota, reshape
+from ..ir.primitive import Primitive
+from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
+from .elementwise import add, cast, constant, eq, mul, neg
+from .filling import full_like
+from .movement import broadcast_to, iota, reshape, slice_axis
 from .sizes import Size, dims_of, size_of, split
 
 
@@ -27,7 +27,6 @@ def _infer_gather(x: Node, index: Node, *, axis: int) -> TensorType:
 _gather = Primitive(
     "gather",
     _infer_gather,
-    [lambda g, y, x, index, axis: scatter_add(g, index, size_of(x, axis), axis), None],
     "x[..., index, ...] along `axis`; an index outside of [0, size) is an error",
     title="GatherV2",
 )
@@ -45,17 +44,9 @@ def _infer_scatter_add(g: Node, index: Node, *sizes: Node, size: int | None, axi
     return TensorType((*g.shape[:axis], size, *g.shape[axis + rank :]), g.dtype)
 
 
-def _sized_back(rule: Any) -> jointly:
-    def pullback(y: Node, gs: Any, needed: Any) -> list[Node | None]:
-        return [rule(gs[0], *y.operands[:2], y.attrs["axis"])] + [None] * (len(needed) - 1)
-
-    return jointly(pullback)
-
-
 _scatter_add = Primitive(
     "scatter_add",
     _infer_scatter_add,
-    _sized_back(lambda g, x, index, axis: gather(g, index, axis)),
     "zeros with `size` along `axis`, to which g's slices are added at `index`: adjoint of gather",
 )
 
@@ -77,7 +68,6 @@ def _infer_take_along(x: Node, index: Node, *, axis: int) -> TensorType:
 _take_along = Primitive(
     "take_along",
     _infer_take_along,
-    [lambda g, y, x, index, axis: put_along(g, index, size_of(x, axis), axis), None],
     "x[..., index[..., i, ...], ...]: one index for each line along `axis`",
     expand=lambda x, index, axis: _take_along_flat(x, index, axis),
 )
@@ -90,8 +80,6 @@ def take_along(x: Node, index: Node, axis: int) -> Node:
 
 def _flat_index(index: Node, axis: int, size: Size) -> Node:
     """Where the elements lie in the row-major order of a tensor with `size` along `axis`."""
-    from .elementwise import add, mul
-
     dims = dims_of(index)
     full = [size if i == axis else d for i, d in enumerate(dims)]
     flat = full_like(cast(index, INT64), 0)
@@ -118,8 +106,6 @@ def _infer_put_along(g: Node, index: Node, *sizes: Node, size: int | None, axis:
 
 
 def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Node:
-    from .elementwise import mul
-
     width: Size = sizes[0] if size is None else size
     dims = [width if i == axis else d for i, d in enumerate(dims_of(g))]
     total = constant(1, INT64)
@@ -132,7 +118,6 @@ def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: 
 _put_along = Primitive(
     "put_along",
     _infer_put_along,
-    _sized_back(lambda g, x, index, axis: take_along(g, index, axis)),
     "zeros with `size` along `axis`, g added at `index`: the adjoint of take_along",
     expand=_put_along_flat,
 )
@@ -162,7 +147,6 @@ def _compared(index: Node, *sizes: Node, size: int | None, dtype: DType) -> Node
 _one_hot = Primitive(
     "one_hot",
     _infer_one_hot,
-    ZERO,
     "1 at each index along a new last axis of `size`, else 0; nothing where it's out of range",
     expand=_compared,
     title="OneHot",
@@ -183,7 +167,6 @@ def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
 argsort = Primitive(
     "argsort",
     lambda x, *, axis: TensorType(x.shape, INT64),
-    ZERO,
     "indices (int64) that sort x along `axis`, ascending and stable; NaN last",
 )
 
@@ -195,50 +178,12 @@ def _infer_nonzero(x: Node) -> TensorType:
 nonzero = Primitive(
     "nonzero",
     _infer_nonzero,
-    ZERO,
     "the indices of the elements that aren't zero, a row each, in row-major order",
 )
 
 
 def top_k(x: Node, k: int) -> tuple[Node, Node]:
     """The `k` largest elements along the last axis, in order (ties: first), and where they are."""
-    from .elementwise import neg
-    from .movement import slice_axis
-
     axis = len(x.shape) - 1
     index = slice_axis(argsort(neg(x), axis=axis), axis, None, k)
     return take_along(x, index, axis), index
-
-
-def sizes_product(dims: Sequence[Size]) -> Size:
-    """The product of sizes: an int where all are known, else an int32 scalar."""
-    from .elementwise import mul
-    from .sizes import as_node
-
-    known = 1
-    unknown: list[Node] = []
-    for dim in dims:
-        if isinstance(dim, Node):
-            unknown.append(dim)
-        else:
-            known *= dim
-    if not unknown:
-        return known
-    total = unknown[0]
-    for factor in unknown[1:]:
-        total = mul(total, factor)
-    return total if known == 1 else mul(total, cast(as_node(known), total.dtype))
-
-
-__all__ = [
-    "Shape",
-    "argsort",
-    "gather",
-    "nonzero",
-    "one_hot",
-    "put_along",
-    "scatter_add",
-    "sizes_product",
-    "take_along",
-    "top_k",
-]

@@ -8,7 +8,6 @@ from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
 from ..ir.primitive import Primitive
 from ..ir.types import TensorType, join_dims, show_shape
-from .movement import inverse, transpose
 
 Axes = tuple[int, ...]
 
@@ -41,38 +40,9 @@ def _infer_contract(
     return TensorType(shape, a.dtype)
 
 
-def _back_to_a(
-    g: Node, y: Node, a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
-) -> Node:
-    """Contract g with b over b's free axes, then put the axes in a's order."""
-    free_a = free_axes(len(a.shape), over[0], batch[0])
-    free_b = free_axes(len(b.shape), over[1], batch[1])
-    lead = len(batch[0])
-    g_free_b = tuple(range(lead + len(free_a), len(g.shape)))
-    product = contract(g, b, (g_free_b, free_b), (tuple(range(lead)), batch[1]))
-    # The product has: batch, a's free axes, b's contracted axes in b's order.
-    paired = [over[0][over[1].index(j)] for j in sorted(over[1])]
-    return transpose(product, inverse((*batch[0], *free_a, *paired)))
-
-
-def _back_to_b(
-    g: Node, y: Node, a: Node, b: Node, over: tuple[Axes, Axes], batch: tuple[Axes, Axes]
-) -> Node:
-    """Contract a with g over a's free axes, then put the axes in b's order."""
-    free_a = free_axes(len(a.shape), over[0], batch[0])
-    free_b = free_axes(len(b.shape), over[1], batch[1])
-    lead = len(batch[0])
-    g_free_a = tuple(range(lead, lead + len(free_a)))
-    product = contract(a, g, (free_a, g_free_a), (batch[0], tuple(range(lead))))
-    # The product has: batch, a's contracted axes in a's order, b's free axes.
-    paired = [over[1][over[0].index(i)] for i in sorted(over[0])]
-    return transpose(product, inverse((*batch[1], *paired, *free_b)))
-
-
 _contract = Primitive(
     "contract",
     _infer_contract,
-    [_back_to_a, _back_to_b],
     "sum of products over the axes `over` (of a, of b), in step along `batch`; the result has"
     " batch axes, then a's free axes, then b's; 0 times infinity is NaN",
     title="MatMul",

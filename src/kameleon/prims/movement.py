@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, jointly
+from ..ir.primitive import Primitive
 from ..ir.types import (
     INT32,
     Dim,
@@ -21,14 +21,9 @@ from ..ir.types import (
     join_shapes,
     show_shape,
 )
-from .sizes import Size, as_node, dims_of, size_of, split
+from .sizes import Size, dims_of, size_of, split
 
 # Shape of the result given -----------------------------------------------------------------
-
-
-def _keep_first(rule: Callable[[Any, Node], Node]) -> jointly:
-    """A pullback (cotangent, result) for a primitive whose other operands are sizes."""
-    return jointly(lambda y, gs, needed: [rule(gs[0], y), *[None] * (len(needed) - 1)])
 
 
 def _product(dims: Iterable[int]) -> int:
@@ -63,7 +58,6 @@ def _infer_reshape(x: Node, *sizes: Node, shape: Shape) -> TensorType:
 _reshape = Primitive(
     "reshape",
     _infer_reshape,
-    _keep_first(lambda g, y: reshape(g, dims_of(y.operands[0]))),
     "the same elements in row-major order in another shape; one -1 is inferred",
 )
 
@@ -93,23 +87,9 @@ def _infer_broadcast(x: Node, *sizes: Node, shape: Shape) -> TensorType:
     return TensorType((*shape[:offset], *inner), x.dtype)
 
 
-def _broadcast_back(g: Node, x: Node) -> Node:
-    """The sum of `g` over the axes that stretched `x`."""
-    from .reduce import reduce_sum
-
-    offset = len(g.shape) - len(x.shape)
-    stretched = [i + offset for i, d in enumerate(x.shape) if d == 1 and g.shape[i + offset] != 1]
-    axes = (*range(offset), *stretched)
-    total = reduce_sum(g, axes) if axes else g
-    if not stretched:
-        return total
-    return reshape(total, [1 if i in stretched else d for i, d in enumerate(dims_of(g))][offset:])
-
-
 _broadcast = Primitive(
     "broadcast_to",
     _infer_broadcast,
-    _keep_first(lambda g, y: _broadcast_back(g, y.operands[0])),
     "x stretched along new leading axes and along its axes of static size 1",
 )
 
@@ -177,7 +157,7 @@ def _infer_iota(*sizes: Node, shape: Shape, axis: int, dtype: DType) -> TensorTy
     return TensorType(shape, dtype)
 
 
-_iota = Primitive("iota", _infer_iota, ZERO, "the index along `axis`", title="Range")
+_iota = Primitive("iota", _infer_iota, "the index along `axis`", title="Range")
 
 
 def iota(dims: Sequence[Size], axis: int = 0, dtype: Any = INT32) -> Node:
@@ -200,7 +180,6 @@ def _infer_transpose(x: Node, *, perm: tuple[int, ...]) -> TensorType:
 _transpose = Primitive(
     "transpose",
     _infer_transpose,
-    [lambda g, y, x, perm: transpose(g, inverse(perm))],
     "axis i of the result is axis perm[i] of x",
     title="transpose",
 )
@@ -220,7 +199,6 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
 reverse: Primitive = Primitive(
     "reverse",
     lambda x, *, axes: x.type,
-    [lambda g, y, x, axes: reverse(g, axes=axes)],
     "x with the order along `axes` reversed",
     title="ReverseV2",
 )
@@ -243,7 +221,6 @@ def _infer_slice(x: Node, *, windows: tuple[Cut, ...]) -> TensorType:
 _slice = Primitive(
     "slice",
     _infer_slice,
-    [lambda g, y, x, windows: unslice(g, dims_of(x), windows)],
     "x[start:stop:step] along each axis, as Python slices (step > 0)",
     title="strided_slice",
 )
@@ -295,7 +272,6 @@ def _infer_unslice(g: Node, *sizes: Node, shape: Shape, windows: tuple[Cut, ...]
 _unslice = Primitive(
     "unslice",
     _infer_unslice,
-    _keep_first(lambda g, y: slice_(g, y.attrs["windows"])),
     "zeros of `shape` with g written to the given slice: the adjoint of `slice`",
 )
 
@@ -322,11 +298,6 @@ def _infer_pad(x: Node, *, margins: Margins, value: float) -> TensorType:
 _pad = Primitive(
     "pad",
     _infer_pad,
-    [
-        lambda g, y, x, margins, value: slice_(
-            g, [(low or None, -high or None, 1) for low, high in margins]
-        )
-    ],
     "x with `value` around it: margins (before, after) for each axis",
 )
 
@@ -353,41 +324,9 @@ def _infer_concatenate(*operands: Node, axis: int) -> TensorType:
     return TensorType((*joined[:axis], total, *joined[axis + 1 :]), operands[0].dtype)
 
 
-def _concatenate_back(
-    y: Node, gs: tuple[Node | None, ...], needed: tuple[bool, ...]
-) -> list[Node | None]:
-    axis, g = y.attrs["axis"], gs[0]
-    assert g is not None
-    dims = [d for x in y.operands if (d := x.shape[axis]) is not None]
-    if len(dims) == len(y.operands):
-        stops = np.cumsum(dims, dtype=np.int64).tolist()
-        return [
-            slice_axis(g, axis, stop - dim, stop) if want else None
-            for stop, dim, want in zip(stops, dims, needed, strict=True)
-        ]
-    return _split_unknown(y, g, axis)
-
-
-def _split_unknown(y: Node, g: Node, axis: int) -> list[Node | None]:
-    from .elementwise import add
-    from .indexing import gather
-
-    parts: list[Node | None] = []
-    offset: Node | None = None
-    for x in y.operands:
-        size = as_node(size_of(x, axis))
-        index = iota([size], 0)
-        if offset is not None:
-            index = add(index, broadcast_to(offset, [size]))
-        parts.append(gather(g, index, axis))
-        offset = size if offset is None else add(offset, size)
-    return parts
-
-
 _concatenate = Primitive(
     "concatenate",
     _infer_concatenate,
-    jointly(_concatenate_back),
     "the operands joined along `axis`",
     title="concat",
 )

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from ..errors import DTypeError
 from ..ir.node import Node
-from ..ir.primitive import Primitive, jointly
+from ..ir.primitive import Primitive
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
-from .elementwise import (
-    add,
-    constant,
-    div,
-    eq,
-    full_like,
-    is_nan,
-    logical_and,
-    logical_or,
-    maximum,
-    select,
-)
+from .elementwise import add, constant, div, eq, is_nan, logical_and, logical_or, maximum, select
+from .filling import full_like
 from .movement import broadcast_to
 from .sizes import Size, dims_of, merged, size_of, split
 from .windows import (
@@ -32,7 +21,6 @@ from .windows import (
     check_space,
     corners,
     has_grid,
-    keep_first,
     out_of_grid,
     over_grid,
     put_back,
@@ -84,15 +72,9 @@ def _inside(x: Node, pooled: Node, window: Window) -> Iterator[Node]:
         yield broadcast_to(seen, dims_of(pooled))
 
 
-def _max_pool_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    x, window = y.operands[0], y.attrs["window"]
-    return [unpool(gs[0], y.results[1], dims_of(x)[1:-1], window)]
-
-
 max_pool = Primitive(
     "max_pool",
     _infer_max_pool,
-    jointly(_max_pool_back),
     "the maximum in each window, and the cell (row-major, int8 or int32) where it first is;"
     " padding is never chosen",
     expand=_expand_max_pool,
@@ -145,7 +127,6 @@ def _infer_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> Te
 _unpool = Primitive(
     "unpool",
     _infer_unpool,
-    keep_first(lambda g, y, space, window: pool_pick(g, y.operands[1], window=window)),
     "each g added to the cell that `index` chose in its window",
     expand=_expand_unpool,
 )
@@ -168,7 +149,6 @@ def _expand_pool_pick(x: Node, index: Node, window: Window) -> Node:
 pool_pick: Primitive = Primitive(
     "pool_pick",
     _infer_pick,
-    [lambda g, y, x, index, window: unpool(g, index, dims_of(x)[1:-1], window), None],
     "the cell of each window that `index` chose",
     expand=_expand_pool_pick,
 )
@@ -181,7 +161,6 @@ def _expand_sum_pool(x: Node, window: Window) -> Node:
 sum_pool = Primitive(
     "sum_pool",
     _infer_pool,
-    [lambda g, y, x, window: sum_unpool(g, dims_of(x)[1:-1], window)],
     "the sum over each window",
     expand=_expand_sum_pool,
     title="AvgPool",
@@ -197,7 +176,6 @@ def _expand_sum_unpool(g: Node, *sizes: Node, space: Shape, window: Window) -> N
 _sum_unpool = Primitive(
     "sum_unpool",
     _infer_sum_unpool,
-    keep_first(lambda g, y, space, window: sum_pool(g, window=window)),
     "the adjoint of sum_pool: each g added to all cells of its window",
     expand=_expand_sum_unpool,
 )

@@ -11,8 +11,6 @@ for the table of float64; the table of float32 is a weighted least-squares fit o
 
 from __future__ import annotations
 
-import math
-
 from ..ir.node import Node
 from ..ir.primitive import Primitive
 from ..ir.types import FLOAT64
@@ -21,8 +19,6 @@ from .elementwise import (
     add,
     cast,
     elementwise,
-    exp,
-    full_like,
     log,
     lt,
     maximum,
@@ -30,9 +26,9 @@ from .elementwise import (
     neg,
     select,
     sqrt,
-    square,
     sub,
 )
+from .filling import full_like
 
 ROOT_TWO = 2**0.5
 # The tables hold the highest power first. Each is used below its bound of w, in w - offset or
@@ -170,16 +166,9 @@ def _expand(x: Node) -> Node:
     return mul(x, _factor_32(w, sqrt(w)))
 
 
-def _slope(z: Node) -> Node:
-    """dz/dx = sqrt(pi / 2) exp(z**2 / 2)."""
-    half = mul(square(z), full_like(z, 0.5))
-    return mul(exp(half), full_like(z, (math.pi / 2) ** 0.5))
-
-
 normal_quantile: Primitive = elementwise(
     "normal_quantile",
     FLOAT,
-    [lambda g, z, x: mul(g, _slope(z))],
     "the standard normal's quantile at (1 + x) / 2, for -1 < x < 1",
     expand=_expand,
 )

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 
 from ..errors import DTypeError
 from ..ir.node import Node
-from ..ir.primitive import SOURCE, ZERO, Primitive
+from ..ir.primitive import SOURCE, Primitive
 from ..ir.types import FLOAT32, FLOAT64, INT64, UINT32, DType, Shape, TensorType
 from .elementwise import (
     add,
@@ -36,19 +36,18 @@ from .elementwise import (
     bit_xor,
     cast,
     constant,
-    full_like,
     lt,
     mod,
     mul,
-    scaled,
     shift_left,
     shift_right,
     sub,
 )
-from .indexing import sizes_product
+from .filling import full_like, scaled
+from .indexing import gather
 from .movement import broadcast_to, concatenate, iota, reshape, slice_axis
 from .quantile import normal_quantile
-from .sizes import Size, dims_of, merged, split
+from .sizes import Size, dims_of, merged, sizes_product, split
 
 KEY = TensorType((2,), UINT32)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -96,8 +95,6 @@ def _expand_bits(key: Node, *sizes: Node, shape: Shape) -> Node:
     counter = iota([half], 0, UINT32)
     words = concatenate(threefry(key, counter, full_like(counter, 0)), 0)
     if isinstance(count, Node):
-        from .indexing import gather
-
         words = gather(words, iota([count]), 0)
     else:
         words = slice_axis(words, 0, 0, count)
@@ -124,7 +121,6 @@ def _infer_fold(key: Node, t: Node) -> TensorType:
 _random_bits = Primitive(
     "random_bits",
     _infer_bits,
-    ZERO,
     "uint32 words of the stream under `key`",
     expand=_expand_bits,
 )
@@ -139,7 +135,6 @@ def _expand_fold(key: Node, t: Node) -> Node:
 random_fold = Primitive(
     "random_fold",
     _infer_fold,
-    ZERO,
     "another key, for step t of a loop",
     expand=_expand_fold,
 )

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import ZERO, Primitive, input_node, jointly
+from ..ir.primitive import Primitive, input_node
 from ..ir.program import Graph
-from ..ir.reverse import pullback
 from ..ir.types import INT64, DType, TensorType, join_shapes
-from .control import run_scan
-from .elementwise import add, cast, constant, div, eq, exp, full_like, mul, select, square, sub
-from .movement import broadcast_to, concatenate, move_axis, pad, reshape, reverse, slice_axis
-from .sizes import Size, dims_of, size_of
+from .control import run_scan, stop_gradient
+from .elementwise import abs, add, cast, constant, div, exp, log, lt, mul, select, square, sub
+from .filling import full_like
+from .movement import (
+    broadcast_to,
+    concatenate,
+    inverse,
+    move_axis,
+    pad,
+    reshape,
+    reverse,
+    slice_axis,
+    transpose,
+)
+from .sizes import Size, dims_of, size_of, sizes_product
 
 Axes = tuple[int, ...]
 
@@ -57,18 +66,8 @@ def count_of(x: Node, axes: Axes, dtype: DType) -> Node:
     return count
 
 
-def _share_ties(g: Node, y: Node, x: Node, axes: Axes) -> Node:
-    """Equal extrema share the cotangent evenly."""
-    hit = eq(x, spread(y, x, axes))
-    ones = cast(hit, g.dtype)
-    return select(hit, spread(div(g, reduce_sum(ones, axes)), x, axes), full_like(x, 0))
-
-
 def _by_prefixes(x: Node, axes: Axes) -> Node:
     """The products of all before times the products of all behind: exact where x has zeros."""
-    from .indexing import sizes_product
-    from .movement import inverse, transpose
-
     if len(axes) == 1:
         (axis,) = axes
         behind = reverse(_product_before(reverse(x, axes=axes), axis), axes=axes)
@@ -80,52 +79,36 @@ def _by_prefixes(x: Node, axes: Axes) -> Node:
     return transpose(reshape(others, moved), inverse(perm))
 
 
+def before(x: Node, axis: int, first: float = 0) -> Node:
+    """For each element the one before it along `axis`; for the first one `first`."""
+    margins = [(int(i == axis), 0) for i in range(len(x.shape))]
+    return slice_axis(pad(x, margins, first), axis, None, -1)
+
+
 def _product_before(x: Node, axis: int) -> Node:
     """For each element the product of those before it along `axis`."""
-    one = [(0, 0)] * len(x.shape)
-    one[axis] = (1, 0)
-    return slice_axis(cumprod(pad(x, one, 1), axis=axis), axis, None, -1)
-
-
-def _through_expansion(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    """The cotangents of a composite's operands: those of what it expands to."""
-    from .control import identity
-
-    assert y.primitive.expand is not None
-    operands = [identity(x) for x in y.operands]  # one may be given twice
-    expanded = y.primitive.expand(*operands, **y.attrs)
-    wrt = [x for x, want in zip(operands, needed, strict=True) if want]
-    parts = iter(pullback([expanded], [gs[0]], wrt, operands))
-    return [next(parts) if want else None for want in needed]
+    return cumprod(before(x, axis, 1), axis=axis)
 
 
 product_of_others = Primitive(
     "product_of_others",
     lambda x, *, axes: x.type,
-    jointly(_through_expansion),
     "for each element the product of all others along `axes`: exact where x has zeros",
     expand=_by_prefixes,
 )
 
 
-_reduce_sum = Primitive(
-    "reduce_sum", _infer_reduce, [lambda g, y, x, axes: spread(g, x, axes)], "sum", title="Sum"
-)
+_reduce_sum = Primitive("reduce_sum", _infer_reduce, "sum", title="Sum")
 _reduce_prod = Primitive(
     "reduce_prod",
     _infer_reduce,
-    [lambda g, y, x, axes: mul(spread(g, x, axes), product_of_others(x, axes=axes))],
     "product; 1 over nothing",
     title="Prod",
 )
-_reduce_max = Primitive(
-    "reduce_max", _infer_extremum, [_share_ties], "maximum; NaN wins", title="Max"
-)
-_reduce_min = Primitive(
-    "reduce_min", _infer_extremum, [_share_ties], "minimum; NaN wins", title="Min"
-)
-_reduce_any = Primitive("reduce_any", _infer_logic, ZERO, "whether any holds", title="Any")
-_reduce_all = Primitive("reduce_all", _infer_logic, ZERO, "whether all hold", title="All")
+_reduce_max = Primitive("reduce_max", _infer_extremum, "maximum; NaN wins", title="Max")
+_reduce_min = Primitive("reduce_min", _infer_extremum, "minimum; NaN wins", title="Min")
+_reduce_any = Primitive("reduce_any", _infer_logic, "whether any holds", title="Any")
+_reduce_all = Primitive("reduce_all", _infer_logic, "whether all hold", title="All")
 
 
 def _reducer(primitive: Primitive) -> Callable[[Node, Sequence[int]], Node]:
@@ -156,12 +139,8 @@ def _infer_arg(x: Node, *, axis: int) -> TensorType:
     return TensorType(x.shape[:axis] + x.shape[axis + 1 :], INT64)
 
 
-argmax = Primitive(
-    "argmax", _infer_arg, ZERO, "index (int64) of the first maximum; a NaN counts as one"
-)
-argmin = Primitive(
-    "argmin", _infer_arg, ZERO, "index (int64) of the first minimum; a NaN counts as one"
-)
+argmax = Primitive("argmax", _infer_arg, "index (int64) of the first maximum; a NaN counts as one")
+argmin = Primitive("argmin", _infer_arg, "index (int64) of the first minimum; a NaN counts as one")
 
 
 def _infer_cumulative(x: Node, *, axis: int) -> TensorType:
@@ -170,11 +149,7 @@ def _infer_cumulative(x: Node, *, axis: int) -> TensorType:
     return x.type
 
 
-def _cumsum_back(g: Node, y: Node, x: Node, axis: int) -> Node:
-    return reverse(cumsum(reverse(g, axes=(axis,)), axis=axis), axes=(axis,))
-
-
-cumsum = Primitive("cumsum", _infer_cumulative, [_cumsum_back], "running sum along `axis`")
+cumsum = Primitive("cumsum", _infer_cumulative, "running sum along `axis`")
 
 
 def _infer_cumprod_slope(g: Node, x: Node, *, axis: int) -> TensorType:
@@ -184,10 +159,7 @@ def _infer_cumprod_slope(g: Node, x: Node, *, axis: int) -> TensorType:
 
 def _by_recurrence(g: Node, x: Node, axis: int) -> Node:
     """p[i-1] * s[i] with s[i] = g[i] + x[i+1] * s[i+1], p the running products."""
-    one = [(0, 0)] * len(x.shape)
-    one[axis] = (1, 0)
-    backwards = reverse(x, axes=(axis,))
-    factor = slice_axis(pad(backwards, one, 0), axis, None, -1)
+    factor = before(reverse(x, axes=(axis,)), axis)
     sums = linear_scan(factor, reverse(g, axes=(axis,)), axis=axis)
     return mul(_product_before(x, axis), reverse(sums, axes=(axis,)))
 
@@ -195,7 +167,6 @@ def _by_recurrence(g: Node, x: Node, axis: int) -> Node:
 cumprod_slope = Primitive(
     "cumprod_slope",
     _infer_cumprod_slope,
-    jointly(_through_expansion),
     "the cotangent of x, given that of its running product along `axis`: exact where x has zeros",
     expand=_by_recurrence,
 )
@@ -204,23 +175,8 @@ cumprod_slope = Primitive(
 cumprod = Primitive(
     "cumprod",
     _infer_cumulative,
-    [lambda g, y, x, axis: cumprod_slope(g, x, axis=axis)],
     "running product along `axis`",
 )
-
-
-def _shift(y: Node, axis: int) -> Node:
-    """y[i-1], with 0 at the start."""
-    one = [(0, 0)] * len(y.shape)
-    one[axis] = (1, 0)
-    return slice_axis(pad(y, one, 0), axis, None, -1)
-
-
-def _linear_scan_sums(g: Node, a: Node, axis: int) -> Node:
-    """s[i] = g[i] + a[i+1] * s[i+1]: the cotangent of each sum."""
-    axes = (axis,)
-    factor = _shift(reverse(a, axes=axes), axis)
-    return reverse(linear_scan(factor, reverse(g, axes=axes), axis=axis), axes=axes)
 
 
 def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
@@ -245,10 +201,6 @@ def _by_steps(a: Node, b: Node, axis: int) -> Node:
 linear_scan = Primitive(
     "linear_scan",
     _infer_linear_scan,
-    [
-        lambda g, y, a, b, axis: mul(_linear_scan_sums(g, a, axis), _shift(y, axis)),
-        lambda g, y, a, b, axis: _linear_scan_sums(g, a, axis),
-    ],
     "y[i] = a[i] * y[i-1] + b[i] along `axis`, from y[0] = b[0]",
     expand=_by_steps,
 )
@@ -271,9 +223,6 @@ def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
 
 def logsumexp(x: Node, axes: Axes) -> Node:
     """log(sum(exp(x))) over `axes`, stable: shifted by the maximum where that is finite."""
-    from .control import stop_gradient
-    from .elementwise import abs, log, lt
-
     top = stop_gradient(reduce_max(x, axes))
     finite = lt(abs(top), full_like(top, float("inf")))
     shift = select(finite, top, full_like(top, 0))

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from ..errors import ShapeError
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ZERO, Primitive
+from ..ir.primitive import CONSTANT, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
+from .elementwise import add, cast, constant, floor_div, mul, sub
 
 T = TypeVar("T")
 Size = int | Node
@@ -27,7 +28,7 @@ def _infer_size(x: Node, *, axis: int) -> TensorType:
     return TensorType((), INT32)
 
 
-_size = Primitive("size", _infer_size, ZERO, "the size of `axis`, an int32 scalar", title="Size")
+_size = Primitive("size", _infer_size, "the size of `axis`, an int32 scalar", title="Size")
 
 
 def size_of(x: Node, axis: int) -> Size:
@@ -272,24 +273,19 @@ def merged(shape: Shape, sizes: Iterable[T]) -> list[int | T]:
 
 def as_node(size: Size) -> Node:
     """A size as an int32 scalar node."""
-    from .elementwise import constant
-
     return size if isinstance(size, Node) else constant(size, INT32)
 
 
 def plus(size: Size, number: int) -> Size:
     """A size and a number more."""
-    from .elementwise import add, full_like
 
     if isinstance(size, int):
         return size + number
-    return add(size, full_like(size, number)) if number else size
+    return add(size, constant(number, size.dtype)) if number else size
 
 
 def less(size: Size, other: Size) -> Size:
     """A size without another one."""
-    from .elementwise import sub
-
     if isinstance(size, int) and isinstance(other, int):
         return size - other
     return sub(as_node(size), as_node(other))
@@ -297,8 +293,23 @@ def less(size: Size, other: Size) -> Size:
 
 def over(size: Size, number: Size) -> Size:
     """A size divided by another one, rounded down."""
-    from .elementwise import floor_div
-
     if isinstance(size, int) and isinstance(number, int):
         return size // max(number, 1)
     return size if number == 1 else floor_div(as_node(size), as_node(number))
+
+
+def sizes_product(dims: Sequence[Size]) -> Size:
+    """The product of sizes: an int where all are known, else an int32 scalar."""
+    known = 1
+    unknown: list[Node] = []
+    for dim in dims:
+        if isinstance(dim, Node):
+            unknown.append(dim)
+        else:
+            known *= dim
+    if not unknown:
+        return known
+    total = unknown[0]
+    for factor in unknown[1:]:
+        total = mul(total, factor)
+    return total if known == 1 else mul(total, cast(as_node(known), total.dtype))

@@ -6,17 +6,15 @@ Elements that occur more than once add up; their order doesn't matter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node
-from ..ir.primitive import Primitive, jointly
+from ..ir.primitive import Primitive
 from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
-from .indexing import gather, scatter_add, sizes_product
-from .movement import broadcast_to, reshape, reverse, slice_axis
-from .reduce import reduce_sum
-from .sizes import Size, dims_of, merged, size_of, split
+from .indexing import gather, scatter_add
+from .movement import broadcast_to, reshape, slice_axis
+from .sizes import Size, dims_of, merged, sizes_product, split
 
 
 def _check_parts(what: str, indices: Node, values: Node, rank: int) -> None:
@@ -65,14 +63,9 @@ def _expand_dense(indices: Node, values: Node, *sizes: Node, shape: Shape) -> No
     return reshape(flat, dims)
 
 
-def _dense_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    return [None, pick(gs[0], y.operands[0])] + [None] * (len(needed) - 2)
-
-
 _sparse_to_dense = Primitive(
     "sparse_to_dense",
     _infer_dense,
-    jointly(_dense_back),
     "zeros of `shape` to which the values are added at the indices; an index outside is an error",
     expand=_expand_dense,
     title="SparseToDense",
@@ -106,23 +99,9 @@ def _expand_dot(indices: Node, values: Node, y: Node, *sizes: Node, rows: Dim) -
     return scatter_add(mul(weights, lines), column(indices, 0), size, 0)
 
 
-def _dot_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    """values: g[i] . dense[j] for each element (i, j); dense: the transposed matrix times g."""
-    (g,), (indices, values, dense) = gs, y.operands[:3]
-    back: list[Node | None] = [None] * len(needed)
-    if needed[1]:
-        lines = mul(gather(g, column(indices, 0), 0), gather(dense, column(indices, 1), 0))
-        back[1] = reduce_sum(lines, (1,))
-    if needed[2]:
-        swapped = reverse(indices, axes=(1,))
-        back[2] = sparse_dense_dot(swapped, values, g, size_of(dense, 0))
-    return back
-
-
 _sparse_dense_dot = Primitive(
     "sparse_dense_dot",
     _infer_dot,
-    jointly(_dot_back),
     "the product of a sparse matrix with `rows` rows and a dense one; an index outside is an error;"
     " what isn't stored adds nothing, even to NaN and infinity, but a stored 0 does",
     expand=_expand_dot,

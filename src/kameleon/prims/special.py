@@ -15,13 +15,11 @@ from .elementwise import (
     abs,
     add,
     cast,
-    constant,
     div,
     elementwise,
     eq,
     exp,
     expm1,
-    full_like,
     gt,
     log,
     log1p,
@@ -32,6 +30,7 @@ from .elementwise import (
     select,
     sub,
 )
+from .filling import full_like
 from .indexing import take_along
 from .movement import broadcast_to, expand_dims, iota, pad, reshape
 from .reduce import reduce_max, reduce_sum, spread
@@ -48,47 +47,36 @@ def _expand_sigmoid(x: Node) -> Node:
 sigmoid = elementwise(
     "sigmoid",
     FLOAT,
-    [lambda g, y, x: mul(g, mul(y, sub(full_like(y, 1), y)))],
     "1 / (1 + exp(-x))",
     expand=_expand_sigmoid,
 )
 softplus = elementwise(
     "softplus",
     FLOAT,
-    [lambda g, y, x: mul(g, sigmoid(x))],
     "log(1 + exp(x)), without overflow",
     expand=lambda x: add(maximum(x, full_like(x, 0)), log1p(exp(neg(abs(x))))),
 )
 relu = elementwise(
     "relu",
     FLOAT,
-    [lambda g, y, x: select(gt(y, full_like(y, 0)), g, full_like(g, 0))],
     "max(x, 0); its gradient at 0 is 0, at NaN engine-defined",
     expand=lambda x: maximum(x, full_like(x, 0)),
 )
 elu = elementwise(
     "elu",
     FLOAT,
-    [lambda g, y, x: select(gt(x, full_like(x, 0)), g, mul(g, add(y, full_like(y, 1))))],
     "x for x > 0, else exp(x) - 1; its gradient at 0 is 1",
     expand=lambda x: add(maximum(x, full_like(x, 0)), expm1(minimum(x, full_like(x, 0)))),
 )
 
 
-def _row_op(
-    name: str, gradient: Callable[..., Node], doc: str, expand: Callable[..., Any], title: str
-) -> Primitive:
+def _row_op(name: str, doc: str, expand: Callable[..., Any], title: str) -> Primitive:
     def infer(x: Node, *, axis: int) -> TensorType:
         if not x.dtype.is_float:
             raise DTypeError(f"{name} is defined for floats, not for {x.dtype}")
         return x.type
 
-    return Primitive(name, infer, [gradient], doc, expand, title)
-
-
-def _softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
-    weighted = mul(g, y)
-    return sub(weighted, mul(y, spread(reduce_sum(weighted, (axis,)), y, (axis,))))
+    return Primitive(name, infer, doc, expand, title)
 
 
 # The largest of n probabilities is 1 / n at least: this is less, and no dtype takes it for 0.
@@ -107,10 +95,6 @@ def _expand_softmax(x: Node, axis: int) -> Node:
     return div(e, spread(reduce_sum(e, (axis,)), e, (axis,)))
 
 
-def _log_softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
-    return sub(g, mul(exp(y), spread(reduce_sum(g, (axis,)), y, (axis,))))
-
-
 def _expand_log_softmax(x: Node, axis: int) -> Node:
     off = sub(x, spread(_largest(x, axis), x, (axis,)))
     return sub(off, spread(log(reduce_sum(exp(off), (axis,))), off, (axis,)))
@@ -118,14 +102,12 @@ def _expand_log_softmax(x: Node, axis: int) -> Node:
 
 softmax = _row_op(
     "softmax",
-    _softmax_back,
     "exp(x) / sum(exp(x)) along `axis`; NaN in a line with NaN, or whose maximum is infinite",
     _expand_softmax,
     "Softmax",
 )
 log_softmax = _row_op(
     "log_softmax",
-    _log_softmax_back,
     "x - log(sum(exp(x))) along `axis`",
     _expand_log_softmax,
     "LogSoftmax",
@@ -153,21 +135,9 @@ def _expand_crossentropy(x: Node, p: Node, t: Node, axis: int) -> Node:
     return add(mul(surplus, reduce_sum(t, axes)), reduce_sum(mul(t, below_top), axes))
 
 
-def _crossentropy_back(g: Node, y: Node, x: Node, p: Node, t: Node, axis: int) -> Node:
-    """g * (p * sum(t) - t)"""
-    axes = (axis,)
-    weighted = mul(p, spread(reduce_sum(t, axes), p, axes))
-    return mul(sub(weighted, t), spread(g, x, axes))
-
-
 softmax_crossentropy = Primitive(
     "softmax_crossentropy",
     _infer_crossentropy,
-    [
-        _crossentropy_back,
-        None,
-        lambda g, y, x, p, t, axis: neg(mul(spread(g, x, (axis,)), log_softmax(x, axis=axis))),
-    ],
     "-sum(t * log(p)) along `axis`, given p = softmax(x), whose cotangent goes to x",
     expand=_expand_crossentropy,
 )
@@ -194,7 +164,6 @@ def _check_labels(shape: Shape, labels: Node, axis: int) -> Shape:
 minus_one_hot = Primitive(
     "minus_one_hot",
     _infer_minus_one_hot,
-    [lambda g, y, p, labels, axis: g, None],
     "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
     expand=_expand_minus_one_hot,
 )
@@ -217,24 +186,7 @@ def _expand_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> No
 sparse_softmax_crossentropy = Primitive(
     "sparse_softmax_crossentropy",
     _infer_sparse_crossentropy,
-    [
-        lambda g, y, x, p, labels, axis: mul(
-            minus_one_hot(p, labels, axis=axis), spread(g, x, (axis,))
-        ),
-        None,
-        None,
-    ],
     "-log(p[label]) along `axis`, given p = softmax(x), whose cotangent goes to x; a label"
     " outside of [0, classes) is an error",
     expand=_expand_sparse_crossentropy,
 )
-
-
-def zeros(dims: Any, dtype: Any) -> Node:
-    """A tensor of zeros."""
-    return broadcast_to(constant(0, dtype), dims)
-
-
-def zeros_like(x: Node) -> Node:
-    """Zeros of the type of `x`."""
-    return broadcast_to(constant(0, x.dtype), dims_of(x))

@@ -8,17 +8,16 @@ convolutions and pooling follow from those two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ShapeError
 from ..ir.node import Node
-from ..ir.primitive import Primitive, jointly
+from ..ir.primitive import Primitive
 from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, constant
-from .indexing import sizes_product
 from .movement import (
     WHOLE,
     Cut,
@@ -30,7 +29,7 @@ from .movement import (
     slice_axis,
     unslice,
 )
-from .sizes import Size, dims_of, less, merged, over, plus, size_of, split
+from .sizes import Size, dims_of, less, merged, over, plus, size_of, sizes_product, split
 
 
 class Window(NamedTuple):
@@ -211,7 +210,6 @@ def _expand_patches(x: Node, window: Window) -> Node:
 _patches = Primitive(
     "patches",
     _infer_patches,
-    [lambda g, y, x, window: fold(g, dims_of(x)[1:-1], window)],
     "all windows of x, laid out along the last axis: cells row-major, then channels",
     expand=_expand_patches,
 )
@@ -240,15 +238,9 @@ def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
     return put_back(parts, size_of(p, 0), merged(space, sizes), window)
 
 
-def keep_first(rule: Any) -> jointly:
-    """A pullback for a primitive whose other operands are sizes."""
-    return jointly(lambda y, gs, needed: [rule(gs[0], y, **y.attrs)] + [None] * (len(needed) - 1))
-
-
 _fold = Primitive(
     "fold",
     _infer_fold,
-    keep_first(lambda g, y, space, window: patches(g, window)),
     "the adjoint of patches: windows added into a tensor with spatial sizes `space`",
     expand=_expand_fold,
 )

@@ -24,6 +24,7 @@ from ..ir.types import TensorType, as_dtype
 from ..prims.control import joined_type
 from ..prims.elementwise import constant
 from ..prims.random import KEY
+from ..transform.annotations import without_custom_gradients
 from . import engines
 from .container import CHECKSUM, packed, unpacked
 from .function import Function
@@ -76,7 +77,7 @@ def _open_graph(function: Function) -> Graph:
     fixed = graph.inputs[first : first + len(values)]
     known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
     given = [x for x in graph.inputs if x not in known]
-    return Graph(given, substitute(graph.outputs, known))
+    return without_custom_gradients(Graph(given, substitute(graph.outputs, known)))
 
 
 def _is_phase(node: Node) -> bool:

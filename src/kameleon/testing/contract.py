@@ -16,6 +16,7 @@ from ..ir.primitive import ITEM, LEAVES, REGISTRY, input_node
 from ..ir.program import Graph
 from ..ir.types import DTYPES, TensorType, as_dtype
 from ..prims import elementwise as ew
+from ..prims.filling import full_like
 from ..prims.indexing import gather, scatter_add
 from ..prims.linalg import matmul
 from ..prims.movement import reshape, transpose
@@ -326,7 +327,7 @@ def _sizes_that_differ_are_errors(engine: Engine) -> None:
 def _checks_are_errors(engine: Engine) -> None:
     """A `check` that doesn't hold; and the next call works."""
     x = _input(engine, None)
-    holds = ew.gt(x, ew.full_like(x, 0))
+    holds = ew.gt(x, full_like(x, 0))
     executable = _compiled(engine, [x], [REGISTRY["check"](x, holds, message="not positive")])
     good = np.array([1.0, 2.0], _float(engine))
     _fails(executable, [-good], "a check that doesn't hold", "not positive")

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..engines._base import Engine
 from ..errors import ArgumentError
+from ..gradients import gradients
 from ..ir.node import Node, Variable
 from ..ir.primitive import REGISTRY
 from ..prims.elementwise import constant
 from ..prims.reduce import reduce_sum
 from ..runtime.function import Function
 from ..runtime.state import numpy_value
-from ..transform.grad import gradients
 
 __all__ = ["check_gradients", "directional_difference"]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..errors import DTypeError
+from ..gradients import gradients
 from ..ir.node import Node
 from ..ir.primitive import REGISTRY
 from ..ir.program import Graph, bodies
@@ -24,7 +25,6 @@ from ..prims.reduce import reduce_sum
 from ..runtime.compiler import run
 from ..runtime.engines import embedded
 from ..runtime.stages import build
-from ..transform.grad import gradients
 from ..transform.simplify import simplify
 from .cases.case import Array, Case
 from .contract import require

@@ -16,6 +16,7 @@ from ..prims import elementwise as ew
 from ..prims.constants import known_number
 from ..prims.control import while_
 from ..prims.division import divides_safely, harmful
+from ..prims.filling import full_like
 from ..prims.reduce import reduce_any
 
 
@@ -36,7 +37,7 @@ def floor_div(node: Node) -> Node | None:
 
 def _whole_quotient(a: Node, b: Node) -> Node:
     """floor(a / b) would be too large where a / b is rounded up to a whole number."""
-    zero = ew.full_like(a, 0)
+    zero = full_like(a, 0)
     size = ew.mod(ew.abs(a), ew.abs(b))
     rest = ew.select(ew.lt(a, zero), ew.neg(size), size)
     differ = ew.ne(ew.lt(a, zero), ew.lt(b, zero))
@@ -46,7 +47,7 @@ def _whole_quotient(a: Node, b: Node) -> Node:
 
 
 def _guarded(a: Node, b: Node) -> Node:
-    quotient = ew.floor_div(a, ew.select(harmful(b), ew.full_like(b, 1), b))
+    quotient = ew.floor_div(a, ew.select(harmful(b), full_like(b, 1), b))
     return ew.select(harmful(b), ew.mul(a, b), quotient)
 
 
@@ -55,7 +56,7 @@ def mod(node: Node) -> Node | None:
     a, b = node.operands
     if divides_safely(node):
         return None
-    return ew.mod(a, ew.select(harmful(b), ew.full_like(b, 1), b))
+    return ew.mod(a, ew.select(harmful(b), full_like(b, 1), b))
 
 
 def power(node: Node) -> Node | None:
@@ -72,15 +73,15 @@ def power(node: Node) -> Node | None:
             product = x if product is None else ew.mul(product, x)
         exponent >>= 1
         x = ew.mul(x, x) if exponent else x
-    return ew.full_like(x, 1) if product is None else product
+    return full_like(x, 1) if product is None else product
 
 
 def _squared_in_step(x: Node, a: Node) -> Node:
     """Squares as long as some exponent has bits left."""
-    start = (ew.full_like(x, 1), x, a)
+    start = (full_like(x, 1), x, a)
     product, base, rest = inputs = [input_node(s.type) for s in start]
-    more = reduce_any(ew.gt(rest, ew.full_like(rest, 0)), range(len(rest.shape)))
-    one = ew.full_like(rest, 1)
+    more = reduce_any(ew.gt(rest, full_like(rest, 0)), range(len(rest.shape)))
+    one = full_like(rest, 1)
     odd = ew.eq(ew.bit_and(rest, one), one)
     after = [ew.select(odd, ew.mul(product, base), product), ew.mul(base, base)]
     after.append(ew.shift_right(rest, one))
@@ -93,7 +94,7 @@ def neg(node: Node) -> Node | None:
     (x,) = node.operands
     if node.dtype.kind != "unsigned":
         return None
-    return ew.add(ew.bit_not(x), ew.full_like(x, 1))
+    return ew.add(ew.bit_not(x), full_like(x, 1))
 
 
 def sub(node: Node) -> Node | None:

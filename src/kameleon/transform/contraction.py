@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from ..ir.node import Node
 from ..prims.elementwise import mul
-from ..prims.indexing import sizes_product
 from ..prims.linalg import contract, free_axes, is_of_matrices
 from ..prims.movement import broadcast_to, reshape, transpose
-from ..prims.sizes import Size, are_one_size, dims_of
+from ..prims.sizes import Size, are_one_size, dims_of, sizes_product
 
 Axes = tuple[int, ...]
 

@@ -18,7 +18,8 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import Shape
 from ..prims.control import cond, scan
-from ..prims.elementwise import constant, full_like, gt
+from ..prims.elementwise import constant, gt
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_to
 from ..prims.shaping import shape_inputs
 from ..prims.sizes import as_node, dims_of, size_of

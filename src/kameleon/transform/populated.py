@@ -17,7 +17,8 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.sizes import Root, Sizes
 from ..prims.control import cond
-from ..prims.elementwise import constant, full_like, gt, minimum
+from ..prims.elementwise import constant, gt, minimum
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_to
 from ..prims.sizes import as_node, size_of, size_origin
 from ..prims.windows import OVER, space_dims

@@ -19,7 +19,8 @@ from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import TensorType
 from ..prims.constants import known_number
-from ..prims.elementwise import cast, constant, full_like, mul, ne, neg, sub
+from ..prims.elementwise import cast, constant, mul, ne, neg, sub
+from ..prims.filling import full_like, zeros
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, reshape, transpose
 from ..prims.sizes import are_one_size, dims_of, size_of
 from . import arithmetic, contraction, windows
@@ -187,6 +188,12 @@ def _reduced_to_itself(node: Node) -> Node | None:
     return reshape(x, [dim for axis, dim in enumerate(dims_of(x)) if axis not in axes])
 
 
+def _sum_over_nothing(node: Node) -> Node | None:
+    """contract(a, b) -> 0, over an axis of size 0"""
+    a, over = node.operands[0], node.attrs["over"][0]
+    return zeros(dims_of(node), node.dtype) if any(a.shape[i] == 0 for i in over) else None
+
+
 def _sum_of_negated(node: Node) -> Node | None:
     """sum(-x) -> -sum(x)"""
     (x,) = node.operands
@@ -292,6 +299,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ("reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"),
         (_reduced_to_itself,),
     ),
+    "contract": (_sum_over_nothing,),
     "reduce_sum": (_reduced_to_itself, _sum_of_negated),
     "select": (_select,),
     "slice": (_slice_of_parts,),

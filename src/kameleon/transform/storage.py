@@ -19,6 +19,7 @@ from ..ir.rewrite import substitute
 from ..ir.types import INT64, DType, TensorType, as_dtype
 from ..prims import elementwise as ew
 from ..prims.constants import known_number
+from ..prims.filling import full_like
 
 Storage = Mapping[str, str]
 
@@ -124,13 +125,13 @@ def _bits(x: Node) -> int:
 
 def _turned(x: Node) -> Node:
     """The sign bit flipped: signed numbers are then in the order of the unsigned ones."""
-    return ew.bit_xor(x, ew.full_like(x, -(1 << (_bits(x) - 1))))
+    return ew.bit_xor(x, full_like(x, -(1 << (_bits(x) - 1))))
 
 
 def _below_sign(x: Node, count: int) -> Node:
     """x >> count, with zeros for what comes in from the left."""
-    mask = ew.full_like(x, (1 << (_bits(x) - count)) - 1)
-    return ew.bit_and(ew.shift_right(x, ew.full_like(x, count)), mask)
+    mask = full_like(x, (1 << (_bits(x) - count)) - 1)
+    return ew.bit_and(ew.shift_right(x, full_like(x, count)), mask)
 
 
 def _compared(node: Node, *operands: Node) -> Node:
@@ -155,8 +156,8 @@ def _shift_right(node: Node, x: Node, count: Node) -> Node:
     known = known_number(count)
     if known is not None and 0 < known < _bits(x):
         return _below_sign(x, known)
-    zero = ew.full_like(count, 0)
-    rest = ew.maximum(ew.sub(count, ew.full_like(count, 1)), zero)
+    zero = full_like(count, 0)
+    rest = ew.maximum(ew.sub(count, full_like(count, 1)), zero)
     return ew.select(ew.eq(count, zero), x, ew.shift_right(_below_sign(x, 1), rest))
 
 
@@ -174,14 +175,14 @@ def _mod(node: Node, a: Node, b: Node) -> Node:
 
 def _wide(x: Node) -> Node:
     wide = ew.cast(x, INT64)
-    return ew.bit_and(wide, ew.full_like(wide, (1 << _bits(x)) - 1))
+    return ew.bit_and(wide, full_like(wide, (1 << _bits(x)) - 1))
 
 
 def _quotient(a: Node, b: Node) -> Node:
     """Half of a is divided, and twice the quotient is too small by at most 1. Where the sign bit of
     b is set it's above every half, and fits once or not at all.
     """
-    one, zero = ew.full_like(b, 1), ew.full_like(b, 0)
+    one, zero = full_like(b, 1), full_like(b, 0)
     small = ew.gt(b, zero)
     half = ew.floor_div(_below_sign(a, 1), ew.select(small, b, one))
     double = ew.shift_left(half, one)

@@ -13,10 +13,10 @@ from typing import Any
 from ..ir.node import Node
 from ..ir.primitive import ITEM
 from ..ir.types import Dim, Shape
-from ..prims.elementwise import constant, full_like, maximum
-from ..prims.indexing import sizes_product
+from ..prims.elementwise import constant, maximum
+from ..prims.filling import full_like
 from ..prims.movement import WHOLE, Cut, broadcast_to, slice_, unslice
-from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, split
+from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, sizes_product, split
 from ..prims.windows import OVER, Window, space_dims, space_of
 
 

@@ -31,11 +31,15 @@ _matmul, _batched = kernel("MatMul", "a", "b"), kernel("BatchMatMulV2", "x", "y"
 
 
 def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
-    """The product of matrices, or of batches of them, in step."""
+    """The product of matrices, or of batches of them, in step.
+
+    TensorFlow fuses `MatMul` with what is added to it, and oneDNN then ends the process where
+    there's nothing to sum over.
+    """
     (x, y), flips = node.operands, lie_transposed(node)
     lead = len(node.attrs["batch"][0])
     e.agree_on_each(node, [((x, i), (y, i)) for i in range(lead)])
-    if lead:
+    if lead or x.shape[node.attrs["over"][0][0]] is None:
         return _batched(a, b, adj_x=flips[0], adj_y=flips[1])
     return _matmul(a, b, transpose_a=flips[0], transpose_b=flips[1])
 

@@ -10,6 +10,7 @@ from ...ir.node import Node
 from ...ir.primitive import REGISTRY
 from ...prims import elementwise as ew
 from ...prims.control import while_
+from ...prims.filling import full_like, scaled
 from ...prims.linalg import matmul
 from ...prims.movement import slice_axis
 from ...prims.reduce import reduce_sum
@@ -120,7 +121,7 @@ def halved(limit: Node, x: Node, count: Node) -> Nodes:
         return [ew.gt(reduce_sum(ew.mul(x, x), range(len(x.shape))), limit)]
 
     def step(limit: Node, x: Node, count: Node) -> Nodes:
-        return [ew.scaled(x, 0.5), ew.add(count, ew.full_like(count, 1))]
+        return [scaled(x, 0.5), ew.add(count, full_like(count, 1))]
 
     return while_(
         limit, x, count, condition=body(types, condition), body=body(types, step), consts=1
@@ -147,7 +148,7 @@ def while_case(label: str, limit: float, x: Array) -> Case:
 
 
 def checked(x: Node) -> Node:
-    return REGISTRY["check"](x, ew.gt(ew.exp(x), ew.full_like(x, 0)), message="never")
+    return REGISTRY["check"](x, ew.gt(ew.exp(x), full_like(x, 0)), message="never")
 
 
 NOTES: list[Case] = [
@@ -165,9 +166,7 @@ NOTES: list[Case] = [
         ("check", checked, (0,)),
         (
             "with_gradient",
-            lambda x: REGISTRY["with_gradient"](
-                ew.mul(x, ew.full_like(x, 1)), x, rule=lambda g: [g]
-            ),
+            lambda x: REGISTRY["with_gradient"](ew.mul(x, full_like(x, 1)), x, rule=lambda g: [g]),
             (0,),
         ),
     )

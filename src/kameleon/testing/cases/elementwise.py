@@ -13,7 +13,8 @@ import numpy as np
 
 from ...ir.primitive import REGISTRY
 from ...ir.types import as_dtype
-from ...prims.elementwise import cast, full_like
+from ...prims.elementwise import cast
+from ...prims.filling import full_like
 from .case import (
     ALL,
     FLOATS,

@@ -10,6 +10,7 @@ from ...ir.primitive import REGISTRY
 from ...ir.types import TensorType
 from ...prims import elementwise as ew
 from ...prims.control import cond, run_scan
+from ...prims.filling import full_like
 from ...prims.indexing import gather
 from ...prims.linalg import contract, matmul
 from ...prims.movement import broadcast_to, reshape, slice_axis, transpose
@@ -150,7 +151,7 @@ def counter(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
     """An integer state picks the rows of a table."""
     (table,), (i, total), (x,) = consts, carry, slices
     row = gather(table, i, 0)
-    return [ew.add(i, ew.full_like(i, 1)), ew.add(total, ew.mul(row, x))], [row]
+    return [ew.add(i, full_like(i, 1)), ew.add(total, ew.mul(row, x))], [row]
 
 
 def counter_meaning(consts: Any, carry: Any, slices: Any) -> Any:

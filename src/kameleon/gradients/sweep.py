@@ -1,7 +1,6 @@
 """The reverse sweep: cotangents flow from outputs to whatever they depend on.
 
-It knows records of primitives and nothing of any operation; a gradient is a graph like any
-other, so it can be differentiated again.
+It reads the table of rules and knows nothing of any operation but how cotangents add up.
 """
 
 from __future__ import annotations
@@ -9,9 +8,51 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ..errors import GradientError
-from .node import Node, context, rewriting, walk
-from .primitive import REGISTRY, ZERO, jointly
-from .types import TensorType
+from ..ir.node import Node, built_for, context, rewriting, walk
+from ..ir.sizes import Sizes
+from ..ir.types import TensorType
+from ..prims.elementwise import add
+from ..prims.filling import full_like
+from ..prims.movement import broadcast_to
+from ..prims.sizes import dims_of, size_origin
+from .rules import GRADIENTS, ZERO, Rule, jointly
+
+
+def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list[Node | None]:
+    """The gradient of the sum of `loss` with respect to each of `wrt`.
+
+    Args:
+        loss: a float tensor; where it isn't a scalar, its elements are summed.
+        wrt: any tensors of the graph.
+        seed: the cotangent of the loss; ones, if None.
+
+    Returns:
+        A tensor of the type of each of `wrt`, or None where it has no influence on the loss.
+
+    Raises:
+        GradientError: the loss isn't of a float dtype; or an operation on the way has no
+            gradient.
+    """
+    if not loss.dtype.is_float:
+        raise GradientError(
+            f"gradients: the loss must be a float tensor, not {loss!r}; K.cast(loss, 'float32')"
+        )
+    if seed is None:
+        seed = built_for(loss, full_like, loss, 1)
+    sizes = Sizes(size_origin)
+    return [
+        None if g is None else _of_sizes(g, x, sizes)
+        for g, x in zip(pullback([loss], [seed], wrt), wrt, strict=True)
+    ]
+
+
+def _of_sizes(g: Node, x: Node, sizes: Sizes) -> Node:
+    """`g` with the sizes of `x`: it's an error at run time where they differ.
+
+    The operation that took sizes as equal may be none that the gradient needs.
+    """
+    same = all(sizes.of(g, axis) == sizes.of(x, axis) for axis in range(len(x.shape)))
+    return g if same else broadcast_to(g, dims_of(x))
 
 
 def pullback(
@@ -43,7 +84,7 @@ def _sweep(
     found: dict[Node, Node], order: Iterable[Node], active: set[Node], stop: Collection[Node]
 ) -> None:
     for node in order:
-        if node in active and node not in stop and node.primitive.gradient is not ZERO:
+        if node in active and node not in stop and _rule_of(node) is not ZERO:
             gs = tuple(map(found.get, node.results))
             if any(g is not None for g in gs):
                 context.source = node._source
@@ -58,7 +99,7 @@ def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) 
     for node in order:
         if (
             node.operands
-            and node.primitive.gradient is not ZERO
+            and _rule_of(node) is not ZERO
             and node not in stop
             and (not isinstance(node.type, TensorType) or node.type.dtype.is_float)
             and not active.isdisjoint(node.operands)
@@ -67,10 +108,14 @@ def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) 
     return active
 
 
+def _rule_of(node: Node) -> Rule:
+    return GRADIENTS.get(node.primitive.name, "it has no rule")
+
+
 def _pull(
     node: Node, gs: tuple[Node | None, ...], active: Collection[Node]
 ) -> Sequence[Node | None]:
-    rule = node.primitive.gradient
+    rule = _rule_of(node)
     needed = tuple(operand in active for operand in node.operands)
     if isinstance(rule, str):
         raise GradientError(
@@ -78,6 +123,7 @@ def _pull(
         )
     if isinstance(rule, jointly):
         return rule.rule(node, gs, needed)
+    assert isinstance(rule, list)
     return [
         each(gs[0], node, *node.operands, **node.attrs) if want and each is not None else None
         for each, want in zip(rule, needed, strict=True)
@@ -86,4 +132,4 @@ def _pull(
 
 def _accumulate(found: dict[Node, Node], node: Node, part: Node) -> None:
     before = found.get(node)
-    found[node] = part if before is None else REGISTRY["add"](before, part)
+    found[node] = part if before is None else add(before, part)

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from ..ir.node import Node, dependents, walk
 from ..ir.primitive import input_node
 from ..ir.program import Graph
-from ..ir.reverse import pullback
 from ..ir.rewrite import closed, substitute
-from ..ir.types import TensorType
-from .control import run_scan, scan_parts
-from .elementwise import add, full_like, neg
-from .linalg import contract
-from .movement import broadcast_to, reshape, transpose
-from .reduce import reduce_sum
-from .sizes import Size, as_node, dims_of, size_of
+from ..prims.control import run_scan, scan_parts
+from ..prims.elementwise import add, neg
+from ..prims.filling import full_like, zeros
+from ..prims.linalg import contract
+from ..prims.movement import broadcast_to, reshape, transpose
+from ..prims.reduce import reduce_sum
+from ..prims.sizes import Size, as_node, dims_of, size_of
+from .sweep import pullback
 
 
 class _Reverse:
@@ -306,16 +306,5 @@ def _outer_zero(reverse: _Reverse, share: Node, like: Node | None) -> Node:
     """Zeros of the type of a share of a constant's cotangent, built outside of the loop."""
     if like is not None:
         return full_like(like, 0)
-    if share.type.is_static:
-        from .elementwise import constant
-
-        return broadcast_to(constant(0, share.dtype), share.shape)  # type: ignore[arg-type]
     dims = [reverse.outside([d])[0] if isinstance(d, Node) else d for d in dims_of(share)]
-    return broadcast_to(full_like_scalar(share.type), dims)
-
-
-def full_like_scalar(type: TensorType) -> Node:
-    """A scalar zero of the dtype of `type`."""
-    from .elementwise import constant
-
-    return constant(0, type.dtype)
+    return zeros(dims, share.dtype)
