@@ -17,8 +17,8 @@ from kameleon.backend.leaked.parts import Part
 from kameleon.engines import Engine
 from kameleon.errors import KameleonError
 from kameleon.gradients import GRADIENTS, ZERO
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import ITEM, LEAVES, REGISTRY, Primitive, input_node
+from kameleon.ir.leaves import LEAVES, input_node
+from kameleon.ir.node import ITEM, REGISTRY, Node, Primitive
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines

@@ -15,8 +15,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kameleon.engines.numpy.engine import engine
-from kameleon.ir.node import Node, walk
-from kameleon.ir.primitive import ITEM, REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import ITEM, REGISTRY, Node, walk
 from kameleon.ir.program import Graph
 from kameleon.ir.rewrite import closed
 from kameleon.ir.types import TensorType, as_dtype

@@ -16,8 +16,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
 from kameleon.gradients import gradients
+from kameleon.ir.leaves import input_node
 from kameleon.ir.node import Node, walk
-from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.text import text_of
 from kameleon.ir.types import TensorType, as_dtype

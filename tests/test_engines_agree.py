@@ -17,8 +17,8 @@ from kameleon.comparison.problem import Problem
 from kameleon.comparison.result import difference
 from kameleon.engines import Engine
 from kameleon.gradients import gradients
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import CONSTANT, ITEM, input_node
+from kameleon.ir.leaves import CONSTANT, input_node
+from kameleon.ir.node import ITEM, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import FLOAT32, FLOAT64, TensorType
 from kameleon.prims.elementwise import constant

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import FLOAT32, TensorType
 from kameleon.prims.elementwise import constant

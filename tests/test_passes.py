@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import ITEM, REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import ITEM, REGISTRY, Node
 from kameleon.ir.program import Graph, bodies
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify

@@ -10,8 +10,8 @@ import pytest
 
 from kameleon.engines.numpy.engine import engine
 from kameleon.errors import ShapeError
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew

@@ -33,7 +33,8 @@ from kameleon import backend as K
 from kameleon.errors import FileFormatError, KameleonError, UncheckedFileWarning
 from kameleon.ir.attributes import KINDS as ATTRIBUTE_KINDS
 from kameleon.ir.attributes import attributes_of
-from kameleon.ir.primitive import INPUT, REGISTRY, VARIABLE
+from kameleon.ir.leaves import INPUT, VARIABLE
+from kameleon.ir.node import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.serial import graph_from_data, graph_to_data
 from kameleon.runtime.container import TEXTS, packed, unpacked

@@ -16,8 +16,8 @@ from kameleon.engines._base import Executable
 from kameleon.engines.numpy.engine import NumpyEngine
 from kameleon.engines.numpy.rules import RULES
 from kameleon.errors import EngineError
+from kameleon.ir.leaves import input_node
 from kameleon.ir.node import Node
-from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew

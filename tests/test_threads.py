@@ -17,7 +17,7 @@ from support import PACKAGE, TESTS, engines_under_test, side_by_side
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.engines._code.code import Code, Language
-from kameleon.ir.primitive import input_node
+from kameleon.ir.leaves import input_node
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines
 

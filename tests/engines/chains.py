@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.filling import full_like

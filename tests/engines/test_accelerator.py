@@ -31,7 +31,8 @@ from kameleon.engines.torch import pool
 from kameleon.engines.torch.compiled import CompiledEmitter
 from kameleon.engines.torch.engine import TorchEngine
 from kameleon.errors import EvaluationError, ShapeError
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
 from kameleon.prims.elementwise import constant

@@ -13,8 +13,8 @@ from support import SOURCE, engines_under_test
 
 from kameleon.engines._literal import ATTRIBUTES, compiled_text, literal, quoted, word
 from kameleon.errors import EngineError, KameleonError
+from kameleon.ir.leaves import INPUT
 from kameleon.ir.node import Node
-from kameleon.ir.primitive import INPUT
 from kameleon.ir.program import Graph
 from kameleon.ir.types import FLOAT32, DType, TensorType
 from kameleon.prims.elementwise import exp

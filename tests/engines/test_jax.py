@@ -19,8 +19,8 @@ from kameleon.engines.jax import arrays, control
 from kameleon.engines.jax import executable as executable_module
 from kameleon.engines.jax.engine import engine
 from kameleon.errors import EngineError, EvaluationError, RecompilationWarning
+from kameleon.ir.leaves import input_node
 from kameleon.ir.node import Node
-from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew

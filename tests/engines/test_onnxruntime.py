@@ -24,8 +24,8 @@ from kameleon.engines.onnxruntime.dtypes import CARRIERS, KERNELS, carrier
 from kameleon.engines.onnxruntime.engine import providers
 from kameleon.engines.onnxruntime.model import LARGE
 from kameleon.errors import EvaluationError, KameleonError
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims.elementwise import add, cast, constant

@@ -14,7 +14,7 @@ if "onnxruntime" not in engines_under_test():
 
 from kameleon import backend as K
 from kameleon.engines.onnxruntime.engine import faulty_optimizers
-from kameleon.ir.primitive import input_node
+from kameleon.ir.leaves import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims.elementwise import mul

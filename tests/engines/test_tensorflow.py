@@ -13,8 +13,8 @@ from support import engines_under_test, run_python
 from kameleon import backend as K
 from kameleon.engines._base import Engine
 from kameleon.errors import KameleonError
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims.elementwise import constant

@@ -21,8 +21,8 @@ from kameleon.engines.theano import engine as engine_module
 from kameleon.engines.theano.engine import TheanoExecutable, engine
 from kameleon.engines.theano.ops import Loop
 from kameleon.errors import EvaluationError, KameleonError
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims.movement import broadcast_to, transpose

@@ -26,7 +26,8 @@ from kameleon.engines.torch import pool, tensors, windows
 from kameleon.engines.torch.engine import engine
 from kameleon.engines.torch.kernels import upright
 from kameleon.errors import EvaluationError
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.types import DTYPES, TensorType
 from kameleon.prims.movement import reshape

@@ -12,8 +12,7 @@ from kameleon import backend as K
 from kameleon.comparison.bisect import evaluate
 from kameleon.comparison.result import difference
 from kameleon.errors import KameleonError
-from kameleon.ir.node import Node, Variable, walk
-from kameleon.ir.primitive import ITEM
+from kameleon.ir.node import ITEM, Node, Variable, walk
 from kameleon.ir.rewrite import closed
 from kameleon.runtime.engines import embedded
 
@@ -27,6 +26,7 @@ DEEPEST = 5  # axes
 GRADIENT = re.compile(r"K\.gradients\((.*), \[(\w+)\]\)\[0\]")
 STEP = 1e-6  # of differences
 STEPS = [STEP * i for i in (-2, -1, 0, 1, 2)]
+FAR = 1e3  # from 0, numbers have too few digits for such steps
 HUGE = 1e4  # larger numbers make last bits count
 
 
@@ -255,6 +255,8 @@ class Draft:
         if flat or not np.isfinite(e.value).all():
             return
         here = self.values[x]
+        if np.abs(here).max(initial=0) > FAR:
+            return
         others = [i for i, p in enumerate(self.built.inputs) if p is not x]
         inputs = [x, *(self.built.inputs[i] for i in others)]
         along = K.function(inputs, [total], engine="numpy")

@@ -17,8 +17,7 @@ from kameleon.comparison.bisect import _branches, evaluate
 from kameleon.comparison.problem import problem_of
 from kameleon.comparison.result import FirstDifference, difference
 from kameleon.engines._base import Executable
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import ITEM
+from kameleon.ir.node import ITEM, Node
 from kameleon.ir.rewrite import closed
 from kameleon.runtime.compiler import compiled_anew
 from kameleon.runtime.engines import embedded

@@ -8,7 +8,7 @@ import pytest
 
 from kameleon.engines._base import Engine
 from kameleon.gradients import GRADIENTS, SUBJECTS, ZERO, gradients
-from kameleon.ir.primitive import REGISTRY
+from kameleon.ir.node import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.testing import (

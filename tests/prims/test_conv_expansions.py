@@ -16,8 +16,8 @@ from support import native_in
 
 from kameleon.engines.numpy.engine import engine
 from kameleon.gradients import gradients
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import conv, pool, windows

@@ -19,8 +19,8 @@ from kameleon.errors import (
     ShapeError,
 )
 from kameleon.gradients import gradients
-from kameleon.ir.node import Node
-from kameleon.ir.primitive import REGISTRY, input_node, leaf
+from kameleon.ir.leaves import input_node, leaf
+from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import elementwise as ew
 from kameleon.prims.control import cond, run_scan, while_

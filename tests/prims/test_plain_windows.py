@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kameleon.ir.leaves import input_node
 from kameleon.ir.node import Node
-from kameleon.ir.primitive import input_node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.prims import conv, pool

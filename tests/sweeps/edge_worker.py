@@ -26,7 +26,7 @@ LARGEST = 10
 
 def built(case: Case, inputs: list[Any]) -> Any:
     """The primitive over these nodes."""
-    from kameleon.ir.primitive import REGISTRY
+    from kameleon.ir.node import REGISTRY
     from kameleon.ir.types import as_dtype
     from kameleon.prims import indexing, movement, reduce
 
@@ -47,7 +47,7 @@ def _canonical(value: Any) -> Any:
 
 def placed(case: Case, given: list[Array]) -> list[Any]:
     """Inputs that know of their sizes what the case says."""
-    from kameleon.ir.primitive import input_node
+    from kameleon.ir.leaves import input_node
     from kameleon.ir.types import TensorType, as_dtype
 
     rng = np.random.default_rng(case.seed)

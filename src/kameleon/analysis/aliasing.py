@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, INPUT, ITEM
+from ..ir.leaves import CONSTANT, INPUT
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..prims.constants import bare
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM
+from ..ir.leaves import CONSTANT
+from ..ir.node import ITEM, Node
 
 Range = tuple[float, float]
 ALL: Range = (-math.inf, math.inf)

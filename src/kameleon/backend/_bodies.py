@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ..errors import DTypeError, ShapeError
 from ..ir.closure import Closure
+from ..ir.leaves import input_node
 from ..ir.node import Node, new_serial
-from ..ir.primitive import input_node
 from ..ir.rewrite import closed, substitute
 from ..ir.types import INT32, TensorType, join_shapes
 from ..prims.control import cond, run_scan, while_

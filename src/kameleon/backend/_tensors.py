@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node, Variable
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive, Variable
 from ..ir.types import (
     INT32,
     DType,
@@ -218,7 +217,7 @@ def named(x: Node, name: str | None) -> Node:
     """`x` under a name of its own, where one is given."""
     if name is None:
         return x
-    from ..ir.node import context, unique_name
+    from ..ir.context import context, unique_name
 
     node = identity(x)
     node._name = unique_name(context.scope + name)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import NO_ATTRS, Node, Variable, context, unique_name
-from ..ir.primitive import INPUT, VARIABLE
+from ..ir.context import context, unique_name
+from ..ir.leaves import INPUT, VARIABLE
+from ..ir.node import NO_ATTRS, Node, Variable
 from ..ir.types import INT32, TensorType, as_dtype
 from ..prims import elementwise as ew
 from ..prims.control import identity as identity_primitive

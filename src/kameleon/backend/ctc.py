@@ -11,7 +11,8 @@ from typing import Any
 
 from .. import config
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node, context, unique_name
+from ..ir.context import context, unique_name
+from ..ir.node import Node
 from ..ir.types import INT64, join_dims, show_shape
 from ..prims import ctc
 from ..prims.control import check

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..prims import elementwise as ew
 from ..prims.indexing import gather
 from ..prims.movement import WHOLE, reshape, reverse, slice_

@@ -8,8 +8,9 @@ from typing import Any
 
 from .._scopes import Scope
 from ..errors import ArgumentError
-from ..ir.node import Node, Update, context, unique_name
-from ..ir.primitive import INPUT
+from ..ir.context import context, unique_name
+from ..ir.leaves import INPUT
+from ..ir.node import Node, Update
 from ..ir.types import INT32, TensorType
 from ..runtime import engines, state
 from .sparse_tensor import SparseTensor

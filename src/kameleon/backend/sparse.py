@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedError, MissingLibraryError, ShapeError
-from ..ir.node import NO_ATTRS, Node, Variable, context, unique_name
-from ..ir.primitive import INPUT, VARIABLE, input_node
+from ..ir.context import context, unique_name
+from ..ir.leaves import INPUT, VARIABLE, input_node
+from ..ir.node import NO_ATTRS, Node, Variable
 from ..ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axis, show_shape
 from ..prims import sparse as parts
 from ..prims.control import check

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.node import Node, Update, Variable, context
+from ..ir.context import context
+from ..ir.node import Node, Update, Variable
 from ..prims.control import identity
 from ..prims.elementwise import add, cast, constant, neg
 from ..runtime.function import value_for

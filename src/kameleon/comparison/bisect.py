@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM
+from ..ir.leaves import CONSTANT
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
 from ..ir.types import TensorType

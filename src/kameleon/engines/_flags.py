@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
-from ..ir.node import Node, built_for
-from ..ir.primitive import ITEM, input_node
+from ..ir.context import built_for
+from ..ir.leaves import input_node
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..ir.sizes import Sizes

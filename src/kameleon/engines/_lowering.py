@@ -11,8 +11,8 @@ from typing import Any
 
 from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from ..errors import FOREIGN, EngineError, KameleonError
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM, input_node
+from ..ir.leaves import CONSTANT, input_node
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..prims.constants import bare

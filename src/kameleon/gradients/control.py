@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ir.leaves import LEAVES, input_node
 from ..ir.node import Node
-from ..ir.primitive import LEAVES, input_node
 from ..ir.program import Graph
 from ..prims.control import cond
 from ..prims.filling import full_like

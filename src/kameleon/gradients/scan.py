@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..ir.leaves import input_node
 from ..ir.node import Node, dependents, walk
-from ..ir.primitive import input_node
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
 from ..prims.control import run_scan, scan_parts

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ..errors import GradientError
-from ..ir.node import Node, built_for, context, rewriting, walk
+from ..ir.context import built_for, context, rewriting
+from ..ir.node import Node, walk
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType
 from ..prims.elementwise import add

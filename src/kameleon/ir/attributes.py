@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..errors import GraphError
-from .node import Node, frozen
-from .primitive import Constant, Primitive
+from .leaves import Constant
+from .node import Node, Primitive, frozen
 from .program import Graph
 from .types import DTYPES, DType, Shape, TensorType
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import GraphError
+from .leaves import CONSTANT, SOURCE
 from .node import Node, Print, Update, dependents, walk
-from .primitive import CONSTANT, SOURCE
 
 
 class Closure:

@@ -1,82 +1,35 @@
-"""Nodes of the graph: immutable, built in order, each with the user's line that made it.
+"""Nodes of the graph, immutable and built in order, and the primitives that compute them.
 
 A node is what users call a tensor. Its operands were made before it, so `serial` numbers order
 any graph topologically, and all walks are loops. A node with several results (`scan`, say) is
 never seen by users: they hold its `results`, one `item` node each.
+
+A primitive is declared once: `infer` gives the result's type, `expand` its meaning in simpler
+primitives (composites only). Its gradient stands in the table of `gradients/`; engines hold the
+numerics. Operators on nodes are installed by the K surface; rules call primitives.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._locks import lock
-from .._scopes import Scope
 from .._threads import counter
-from ..errors import UnpicklableError
+from ..errors import GraphError, UnpicklableError
+from .context import Source, context, unique_name, user_frame
 from .types import DType, Shape, TensorType, as_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .primitive import Primitive
-
-T = TypeVar("T")
 Attrs = Mapping[str, Any]
 NO_ATTRS: dict[str, Any] = {}
 
+Infer = Callable[..., TensorType | tuple[TensorType, ...]]
+
 _next_serial = counter()
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-class Source:
-    """A place in the user's code."""
-
-    __slots__ = ("filename", "function", "line")
-
-    def __init__(self, filename: str, line: int, function: str):
-        self.filename, self.line, self.function = filename, line, function
-
-    def __str__(self) -> str:
-        return f'File "{self.filename}", line {self.line}, in {self.function}'
-
-
-class _Setting(Generic[T]):
-    """An attribute whose value is one of the running context: of a thread, or of a task in it."""
-
-    def __init__(self, default: T):
-        self.variable = ContextVar("kameleon_setting", default=default)
-
-    def __get__(self, owner: Context, kind: type[Context]) -> T:
-        return self.variable.get()
-
-    def __set__(self, owner: Context, value: T) -> None:
-        self.variable.set(value)
-
-
-class Context:
-    """What code has set for the nodes that it builds.
-
-    scope: prefix of names; control: updates that reads see (`control_dependencies`);
-    source: stands for the user's line where a transform builds nodes on behalf of another node.
-    """
-
-    scope = _Setting("")
-    control = _Setting[tuple["Update", ...]](())
-    source = _Setting[Source | tuple[Any, int] | None](None)
-
-    @classmethod
-    def within(cls, name: str, change: Callable[[Any], Any], gives: bool = False) -> Scope[Any]:
-        """A block in which the setting of this name has another value: see `Scope`."""
-        return Scope(vars(cls)[name].variable, change, gives)
-
-
-context = Context()
 
 
 class Node:
@@ -145,7 +98,7 @@ class Node:
         self.attrs = attrs
         self.type = type
         self.serial = _next_serial()
-        self._source = context.source or _user_frame()
+        self._source = context.source or user_frame()
         self.effects = context.control
         self._results: tuple[Node, ...] | None = None
         self._name = name
@@ -252,59 +205,94 @@ class Print(Effect):
         self.message, self.value = message, value
 
 
-def _user_frame() -> tuple[Any, int]:
-    """The innermost frame outside of this package, as (code, line)."""
-    frame: Any = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_code, frame.f_lineno
+# Primitives ------------------------------------------------------------------------------------
+
+REGISTRY: dict[str, Primitive] = {}
 
 
-def rewriting(call: Callable[..., T], *arguments: Any) -> T:
-    """What a call gives; nodes made in it wait for nothing and belong to no scope.
+class Primitive:
+    """One operation of the table.
 
-    It may set `context.source`: what it sets ends with it, whatever is raised.
+    Args:
+        name: its name, snake_case; the key of every table.
+        infer: `(*operands, **attrs) -> TensorType`, or a tuple of them for several results;
+            raises ShapeError or DTypeError. The attributes are its keyword-only parameters; what
+            each may be is declared in `ir.attributes`.
+        expand: `(*operands, **attrs) -> Node or tuple`, for composites.
+        title: the name in the repr of a tensor.
+        elementwise: operands and result have equal shapes.
     """
-    return built_for(None, call, *arguments)
+
+    __slots__ = ("doc", "elementwise", "expand", "infer", "name", "title")
+
+    def __init__(
+        self,
+        name: str,
+        infer: Infer,
+        doc: str,
+        expand: Callable[..., Any] | None = None,
+        title: str | None = None,
+        elementwise: bool = False,
+    ):
+        self.name, self.infer, self.doc = name, infer, doc
+        self.expand = expand
+        self.title = title or name.title().replace("_", "")
+        self.elementwise = elementwise
+        if name in REGISTRY:
+            raise GraphError(f"primitive {name!r} is declared twice")
+        REGISTRY[name] = self
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return REGISTRY.__getitem__, (self.name,)
+
+    @property
+    def tier(self) -> str:
+        """'core' (every engine must do it) or 'composite' (it has an expansion)."""
+        return "core" if self.expand is None else "composite"
+
+    def __call__(self, *operands: Node, **attrs: Any) -> Node:
+        """Build a node, or the one with all results of a primitive that has several."""
+        if context.control:
+            operands = tuple(map(current, operands))
+        type = self.infer(*operands, **attrs)
+        node = Node(self, operands, attrs or NO_ATTRS, type)  # type: ignore[arg-type]
+        if not isinstance(type, TensorType):
+            node._results = tuple(Node(ITEM, (node,), {"index": i}, t) for i, t in enumerate(type))
+        return node
 
 
-def built_for(node: Node | None, call: Callable[..., T], *arguments: Any) -> T:
-    """What a call gives; nodes made in it bear the source of `node`, and none of the caller's
-    context.
-    """
-    # In a context of its own, which C code leaves.
-    return copy_context().run(_built_for, node, call, arguments)
+def current(node: Node) -> Node:
+    """`node`, or the new value of the variable that the control dependencies in force update."""
+    for update in context.control:
+        if update.variable is node:
+            value: Node = update.value
+            return value
+    return node
 
 
-def _built_for(node: Node | None, call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    context.control, context.scope = (), ""
-    if node is not None:
-        context.source = node._source
-    return call(*arguments)
+def _infer_item(producer: Node, *, index: int) -> TensorType:
+    types: Any = producer.type  # of several results: a tuple
+    found: TensorType = types[index]
+    return found
 
 
-_name_counts: dict[str, int] = {}
-_name_lock = lock()
+class _Item(Primitive):
+    """One of several results. Its cotangent is read by the producer's own rule."""
+
+    __slots__ = ()
+
+    def __call__(self, *operands: Node, **attrs: Any) -> Node:
+        index: int = attrs["index"]
+        return operands[0].results[index]
 
 
-def unique_name(name: str) -> str:
-    """`name`, or `name_1`, `name_2` … where it was given before in this session."""
-    with _name_lock:
-        count = _name_counts.get(name, 0)
-        _name_counts[name] = count + 1
-        while count:
-            candidate = f"{name}_{count}"
-            if candidate not in _name_counts:
-                _name_counts[candidate] = 1
-                return candidate
-            count += 1
-        return name
+ITEM = _Item("item", _infer_item, "result number `index` of a node that has several")
 
 
-def reset_names() -> None:
-    """Start counting names anew."""
-    with _name_lock:
-        _name_counts.clear()
+# Walks -----------------------------------------------------------------------------------------
 
 
 def walk(outputs: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:

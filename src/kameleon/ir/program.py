@@ -6,8 +6,9 @@ import struct
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from .node import Node, Print, Update, Variable, built_for, walk
-from .primitive import CONSTANT, INPUT, REGISTRY, Constant
+from .context import built_for
+from .leaves import CONSTANT, INPUT, Constant
+from .node import REGISTRY, Node, Print, Update, Variable, walk
 from .types import DType
 
 # Constants up to this many elements are part of a program's key; larger ones by identity.

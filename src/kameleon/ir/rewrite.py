@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .node import Node, context, rewriting, walk
-from .primitive import INPUT, SOURCE, VARIABLE, input_node
+from .context import context, rewriting
+from .leaves import INPUT, SOURCE, VARIABLE, input_node
+from .node import Node, walk
 from .program import Graph
 
 # Leaves of which a graph shows nothing but the type.

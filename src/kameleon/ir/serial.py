@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import FileFormatError, GraphError
 from .attributes import MOST_ELEMENTS, check_attributes, elements, is_int, is_shape
-from .node import Node
-from .primitive import CONSTANT, LEAVES, REGISTRY, Constant, input_node
+from .leaves import CONSTANT, LEAVES, Constant, input_node
+from .node import REGISTRY, Node
 from .program import Graph
 from .types import DTYPES, DType, TensorType, as_dtype
 from .verify import verify

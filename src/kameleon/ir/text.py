@@ -15,7 +15,8 @@ def text_of(graph: Graph, indent: str = "") -> str:
     Values are numbered in order (%0, %1 …), so that equal graphs print alike, whatever their
     nodes' names.
 
-    >>> from kameleon.ir.primitive import REGISTRY, input_node
+    >>> from kameleon.ir.leaves import input_node
+    >>> from kameleon.ir.node import REGISTRY
     >>> import kameleon.prims
     >>> from kameleon.ir.types import FLOAT32
     >>> x = input_node(TensorType((None, 3), FLOAT32))

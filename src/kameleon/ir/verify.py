@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..errors import GraphError
 from .attributes import check_attributes
-from .node import Node
-from .primitive import CONSTANT, ITEM, LEAVES
+from .leaves import CONSTANT, LEAVES
+from .node import ITEM, Node
 from .program import Graph
 from .types import TensorType
 

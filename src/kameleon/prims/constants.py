@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ir.leaves import CONSTANT
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT
 
 
 def bare(x: Node) -> Node:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import DTypeError, GraphError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.program import Graph
 from ..ir.types import BOOL, TensorType, join_shapes
 

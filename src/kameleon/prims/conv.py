@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import Dim, Shape, TensorType, join_dims, join_shapes, show_shape
 from .elementwise import add, mul
 from .linalg import contract

@@ -9,8 +9,8 @@ import functools
 from collections.abc import Sequence
 
 from ..errors import ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive, input_node
+from ..ir.leaves import input_node
+from ..ir.node import Node, Primitive
 from ..ir.program import Graph
 from ..ir.types import INT64, Dim, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient

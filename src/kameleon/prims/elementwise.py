@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import DTypeError, GraphError
-from ..ir.node import Node, frozen
-from ..ir.primitive import CONSTANT, Constant, Primitive
+from ..ir.leaves import CONSTANT, Constant
+from ..ir.node import Node, Primitive, frozen
 from ..ir.types import BOOL, INT32, INT64, DType, TensorType, as_dtype, join_shapes
 
 FLOAT: Callable[[DType], bool] = lambda d: d.is_float  # noqa: E731

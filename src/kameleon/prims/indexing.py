@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
 from .elementwise import add, cast, constant, eq, mul, neg
 from .filling import full_like

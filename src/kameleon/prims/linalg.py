@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import TensorType, join_dims, show_shape
 
 Axes = tuple[int, ...]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import (
     INT32,
     Dim,

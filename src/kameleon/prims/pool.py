@@ -8,8 +8,7 @@ from functools import reduce
 import numpy as np
 
 from ..errors import DTypeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import add, constant, div, eq, is_nan, logical_and, logical_or, maximum, select
 from .filling import full_like

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir.node import Node
-from ..ir.primitive import ITEM, LEAVES
+from ..ir.leaves import LEAVES
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.types import FLOAT16
 

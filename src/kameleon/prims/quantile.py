@@ -11,8 +11,7 @@ for the table of float64; the table of float32 is a weighted least-squares fit o
 
 from __future__ import annotations
 
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import FLOAT64
 from .elementwise import (
     FLOAT,

@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import DTypeError
-from ..ir.node import Node
-from ..ir.primitive import SOURCE, Primitive
+from ..ir.leaves import SOURCE
+from ..ir.node import Node, Primitive
 from ..ir.types import FLOAT32, FLOAT64, INT64, UINT32, DType, Shape, TensorType
 from .elementwise import (
     add,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive, input_node
+from ..ir.leaves import input_node
+from ..ir.node import Node, Primitive
 from ..ir.program import Graph
 from ..ir.types import INT64, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, INPUT, ITEM
+from ..ir.leaves import CONSTANT, INPUT
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ..errors import ShapeError
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, Primitive
+from ..ir.leaves import CONSTANT
+from ..ir.node import Node, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
 from .elementwise import add, cast, constant, floor_div, mul, sub
 
@@ -151,6 +151,15 @@ def _windowed_origin(kernel_axis: int | None = None) -> Origin:
     return origin
 
 
+def _kernel_origin(x: Node, axis: int) -> tuple[Node, int] | None:
+    """Of (*window, in, out): the channels of what the window moves over, and of the cotangent."""
+    from_last = len(x.shape) - 1 - axis
+    if from_last > 1 or (from_last == 0 and x.primitive.name == "depthwise_kernel"):
+        return None
+    seen = x.operands[0 if from_last else 1]
+    return seen, len(seen.shape) - 1
+
+
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
     """Of pooling: the samples. Of a scan: a state has the initial one's sizes; an output is
     followed through the body."""
@@ -231,6 +240,8 @@ SIZE_FROM: dict[str, Origin] = {
         _dropped_origin,
     ),
     "conv": _windowed_origin(kernel_axis=-1),
+    "conv_kernel": _kernel_origin,
+    "depthwise_kernel": _kernel_origin,
     "conv_input": _windowed_origin(kernel_axis=-2),
     "depthwise_input": _windowed_origin(kernel_axis=-2),
     **dict.fromkeys(

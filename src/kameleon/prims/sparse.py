@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import INT64, Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, cast, constant, mul
 from .indexing import gather, scatter_add

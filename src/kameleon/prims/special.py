@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import DTypeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.types import INT64, Shape, TensorType, join_shapes
 from .elementwise import (
     FLOAT,

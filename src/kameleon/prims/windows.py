@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ShapeError
-from ..ir.node import Node
-from ..ir.primitive import Primitive
+from ..ir.node import Node, Primitive
 from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
 from .elementwise import add, constant

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
 from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
+from ..ir.leaves import CONSTANT, input_node
 from ..ir.node import Node
-from ..ir.primitive import CONSTANT, input_node
 from ..ir.program import Graph, attrs_key
 from ..transform.simplify import simplify
 from .engines import embedded

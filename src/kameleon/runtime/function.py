@@ -149,13 +149,6 @@ class Function:
         memo[id(self)] = made
         return made
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as it's saved: with the variables' values, without what is compiled."""
-        from .storage import to_bytes, unpickled
-
-        engine = None if self._engine is None else self._engine.name
-        return unpickled, (to_bytes(self), engine, self.name, self._as_numpy)
-
     @property
     def engine(self) -> Engine:
         """What a call runs on now."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..errors import FeedError
-from ..ir.node import Node, Print
-from ..ir.primitive import REGISTRY
+from ..ir.node import REGISTRY, Node, Print
 from ..ir.program import Graph, Program
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes

@@ -13,8 +13,7 @@ from typing import Any
 
 from ..engines._base import Engine, Executable
 from ..errors import DTypeError, EngineError
-from ..ir.node import Node
-from ..ir.primitive import ITEM
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType

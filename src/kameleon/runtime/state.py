@@ -20,7 +20,8 @@ from typing import Any
 from .._locks import rlock
 from .._threads import FREE_THREADED, counter
 from ..engines._base import Engine
-from ..ir.node import Node, Variable, reset_names
+from ..ir.context import reset_names
+from ..ir.node import Node, Variable
 from .engines import embedded
 
 # As many small functions, made to evaluate tensors, are kept for reuse.

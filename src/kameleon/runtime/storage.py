@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import os
 import stat
@@ -15,8 +16,9 @@ from .. import files
 from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning
 from ..ir.attributes import is_int
-from ..ir.node import NO_ATTRS, Node, Print, Variable, unique_name
-from ..ir.primitive import SOURCE, VARIABLE
+from ..ir.context import unique_name
+from ..ir.leaves import SOURCE, VARIABLE
+from ..ir.node import NO_ATTRS, Node, Print, Variable
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..ir.serial import FORMAT, UNTYPED, at_place, expect, field, graph_from_data, graph_to_data
@@ -102,6 +104,15 @@ def load(path: str | os.PathLike[str]) -> Function:
         return from_bytes(data)
     except FileFormatError as error:
         raise FileFormatError(f"{name}: {error}") from error.__cause__
+
+
+def _pickled(function: Function) -> tuple[Any, ...]:
+    """A function is pickled as it's saved: with the variables' values, without what is compiled."""
+    engine = function._engine and function._engine.name
+    return unpickled, (to_bytes(function), engine, function.name, function._as_numpy)
+
+
+copyreg.pickle(Function, _pickled)  # the function's own file knows nothing of files
 
 
 def unpickled(data: bytes, engine: str | None, name: str, as_numpy: bool) -> Function:

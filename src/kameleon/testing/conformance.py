@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..engines._base import Engine
-from ..ir.node import Node
-from ..ir.primitive import REGISTRY
+from ..ir.node import REGISTRY, Node
 from ..ir.program import Graph
 from ..transform.simplify import simplify
 from .cases import CASES

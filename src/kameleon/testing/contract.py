@@ -11,8 +11,8 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..errors import KameleonError
-from ..ir.node import Node
-from ..ir.primitive import ITEM, LEAVES, REGISTRY, input_node
+from ..ir.leaves import LEAVES, input_node
+from ..ir.node import ITEM, REGISTRY, Node
 from ..ir.program import Graph
 from ..ir.types import DTYPES, TensorType, as_dtype
 from ..prims import elementwise as ew

@@ -10,8 +10,7 @@ import numpy as np
 from ..engines._base import Engine
 from ..errors import ArgumentError
 from ..gradients import gradients
-from ..ir.node import Node, Variable
-from ..ir.primitive import REGISTRY
+from ..ir.node import REGISTRY, Node, Variable
 from ..prims.elementwise import constant
 from ..prims.reduce import reduce_sum
 from ..runtime.function import Function

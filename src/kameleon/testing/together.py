@@ -15,8 +15,7 @@ import numpy as np
 from ..engines._base import Engine, Executable
 from ..errors import DTypeError
 from ..gradients import gradients
-from ..ir.node import Node
-from ..ir.primitive import REGISTRY
+from ..ir.node import REGISTRY, Node
 from ..ir.program import Graph, bodies
 from ..ir.types import TensorType
 from ..ir.verify import verify

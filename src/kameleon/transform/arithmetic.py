@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..ir.leaves import input_node
 from ..ir.node import Node
-from ..ir.primitive import input_node
 from ..ir.program import Graph
 from ..ir.types import FLOAT32
 from ..prims import elementwise as ew

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM
+from ..ir.leaves import CONSTANT
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import FLOAT16, FLOAT32, TensorType

@@ -6,7 +6,8 @@ from collections.abc import Callable, Container
 from math import prod
 
 from ..analysis.intervals import is_within_one
-from ..ir.node import Node, built_for, dependents, walk
+from ..ir.context import built_for
+from ..ir.node import Node, dependents, walk
 from ..ir.program import Graph
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ir.node import Node
-from ..ir.primitive import ITEM, input_node
+from ..ir.leaves import input_node
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import Shape

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..ir.node import Node
-from ..ir.primitive import ITEM, input_node
+from ..ir.leaves import input_node
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.sizes import Root, Sizes

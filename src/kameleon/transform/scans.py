@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ir.node import Node, walk
-from ..ir.primitive import ITEM
+from ..ir.node import ITEM, Node, walk
 from ..ir.program import Graph, attrs_key
 from ..ir.rewrite import substitute
 from ..prims.control import scan

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.node import Node, context, rewriting, walk
-from ..ir.primitive import CONSTANT, ITEM
+from ..ir.context import context, rewriting
+from ..ir.leaves import CONSTANT
+from ..ir.node import ITEM, Node, walk
 from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import TensorType

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ir.node import Node
-from ..ir.primitive import CONSTANT, ITEM, input_node
+from ..ir.leaves import CONSTANT, input_node
+from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import substitute
 from ..ir.types import INT64, DType, TensorType, as_dtype

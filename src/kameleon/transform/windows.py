@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.node import Node
-from ..ir.primitive import ITEM
+from ..ir.node import ITEM, Node
 from ..ir.types import Dim, Shape
 from ..prims.elementwise import constant, maximum
 from ..prims.filling import full_like

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import backend as K
 from ... import config, hosting
 from ...errors import MissingNameError
 from ...runtime import state
+from .. import configuration
+from .. import surface as K
 from .._tensors import as_tensor
 from .parts import Part
 from .tensorflow import tf
@@ -119,7 +120,12 @@ ALIASES: dict[str, Any] = {
 
 
 def _common() -> Any:
-    return sys.modules.get("keras.backend.common", K.configuration)
+    return sys.modules.get("keras.backend.common", configuration)
+
+
+def _backend() -> Any:
+    """The module that programs have as K."""
+    return sys.modules["kameleon.backend"]
 
 
 # Names whose value is found when it's asked for.
@@ -135,9 +141,9 @@ VALUES: dict[str, Callable[[], Any]] = {
     "_MANUAL_VAR_INIT": lambda: False,
     "_LOCAL_DEVICES": _available_gpus,
     "common": _common,
-    "tensorflow_backend": lambda: K,
-    "theano_backend": lambda: K,
-    "load_backend": lambda: K,
+    "tensorflow_backend": _backend,
+    "theano_backend": _backend,
+    "load_backend": _backend,
 }
 
 # Names with nothing behind them: what to use.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import backend as K
 from ...errors import ArgumentError
+from .. import surface as K
 from .._tensors import as_tensor
 from ..operators import matmul as product
 from .tensors import known

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from ... import backend as K
 from ...ir.node import Node
 from ...ir.types import as_dtype
 from ...prims import elementwise as ew
+from .. import surface as K
 from .._tensors import as_float
 from ..operators import divide
 from . import networks as nn

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import backend as K
 from ...errors import ArgumentError, ShapeError
 from ...ir.node import Node
 from ...ir.types import normalize_axes
@@ -20,6 +19,7 @@ from ...prims.indexing import nonzero
 from ...prims.indexing import top_k as largest
 from ...prims.movement import pad as pad_constant
 from ...prims.movement import slice_axis
+from .. import surface as K
 from .._tensors import as_tensor, promoted
 
 # Conventions --------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ... import backend as K
+from .. import surface as K
 from .parts import Part
 from .tensorflow import tf
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ...ir.node import Node, context, rewriting
-from ...ir.primitive import CONSTANT, input_node
+from ...ir.context import context, rewriting
+from ...ir.leaves import CONSTANT, input_node
+from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import TensorType

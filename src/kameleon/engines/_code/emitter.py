@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ...analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ...ir.leaves import CONSTANT
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...prims.constants import bare

@@ -11,8 +11,8 @@ from jax import lax
 
 from ...analysis.extrema import compared_with_their_extrema
 from ...errors import EvaluationError
-from ...ir.node import Node
-from ...ir.primitive import CONSTANT, ITEM
+from ...ir.leaves import CONSTANT
+from ...ir.node import ITEM, Node
 from ...ir.program import Graph
 from ...ir.types import TensorType
 from ...prims.elementwise import constant

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.leaves import CONSTANT
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import Dim, Shape
 from ...prims.sizes import merged

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from ...analysis.broadcasts import bare_operands
+from ...ir.leaves import CONSTANT
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
 from .kernels import Tensor, cast, kernel, raw, reshaped, shape_of, vector, zeros_like

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ...ir.node import Node
-from ...ir.primitive import ITEM
+from ...ir.node import ITEM, Node
 from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution

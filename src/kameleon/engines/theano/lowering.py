@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pytensor.tensor.type import TensorType as ArrayType
 
 from ...errors import ShapeError
+from ...ir.leaves import CONSTANT, input_node
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT, input_node
 from ...ir.program import KEYED_CONSTANT, Graph
 from ...ir.rewrite import substitute
 from ...ir.types import TensorType

@@ -23,7 +23,7 @@ from pytensor.tensor.type import TensorType as Array
 
 from ..._locks import lock
 from ..._private import Private
-from ...ir.primitive import input_node
+from ...ir.leaves import input_node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
 from ...kernels import memory

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from ...analysis.broadcasts import bare_operands
+from ...ir.leaves import CONSTANT
 from ...ir.node import Node
-from ...ir.primitive import CONSTANT
 from ...ir.program import Graph
 from ...ir.types import TensorType
 from ...prims.constants import bare

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.leaves import input_node
 from ...ir.node import Node
-from ...ir.primitive import input_node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
 

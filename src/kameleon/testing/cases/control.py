@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY, Node
 from ...prims import elementwise as ew
 from ...prims.control import while_
 from ...prims.filling import full_like, scaled

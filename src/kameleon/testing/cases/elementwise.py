@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY
 from ...ir.types import as_dtype
 from ...prims.elementwise import cast
 from ...prims.filling import full_like

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY
 from ...ir.types import as_dtype
 from ...prims import indexing
 from ...prims.sizes import size_of

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY
 from ...prims.random import random_bits
 from ...prims.sizes import dims_of
 from .case import Array, Case, array_of

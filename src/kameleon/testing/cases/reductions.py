@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY
 from ...prims import reduce
 from .case import (
     CUBE,

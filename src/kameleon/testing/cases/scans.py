@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...ir.primitive import REGISTRY
+from ...ir.node import REGISTRY, Node
 from ...ir.types import TensorType
 from ...prims import elementwise as ew
 from ...prims.control import cond, run_scan

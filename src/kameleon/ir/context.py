@@ -1,0 +1,118 @@
+"""What code has set for the nodes that it builds: scope, control dependencies, source."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any, Generic, TypeVar
+
+from .._locks import lock
+from .._scopes import Scope
+
+T = TypeVar("T")
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Source:
+    """A place in the user's code."""
+
+    __slots__ = ("filename", "function", "line")
+
+    def __init__(self, filename: str, line: int, function: str):
+        self.filename, self.line, self.function = filename, line, function
+
+    def __str__(self) -> str:
+        return f'File "{self.filename}", line {self.line}, in {self.function}'
+
+
+class _Setting(Generic[T]):
+    """An attribute whose value is one of the running context: of a thread, or of a task in it."""
+
+    def __init__(self, default: T):
+        self.variable = ContextVar("kameleon_setting", default=default)
+
+    def __get__(self, owner: Context, kind: type[Context]) -> T:
+        return self.variable.get()
+
+    def __set__(self, owner: Context, value: T) -> None:
+        self.variable.set(value)
+
+
+class Context:
+    """What code has set for the nodes that it builds.
+
+    scope: prefix of names; control: updates that reads see (`control_dependencies`);
+    source: stands for the user's line where a transform builds nodes on behalf of another node.
+    """
+
+    scope = _Setting("")
+    control = _Setting[tuple[Any, ...]](())
+    source = _Setting[Source | tuple[Any, int] | None](None)
+
+    @classmethod
+    def within(cls, name: str, change: Callable[[Any], Any], gives: bool = False) -> Scope[Any]:
+        """A block in which the setting of this name has another value: see `Scope`."""
+        return Scope(vars(cls)[name].variable, change, gives)
+
+
+context = Context()
+
+
+def user_frame() -> tuple[Any, int]:
+    """The innermost frame outside of this package, as (code, line)."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lineno
+
+
+def rewriting(call: Callable[..., T], *arguments: Any) -> T:
+    """What a call gives; nodes made in it wait for nothing and belong to no scope.
+
+    It may set `context.source`: what it sets ends with it, whatever is raised.
+    """
+    return built_for(None, call, *arguments)
+
+
+def built_for(node: Any, call: Callable[..., T], *arguments: Any) -> T:
+    """What a call gives; nodes made in it bear the source of `node`, and none of the caller's
+    context.
+    """
+    # In a context of its own, which C code leaves.
+    return copy_context().run(_built_for, node, call, arguments)
+
+
+def _built_for(node: Any, call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    context.control, context.scope = (), ""
+    if node is not None:
+        context.source = node._source
+    return call(*arguments)
+
+
+# Names -----------------------------------------------------------------------------------------
+
+_name_counts: dict[str, int] = {}
+_name_lock = lock()
+
+
+def unique_name(name: str) -> str:
+    """`name`, or `name_1`, `name_2` … where it was given before in this session."""
+    with _name_lock:
+        count = _name_counts.get(name, 0)
+        _name_counts[name] = count + 1
+        while count:
+            candidate = f"{name}_{count}"
+            if candidate not in _name_counts:
+                _name_counts[candidate] = 1
+                return candidate
+            count += 1
+        return name
+
+
+def reset_names() -> None:
+    """Start counting names anew."""
+    with _name_lock:
+        _name_counts.clear()
