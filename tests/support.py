@@ -15,14 +15,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kameleon import config
 from kameleon.ir.node import Node
 
 if TYPE_CHECKING:
+    from kameleon.config import Settings
     from kameleon.testing import Check
 
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src"
 PACKAGE = SOURCE / "kameleon"
+
+
+def forget_settings(set_in: Callable[[ModuleType, str, Any], None] = setattr) -> Settings:
+    """Fresh settings in the place of the process's own, as if nothing had been read or set.
+
+    Args:
+        set_in: what sets an attribute of a module: `monkeypatch.setattr`, in a test.
+    """
+    from kameleon.config import Settings, choice, file, functions, table
+
+    fresh = Settings()
+    for module in (config, choice, file, functions, table):
+        set_in(module, "settings", fresh)
+    return fresh
 
 
 def engines_under_test() -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import run_python
+from support import forget_settings, run_python
 
 from kameleon import config, keras_json
 from kameleon.errors import ArgumentError, ConfigWarning
@@ -30,7 +30,7 @@ OTHERS = {"image_data_format": "channels_first", "epsilon": 1e-05, "floatx": "fl
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Fresh settings, and a KERAS_HOME of the test's own."""
-    monkeypatch.setattr(config, "settings", config.Settings())
+    forget_settings(monkeypatch.setattr)
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     monkeypatch.delenv("KERAS_BACKEND", raising=False)
     return tmp_path
@@ -487,7 +487,7 @@ def test_file_that_another_writes_meanwhile_stays(
 def write_and_load(home: str) -> tuple[bool, dict[str, Any]]:
     """What a process does on its first import of the backend, with warnings as errors."""
     os.environ["KERAS_HOME"] = home
-    config.settings = config.Settings()
+    forget_settings()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wrote = config.write_if_missing()

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support import forget_settings
 
 from kameleon import config
+from kameleon.config import choice
 from kameleon.errors import ConfigWarning, EngineNotFoundError
 
 Available = Callable[[str], bool]
@@ -30,7 +32,7 @@ def write(folder: Path, content: dict[str, object]) -> Path:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Fresh settings, a KERAS_HOME of the test's own, and nothing asked for."""
-    monkeypatch.setattr(config, "settings", config.Settings())
+    forget_settings(monkeypatch.setattr)
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     monkeypatch.delenv("KERAS_BACKEND", raising=False)
     return tmp_path
@@ -39,13 +41,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the library of every engine were installed."""
-    monkeypatch.setattr(config, "installed", lambda name: True)
+    monkeypatch.setattr(choice, "installed", lambda name: True)
 
 
 @pytest.fixture
 def numpy_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if NumPy were the only library installed."""
-    monkeypatch.setattr(config, "installed", lambda name: name == "numpy")
+    monkeypatch.setattr(choice, "installed", lambda name: name == "numpy")
 
 
 def test_known_engines() -> None:
@@ -117,10 +119,10 @@ def test_hosted_by_keras_is_no_choice_of_engine(
     monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
     assert config.choose_backend(has("numpy")) == ("numpy", "default")
     path = write(folder, {"backend": "numpy"})
-    monkeypatch.setattr(config, "settings", config.Settings())
+    forget_settings(monkeypatch.setattr)
     assert config.choose_backend(has("numpy")) == ("numpy", str(path))
     write(folder, {"backend": "kameleon.backend"})
-    monkeypatch.setattr(config, "settings", config.Settings())
+    forget_settings(monkeypatch.setattr)
     assert config.choose_backend(has("numpy")) == ("numpy", "default")
 
 

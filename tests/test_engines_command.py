@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import run_python
+from support import forget_settings, run_python
 
 pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("rich", reason="the command line needs Rich")
@@ -20,7 +20,7 @@ from kameleon.cli import engines as listing
 from kameleon.cli import probe
 from kameleon.cli.app import app
 from kameleon.cli.probe import Answer
-from kameleon.config import ENGINES
+from kameleon.config import ENGINES, choice
 from kameleon.runtime import engines
 
 
@@ -32,7 +32,7 @@ def command() -> CliRunner:
 @pytest.fixture
 def nobody_chose(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Fresh settings in a folder of the test's own."""
-    monkeypatch.setattr(config, "settings", settings := config.Settings())
+    settings = forget_settings(monkeypatch.setattr)
     monkeypatch.setattr(listing, "settings", settings)
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     monkeypatch.delenv("KERAS_BACKEND", raising=False)
@@ -41,7 +41,7 @@ def nobody_chose(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def has(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """As if the libraries of just these engines were installed."""
-    for module in (config, engines, listing):
+    for module in (choice, engines, listing):
         monkeypatch.setattr(module, "installed", lambda name: name in names)
 
 
@@ -161,7 +161,7 @@ class Engine(NumpyEngine):
 """
 LIST = (
     "import sys; sys.argv = ['kameleon', 'engines', '--json']\n"
-    "from kameleon import config; config.installed = lambda name: name == 'numpy'\n"
+    "from kameleon.config import choice; choice.installed = lambda name: name == 'numpy'\n"
     "from kameleon.cli import main; main()"
 )
 

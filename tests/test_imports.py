@@ -245,7 +245,7 @@ def test_importing_the_backend_announces_the_engine(tmp_path: Path) -> None:
 
 def test_numpy_is_the_default_engine(tmp_path: Path) -> None:
     code = (
-        "from kameleon import config; config.installed = lambda name: name == 'numpy';"
+        "from kameleon.config import choice; choice.installed = lambda name: name == 'numpy';"
         "from kameleon import backend as K; print(K.backend())"
     )
     done = run_python(code, tmp_path)

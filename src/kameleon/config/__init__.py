@@ -1,0 +1,65 @@
+"""Settings of the process: float type, fuzz factor, image layout, and the choice of engine.
+
+Each setting has three layers, the first that holds a value wins: what the program set by a
+call, what `keras.json` says, the documented default. Importing this package reads and writes
+nothing; `load` reads the file, `write_if_missing` makes it.
+"""
+
+from .choice import (
+    ENGINES,
+    ENVIRONMENT,
+    HOSTED,
+    OWN,
+    STAND_IN,
+    WRITTEN_BY_KERAS,
+    Engine,
+    choose_backend,
+    describe_remedy,
+    describe_source,
+    installed,
+    is_hosted,
+)
+from .file import load, write_if_missing
+from .functions import (
+    epsilon,
+    floatx,
+    image_data_format,
+    image_dim_ordering,
+    normalize_data_format,
+    set_epsilon,
+    set_floatx,
+    set_image_data_format,
+    set_image_dim_ordering,
+)
+from .table import CALL, DEFAULT, RULES, Settings, settings
+
+__all__ = [
+    "CALL",
+    "DEFAULT",
+    "ENGINES",
+    "ENVIRONMENT",
+    "HOSTED",
+    "OWN",
+    "RULES",
+    "STAND_IN",
+    "WRITTEN_BY_KERAS",
+    "Engine",
+    "Settings",
+    "choose_backend",
+    "describe_remedy",
+    "describe_source",
+    "epsilon",
+    "floatx",
+    "image_data_format",
+    "image_dim_ordering",
+    "installed",
+    "is_hosted",
+    "load",
+    "normalize_data_format",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+    "set_image_dim_ordering",
+    "settings",
+    "write_if_missing",
+]

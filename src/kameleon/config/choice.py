@@ -1,0 +1,165 @@
+"""Which engine runs: who may ask for one, in which order, and what is said where it isn't there."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from ..errors import ConfigWarning, EngineNotFoundError
+from .file import load
+from .table import CALL, DEFAULT, settings
+
+# Spelled out rather than imported: `typing` alone would double the time this module takes.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENVIRONMENT = "KERAS_BACKEND"  # a source of the choice, beside those of any setting
+OWN = "KAMELEON_ENGINE"  # a source, too: what's asked of Kameleon alone, not of Keras
+
+WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.json
+
+# The original Keras, when hosted on Kameleon, is told `KERAS_BACKEND=kameleon.backend`. That
+# names us to Keras; taken as our own engine, the module would be asked to import itself. Which
+# engine runs then is said by `KAMELEON_ENGINE`.
+HOSTED = "kameleon.backend"
+
+STAND_IN = "kameleon"  # the origin of modules that we give to programs in the place of others
+
+
+class Engine:
+    """Where an engine's library comes from: the line for pip, the module it installs; its title."""
+
+    __slots__ = ("module", "requirement", "title")
+
+    def __init__(self, requirement: str, module: str, title: str) -> None:
+        self.requirement, self.module, self.title = requirement, module, title
+
+
+# The names that choose an engine; any other name is that of an engine which another package
+# brings, or the path of an external backend module.
+ENGINES = {
+    "tensorflow": Engine("tensorflow", "tensorflow", "TensorFlow"),
+    "theano": Engine("pytensor", "pytensor", "Theano"),  # goes on as PyTensor
+    "cntk": Engine("cntk", "cntk", "CNTK"),
+    "numpy": Engine("numpy", "numpy", "NumPy"),
+    "jax": Engine("jax", "jax", "JAX"),
+    "torch": Engine("torch", "torch", "PyTorch"),
+    "onnxruntime": Engine("onnxruntime onnx", "onnxruntime", "ONNX Runtime"),
+}
+
+
+def installed(name: str) -> bool:
+    """Whether the library of the engine `name` is installed; nothing is imported.
+
+    A folder of that name, which Python would take for a package, is no library.
+
+    >>> installed("numpy")
+    True
+    """
+    from importlib.util import find_spec  # late, as above
+
+    module = ENGINES[name].module
+    if module in sys.modules:
+        spec = getattr(sys.modules[module], "__spec__", None)
+        return getattr(spec, "origin", None) != STAND_IN
+    spec = find_spec(module)
+    return spec is not None and spec.origin not in (None, STAND_IN)
+
+
+def describe_source(source: str, name: str) -> str:
+    """Return words for who asked for `name`, to begin an error with.
+
+    >>> describe_source("KERAS_BACKEND", "torch")
+    'KERAS_BACKEND=torch'
+    """
+    if source in (OWN, ENVIRONMENT):
+        return f"{source}={name}"
+    return f"the call for {name!r}" if source == CALL else f'"backend": "{name}" in {source}'
+
+
+def describe_remedy(source: str) -> str:
+    """Return words for how to get the embedded engine instead of the one that `source` named.
+
+    >>> describe_remedy("KERAS_BACKEND")
+    'to run on NumPy, which is always there, set KERAS_BACKEND=numpy'
+    """
+    variable = OWN if source == OWN or is_hosted() else ENVIRONMENT
+    remedy = f"to run on NumPy, which is always there, set {variable}=numpy"
+    if source == CALL:
+        return "to run on NumPy, which is always there, ask for 'numpy'"
+    named = source in (OWN, ENVIRONMENT)
+    return remedy if named else f'{remedy} or write "backend": "numpy" in {source}'
+
+
+def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
+    """Raise EngineNotFoundError unless the known engine `name` can run."""
+    missing = ""
+    if not available(name):  # then its library would be of no use
+        have = ", ".join(filter(available, ENGINES))
+        missing = f"this version of Kameleon has no engine {name!r} (it has: {have})"
+    elif not installed(name):
+        missing = f"its library isn't installed: pip install {ENGINES[name].requirement}"
+    if missing:
+        raise EngineNotFoundError(
+            f"{describe_source(source, name)} can't be met: {missing}; {describe_remedy(source)}"
+        )
+
+
+def is_hosted() -> bool:
+    """Whether the original Keras is told to run on Kameleon, by the environment or keras.json.
+
+    >>> is_hosted()
+    False
+    """
+    told = os.environ.get(ENVIRONMENT, "").strip()
+    return (told or settings.told("backend")) == HOSTED
+
+
+def _asked() -> tuple[tuple[str, str], ...]:
+    """Return (source, name) of the places that may ask for an engine, the strongest first."""
+    environment = [(name, os.environ.get(name, "").strip()) for name in (OWN, ENVIRONMENT)]
+    setting = (settings.source("backend"), settings.backend or "")
+    return (setting, *environment) if setting[0] == CALL else (*environment, setting)
+
+
+def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
+    """Return the engine (or external module) to run on, and where that was said.
+
+    The order: a call (`settings.backend`), `KAMELEON_ENGINE`, `KERAS_BACKEND`, keras.json,
+    TensorFlow if Kameleon has its engine and it is installed, NumPy. Reads keras.json if that
+    wasn't done.
+
+    Arguments:
+        available: tells of a name in `ENGINES` whether Kameleon has that engine.
+
+    Returns:
+        (name, source): source is 'call', 'KAMELEON_ENGINE', 'KERAS_BACKEND', the path of
+        keras.json, or 'default'. A name not in `ENGINES` is the path of an external module.
+
+    Raises:
+        EngineNotFoundError: for an engine that was asked for and isn't there. No other one is
+            taken in its place; but for the documented default in keras.json, which any Keras
+            writes by itself, there's a ConfigWarning, and the choice goes on.
+
+    >>> choose_backend(lambda name: name == "numpy")[0]
+    'numpy'
+    """
+    load()
+    for source, name in _asked():
+        if name and name != HOSTED:
+            if name not in ENGINES:
+                return name, source
+            try:
+                _require(name, source, available)
+                return name, source
+            except EngineNotFoundError as error:
+                if name != WRITTEN_BY_KERAS or source in (CALL, OWN, ENVIRONMENT):
+                    raise
+                # Any Keras writes this line by itself: it's nobody's choice. The one that we
+                # host has been told another one, so there's nothing to tell.
+                if not is_hosted():
+                    warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
+    preferred = available("tensorflow") and installed("tensorflow")
+    return "tensorflow" if preferred else "numpy", DEFAULT
