@@ -61,11 +61,15 @@ PYTHON
 # environment has its own keras.json, for TensorFlow's Keras writes one as soon as it's loaded.
 import_all() {
     (cd "$work" && KERAS_HOME=$work/$1/keras "$work/$1/bin/python" -W error - <<'PYTHON'
-import importlib, pkgutil
+import importlib
+from pathlib import Path
 import kameleon
 from kameleon.config import ENGINES, installed
-names = [m.name for m in pkgutil.walk_packages(kameleon.__path__, "kameleon.")]
-names.remove("kameleon.as_keras")  # it refuses to come behind TensorFlow's Keras
+root = Path(kameleon.__path__[0])
+files = [path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))]
+names = [".".join(file.parts).removesuffix(".__init__") for file in files]
+# It refuses to come behind TensorFlow's Keras.
+names = [name for name in names if not name.startswith("kameleon.as_keras")]
 for name in names:
     engine = (name + "...").split(".")[2]
     if not name.endswith("__main__") and (engine not in ENGINES or installed(engine)):

@@ -1,0 +1,57 @@
+"""`import kameleon.as_keras`: from then on, `import keras` in this process is Keras 2, on Kameleon.
+
+Where the original Keras 2.3.1 is installed (`kameleon keras2 install`), that's what the program
+gets, hosted on `kameleon.backend`. Where it isn't, `keras.backend` and `keras.layers` are
+Kameleon's own, and whatever else is asked for says what to install.
+
+The import comes before any other that loads a Keras; TensorFlow is one that does. The command
+`kameleon run script.py` does it for a program that isn't to be changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import config
+from ..errors import HostingError, MissingLibraryError
+from ..hosting import location
+from .finder import Finder
+from .given import folder, given, hosts_original
+from .original import export
+from .own import BACKEND
+from .tensorflow import BEFORE, alias_tensorflow
+
+__all__ = ["alias_tensorflow", "export", "folder", "hosts_original"]
+
+
+def _refuse_another() -> None:
+    """Raise where a Keras that can't be replaced any more is there."""
+    theirs, backend = sys.modules.get("keras"), sys.modules.get(BACKEND)
+    if theirs is None:
+        return
+    on = backend.backend() if backend and hasattr(backend, "backend") else "another backend"
+    if on != config.HOSTED:
+        version = getattr(theirs, "__version__", "of an unknown version")
+        raise HostingError(
+            f"Keras {version}, on {on}, is already imported in this process; {BEFORE}"
+        )
+
+
+def _begin() -> None:
+    _refuse_another()
+    try:
+        given.folder = location.find()
+        given.original = True
+    except MissingLibraryError:
+        if os.environ.get(location.VARIABLE, "").strip():
+            raise  # it was said to be there
+    if given.folder and given.folder not in sys.path:
+        # Behind the program's own folder, before what is installed.
+        sys.path.insert(0 if sys.flags.safe_path else 1, given.folder)
+    sys.meta_path.insert(0, Finder())
+    config.load()
+    config.write_if_missing()  # before Keras or TensorFlow does, which would name a backend in it
+
+
+_begin()

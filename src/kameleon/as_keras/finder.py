@@ -1,0 +1,67 @@
+"""Who answers where a program imports a Keras."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from .given import given
+from .original import hosted
+from .own import fill, own_spec, stand_for
+from .specs import is_loading, loaded_within, made, refusal
+from .tensorflow import INSTEAD, TF_KERAS, with_our_keras
+
+# Parts of later Keras that TensorFlow reaches for when a program says `tf.keras`.
+OF_TENSORFLOW = ("keras.api", "keras._tf_keras")
+LEGACY = "TF_USE_LEGACY_KERAS"  # TensorFlow's own switch to the package tf_keras
+
+
+class Finder(MetaPathFinder):
+    """Answers for `keras`, and for what is asked for in its name.
+
+    To refuse, it answers with modules that can't be loaded: those who only look whether there
+    is such a module aren't stopped.
+    """
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        answers = {"keras": self._keras, "tensorflow": self._tensorflow}
+        answer = answers.get(fullname.partition(".")[0])
+        return answer(fullname, path) if answer else None
+
+    def _keras(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        if name == "keras" and is_loading("tensorflow"):
+            # It looks for the parts of its own Keras, and takes no for an answer. Kameleon may
+            # be waiting for it: Keras would find a backend that is half there.
+            return refusal(name, "TensorFlow's own Keras isn't there")
+        if name.startswith(OF_TENSORFLOW):
+            return refusal(name, INSTEAD)
+        if not given.original:
+            return own_spec(name)
+        spec = self._others(name, path) if name == "keras" else None
+        return spec and loaded_within(spec, hosted)
+
+    def _tensorflow(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        if not given.aliased:
+            legacy = os.environ.get(LEGACY) in ("1", "true", "True")
+            return refusal(name, INSTEAD) if name == TF_KERAS and not legacy else None
+        if f"{name}.".startswith(f"{TF_KERAS}."):
+            return made(name, partial(stand_for, name.removeprefix("tensorflow.")))
+        if name != "tensorflow":
+            return None
+        spec = self._others(name, path)
+        return loaded_within(spec, with_our_keras) if spec else made(name, fill)
+
+    def _others(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        """What is found without this finder."""
+        others = (finder.find_spec(name, path) for finder in sys.meta_path if finder is not self)
+        return next(filter(None, others), None)

@@ -1,0 +1,80 @@
+"""What Kameleon has of Keras itself, where the original isn't installed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..hosting import location
+from .specs import made, refusal
+from .tensorflow import NO_TENSORFLOW, TF_KERAS, Later
+
+BACKEND, LAYERS = "keras.backend", "keras.layers"
+OURS = {BACKEND: "kameleon.backend", LAYERS: "kameleon.layers"}  # what serves as what
+
+
+def not_here(name: str) -> str:
+    """The sentence for a part of Keras that only the original has."""
+    ours = importlib.import_module(OURS[LAYERS]).__all__
+    return (
+        f"{name} is a part of the original Keras {location.VERSION}, which isn't installed; to"
+        f" install it: {location.INSTALL}. Without it, Kameleon serves keras.backend, and of"
+        f" keras.layers {', '.join(ours)}"
+    )
+
+
+def own_spec(name: str) -> ModuleSpec:
+    """How to load what Kameleon has of Keras; a refusal for what it hasn't."""
+    if name == BACKEND:
+        return made(name, partial(stand_for, OURS[BACKEND]))
+    if name in CONTENT:
+        return made(name, fill)
+    return refusal(name, not_here)
+
+
+def stand_for(meant: str, module: ModuleType) -> None:
+    """Load the module `meant` in the place of `module`."""
+    name = module.__name__
+    try:
+        sys.modules[name] = importlib.import_module(meant)  # from there, imports take it
+    except ModuleNotFoundError as error:
+        if error.name != meant or not name.startswith(TF_KERAS):
+            raise
+        raise ModuleNotFoundError(
+            f"{name}: the Keras on Kameleon, {location.VERSION}, has no {meant}", name=name
+        ) from None
+
+
+def _layers() -> dict[str, Any]:
+    ours = importlib.import_module(OURS[LAYERS])
+    return {name: getattr(ours, name) for name in ("__all__", *ours.__all__)}
+
+
+# What is in the modules that stand in for others.
+CONTENT: dict[str, Callable[[], dict[str, Any]]] = {
+    "keras": lambda: {"__version__": location.VERSION, "__doc__": "Kameleon's own part of Keras."},
+    LAYERS: _layers,
+    "tensorflow": lambda: {"keras": Later("keras")},
+}
+
+
+def fill(module: ModuleType) -> None:
+    """Give the module its content, and words for what it lacks."""
+    name = module.__name__
+
+    def absent(attribute: str) -> Any:
+        child = f"{name}.{attribute}"
+        if child in OURS:  # nobody must import them one by one
+            return importlib.import_module(child)
+        if attribute.startswith("__"):
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        raise AttributeError(
+            f"{child}: {NO_TENSORFLOW}" if name == "tensorflow" else not_here(child)
+        )
+
+    vars(module).update(CONTENT[name](), __getattr__=absent)
