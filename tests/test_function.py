@@ -19,7 +19,7 @@ from kameleon.engines._base import Engine
 from kameleon.engines._code import code
 from kameleon.errors import EvaluationError, FeedError, GradientError, KameleonError, ShapeError
 from kameleon.runtime import compiler, engines
-from kameleon.runtime.state import session
+from kameleon.runtime.workspace import workspace
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
 
@@ -817,8 +817,8 @@ def test_evaluations_do_not_pile_up() -> None:
     v = K.variable(1.0)
     for i in range(700):
         K.eval(v * float(i))
-    assert len(session.functions) <= 256
-    assert len(session.compiled) <= compiler.CACHE_SIZE
+    assert len(workspace.functions) <= 256
+    assert len(workspace.compiled) <= compiler.CACHE_SIZE
 
 
 def traced_peak(work: Callable[[], Any]) -> int:

@@ -22,7 +22,7 @@ from kameleon.ir.program import Graph
 from kameleon.ir.rewrite import substitute
 from kameleon.prims.elementwise import cos, sub
 from kameleon.runtime import engines
-from kameleon.runtime.state import session
+from kameleon.runtime.workspace import workspace
 from kameleon.transform import simplify
 
 OTHERS = ("onnxruntime", "torch", "jax", "tensorflow")
@@ -65,8 +65,8 @@ def test_programs_of_fixed_seeds(engine_name: str, seed: int) -> None:
 def _wrong_in(rules: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an engine's table do `cos` where it's asked for another function."""
     monkeypatch.setitem(rules, name, rules["cos"])
-    session.compiled.clear()
-    session.folding.clear()
+    workspace.compiled.clear()
+    workspace.folding.clear()
 
 
 def test_an_engine_that_is_wrong_is_found_and_the_node_named(
@@ -95,9 +95,9 @@ def test_what_is_wrong_in_whole_programs_alone_is_found(monkeypatch: pytest.Monk
         return compiled(engine, graph)
 
     monkeypatch.setattr(type(load), "compile", together)
-    session.compiled.clear()
+    workspace.compiled.clear()
     found = list(check(Program.read(SMALL), [other]))
-    session.compiled.clear()
+    workspace.compiled.clear()
     assert [f.engine for f in found] == [other], found
 
 

@@ -110,11 +110,12 @@ MAKERS = "dict list set deque defaultdict WeakKeyDictionary WeakValueDictionary 
 # Modules that serve one program or one thread: commands, the demo, and the kits for tests.
 APART = ("cli", "demo", "testing", "comparison", "hosting", "as_keras", "__main__")
 # What is shared and isn't found by looking at names and assignments.
-BESIDE = {"Cell.record", "Session", "Buffers", "ir.node.context", "runtime.engines._here"}
+BESIDE = {"Cell.record", "Workspace", "Buffers", "ir.context.context", "runtime.engines._here"}
 # Classes whose instances several threads use, by module.
 SHARED = {
     "runtime/function.py": ("Function",),
-    "runtime/state.py": ("Cell", "Session"),
+    "runtime/state.py": ("Cell",),
+    "runtime/workspace.py": ("Workspace",),
     "runtime/stages.py": ("_Staged", "_Part"),
     "engines/_code/code.py": ("Code", "Language"),
     "kernels/buffers.py": ("Buffers",),

@@ -12,7 +12,7 @@ from ..ir.types import Shape
 from ..prims.control import stop_gradient as stop
 from ..runtime import engines, storage
 from ..runtime.function import Function
-from ..runtime.state import session
+from ..runtime.workspace import workspace
 from ._tensors import Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of
@@ -292,7 +292,9 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
         return BackendFunction(list(feed_dict), fetches, (), {}, None, ())(list(feed_dict.values()))
     key = (type(fetches) if several else None, nodes, tuple(feed_dict))
     inputs = list(feed_dict)
-    made = session.kept(key, lambda: BackendFunction(inputs, fetches, (), {}, None, (), once=True))
+    made = workspace.kept(
+        key, lambda: BackendFunction(inputs, fetches, (), {}, None, (), once=True)
+    )
     return made(list(feed_dict.values()))
 
 

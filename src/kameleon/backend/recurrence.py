@@ -12,7 +12,7 @@ from ..prims.filling import full_like, zeros
 from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
 from ..prims.reduce import reduce_any, reduce_sum
 from ..prims.sizes import dims_of
-from ..runtime import state
+from ..runtime.workspace import workspace
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor
 
@@ -175,7 +175,7 @@ def _needs_phase(last: Node) -> bool:
 
     The caller may have lost the mark by then: a function of its own has none to hand on.
     """
-    phase = state.session.learning_phase
+    phase = workspace.learning_phase
     return isinstance(phase, Node) and any(node is phase for node in walk([last]))
 
 

@@ -12,7 +12,8 @@ from ..ir.context import context, unique_name
 from ..ir.leaves import INPUT
 from ..ir.node import Node, Update
 from ..ir.types import INT32, TensorType
-from ..runtime import engines, state
+from ..runtime import engines
+from ..runtime.workspace import clear, workspace
 from .sparse_tensor import SparseTensor
 
 __all__ = [
@@ -41,7 +42,7 @@ def get_uid(prefix: str = "") -> int:
     >>> K.get_uid('dense'), K.get_uid('dense'), K.get_uid('conv')
     (1, 2, 1)
     """
-    return state.session.uid(prefix)
+    return workspace.uid(prefix)
 
 
 def reset_uids() -> None:
@@ -52,7 +53,7 @@ def reset_uids() -> None:
     >>> K.get_uid('a')
     1
     """
-    state.session.uids.clear()
+    workspace.uids.clear()
 
 
 def clear_session() -> None:
@@ -66,7 +67,7 @@ def clear_session() -> None:
     >>> K.placeholder((2,)).name
     'Placeholder:0'
     """
-    state.clear()
+    clear()
     engines.release()
 
 
@@ -96,13 +97,13 @@ def learning_phase() -> Node | int:
     >>> float(f([0])[0]), float(f([1])[0])
     (2.0, 1.0)
     """
-    if state.session.learning_phase is None:
+    if workspace.learning_phase is None:
         phase = Node(INPUT, (), {}, TensorType((), INT32), unique_name("keras_learning_phase"))
         phase.default = 0
         phase.is_phase = True
         phase.effects = ()
-        state.session.learning_phase = phase
-    return state.session.learning_phase
+        workspace.learning_phase = phase
+    return workspace.learning_phase
 
 
 def set_learning_phase(value: int) -> None:
@@ -122,7 +123,7 @@ def set_learning_phase(value: int) -> None:
     """
     if value not in (0, 1):
         raise ArgumentError(f"set_learning_phase: value must be 0 or 1, got {value!r}")
-    state.session.learning_phase = int(value)
+    workspace.learning_phase = int(value)
 
 
 # Sessions ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ..ir.program import Graph, attrs_key
 from ..transform.simplify import simplify
 from .engines import embedded
 from .stages import build
-from .state import keep, session
+from .workspace import keep, workspace
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
@@ -25,7 +25,7 @@ LARGE = 2000
 def compiled(graph: Graph, engine: Engine) -> Executable:
     """The graph's code; graphs of equal structure share it."""
     key = (engine, graph.key)
-    cache = session.compiled
+    cache = workspace.compiled
     found = cache.get(key)
     if found is None:
         found = compiled_anew(graph, engine)
@@ -61,7 +61,7 @@ def _fold(node: Node) -> Any:
         return None
     types = tuple(n.type for n in node.operands)
     key = (node.primitive.name, types, attrs_key(node))
-    folding = session.folding
+    folding = workspace.folding
     try:
         found = folding.get(key)
         if found is None:

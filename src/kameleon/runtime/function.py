@@ -21,8 +21,9 @@ from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .fits import fits, where_fit
 from .pure import fed, pure_graph
-from .state import Record, commit, draws, holding, on, records, session
+from .state import Record, commit, draws, holding, on, records
 from .updates import SizeGuard, check
+from .workspace import workspace
 
 Feed = Callable[[Any, Engine], Any]
 
@@ -308,7 +309,7 @@ def as_numpy(value: Any) -> Any:
 
 def _value_of(tensor: Node) -> Any:
     """What a tensor given for an input is at this moment; the code for it is kept."""
-    made = session.kept(("fed", tensor), lambda: Function([], [tensor], once=True))
+    made = workspace.kept(("fed", tensor), lambda: Function([], [tensor], once=True))
     return made([])[0]
 
 

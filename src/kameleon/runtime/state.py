@@ -1,4 +1,4 @@
-"""State outside of graphs: the cells of variables and streams, and the session.
+"""State outside of graphs: the cells of variables and streams.
 
 A cell's array is never written in place by anyone: a new value replaces it. So whoever has read
 it may go on using it, and a call that fails has changed nothing.
@@ -11,7 +11,6 @@ handler and no other thread can come into.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -20,19 +19,15 @@ from typing import Any
 from .._locks import rlock
 from .._threads import FREE_THREADED, counter
 from ..engines._base import Engine
-from ..ir.context import reset_names
 from ..ir.node import Node, Variable
 from .engines import embedded
-
-# As many small functions, made to evaluate tensors, are kept for reuse.
-KEPT_FUNCTIONS = 256
 
 # A value, the engine whose array it is, and the same value on other engines that have read it.
 Record = tuple[Any, Engine, dict[Engine, Any]]
 
 _next_order = counter()
-# Held for the moment of a commit, where other threads may come into a loop in C; and while uids
-# are counted. Reentrant: a signal handler may read variables while this thread holds it.
+# Held for the moment of a commit, where other threads may come into a loop in C. Reentrant: a
+# signal handler may read variables while this thread holds it.
 _moment = rlock()
 
 
@@ -171,47 +166,3 @@ def set_values(pairs: Iterable[tuple[Variable, Any]]) -> None:
     cells = sorted(new, key=lambda cell: cell.order)
     exchanged = holding([cell.lock for cell in cells], commit)
     exchanged(cells, [(new[cell], embedded(), {}) for cell in cells])
-
-
-class Session:
-    """What `clear_session` forgets: names, uids, the learning phase, compiled code."""
-
-    def __init__(self) -> None:
-        self.uids: defaultdict[str, int] = defaultdict(int)
-        self.learning_phase: Node | int | None = None
-        self.compiled: dict[Any, Any] = {}
-        self.folding: dict[Any, Any] = {}
-        self.functions: dict[Any, Any] = {}
-
-    def uid(self, prefix: str) -> int:
-        """The next number of a series."""
-        with _moment:
-            self.uids[prefix] += 1
-            return self.uids[prefix]
-
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The small function kept for `key`; made where there's none, and the oldest given up."""
-        found = self.functions.get(key)
-        if found is None:
-            found = make()
-            keep(self.functions, key, found, KEPT_FUNCTIONS)
-        return found
-
-
-def keep(table: dict[Any, Any], key: Any, value: Any, size: int) -> None:
-    """Put a value into a table that holds at most `size` of them; the oldest are given up.
-
-    Other threads may do so at the same time.
-    """
-    for old in list(table)[: len(table) - size + 1] if len(table) >= size else ():
-        table.pop(old, None)
-    table[key] = value
-
-
-session = Session()
-
-
-def clear() -> None:
-    """Forget the session's state; variables and functions that are still held go on working."""
-    session.__dict__ = Session().__dict__  # at one moment
-    reset_names()

@@ -20,7 +20,7 @@ import numpy as np
 
 from ... import config, hosting
 from ...errors import MissingNameError
-from ...runtime import state
+from ...runtime.workspace import workspace
 from .. import configuration
 from .. import surface as K
 from .._tensors import as_tensor
@@ -137,7 +137,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "_IMAGE_DIM_ORDERING": config.image_dim_ordering,
     "_LEARNING_PHASE": K.learning_phase,
     "_SESSION": K.get_session,
-    "_UID_PREFIXES": lambda: state.session.uids,
+    "_UID_PREFIXES": lambda: workspace.uids,
     "_MANUAL_VAR_INIT": lambda: False,
     "_LOCAL_DEVICES": _available_gpus,
     "common": _common,
