@@ -44,13 +44,18 @@ class Window(NamedTuple):
         """The number of spatial axes."""
         return len(self.sizes)
 
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """How many elements the window reaches over along each axis."""
+        pairs = zip(self.sizes, self.dilation, strict=True)
+        return tuple((size - 1) * step + 1 for size, step in pairs)
+
     def out_dim(self, axis: int, dim: Dim) -> Dim:
         """How many places the window takes along an axis of size `dim`."""
         if dim is None:
             return None
         low, high = self.padding[axis]
-        span = (self.sizes[axis] - 1) * self.dilation[axis] + 1
-        return max(0, (dim + low + high - span) // self.strides[axis] + 1)
+        return max(0, (dim + low + high - self.spans[axis]) // self.strides[axis] + 1)
 
     def outputs(self, space: Shape) -> Shape:
         """The numbers of places along all spatial axes."""
@@ -96,7 +101,7 @@ def seen_by(cell: Sequence[int], window: Window) -> list[Cut]:
     cuts: list[Cut] = []
     for i, at in enumerate(cell):
         start, step = at * window.dilation[i], window.strides[i]
-        behind = (window.sizes[i] - 1) * window.dilation[i] - start
+        behind = window.spans[i] - 1 - start
         cuts.append((start, -behind or None, step))
     return [WHOLE, *cuts, WHOLE]
 

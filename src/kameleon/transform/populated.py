@@ -117,8 +117,8 @@ def _before(node: Node, axis: int) -> Axis | None:
     if window is None or not 0 < axis < last:
         return None
     if source.primitive.name in OVER:
-        span = (window.sizes[axis - 1] - 1) * window.dilation[axis - 1] + 1
-        return (source.operands[0], axis) if sum(window.padding[axis - 1]) >= span - 1 else None
+        fits = sum(window.padding[axis - 1]) >= window.spans[axis - 1] - 1
+        return (source.operands[0], axis) if fits else None
     if "space" not in source.attrs:
         return None
     size = space_dims(source)[axis - 1]

@@ -98,7 +98,7 @@ def _count(window: Window, axis: int, dim: Size) -> Size:
         count = window.out_dim(axis, dim)
         assert count is not None
         return count
-    stride, span = window.strides[axis], (window.sizes[axis] - 1) * window.dilation[axis] + 1
+    stride, span = window.strides[axis], window.spans[axis]
     room = as_node(plus(dim, sum(window.padding[axis]) - span + stride))
     return over(maximum(room, full_like(room, 0)), stride)
 

@@ -78,11 +78,6 @@ def plus(a: Any, b: Any) -> Any:
     return b if isinstance(a, int) and a == 0 else a if isinstance(b, int) and b == 0 else a + b
 
 
-def spans(window: Window) -> list[int]:
-    """How far the window reaches along each axis."""
-    return [(n - 1) * d + 1 for n, d in zip(window.sizes, window.dilation, strict=True)]
-
-
 def is_dilated(window: Window) -> bool:
     return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
 
@@ -99,7 +94,7 @@ def dilated(k: Tensor, window: Window) -> Tensor:
     """The kernel with zeros between its cells, for a window without dilation."""
     if not is_dilated(window):
         return k
-    shape = vector([*spans(window), *shape_of(k)[-2:]])
+    shape = vector([*window.spans, *shape_of(k)[-2:]])
     return raw.StridedSliceGrad(shape=shape, dy=k, **strided(_cells(window)))
 
 
@@ -110,7 +105,7 @@ def undilated(k: Tensor, window: Window) -> Tensor:
 
 def solid(window: Window) -> Window:
     """The window of a dilated kernel."""
-    return window._replace(sizes=tuple(spans(window)), dilation=(1,) * window.rank)
+    return window._replace(sizes=window.spans, dilation=(1,) * window.rank)
 
 
 # Two axes ----------------------------------------------------------------------------------------
@@ -144,7 +139,7 @@ def _input_dilated(g: Tensor, k: Tensor, space: list[Any], window: Window) -> Te
     spread = []
     margins = []
     for place, size, span, stride, (low, _) in zip(
-        places, space, spans(window), window.strides, window.padding, strict=True
+        places, space, window.spans, window.strides, window.padding, strict=True
     ):
         wide = plus(_times(plus(place, -1), stride), 1)
         missing = plus(plus(size, low), _times(wide, -1))
@@ -200,7 +195,7 @@ def _input_3d(g: Tensor, k: Tensor, space: list[Any], window: Window) -> Tensor:
 
 
 def _kernel_3d(x: Tensor, g: Tensor, window: Window) -> Tensor:
-    sizes = vector([*spans(window), shape_of(x)[-1], shape_of(g)[-1]])
+    sizes = vector([*window.spans, shape_of(x)[-1], shape_of(g)[-1]])
     found = raw.Conv3DBackpropFilterV2(
         input=padded(x, window), filter_sizes=sizes, out_backprop=g,
         strides=[1, *window.strides, 1], padding="VALID",
@@ -215,7 +210,7 @@ def _thinned(g: Tensor, space: list[Any], window: Window) -> Tensor:
     """g as the cotangent of the convolution with strides of 1."""
     full = [
         plus(plus(d, low + high), 1 - span)
-        for d, (low, high), span in zip(space, window.padding, spans(window), strict=True)
+        for d, (low, high), span in zip(space, window.padding, window.spans, strict=True)
     ]
     batch, *_, channels = shape_of(g)
     shape = vector([batch, *full, channels])
@@ -239,7 +234,7 @@ def _with_margins(x: Tensor, window: Window) -> tuple[Tensor, dict[str, Any]]:
     a bias to it (seen in 2.21): its rule for the shape of the fused one doesn't know them.
     """
     around = [(low + high, high - low) for low, high in window.padding]
-    missing = [span - 1 for span in spans(window)]
+    missing = [span - 1 for span in window.spans]
     same = all(w == m and d in (0, 1) for (w, d), m in zip(around, missing, strict=True))
     if same and set(window.strides) == {1}:
         return x, {**moves(bare(window), dilated=False), "padding": "SAME"}

@@ -11,7 +11,7 @@ from ...ir.node import ITEM, Node
 from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution
-from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus, spans
+from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus
 from .kernels import Tensor, constant, kernel, raw, reshaped, shape_of, vector
 from .lowering import Tracing
 
@@ -128,15 +128,15 @@ def _max_by_kernel(e: Tracing, node: Node, x: Tensor, window: Window) -> Tensor:
 
 def _has_places(y: Node, window: Window) -> bool:
     """Whether there are places as soon as there's something to see."""
-    spans_ = zip(spans(window), window.padding, strict=True)
-    return None not in y.shape[1:-1] or all(sum(pads) >= span - 1 for span, pads in spans_)
+    pairs = zip(window.spans, window.padding, strict=True)
+    return None not in y.shape[1:-1] or all(sum(pads) >= span - 1 for span, pads in pairs)
 
 
 def _places(window: Window, axis: int, size: Any) -> Any:
     """How many places a window takes along an axis."""
     if isinstance(size, int):
         return window.out_dim(axis, size)
-    room = size + (sum(window.padding[axis]) - spans(window)[axis])
+    room = size + (sum(window.padding[axis]) - window.spans[axis])
     return raw.Maximum(x=raw.FloorDiv(x=room, y=window.strides[axis]) + 1, y=0)
 
 
