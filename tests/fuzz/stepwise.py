@@ -136,12 +136,14 @@ def _with_other_choices(
     node: Node, x: Array, given: Sequence[Array], random: np.random.Generator
 ) -> Array:
     """A result with what records call engine-defined drawn by lot: the sign of a zero that was
-    picked, and whether the gradient of relu passes at NaN."""
+    picked, whether the gradient of relu passes at NaN, whether a sigmoid's far tail is 0."""
     lots = random.integers(0, 2, x.shape).astype(bool)
     if node.primitive.name in PICKS and x.dtype.kind == "f":
         return np.asarray(np.where((x == 0) & lots, -x, x))
     if node.primitive.name == "gt" and node.operands[0].primitive.name == "relu":
         return np.asarray(np.where(np.isnan(given[0]), lots, x))
+    if node.primitive.name == "sigmoid":
+        return np.asarray(np.where((x < np.finfo(x.dtype).eps) & lots, 0, x), x.dtype)
     return x
 
 

@@ -46,7 +46,7 @@ def _expand_sigmoid(x: Node) -> Node:
 sigmoid = elementwise(
     "sigmoid",
     FLOAT,
-    "1 / (1 + exp(-x))",
+    "1 / (1 + exp(-x)); engine-defined where that is below half a unit in the last place of 1",
     expand=_expand_sigmoid,
 )
 softplus = elementwise(
