@@ -18,7 +18,7 @@ from kameleon.prims.indexing import argsort
 from kameleon.prims.movement import pad
 from kameleon.prims.special import log_softmax
 from kameleon.runtime.engines import embedded
-from kameleon.transform import lifting
+from kameleon.transform import hoisting
 from kameleon.transform.simplify import simplify
 
 ROWS, COLUMNS = 3, 4
@@ -69,7 +69,7 @@ def scans(outputs: list[Any]) -> int:
 
 def test_all_rules_are_tried() -> None:
     tried = {word.strip(",") for name in BODIES for word in name.split()}
-    assert lifting.LIFT.keys() <= tried
+    assert hoisting.LIFT.keys() <= tried
 
 
 @pytest.mark.parametrize("shape", [(STEPS, ROWS, COLUMNS), (None, ROWS, COLUMNS)])
@@ -86,8 +86,8 @@ def test_a_loop_is_one_computation(name: str, shape: Any, monkeypatch: pytest.Mo
     given = [(SLICES, WEIGHTS), (SLICES[:0], WEIGHTS)][: 1 if shape[0] else 2]
     found = [K.function([x, w], outputs, engine="numpy")(list(arrays)) for arrays in given]
     K.clear_session()
-    monkeypatch.setattr(lifting, "LARGEST_MAPPED", 0)
-    monkeypatch.setattr(lifting, "LARGEST_SLICE", 0)
+    monkeypatch.setattr(hoisting, "LARGEST_MAPPED", 0)
+    monkeypatch.setattr(hoisting, "LARGEST_SLICE", 0)
     alone = ("contract", "contract, turned", "what is shared alone", "the slice itself")
     assert scans([mapped]) or name in alone  # these leave other loops, too
     for got, arrays in zip(found, given, strict=True):

@@ -13,7 +13,7 @@ from kameleon import backend as K
 from kameleon.engines._code.rules import stacking
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
-from kameleon.transform.lifting import LARGEST_SLICE
+from kameleon.transform.hoisting import LARGEST_SLICE
 from kameleon.transform.simplify import simplify
 
 Tensors = list[Any]

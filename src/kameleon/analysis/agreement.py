@@ -1,4 +1,4 @@
-"""Sizes that a graph takes as equal, in groups."""
+"""Symbolic dimensions that a graph takes as equal, in groups: what dimension guards compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broadcasts that needn't happen: elementwise operations of engines stretch their operands.
+"""Broadcast elision: elementwise operations of engines stretch their operands themselves.
 
 A broadcast is a node of its own in the graph. Where another operand has the full size the
 engine's own broadcasting does it, and the node is never computed; what is left to check is that

@@ -1,4 +1,4 @@
-"""Between which numbers the elements of a tensor lie, as far as its making tells."""
+"""Interval analysis: the least and the largest value that elements of a tensor can have."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..kernels.arrays import mismatch
+from ._fixed_arity import numbered, written
 from ._literal import literal
-from ._written import numbered, written
 
 
 class Agreement(NamedTuple):

@@ -1,4 +1,4 @@
-"""Gradients of conditions and loops, and of what only says something about a value."""
+"""Gradients of conditions, loops and identity-like annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control: conditions, loops, scans, and primitives that only say something about a value.
+"""Control: conditions, loops, scans, and identity-like annotations.
 
 Bodies are closed graphs (`ir.program.Graph`); whatever they need is an operand.
 """

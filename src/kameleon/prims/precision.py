@@ -7,7 +7,7 @@ from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.types import FLOAT16
 
-# What gives the elements that it was given, or says something about them that their dtype
+# What gives the elements that it was given, or a fact about them that their dtype
 # doesn't matter for. Loops and conditions are as their bodies.
 MOVES = frozenset(
     "identity stop_gradient with_gradient check item size reshape broadcast_to iota transpose "

@@ -19,7 +19,7 @@ from ..prims.elementwise import constant
 from .compiler import compiled, compiled_anew, explain, run
 from .copies import copied_print, copies
 from .engines import current, embedded, loaded
-from .fits import fits, where_fit
+from .guards import fits, where_fit
 from .pure import fed, pure_graph
 from .state import Record, commit, draws, holding, on, records
 from .updates import SizeGuard, check

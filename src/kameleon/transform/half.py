@@ -36,7 +36,7 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
     wide: dict[Node, Node] = {}
 
     def widened(x: Node) -> Node:
-        """`x` in float32; broadcasts stay where an engine finds that they needn't happen."""
+        """`x` in float32; broadcasts stay, for engines to elide."""
         if x.dtype != FLOAT16:
             return x
         if x not in wide:

@@ -25,7 +25,7 @@ from ..prims.filling import full_like, zeros
 from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, reshape, transpose
 from ..prims.sizes import are_one_size, dims_of, size_of
 from . import arithmetic, contraction, windows
-from .lifting import hoisted, vectorised
+from .hoisting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
 
 Rule = Callable[[Node], Node | None]
@@ -49,7 +49,7 @@ def fills(node: Node, other: Node) -> bool:
 
 
 def _forward(node: Node) -> Node | None:
-    """f(x) -> x, for primitives that only say something about x."""
+    """f(x) -> x: identity-like annotations are erased."""
     return node.operands[0]
 
 

@@ -13,7 +13,7 @@ from jax import lax
 
 from ..._private import Private
 from ...ir.program import Graph
-from .._written import between_arrays
+from .._fixed_arity import between_arrays
 
 # Results of fewer elements are copied: that takes less time than sharing their memory.
 LARGE = 16384

@@ -1,4 +1,4 @@
-"""Conditions, loops and what only says something about a value; random bits."""
+"""Conditions, loops, identity-like annotations; random bits."""
 
 from __future__ import annotations
 

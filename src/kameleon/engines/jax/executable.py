@@ -63,7 +63,7 @@ class JaxExecutable(Executable):
 
     def _run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         results = self._variant(arguments) if self._direct is None else self._direct(*arguments)
-        _settle(arguments, results)
+        _block_until_ready(arguments, results)
         return self._checked(results) if self.flags else results
 
     def _variant(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -180,7 +180,7 @@ def _large_constants(graph: Graph) -> list[Node]:
     return list(found)
 
 
-def _settle(arguments: Sequence[Any], results: Sequence[Any]) -> None:
+def _block_until_ready(arguments: Sequence[Any], results: Sequence[Any]) -> None:
     """Wait, where code may still read a NumPy array, which its owner may change any time."""
     for x in arguments:
         if isinstance(x, np.ndarray):

@@ -1,4 +1,4 @@
-"""Rules of conditions and loops, and of what only says something about a value."""
+"""Lowering rules of conditions, loops and identity-like annotations."""
 
 from __future__ import annotations
 

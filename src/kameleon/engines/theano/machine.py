@@ -32,8 +32,8 @@ from ...kernels.memory import give
 from ...kernels.quiet import quiet
 from ...prims.elementwise import add, mul, tanh
 from .._code.code import may_be_large
+from .._fixed_arity import numbered, written
 from .._lowering import Rule
-from .._written import numbered, written
 from .lowering import TheanoLowering, array_type
 from .ops import Loop, Vectorised
 from .rules import RULES

@@ -55,7 +55,7 @@ LOGIC: dict[str, Callable[..., Value]] = {"add": pt.or_, "mul": pt.and_}
 # In C it takes them for doubles, which hold no large integers.
 ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
 
-# They only say something about their first operand.
+# Identity-like annotations of their first operand.
 SAME = ("identity", "stop_gradient", "with_gradient")
 
 

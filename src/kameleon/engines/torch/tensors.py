@@ -12,7 +12,7 @@ from ...ir.program import Graph
 from ...ir.types import DTYPES, DType, TensorType, as_dtype
 from ...kernels.arrays import mismatch
 from .._agreement import Agreement
-from .._written import between_arrays
+from .._fixed_arity import between_arrays
 
 Tensor = torch.Tensor
 

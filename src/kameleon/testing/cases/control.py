@@ -1,4 +1,4 @@
-"""Cases of conditions and loops, and of primitives that only say something of a value."""
+"""Cases of conditions, loops and identity-like annotations."""
 
 from __future__ import annotations
 

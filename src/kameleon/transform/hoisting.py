@@ -1,4 +1,4 @@
-"""What the steps of a scan needn't wait for moves out: it's computed for all steps at once."""
+"""Loop-invariant code motion: work that isn't recurrent leaves a scan, batched over all steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whether what a call is given can be taken as it is: written out, for every call asks."""
+"""Argument guards: are the values NumPy arrays of the declared dtypes and sizes?
+
+Every call asks, so the code is of fixed arity.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engines._fixed_arity import numbered, written
 from ..engines._literal import literal
-from ..engines._written import numbered, written
 from ..ir.types import TensorType
 
 

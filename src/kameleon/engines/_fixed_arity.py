@@ -1,4 +1,4 @@
-"""Short functions written out for so many values: calls of them have no loops in Python."""
+"""Fixed-arity code generation: functions of a known number of values, without a loop in Python."""
 
 from __future__ import annotations
 
