@@ -1,1 +1,1 @@
-"""Graphs to graphs: gradients, simplification, expansion of composites."""
+"""Passes: graphs to equal graphs. Simplification, loops, and what an engine lacks."""

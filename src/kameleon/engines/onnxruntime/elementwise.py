@@ -1,4 +1,4 @@
-"""Rules of elementwise primitives."""
+"""Lowering rules of elementwise primitives."""
 
 from __future__ import annotations
 

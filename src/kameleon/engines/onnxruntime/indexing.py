@@ -1,4 +1,4 @@
-"""Rules of primitives that pick or place elements by index."""
+"""Lowering rules of primitives that pick or place elements by index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of primitives that move elements, reduce them, or order them."""
+"""Lowering rules of primitives that move elements, reduce them, or order them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of contractions: products of matrices, and batches of them."""
+"""Lowering rules of contractions: products of matrices, and batches of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of convolutions. ONNX has channels before space, our layout behind it."""
+"""Lowering rules of convolutions. ONNX has channels before space, our layout behind it."""
 
 from __future__ import annotations
 

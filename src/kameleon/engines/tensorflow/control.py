@@ -1,4 +1,4 @@
-"""Rules of conditions, loops and scans, of checks, and of what is done by callbacks."""
+"""Lowering rules of conditions, loops and scans, of checks, and of what is done by callbacks."""
 
 from __future__ import annotations
 

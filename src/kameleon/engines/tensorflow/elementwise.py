@@ -1,4 +1,4 @@
-"""Rules of elementwise primitives; operands are stretched by TensorFlow's own broadcasting."""
+"""Lowering rules of elementwise primitives; operands are stretched by TensorFlow's own broadcasting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of primitives that move, reduce, pick and order elements."""
+"""Lowering rules of primitives that move, reduce, pick and order elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of products of matrices, of softmax and of the crossentropies."""
+"""Lowering rules of products of matrices, of softmax and of the crossentropies."""
 
 from __future__ import annotations
 
