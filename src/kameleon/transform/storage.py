@@ -1,4 +1,4 @@
-"""Storage dtypes: integers kept in others of the same size, unsigned ones in signed ones, bit by bit.
+"""Storage dtypes: integers kept in others of the same size, unsigned in signed, bit by bit.
 
     f(x, y) -> bitcast(f'(bitcast(x), bitcast(y)))
 

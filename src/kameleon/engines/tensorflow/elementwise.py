@@ -1,4 +1,4 @@
-"""Lowering rules of elementwise primitives; operands are stretched by TensorFlow's own broadcasting."""
+"""Lowering rules of elementwise primitives; TensorFlow's own broadcasting stretches operands."""
 
 from __future__ import annotations
 
