@@ -366,3 +366,17 @@ def test_products_over_nothing_may_be_added_to() -> None:
     for rows in (1, 3, 1):
         feeds = [np.ones((rows, 0), "float32"), np.ones((0, 2), "float32")]
         np.testing.assert_allclose(f(feeds)[0], np.tanh([[1.0, 2.0]] * rows), rtol=1e-6)
+
+
+@pytest.mark.parametrize("cut", [0, 1], ids=["fed", "cut off"])
+@pytest.mark.parametrize("padding", ["valid", "same"])
+def test_maxima_of_nothing_have_gradients(padding: str, cut: int) -> None:
+    """oneDNN ended the process where a batch was empty, or had no channels."""
+    x = K.placeholder((None, 4, 4, None))
+    y = K.pool2d(x[cut:], (2, 2), strides=(2, 2), padding=padding, pool_mode="max")
+    f = K.function([x], [y, *K.gradients(K.sum(y), [x])], engine="tensorflow")
+    for samples, channels in ((2, 3), (0, 3), (2, 0), (2, 3)):
+        value = np.arange((samples + cut) * 16 * channels, dtype="float32")
+        pooled, slope = f([value.reshape(samples + cut, 4, 4, channels)])
+        assert pooled.shape == (samples, 2, 2, channels)
+        assert slope.sum() == pooled.size

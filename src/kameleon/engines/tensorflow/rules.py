@@ -17,9 +17,13 @@ RULES: dict[str, Rule] = {
 }
 # Rules that don't hold for every node: where they do. Elsewhere the graph has others.
 WHERE: dict[str, Callable[[Node], bool]] = {**elementwise.WHERE, **networks.WHERE, **windows.WHERE}
-# Kernels that give wrong sizes, or fail, where there's nothing to see.
-NEEDS = dict.fromkeys(
-    "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel patches sum_pool"
-    " sum_unpool".split(),
-    ("samples", "places", "channels"),
-)
+# Kernels that give wrong sizes, or fail, where there's nothing to see. A maximum without a place is
+# seen to by its rule; without samples or channels oneDNN's gradient of it ends the process.
+NEEDS = {
+    **dict.fromkeys(
+        "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel patches"
+        " sum_pool sum_unpool".split(),
+        ("samples", "places", "channels"),
+    ),
+    **dict.fromkeys(("max_pool", "unpool"), ("samples", "channels")),
+}
