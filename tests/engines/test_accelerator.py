@@ -94,7 +94,8 @@ def on_device(values: Any = ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))) -> torch.Tensor:
     return torch.tensor(values).to(pretend.NAME)
 
 
-REFUSED: dict[str, tuple[type[BaseException], Callable[[torch.Tensor], Any]]] = {
+Errors = type[BaseException] | tuple[type[BaseException], ...]
+REFUSED: dict[str, tuple[Errors, Callable[[torch.Tensor], Any]]] = {
     "sum": (RuntimeError, lambda x: x + torch.ones(2, 3)),
     "stretched": (RuntimeError, lambda x: torch.ones(3) * x),
     "in place": (RuntimeError, lambda x: torch.ones(2, 3).add_(x)),
@@ -108,7 +109,7 @@ REFUSED: dict[str, tuple[type[BaseException], Callable[[torch.Tensor], Any]]] = 
     "product of integers": (NotImplementedError, lambda x: torch.mm(x.int(), x.int().T)),
     "NumPy": (TypeError, lambda x: x.numpy()),
     "an array": (TypeError, np.asarray),
-    "DLPack": (RuntimeError, np.from_dlpack),
+    "DLPack": ((RuntimeError, BufferError), np.from_dlpack),  # the latter from NumPy 2.5 on
     "a wrong index": (
         pretend.DeviceAssertionError,
         lambda x: torch.index_select(x, 0, torch.tensor([2]).to(x.device)),
