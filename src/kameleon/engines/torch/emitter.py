@@ -81,12 +81,22 @@ class TorchEmitter(Emitter):
     def arg(self, node: Node) -> Arg:
         """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
         and bools it doesn't in each function."""
-        is_number = node.primitive is CONSTANT and not node.shape and node.dtype.is_float
-        if not is_number or self.device.type == "cpu":
+        if not self._stays(node):
             return self.slot(node)
         if node not in self._scalars:
             self._scalars[node] = self.constant(_constant(node.attrs["value"].array))
         return self._scalars[node]
+
+    def _stays(self, node: Node) -> bool:
+        """Whether a node is a number that may stay on the processor beside an accelerator."""
+        is_number = node.primitive is CONSTANT and not node.shape and node.dtype.is_float
+        return is_number and self.device.type != "cpu"
+
+    def stretched(self, node: Node) -> tuple[list[Arg], list[int]]:
+        """See `Emitter.stretched`: of numbers alone the first one moves, and so does the result."""
+        args, full = super().stretched(node)
+        bare = bare_operands(node)
+        return ([self.slot(bare[0]), *args[1:]] if all(map(self._stays, bare)) else args), full
 
     def product(self, node: Node) -> str:
         """See `Emitter.product`: accelerators have products of floats alone."""
