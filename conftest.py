@@ -33,7 +33,7 @@ collect_ignore_glob = [
 ]
 # What changes what `import keras` gives, or imports the original: tests do that in processes of
 # their own.
-collect_ignore_glob += ["src/kameleon/as_keras.py", "tests/hosting/files/*", "tests/original/*/*"]
+collect_ignore_glob += ["src/kameleon/as_keras/*", "tests/hosting/files/*", "tests/original/*/*"]
 collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
 collect_ignore_glob += ["tests/recorded/*.py"]  # commands, too
 
