@@ -30,7 +30,7 @@ from .elementwise import (
     select,
     sub,
 )
-from .filling import full_like, scaled
+from .filling import full_like, scaled, zeros
 from .indexing import take_along
 from .movement import broadcast_to, concatenate, iota, pad, reshape, slice_axis, stack, transpose
 from .reduce import reduce_max, spread
@@ -104,7 +104,7 @@ def ctc_loss(log_probs: Node, labels: Node, input_length: Node, label_length: No
     dims = [time, size_of(input_length, 0)]
     running = lt(iota(dims, 0, input_length.dtype), broadcast_to(input_length, dims))
     first = eq(iota(dims_of(states), 1, states.dtype), full_like(states, 0))
-    level = broadcast_to(constant(0, scores.dtype), dims_of(states)[:1])
+    level = zeros(dims_of(states)[:1], scores.dtype)
     start = [_zero_or_dead(first, scores.dtype), level]
     skips = _zero_or_dead(_may_skip(states, blank), scores.dtype)
     last, _ = run_scan(_body(skips, scores, running), [skips], start, [scores, running])
@@ -114,9 +114,7 @@ def ctc_loss(log_probs: Node, labels: Node, input_length: Node, label_length: No
 def _zero_or_dead(holds: Node, dtype: DType) -> Node:
     """The logarithm of 1 where the condition holds, else of 0."""
     dims = dims_of(holds)
-    return select(
-        holds, broadcast_to(constant(0, dtype), dims), broadcast_to(constant(DEAD, dtype), dims)
-    )
+    return select(holds, zeros(dims, dtype), broadcast_to(constant(DEAD, dtype), dims))
 
 
 def _states(labels: Node, label_length: Node, classes: Size) -> tuple[Node, Node]:

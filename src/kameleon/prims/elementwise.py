@@ -72,25 +72,12 @@ sign: Primitive = elementwise("sign", NUMBER, "-1, 0 or 1; NaN for NaN")
 exp = elementwise("exp", FLOAT, "e**x")
 expm1 = elementwise("expm1", FLOAT, "e**x - 1, exact near 0")
 log = elementwise("log", FLOAT, "natural logarithm; NaN for x < 0")
-log1p = elementwise(
-    "log1p",
-    FLOAT,
-    "log(1 + x), exact near 0",
-)
-sqrt = elementwise(
-    "sqrt",
-    FLOAT,
-    "square root; NaN for x < 0",
-)
+log1p = elementwise("log1p", FLOAT, "log(1 + x), exact near 0")
+sqrt = elementwise("sqrt", FLOAT, "square root; NaN for x < 0")
 sin = elementwise("sin", FLOAT, "sine")
 cos: Primitive = elementwise("cos", FLOAT, "cosine")
 tanh = elementwise("tanh", FLOAT, "hyperbolic tangent")
-square = elementwise(
-    "square",
-    NUMBER,
-    "x * x",
-    expand=lambda x: mul(x, x),
-)
+square = elementwise("square", NUMBER, "x * x", expand=lambda x: mul(x, x))
 floor = elementwise("floor", FLOAT, "the largest whole number <= x")
 ceil = elementwise("ceil", FLOAT, "the smallest whole number >= x")
 round = elementwise("round", FLOAT, "the nearest whole number; half to even")
@@ -104,19 +91,8 @@ bit_not = elementwise("bit_not", INTEGER, "all bits flipped")
 
 add: Primitive = elementwise("add", ANY, "a + b; or, of bools", operands=2)
 sub: Primitive = elementwise("sub", NUMBER, "a - b", operands=2)
-mul: Primitive = elementwise(
-    "mul",
-    ANY,
-    "a * b; and, of bools",
-    operands=2,
-)
-div: Primitive = elementwise(
-    "div",
-    FLOAT,
-    "a / b",
-    title="truediv",
-    operands=2,
-)
+mul: Primitive = elementwise("mul", ANY, "a * b; and, of bools", operands=2)
+div: Primitive = elementwise("div", FLOAT, "a / b", title="truediv", operands=2)
 floor_div = elementwise(
     "floor_div",
     NUMBER,
@@ -138,16 +114,10 @@ pow = elementwise(
     operands=2,
 )
 maximum = elementwise(
-    "maximum",
-    NUMBER,
-    "the larger one, of two zeros either; NaN if either is",
-    operands=2,
+    "maximum", NUMBER, "the larger one, of two zeros either; NaN if either is", operands=2
 )
 minimum = elementwise(
-    "minimum",
-    NUMBER,
-    "the smaller one, of two zeros either; NaN if either is",
-    operands=2,
+    "minimum", NUMBER, "the smaller one, of two zeros either; NaN if either is", operands=2
 )
 eq = elementwise("eq", ANY, "a == b", result=BOOL, title="Equal", operands=2)
 ne = elementwise("ne", ANY, "a != b", result=BOOL, title="NotEqual", operands=2)

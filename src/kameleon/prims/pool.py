@@ -11,7 +11,7 @@ from ..errors import DTypeError
 from ..ir.node import Node, Primitive
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import add, constant, div, eq, is_nan, logical_and, logical_or, maximum, select
-from .filling import full_like
+from .filling import full_like, zeros
 from .movement import broadcast_to
 from .sizes import Size, dims_of, merged, size_of, split
 from .windows import (
@@ -92,9 +92,7 @@ def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Win
         grid = over_grid(index, window)
         cells = constant(numbers.reshape([n for size in window.sizes for n in (1, size)] + [1]))
         hits = eq(grid, broadcast_to(cells, dims_of(grid)))
-        chosen = select(
-            hits, over_grid(g, window), broadcast_to(constant(0, g.dtype), dims_of(grid))
-        )
+        chosen = select(hits, over_grid(g, window), zeros(dims_of(grid), g.dtype))
         return out_of_grid(chosen, merged(space, sizes), window)
     parts = (select(_hit(index, i), g, full_like(g, 0)) for i in range(window.cells))
     return put_back(parts, size_of(g, 0), merged(space, sizes), window)

@@ -11,7 +11,7 @@ from ..ir.program import Graph
 from ..ir.types import INT64, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient
 from .elementwise import abs, add, cast, constant, div, exp, log, lt, mul, select, square, sub
-from .filling import full_like
+from .filling import full_like, zeros
 from .movement import (
     broadcast_to,
     concatenate,
@@ -99,12 +99,7 @@ product_of_others = Primitive(
 
 
 _reduce_sum = Primitive("reduce_sum", _infer_reduce, "sum", title="Sum")
-_reduce_prod = Primitive(
-    "reduce_prod",
-    _infer_reduce,
-    "product; 1 over nothing",
-    title="Prod",
-)
+_reduce_prod = Primitive("reduce_prod", _infer_reduce, "product; 1 over nothing", title="Prod")
 _reduce_max = Primitive("reduce_max", _infer_extremum, "maximum; NaN wins", title="Max")
 _reduce_min = Primitive("reduce_min", _infer_extremum, "minimum; NaN wins", title="Min")
 _reduce_any = Primitive("reduce_any", _infer_logic, "whether any holds", title="Any")
@@ -172,11 +167,7 @@ cumprod_slope = Primitive(
 )
 
 
-cumprod = Primitive(
-    "cumprod",
-    _infer_cumulative,
-    "running product along `axis`",
-)
+cumprod = Primitive("cumprod", _infer_cumulative, "running product along `axis`")
 
 
 def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
@@ -193,7 +184,7 @@ def _by_steps(a: Node, b: Node, axis: int) -> Node:
     state = TensorType(b.shape[1:], b.dtype)
     y, factor, term = inputs = [input_node(state) for _ in range(3)]
     new = add(mul(factor, y), term)
-    start = broadcast_to(constant(0, b.dtype), dims_of(b)[1:])
+    start = zeros(dims_of(b)[1:], b.dtype)
     _, (sums,) = run_scan(Graph(inputs, [new, new]), [], [start], [factors, b])
     return move_axis(sums, 0, axis)
 

@@ -106,10 +106,7 @@ softmax = _row_op(
     "Softmax",
 )
 log_softmax = _row_op(
-    "log_softmax",
-    "x - log(sum(exp(x))) along `axis`",
-    _expand_log_softmax,
-    "LogSoftmax",
+    "log_softmax", "x - log(sum(exp(x))) along `axis`", _expand_log_softmax, "LogSoftmax"
 )
 
 

@@ -16,7 +16,8 @@ from ..errors import ShapeError
 from ..ir.node import Node, Primitive
 from ..ir.serial import RECORDS
 from ..ir.types import Dim, Shape, TensorType, join_shapes, show_shape
-from .elementwise import add, constant
+from .elementwise import add
+from .filling import zeros
 from .movement import (
     WHOLE,
     Cut,
@@ -186,7 +187,7 @@ def out_of_grid(grid: Node, space: Sequence[Size], window: Window) -> Node:
         left = less(whole, dims[axis])
         dims[axis] = left
         if left != 0:
-            x = concatenate([x, broadcast_to(constant(0, x.dtype), dims)], axis)
+            x = concatenate([x, zeros(dims, x.dtype)], axis)
         dims[axis] = whole
     return x
 

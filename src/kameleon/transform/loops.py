@@ -18,8 +18,8 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import Shape
 from ..prims.control import cond, scan
-from ..prims.elementwise import constant, gt
-from ..prims.filling import full_like
+from ..prims.elementwise import gt
+from ..prims.filling import full_like, zeros
 from ..prims.movement import broadcast_to
 from ..prims.shaping import shape_inputs
 from ..prims.sizes import as_node, dims_of, size_of
@@ -63,7 +63,7 @@ class _Change:
         given = [inside[x] for x in operands]
         rows = self._tried(node, inside, {})[node.attrs["carry"] :]
         known = [result.shape for result in node.results]
-        nothing = [broadcast_to(constant(0, y.dtype), [0, *dims_of(y)]) for y in rows]
+        nothing = [zeros([0, *dims_of(y)], y.dtype) for y in rows]
         length = as_node(size_of(operands[states.stop], 0))
         return cond(
             gt(length, full_like(length, 0)),
@@ -106,7 +106,7 @@ class _Change:
             makers = self._sizes_made_before(loop)
             rest = len(operands) - len(makers)
             blanks = [
-                broadcast_to(constant(0, sequence.dtype), dims_of(sequence)[1:])
+                zeros(dims_of(sequence)[1:], sequence.dtype)
                 if made is None
                 else self._tried(made.operands[0], inside, found)[made.attrs["index"]]
                 for made, sequence in zip(makers, operands[rest:], strict=True)

@@ -17,9 +17,8 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.sizes import Root, Sizes
 from ..prims.control import cond
-from ..prims.elementwise import constant, gt, minimum
-from ..prims.filling import full_like
-from ..prims.movement import broadcast_to
+from ..prims.elementwise import gt, minimum
+from ..prims.filling import full_like, zeros
 from ..prims.sizes import as_node, size_of, size_origin
 from ..prims.windows import OVER, space_dims
 from .windows import told
@@ -135,12 +134,12 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
     sizes = [_size(new[x], axis) for x, axis in doubts]
     inputs = [input_node(x.type) for x in operands]
     inside = node.primitive(*inputs, **node.attrs)
-    zeros = []
+    nothing = []
     for result in inside.results:
         dims = told(result)
         if dims is None:
             return None
-        zeros.append(broadcast_to(constant(0, result.dtype), dims))
+        nothing.append(zeros(dims, result.dtype))
     least = sizes[0]
     for size in sizes[1:]:
         least = minimum(least, size)
@@ -148,7 +147,7 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
         gt(least, full_like(least, 0)),
         *operands,
         then=Graph(inputs, inside.results),
-        otherwise=Graph(inputs, zeros),
+        otherwise=Graph(inputs, nothing),
     )
     return found.results[0] if inside.results == (inside,) else found
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..ir.node import ITEM, Node
 from ..ir.types import Dim, Shape
-from ..prims.elementwise import constant, maximum
-from ..prims.filling import full_like
-from ..prims.movement import WHOLE, Cut, broadcast_to, slice_, unslice
+from ..prims.elementwise import maximum
+from ..prims.filling import full_like, zeros
+from ..prims.movement import WHOLE, Cut, slice_, unslice
 from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, sizes_product, split
 from ..prims.windows import OVER, Window, space_dims, space_of
 
@@ -140,7 +140,7 @@ def _of_nothing(node: Node) -> Node | None:
     if 0 not in node.shape and not any(0 in x.shape for x in tensors):
         return None
     dims = told(node)
-    return None if dims is None else broadcast_to(constant(0, node.dtype), dims)
+    return None if dims is None else zeros(dims, node.dtype)
 
 
 def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
@@ -150,7 +150,7 @@ def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
     dims = told(node.results[0])
     if dims is None:
         return None
-    return tuple(broadcast_to(constant(0, result.dtype), dims) for result in node.results)
+    return tuple(zeros(dims, result.dtype) for result in node.results)
 
 
 RULES: dict[str, tuple[Callable[[Node], Node | None], ...]] = {
