@@ -303,6 +303,18 @@ def test_no_negative_of_unsigned_integers_by_subtraction(tensorflow: Engine) -> 
     assert found[0].tolist() == [255, 0]
 
 
+@pytest.mark.parametrize("extremum", ["reduce_max", "reduce_min"])
+def test_negated_numbers_are_doubled_beside_their_extremum(
+    tensorflow: Engine, extremum: str
+) -> None:
+    """TensorFlow's optimiser puts the extremum of y = -x in the place of y itself in y + y."""
+    x, values = typed(None, None), np.array([[1.0, -2.0], [3.0, 5.0]], "float32")
+    y = P["neg"](x)
+    graph = Graph([x], [P["add"](y, y), P[extremum](y, axes=(1,))])
+    doubled, _ = build(graph, tensorflow)([values])
+    np.testing.assert_array_equal(tensorflow.to_numpy(doubled), -2 * values)
+
+
 BIASED = """
 import numpy as np
 from kameleon import backend as K

@@ -12,7 +12,7 @@ from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .kernels import Tensor, cast, kernel, raw, reshaped, shape_of, vector, zeros_like
+from .kernels import Tensor, cast, constant, kernel, raw, reshaped, shape_of, vector, zeros_like
 
 UNARY = {
     "neg": "Neg",
@@ -93,12 +93,17 @@ def _for_bools(name: str) -> Rule:
 # Numbers ---------------------------------------------------------------------------------------
 
 _add, _or = kernel("AddV2", "x", "y"), kernel("LogicalOr", "x", "y")
+_mul = kernel("Mul", "x", "y")
 
 
 def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """A vector added along the last axis has a kernel of its own, twice as fast or more."""
     if a.dtype == tf.bool:
         return _or(a, b)
+    if a is b:
+        # The optimiser rewrites y + y of y = -x, forgets one of its two readers, and then puts
+        # the maximum of y, where there is one, in y's place (TensorFlow 2.21).
+        return _mul(a, constant(2, a.dtype))
     left, right = bare_operands(node)
     for value, bias, full, x in ((a, b, left, right), (b, a, right, left)):
         if full.shape == node.shape and _is_bias(node, x):

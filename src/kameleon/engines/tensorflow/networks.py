@@ -96,8 +96,7 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
     source, _, targets = node.operands
     e.agree_on_each(node, [((source, i), (targets, i)) for i in range(len(source.shape))])
     terms = raw.Mul(x=t, y=_along(_log_softmax, x, axis))
-    # Not `Neg`: the optimiser reads y of y + y transposed where y = -x has a maximum, too (2.21).
-    return raw.Mul(x=raw.Sum(input=terms, axis=[axis]), y=constant(-1, terms.dtype))
+    return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
 
 
 def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Tensor) -> Tensor:
