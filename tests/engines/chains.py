@@ -201,6 +201,8 @@ class Chain:
     """Operations one behind the other.
 
     Attributes:
+        seed: what they were drawn from.
+        dtype: of the input.
         input: what it begins with; sizes are known or not.
         value: of the input.
         links: a node for each operation; the last is the result.
@@ -208,7 +210,7 @@ class Chain:
     """
 
     def __init__(self, seed: int, dtype: str | None = None):
-        random = np.random.default_rng(seed)
+        self.seed, random = seed, np.random.default_rng(seed)
         kind = str(random.choice(FLOATS + INTEGERS, p=[0.3, 0.15, 0.15] + [0.4 / 6] * 6))
         self.dtype = dtype or kind
         shape = tuple(int(d) for d in random.choice((0, 1, 2, 3, 4), random.integers(1, 4),

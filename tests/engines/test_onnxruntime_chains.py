@@ -22,6 +22,7 @@ from kameleon.runtime.compiler import compiled_anew
 Array = np.ndarray[Any, Any]
 # How far results may be off, of the largest number on the way.
 NEAR = {"float64": 1e-12, "float32": 1e-4, "float16": 3e-2}
+WIDER = {"float16": "float32", "float32": "float64"}
 
 
 def results(chain: Chain, engine: str, all_links: bool = False) -> list[Array]:
@@ -31,10 +32,24 @@ def results(chain: Chain, engine: str, all_links: bool = False) -> list[Array]:
         return [np.asarray(found.to_numpy(y)) for y in run([found.from_numpy(chain.value)])]
 
 
+def rounding(chain: Chain, expected: Array) -> Array:
+    """How far off NumPy is from the same chain with more digits: so far may any engine be.
+
+    A product of a large number and of one that is a difference of nearly equal ones, say.
+    """
+    if chain.dtype not in WIDER or expected.dtype.kind != "f":
+        return np.zeros(expected.shape)
+    wide = Chain(chain.seed, WIDER[chain.dtype])
+    wide.value = chain.value.astype(wide.dtype)
+    exact = results(wide, "numpy")[0].astype("float64")
+    return np.nan_to_num(np.abs(expected - exact), nan=0, posinf=0)
+
+
 def check(seed: int, dtype: str | None = None) -> None:
     chain = Chain(seed, dtype)
     with np.errstate(all="ignore"):
         on_the_way = results(chain, "numpy", all_links=True)
+        unsure = rounding(chain, on_the_way[-1])
     expected, (got,) = on_the_way[-1], results(chain, "onnxruntime")
     assert (got.shape, got.dtype) == (expected.shape, expected.dtype), str(chain)
     if got.dtype.kind != "f":
@@ -45,8 +60,8 @@ def check(seed: int, dtype: str | None = None) -> None:
     if not np.isfinite(near):
         near = float(np.finfo(got.dtype).max)
     a, b = got.astype("float64"), expected.astype("float64")
-    np.testing.assert_allclose(a, b, rtol=NEAR[got.dtype.name], atol=near,
-                               err_msg=f"{seed}: {chain}")  # fmt: skip
+    close = np.isclose(a, b, rtol=NEAR[got.dtype.name], atol=near + 2 * unsure, equal_nan=True)
+    assert close.all(), f"{seed}: {chain}: {a} isn't {b}"
 
 
 @pytest.mark.parametrize("seed", range(40))
