@@ -113,7 +113,7 @@ APART = ("cli", "demo", "testing", "comparison", "hosting", "as_keras", "__main_
 BESIDE = {"Cell.record", "Workspace", "Buffers", "ir.context.context", "runtime.engines._here"}
 # Classes whose instances several threads use, by module.
 SHARED = {
-    "runtime/function.py": ("Function",),
+    "runtime/function.py": ("Function", "Constants"),
     "runtime/state.py": ("Cell",),
     "runtime/workspace.py": ("Workspace",),
     "runtime/stages.py": ("_Staged", "_Part"),

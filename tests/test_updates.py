@@ -152,7 +152,7 @@ def test_what_is_proven_is_not_looked_at() -> None:
     loose = K.sum(y, axis=0, keepdims=True)
     for value, looked_at in ((w + 1.0, 0), (w + x, 0), (w + loose, 1)):
         f = K.function([x, y], [], updates=[(w, value)])
-        assert len(f.compiled._sizes.variables) == looked_at
+        assert len(f.compiled.state.sizes.variables) == looked_at
 
 
 # What a pair gives for a variable: the variable's dtype, its start, the value, and what it becomes.

@@ -186,8 +186,8 @@ DRAWS = [
     Fault("events: probability squared", "prims/random.py",
           "threshold = round(probability * 2.0**32)",
           "threshold = round(probability**2 * 2.0**32)", f"{RANDOM} tests/test_dropout.py"),
-    Fault("a stream stands still", "runtime/function.py",
-          "new += [(count + 1, embedded(), {})", "new += [(count, embedded(), {})", RANDOM),
+    Fault("a stream stands still", "runtime/state.py",
+          "(count + 1, embedded(), {}) for", "(count, embedded(), {}) for", RANDOM),
 ]  # fmt: skip
 
 # Rewrites of graphs.

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..backend.functions import BackendFunction
 from ..errors import ArgumentError, FeedError, GradientError
 from ..gradients import gradients
@@ -21,7 +19,6 @@ from ..ir.rewrite import closed, substitute
 from ..prims.elementwise import constant
 from ..runtime.engines import embedded
 from ..runtime.function import Function, feed_of
-from ..runtime.state import numpy_values
 
 Array = Any
 NAME = "compare"
@@ -53,15 +50,11 @@ def problem_of(subject: Any, feeds: Any, wrt: Sequence[Node] | None) -> Problem:
     """
     function, given = _function(subject, feeds)
     program = function.program
-    keys = [
-        np.array((seed, stream.value), np.uint32)
-        for seed, stream in zip(function._seeds, function._streams, strict=True)
-    ]
-    variables = program.variables
-    values = [*given, *function.constants(), *numpy_values(variables), *keys]
+    state = function.state.values(embedded())
+    values = [*given, *function.constants.values(), *state]
     first = len(program.inputs)
     graph, names = _graph(program, _fixed(function, given), wrt)
-    return Problem(graph, values, frozenset(range(first, first + len(variables))), names)
+    return Problem(graph, values, frozenset(range(first, first + len(program.variables))), names)
 
 
 def _function(subject: Any, feeds: Any) -> tuple[Function, list[Array]]:

@@ -21,8 +21,8 @@ from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .guards import fits, where_fit
 from .pure import fed, pure_graph
-from .state import Record, commit, draws, holding, on, records
-from .updates import SizeGuard, check
+from .state import State
+from .updates import check
 from .workspace import workspace
 
 Feed = Callable[[Any, Engine], Any]
@@ -37,6 +37,8 @@ class Function:
     Attributes:
         inputs, outputs: the tensors.
         program: the closed graph with its updates.
+        constants: what has the same value in every call.
+        state: what calls read and replace.
     """
 
     def __init__(
@@ -78,12 +80,9 @@ class Function:
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         for variable, value in self.program.updates:
             check(variable, value, self.name)
-        self._sizes = SizeGuard(self.program)
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._fits = fits([x.type for x in self.inputs])
-        self._given, self._given_feeds = constants, [(x, feed_of(x, self.name)) for x in constants]
-        self._held: tuple[list[Any], list[np.ndarray]] = ([], [])
-        self.constants()
+        self.constants = Constants(constants, self.name)
         self._engine, self._as_numpy = engine, as_numpy
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
@@ -93,40 +92,22 @@ class Function:
         self._phase = next(
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
-        self._read = [v.cell for v in self.program.variables]
-        self._written = [v.cell for v, _ in self.program.updates]
-        self._streams = [draws(s) for s in self.program.sources]
-        self._seeds = [s.attrs["seed"] for s in self.program.sources]
+        self.state = State(self.program)
         self._executables: dict[tuple[Engine, bool | None], Executable] = {}
         # What explains failures, by learning phase: see `_replay`.
         self._replays: dict[bool | None, Executable | None] = {}
         # By the engine in force, for values that are NumPy arrays; gives None for others.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
-        cells = sorted({*self._written, *self._streams}, key=lambda c: c.order)
-        # With the locks of what it changes held, always taken in the same order.
-        locks = [cell.lock for cell in cells]
-        self._changing = holding(locks, Function._run_and_commit) if cells else None
         # Nothing but arrays goes in, nothing but arrays comes out, in every call by the same code.
-        self._is_plain = as_numpy and not (
-            self._read or constants or self.program.prints or cells or self._phase is not None
+        self._is_plain = (
+            as_numpy
+            and self.state.is_none
+            and not (constants or self.program.prints or self._phase is not None)
         )
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<kameleon.Function with {counts}, {len(self.program.updates)} updates>"
-
-    def constants(self) -> list[np.ndarray]:
-        """The values of tensors that have the same one in every call."""
-        if not self._given_feeds:
-            return []
-        values = [self._given[x] for x, _ in self._given_feeds]
-        held, arrays = self._held
-        if len(held) != len(values) or any(a is not b for a, b in zip(held, values, strict=True)):
-            # Copies, for the user may change theirs.
-            pairs = zip(self._given_feeds, values, strict=True)
-            arrays = [np.array(feed(v, embedded())) for (_, feed), v in pairs]
-            self._held = (values, arrays)
-        return arrays
 
     def __copy__(self) -> Function:
         return self
@@ -135,12 +116,12 @@ class Function:
         """A function with variables and random streams of its own: see `copies`."""
         program = self.program
         pairs = [(*copies([v, x], memo),) for v, x in program.updates]
-        fixed = copies(self._given, memo)
+        fixed = copies(self.constants.given, memo)
         made = Function(
             copies(self.inputs, memo),
             copies(self.outputs, memo),
             pairs,
-            dict(zip(fixed, self.constants(), strict=True)),
+            dict(zip(fixed, self.constants.values(), strict=True)),
             self._engine,
             self.name,
             [copied_print(p, memo) for p in program.prints],
@@ -191,10 +172,7 @@ class Function:
         executable = self._executables.get((engine, phase))
         if executable is None:  # with the dead branches of the learning phase removed
             executable = self._executables[engine, phase] = compiled(self.graph(phase), engine)
-        if self._changing is not None:
-            results = self._changing(self, executable, arguments, engine)
-        else:
-            results = self._results(executable, arguments, engine, records(self._read))
+        results = self.state.call(self._results, engine, (executable, arguments))
         if self.program.prints:
             self._print(results, engine)
         if self._is_plain and executable.short is not None and engine not in self._short:
@@ -205,30 +183,12 @@ class Function:
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
 
-    def _run_and_commit(
-        self, executable: Executable, arguments: list[Any], engine: Engine
-    ) -> Sequence[Any]:
-        """A call that changes state: others that change it wait, and none sees half of it."""
-        held = records([*self._read, *self._streams])
-        drawn = [count for count, _, _ in held[len(self._read) :]]
-        results = self._results(executable, arguments, engine, held)
-        del held  # nobody but the cells shall hold the old values
-        first, last = len(self.outputs), len(self.outputs) + len(self._written)
-        if self._sizes.variables:
-            self._sizes.check(results[first:last], engine)
-        new: list[Record] = [(value, engine, {}) for value in results[first:last]]
-        new += [(count + 1, embedded(), {}) for count in drawn]
-        engine.discard(commit([*self._written, *self._streams], new)[: len(self._written)])
-        return results
-
     def _results(
-        self, executable: Executable, arguments: list[Any], engine: Engine, held: list[Record]
+        self, state: list[Any], engine: Engine, given: tuple[Executable, list[Any]]
     ) -> Sequence[Any]:
-        """What code gives for arguments, and for what the cells of variables and streams hold."""
-        state = [on(record, engine) for record in held[: len(self._read)]]
-        drawn = [count for count, _, _ in held[len(self._read) :]]
-        keys = [np.array(key, np.uint32) for key in zip(self._seeds, drawn, strict=True)]
-        values = [*arguments, *self.constants(), *state, *keys]
+        """What code gives for arguments, and for the state of one moment."""
+        executable, arguments = given
+        values = [*arguments, *self.constants.values(), *state]
         return run(executable, values, lambda: self._replay(values, engine))
 
     def _print(self, results: Sequence[Any], engine: Engine) -> None:
@@ -280,6 +240,35 @@ class Function:
             node = self.inputs[self._phase]
             known[node] = constant(int(phase), node.dtype)
         return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
+
+
+class Constants:
+    """Tensors that have the same value in every call, until that is exchanged for another one.
+
+    Attributes:
+        given: the tensors and their values; the caller's own table.
+
+    Raises:
+        FeedError: a value doesn't fit its tensor.
+    """
+
+    def __init__(self, given: Mapping[Node, Any], what: str):
+        self.given = given
+        self._feeds = [(x, feed_of(x, what)) for x in given]
+        self._held: tuple[list[Any], list[np.ndarray]] = ([], [])
+        self.values()
+
+    def values(self) -> list[np.ndarray]:
+        """Arrays of the tensors' types: copies, for the user may change theirs."""
+        if not self._feeds:
+            return []
+        values = [self.given[x] for x, _ in self._feeds]
+        held, arrays = self._held
+        if len(held) != len(values) or any(a is not b for a, b in zip(held, values, strict=True)):
+            pairs = zip(self._feeds, values, strict=True)
+            arrays = [np.array(feed(v, embedded())) for (_, feed), v in pairs]
+            self._held = (values, arrays)
+        return arrays
 
 
 def feed_of(node: Node, what: str) -> Feed:

@@ -1,11 +1,19 @@
-"""State outside of graphs: the cells of variables and streams.
+"""State outside of graphs: the cells of variables and streams, and the calls that replace it.
 
-A cell's array is never written in place by anyone: a new value replaces it. So whoever has read
-it may go on using it, and a call that fails has changed nothing.
+Why state is always wholly that before a call or wholly that after it:
 
-A signal handler may raise between any two bytecodes. So all that a cell holds is one record,
-which is never changed, and the records of one commit are replaced by a loop in C, which no
-handler and no other thread can come into.
+1.  A cell's array is never written in place by anyone: a new value replaces it. So whoever has
+    read it may go on using it, and a call that fails has changed nothing. Nothing is donated to
+    an engine: a value that is replaced is given back to it after the commit (`discard`).
+2.  All that a cell holds is one record, which is never changed. What a call reads, it reads at
+    one moment (`records`), by a loop in C, which no signal handler and no other thread can come
+    into.
+3.  A call that changes something holds the locks of all that it will change from before it reads
+    until it has committed (`holding`). They are taken in one order, so that no two calls wait for
+    each other, and no exception can leave one taken.
+4.  New values are of their variables' dtypes and shapes before anything is replaced
+    (`SizeGuard`), and all are replaced at one moment (`commit`): a handler may raise between any
+    two bytecodes, but not within that loop in C.
 """
 
 from __future__ import annotations
@@ -16,11 +24,15 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from .._locks import rlock
 from .._threads import FREE_THREADED, counter
 from ..engines._base import Engine
 from ..ir.node import Node, Variable
+from ..ir.program import Program
 from .engines import embedded
+from .updates import SizeGuard
 
 # A value, the engine whose array it is, and the same value on other engines that have read it.
 Record = tuple[Any, Engine, dict[Engine, Any]]
@@ -142,6 +154,77 @@ def _hold_several(
 ) -> Any:  # fmt: skip
     with a, b, c, d, e, f, g, h:
         return call(*given)
+
+
+# Calls of programs -------------------------------------------------------------------------
+
+# Given what the graph's last inputs are, and the engine, and what else a call is about.
+Compute = Callable[[list[Any], Engine, Any], Sequence[Any]]
+
+
+class State:
+    """What the calls of a program read and replace: its variables' values, its streams' counts.
+
+    Attributes:
+        is_none: there's nothing of that.
+        sizes: compares the sizes of new values.
+    """
+
+    def __init__(self, program: Program):
+        self._first = len(program.outputs)
+        self.sizes = SizeGuard(program)
+        self._variables = [v.cell for v in program.variables]
+        self._updated = [v.cell for v, _ in program.updates]
+        self._streams = [draws(s) for s in program.sources]
+        self._seeds = [s.attrs["seed"] for s in program.sources]
+        self._replaced = [*self._updated, *self._streams]
+        cells = sorted(set(self._replaced), key=lambda cell: cell.order)
+        self._locked = holding([cell.lock for cell in cells], State._replacing)
+        self.is_none = not (self._variables or self._replaced)
+
+    def call(self, compute: Compute, engine: Engine, given: Any) -> Sequence[Any]:
+        """What `compute` gives for the state of one moment; then new values and counts are kept.
+
+        Args:
+            compute: gives the values of a pure graph's outputs (see `pure_graph`). Where it
+                raises, nothing has changed.
+            engine: whose arrays it takes and gives.
+            given: handed to it.
+
+        Raises:
+            ShapeError: a new value has another shape than its variable; nothing has changed.
+        """
+        if self._replaced:
+            return self._locked(self, compute, engine, given)  # type: ignore[no-any-return]
+        return compute(self._arrays(records(self._variables), engine), engine, given)
+
+    def values(self, engine: Engine) -> list[Any]:
+        """The variables' values and the streams' keys at this moment, as the engine's arrays."""
+        return self._arrays(records([*self._variables, *self._streams]), engine)
+
+    def _replacing(self, compute: Compute, engine: Engine, given: Any) -> Sequence[Any]:
+        """See `call`: other calls that change the same cells wait, and none sees half of it."""
+        held = records([*self._variables, *self._streams])
+        results = compute(self._arrays(held, engine), engine, given)
+        new: list[Record] = [
+            (count + 1, embedded(), {}) for count, _, _ in held[len(self._variables) :]
+        ]
+        del held  # nobody but the cells shall hold the old values
+        values = results[self._first : self._first + len(self._updated)]
+        if self.sizes.variables:
+            self.sizes.check(values, engine)
+        new[:0] = [(value, engine, {}) for value in values]
+        engine.discard(commit(self._replaced, new)[: len(self._updated)])
+        return results
+
+    def _arrays(self, held: list[Record], engine: Engine) -> list[Any]:
+        """Values of variables and keys of streams, as the graph's last inputs take them."""
+        if not self._streams:
+            return [on(record, engine) for record in held]
+        variables = len(self._variables)
+        counts = [count for count, _, _ in held[variables:]]
+        keys = [np.array(key, np.uint32) for key in zip(self._seeds, counts, strict=True)]
+        return [on(record, engine) for record in held[:variables]] + keys
 
 
 # Values of variables -----------------------------------------------------------------------

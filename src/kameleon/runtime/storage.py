@@ -75,7 +75,7 @@ def to_bytes(function: Function) -> bytes:
 
 def _open_graph(function: Function) -> Graph:
     """The graph over inputs, variables and keys; what has one value in every call is part of it."""
-    graph, first, values = function.graph(), len(function.inputs), function.constants()
+    graph, first, values = function.graph(), len(function.inputs), function.constants.values()
     fixed = graph.inputs[first : first + len(values)]
     known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
     given = [x for x in graph.inputs if x not in known]
