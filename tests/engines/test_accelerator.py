@@ -246,9 +246,6 @@ WAITED_FOR = {
         "an index out of range is an error, and would end the process",
     ),
     **dict.fromkeys(("minus_one_hot", "sparse_softmax_crossentropy"), "the same, of labels"),
-    **dict.fromkeys(
-        ("product_of_others", "cumprod_slope"), "where a product is 0, nothing is divided by it"
-    ),
     "softmax_crossentropy": "where a probability is 0, logits are looked at again",
     "check": "it raises where not all is true",
     "cond": "one branch is run",
@@ -256,6 +253,7 @@ WAITED_FOR = {
     "nonzero": "its size depends on values",
     "pow": "how often unsigned numbers are squared depends on the exponents",
     "max_pool": "NaNs among maxima; and PyTorch has those of integers on the processor alone",
+    **dict.fromkeys(("unpool", "pool_pick"), "cells of windows are the embedded engine's"),
     "contract": "PyTorch has products of integers on the processor alone",
     "ctc_greedy": "the embedded engine's",
     "ctc_beam_search": "the same",

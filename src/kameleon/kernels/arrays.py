@@ -215,7 +215,7 @@ def softmax_crossentropy(x: Array, p: Array, t: Array, axis: int) -> Array:
 
 def linear_scan(a: Array, b: Array, axis: int) -> Array:
     """y[i] = a[i] * y[i-1] + b[i]."""
-    a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    a, b = (np.ascontiguousarray(np.moveaxis(x, axis, 0)) for x in (a, b))
     y = np.empty_like(b)
     for i in range(len(b)):
         y[i] = b[i] if i == 0 else a[i] * y[i - 1] + b[i]
@@ -263,6 +263,6 @@ def cumprod_slope(g: Array, x: Array, axis: int) -> Array:
 
 def check(x: Array, holds: Array, message: str) -> Array:
     """x, if everything holds."""
-    if not np.all(holds):
+    if not holds.all():
         raise EvaluationError(message)
     return x

@@ -108,6 +108,8 @@ def windowed(text: str) -> Rule:
         line = text.replace("WINDOW", f"{sizes}, {strides}, {padding}")
         line = line.replace("MOVES", f"{strides}, {padding}, {dilation}")
         line = line.replace("DILATION", dilation).replace("SIZES", sizes)
+        if "USED" in line:  # whether anybody asks for the second result
+            line = line.replace("USED", str(e.is_used(node.results[1])))
         if "space" in node.attrs:
             unknown = sum(d is None for d in node.attrs["space"])
             dims = dims_text(node, len(node.operands) - unknown, "space")
@@ -256,7 +258,11 @@ def while_(e: Emitter, node: Node) -> None:
     e.emit(node, text, [*node.operands, *bodies], LOOSE)
 
 
-# Decoding ----------------------------------------------------------------------------------
+# Random numbers, decoding ------------------------------------------------------------------
+
+
+def random_bits(e: Emitter, node: Node) -> None:
+    e.emit(node, f"random_bits({{0}}, {dims_text(node, 1)})", e.operands(node))
 
 
 def greedy(e: Emitter, node: Node) -> None:
@@ -295,6 +301,14 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "scan": scan,
     "while": while_,
+    "patches": windowed("patches({0}, WINDOW, DILATION)"),
+    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "max_pool": windowed("max_pool({0}, WINDOW, USED)"),
+    "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
+    "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
+    "sum_pool": windowed("sum_pool({0}, WINDOW)"),
+    "sum_unpool": windowed("sum_unpool({0}, SPACE, WINDOW)"),
+    "random_bits": random_bits,
     "random_fold": along("fold_in({0}, {1})"),
     "ctc_greedy": greedy,
     "ctc_beam_search": beam_search,

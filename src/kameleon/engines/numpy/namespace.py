@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,11 @@ def beam_search(*arguments: Any) -> tuple[Any, ...]:
     """The labellings, then their log probabilities."""
     labels, scores = ctc.beam_search(*arguments)
     return (*labels, scores)
+
+
+def random_bits(key: Any, shape: tuple[int, ...]) -> Any:
+    """As many words of the key's stream as that shape holds."""
+    return random.random_bits(key, prod(shape)).reshape(shape)
 
 
 NAMESPACE: dict[str, Any] = {
@@ -41,20 +47,20 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(windows, name)
         for name in (
-            "patches fold conv_input max_pool unpool pool_pick sum_pool sum_pool_grad "
+            "patches fold conv_input max_pool unpool pool_pick sum_pool "
             "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
         ).split()
     },
+    "sum_unpool": windows.sum_pool_grad,
     "scan": loops.scan,
     "while_loop": loops.while_loop,
-    "random_bits": random.random_bits,
+    "random_bits": random_bits,
     "fold_in": random.fold_in,
     "normal_quantile": quantile.normal_quantile,
     "sparse_to_dense": sparse.sparse_to_dense,
     "sparse_dot": sparse.sparse_dot,
     "greedy_decode": ctc.greedy_decode,
     "beam_search": beam_search,
-    "prod": np.multiply.reduce,
     "blocked": blockwise(memory.empty, np.copyto, lambda x: x.flags.c_contiguous),
     "empty": memory.empty,
     "give": memory.give,

@@ -152,22 +152,7 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
     return rule
 
 
-# Windows -----------------------------------------------------------------------------------
-
-
-def _max_pool(e: Emitter, node: Node) -> None:
-    w = node.attrs["window"]
-    need = e.is_used(node.results[1])
-    text = f"max_pool({{0}}, {literal([*w[:3], need])[1:-1]})"
-    e.emit(node, text, node.operands)
-
-
-# Random numbers, decoding ------------------------------------------------------------------
-
-
-def _random_bits(e: Emitter, node: Node) -> None:
-    dims = dims_text(node, 1)
-    e.emit(node, f"random_bits({{0}}, int(prod({dims}))).reshape({dims})", node.operands)
+# Sparse tensors ----------------------------------------------------------------------------
 
 
 def _sparse_to_dense(e: Emitter, node: Node) -> None:
@@ -202,18 +187,10 @@ RULES: dict[str, Rule] = {
     "cumsum": along("cumsum({0}, AXIS, 'DTYPE')"),
     "cumprod": along("cumprod({0}, AXIS, 'DTYPE')"),
     "contract": contract,
-    "patches": windowed("patches({0}, WINDOW, DILATION)"),
-    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
     "conv_input": windowed("conv_input({0}, {1}, SPACE, SIZES, MOVES)"),
-    "max_pool": _max_pool,
-    "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
-    "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
-    "sum_pool": windowed("sum_pool({0}, WINDOW)"),
-    "sum_unpool": windowed("sum_pool_grad({0}, SPACE, WINDOW)"),
     "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
     "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
-    "random_bits": _random_bits,
     "normal_quantile": unary("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
 }

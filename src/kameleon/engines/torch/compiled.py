@@ -19,6 +19,7 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
+from .embedded import KERNELS
 from .emitter import TorchEmitter
 from .engine import TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
@@ -42,8 +43,8 @@ def _slope(name: str, more: tuple[Any, ...]) -> Callable[..., Any]:
     return lambda g, y: overload(g, y, *more)
 
 
-# What isn't for the compiler: loops, and what looks at values.
-_OPAQUE = "beam_search check fold_in greedy_decode random_bits scan while_loop".split()
+# What isn't for the compiler: NumPy's kernels, loops, and what looks at values.
+_OPAQUE = (*KERNELS, "check", "scan", "while_loop")
 
 
 class CompiledEmitter(TorchEmitter):

@@ -131,7 +131,8 @@ class TorchEmitter(Emitter):
         """See `Emitter.slot`."""
         if node in self._whole and node not in self._slots and node.primitive is not CONSTANT:
             device = self.constant(self.device)
-            self.emit(node, f"scalar({{0}}, {word(node.dtype)}, {{1}})", [self.size(node), device])
+            text = f"scalar_tensor({{0}}, dtype={word(node.dtype)}, device={{1}})"
+            self.emit(node, text, [self.size(node), device])
         return super().slot(node)
 
     # What rules ask for ----------------------------------------------------------------------

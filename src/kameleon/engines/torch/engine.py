@@ -16,6 +16,7 @@ from .._base import Engine, Executable
 from .._code.code import Code
 from .._code.emitter import Rule
 from . import pool, tensors
+from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .rules import RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, from_buffer, shared
@@ -41,7 +42,7 @@ class TorchEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     storage = STORAGE
-    borrowed = ("ctc_greedy", "ctc_beam_search")
+    borrowed = ("ctc_greedy", "ctc_beam_search", *BORROWED)
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
 
     def __init__(self, device: str | None = None):
@@ -50,9 +51,10 @@ class TorchEngine(Engine):
         self.device = torch.empty(0, device=device).device
 
     def native(self, node: Node) -> bool:
-        """See `Engine.native`: random bits are drawn by the processor for the processor alone."""
-        on_processor = self.device.type == "cpu" or not node.primitive.name.startswith("random_")
-        return on_processor and super().native(node)
+        """See `Engine.native`: only on the processor does NumPy share PyTorch's memory."""
+        if node.primitive.name in BORROWED:
+            return self.device.type == "cpu" and node.dtype != "bfloat16"
+        return super().native(node)
 
     def survives_fork(self) -> bool:
         """See `Engine.survives_fork`: one thread needs no others, CUDA can't be used twice."""

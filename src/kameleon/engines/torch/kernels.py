@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 
 from ...errors import EvaluationError
-from ...kernels import random
 from ...kernels.arrays import mismatch
 from ...kernels.loops import Loops
-from ..numpy.namespace import NAMESPACE as NUMPY
 from .pool import empty, give
-from .tensors import TORCH, as_numpy, shared
+from .tensors import TORCH
 
 Tensor = torch.Tensor
 
@@ -23,11 +19,6 @@ broadcast_shapes = np.broadcast_shapes  # PyTorch's takes twelve times as long
 broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
 
 INDEX_DTYPES = (torch.int32, torch.int64)
-
-
-def scalar(value: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """A number as a tensor."""
-    return torch.scalar_tensor(value, dtype=dtype, device=device)
 
 
 # Elementwise -------------------------------------------------------------------------------
@@ -117,54 +108,6 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
     return x
 
 
-def linear_scan(a: Tensor, b: Tensor, axis: int) -> Tensor:
-    """y[i] = a[i] * y[i-1] + b[i]."""
-    steps = zip(torch.unbind(a, axis), torch.unbind(b, axis), strict=True)
-    ys: list[Tensor] = []
-    for factor, term in steps:
-        ys.append(torch.addcmul(term, factor, ys[-1]) if ys else term)
-    return torch.stack(ys, axis) if ys else b.clone()
-
-
-def _divides(products: Tensor) -> bool:
-    """Whether factors of these can be taken out by division: no zero, nothing lost or infinite."""
-    if not products.numel():
-        return True
-    low, high = torch.aminmax(products.abs())
-    return bool(low >= torch.finfo(products.dtype).tiny) and bool(high < float("inf"))
-
-
-def product_of_others(x: Tensor, axes: Sequence[int]) -> Tensor:
-    """For each element the product of all others along `axes`."""
-    product = x
-    for axis in axes:
-        product = torch.prod(product, axis, keepdim=True)
-    if _divides(product):
-        return product / x
-    moved = torch.movedim(x, tuple(axes), tuple(range(len(axes))))
-    flat = moved.reshape(-1, *moved.shape[len(axes) :])
-    one = torch.ones_like(flat[:1])
-    before = torch.cumprod(torch.cat((one, flat[:-1])), 0)
-    behind = torch.cumprod(torch.cat((one, flat[1:].flip(0))), 0).flip(0)
-    others = before.mul_(behind).reshape(moved.shape)
-    return torch.movedim(others, tuple(range(len(axes))), tuple(axes)).contiguous()
-
-
-def cumprod_slope(g: Tensor, x: Tensor, axis: int) -> Tensor:
-    """The cotangent of x, given that of its running product."""
-    if g.shape != x.shape:
-        mismatch(tuple(g.shape), tuple(x.shape))
-    products = torch.cumprod(x, axis)
-    if _divides(products):
-        slope = torch.cumsum((products * g).flip(axis), axis).flip(axis)
-        if bool(torch.isfinite(slope).all()):
-            return slope.div_(x)
-    factors = torch.roll(x, -1, axis)  # the first one is multiplied by nothing
-    sums = linear_scan(factors.flip(axis), g.flip(axis), axis).flip(axis)
-    sums.narrow(axis, 1, sums.shape[axis] - 1).mul_(products.narrow(axis, 0, x.shape[axis] - 1))
-    return sums
-
-
 # Indices -----------------------------------------------------------------------------------
 
 
@@ -231,16 +174,6 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
 
 
-def one_hot(index: Tensor, size: int, dtype: str) -> Tensor:
-    """1 at each index along a new last axis; nothing where it's out of range."""
-    out = torch.zeros((*index.shape, size), dtype=TORCH[dtype], device=index.device)
-    if not size:
-        return out
-    inside = (index >= 0) & (index < size)
-    ones = inside.to(out.dtype).unsqueeze(-1)
-    return out.scatter_(-1, as_index(index.where(inside, 0)).unsqueeze(-1), ones)
-
-
 # Crossentropies ----------------------------------------------------------------------------
 
 
@@ -285,13 +218,6 @@ def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
 
 
 # Control -----------------------------------------------------------------------------------
-
-
-def check(x: Tensor, holds: Tensor, message: str) -> Tensor:
-    """x, if everything holds."""
-    if not torch.all(holds):
-        raise EvaluationError(message)
-    return x
 
 
 class _Loops(Loops):
@@ -339,45 +265,3 @@ def upright(x: Tensor) -> Tensor:
     if rows == columns or x.stride(int(rows < columns)) != 1:
         return x
     return x.contiguous() if rows > columns else x.T.contiguous().T
-
-
-# On the embedded engine ----------------------------------------------------------------------
-
-
-def on_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel of the embedded engine over tensors, which share their memory with it."""
-
-    def run(*arguments: Any) -> Any:
-        device = next(x.device for x in arguments if isinstance(x, Tensor))
-        given = [as_numpy(x) if isinstance(x, Tensor) else x for x in arguments]
-        return _tensors(function(*given), device)
-
-    return run
-
-
-def _tensors(value: Any, device: torch.device) -> Any:
-    if isinstance(value, tuple | list):
-        return tuple(_tensors(v, device) for v in value)
-    return None if value is None else shared(value).to(device)
-
-
-def _random_bits(key: Any, shape: tuple[int, ...]) -> Any:
-    return random.random_bits(key, math.prod(shape)).reshape(shape)
-
-
-def _fold_in(key: Any, t: Any) -> Any:
-    return random.fold_in(key, int(t) & 0xFFFFFFFF)
-
-
-# The cipher is a hundred short steps, each of which costs PyTorch much more than NumPy.
-random_bits = on_numpy(_random_bits)
-fold_in = on_numpy(_fold_in)
-_product = on_numpy(np.matmul)
-greedy_decode = on_numpy(NUMPY["greedy_decode"])
-beam_search = on_numpy(NUMPY["beam_search"])
-
-
-def int_product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-    """The product of matrices, or of batches of them."""
-    found: Tensor = _product(a, b)
-    return found if out is None else out.copy_(found)

@@ -6,9 +6,11 @@ from typing import Any
 
 import torch
 
+from ...kernels.arrays import check, mismatch
 from ...kernels.loops import while_loop
 from .._code.blocks import blockwise
 from . import kernels, pool, sparse, windows
+from .embedded import KERNELS
 from .tensors import TORCH
 
 _aten = torch.ops.aten
@@ -42,26 +44,28 @@ NAMESPACE: dict[str, Any] = {
             "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil "
             "clamp_min constant_pad_nd cos cumprod cumsum div eq exp expm1 flip floor "
             "floor_divide ge gt isnan le log log1p log_softmax logical_and logical_not "
-            "logical_or lt maximum minimum mul ne neg nonzero pow remainder round sigmoid sin "
-            "softmax split_with_sizes sqrt sub sum tanh where"
+            "logical_or lt maximum minimum mul ne neg nonzero pow remainder round scalar_tensor "
+            "sigmoid sin softmax split_with_sizes sqrt sub sum tanh where"
         ).split()
     },
     **{
         name: getattr(kernels, name)
         for name in (
-            "beam_search check choose cumprod_slope fold_in gather greedy_decode int_product "
-            "iota keep_unless keep_where linear_scan minus_one_hot mismatch one_hot pad prod "
-            "product_of_others put_along random_bits scalar scan scatter_add sign "
-            "softmax_crossentropy sparse_softmax_crossentropy take_along unslice upright"
+            "choose gather iota keep_unless keep_where minus_one_hot pad prod put_along scan "
+            "scatter_add sign softmax_crossentropy sparse_softmax_crossentropy take_along unslice "
+            "upright"
         ).split()
     },
     **{
         name: getattr(windows, name)
         for name in (
-            "conv conv_input conv_kernel embedded_max_pool embedded_sum_pool embedded_sum_unpool "
-            "fold max_pool patches pick_flat pool_pick sum_pool sum_unpool unpool unpool_flat"
+            "conv conv_input conv_kernel flat_max_pool flat_pick flat_unpool fold sum_pool "
+            "sum_unpool"
         ).split()
     },
+    **KERNELS,
+    "check": check,
+    "mismatch": mismatch,
     "while_loop": while_loop,
     **TORCH,
     **{name: _slope(getattr(_aten, name), *more) for name, more in SLOPES.items()},

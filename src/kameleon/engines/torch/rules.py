@@ -167,33 +167,10 @@ def _cumulative(function: str) -> Rule:
 # Pooling -----------------------------------------------------------------------------------
 
 
-def _max_pool(e: Emitter, node: Node) -> None:
-    function = "max_pool" if node in e.flat_pools else "embedded_max_pool"
-    need = e.is_used(node.results[1])
-    windowed(f"{function}({{0}}, WINDOW, {need})")(e, node)
-
-
-def _unpool(e: Emitter, node: Node) -> None:
-    flat = "unpool_flat({0}, {1}, SPACE)"
-    windowed(flat if node in e.flat_pools else "unpool({0}, {1}, SPACE, WINDOW)")(e, node)
-
-
-def _pool_pick(e: Emitter, node: Node) -> None:
-    flat = "pick_flat({0}, {1})"
-    windowed(flat if node in e.flat_pools else "pool_pick({0}, {1}, WINDOW)")(e, node)
-
-
-def _by_kind(floats: str, others: str) -> Rule:
-    """PyTorch averages floats alone."""
-    rules = windowed(floats), windowed(others)
-    return lambda e, node: rules[not node.dtype.is_float](e, node)
-
-
-# Random numbers ----------------------------------------------------------------------------
-
-
-def _random_bits(e: Emitter, node: Node) -> None:
-    e.emit(node, f"random_bits({{0}}, {dims_text(node, 1)})", e.operands(node))
+def _flat(name: str, text: str) -> Rule:
+    """By places in space, where all that reads them sees the same windows; else by cells."""
+    flat, by_cells = windowed(text), shared.RULES[name]
+    return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 
 
 RULES: dict[str, Rule] = {
@@ -227,22 +204,15 @@ RULES: dict[str, Rule] = {
     "cumsum": _cumulative("cumsum"),
     "cumprod": _cumulative("cumprod"),
     "contract": contract,
-    "patches": windowed("patches({0}, WINDOW, DILATION)"),
-    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
     "conv": windowed("conv({0}, {1}, (MOVES))"),
     "conv_input": windowed("conv_input({0}, {1}, SPACE, (MOVES))"),
     "conv_kernel": windowed("conv_kernel({0}, {1}, SIZES, (MOVES))"),
     "depthwise_conv": windowed("conv({0}, {1}, (MOVES), True)"),
     "depthwise_input": windowed("conv_input({0}, {1}, SPACE, (MOVES), True)"),
     "depthwise_kernel": windowed("conv_kernel({0}, {1}, SIZES, (MOVES), True)"),
-    "max_pool": _max_pool,
-    "unpool": _unpool,
-    "pool_pick": _pool_pick,
-    "sum_pool": _by_kind("sum_pool({0}, WINDOW)", "embedded_sum_pool({0}, WINDOW)"),
-    "sum_unpool": _by_kind(
-        "sum_unpool({0}, SPACE, WINDOW)", "embedded_sum_unpool({0}, SPACE, WINDOW)"
-    ),
-    "random_bits": _random_bits,
+    "max_pool": _flat("max_pool", "flat_max_pool({0}, WINDOW, USED)"),
+    "unpool": _flat("unpool", "flat_unpool({0}, {1}, SPACE)"),
+    "pool_pick": _flat("pool_pick", "flat_pick({0}, {1})"),
 }
 
 
@@ -255,6 +225,9 @@ def _floats(node: Node) -> bool:
 WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("floor_div", "mod"), divides_safely),
     "pow": lambda n: n.dtype not in STORAGE,
-    **dict.fromkeys("conv_input conv_kernel depthwise_input depthwise_kernel".split(), _floats),
+    **dict.fromkeys(
+        "conv_input conv_kernel depthwise_input depthwise_kernel sum_pool sum_unpool".split(),
+        _floats,
+    ),
     **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _floats(n) and is_trusted(n)),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from ...kernels import sparse as embedded
-from .kernels import as_index, on_numpy, within_range
+from .embedded import on_numpy
+from .kernels import as_index, within_range
 from .tensors import as_numpy, shared
 
 Tensor = torch.Tensor

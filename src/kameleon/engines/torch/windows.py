@@ -14,9 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ...kernels import windows as embedded
 from ...kernels.geometry import offsets_of, window_counts
-from .kernels import on_numpy
 
 Tensor = torch.Tensor
 Dims = tuple[int, ...]
@@ -159,27 +157,10 @@ def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = F
 # Patches ----------------------------------------------------------------------------------------
 
 
-def patches(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, dilation: Dims) -> Tensor:
-    """What each window sees, side by side: `(batch, *counts, prod(sizes) * channels)`."""
-    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, dilation)
-    shape = (x.shape[0], *counts, prod(sizes) * x.shape[-1])
-    if 0 in shape:
-        return x.new_zeros(shape)
-    x = _framed(x, padding if any(map(any, padding)) else None)
-    steps = x.stride()
-    places = [step * s for step, s in zip(steps[1:-1], strides, strict=True)]
-    cells = [step * d for step, d in zip(steps[1:-1], dilation, strict=True)]
-    seen = x.as_strided(
-        (x.shape[0], *counts, *sizes, x.shape[-1]), (steps[0], *places, *cells, steps[-1])
-    )
-    found = seen.reshape(shape)  # a view, where windows lie side by side
-    return found.clone() if found.data_ptr() == x.data_ptr() else found
-
-
 def fold(
     p: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads, dilation: Dims
 ) -> Tensor:
-    """The adjoint of `patches`: every cell gets the sum of its copies."""
+    """The adjoint of patches: every cell gets the sum of its copies."""
     channels = p.shape[-1] // prod(sizes)
     x = p.new_zeros((p.shape[0], *space, channels))
     if not p.numel() or not x.numel():
@@ -212,7 +193,7 @@ def is_regular(sizes: Dims, strides: Dims, padding: Pads) -> bool:
     return all(_own_margin(size, s, *pair) is not None for size, s, pair in axes)
 
 
-def max_pool(
+def flat_max_pool(
     x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool
 ) -> tuple[Tensor, Tensor | None]:
     """The largest cell of each regular window; and, if needed, where it is in space (flat)."""
@@ -241,7 +222,7 @@ def max_pool(
     return y, index
 
 
-def unpool_flat(g: Tensor, flat: Tensor, space: Dims) -> Tensor:
+def flat_unpool(g: Tensor, flat: Tensor, space: Dims) -> Tensor:
     """Zeros to which each g is added where `flat` says."""
     batch, channels = g.shape[0], g.shape[-1]
     x = g.new_zeros((batch, prod(space), channels))
@@ -249,29 +230,11 @@ def unpool_flat(g: Tensor, flat: Tensor, space: Dims) -> Tensor:
     return x.scatter_add_(1, lines, g.reshape(lines.shape)).view((batch, *space, channels))
 
 
-def pick_flat(x: Tensor, flat: Tensor) -> Tensor:
+def flat_pick(x: Tensor, flat: Tensor) -> Tensor:
     """The elements of x where `flat` says."""
     lines = flat.reshape(flat.shape[0], prod(flat.shape[1:-1]), flat.shape[-1])
     picked = torch.gather(x.reshape(x.shape[0], prod(x.shape[1:-1]), x.shape[-1]), 1, lines)
     return picked.view(flat.shape)
-
-
-def unpool(
-    g: Tensor, cells: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads
-) -> Tensor:
-    """Each g added to the cell that its window chose; what is put into padding is lost."""
-    x = g.new_zeros((g.shape[0], *space, g.shape[-1]))
-    for number, at, windows in offsets_of(space, sizes, strides, padding, (1,) * len(sizes)):
-        x[at] += torch.where(cells[windows] == number, g[windows], 0)
-    return x
-
-
-def pool_pick(x: Tensor, cells: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
-    """The cell of each window that `cells` chose; 0 in padding."""
-    y, space = x.new_zeros(cells.shape), tuple(x.shape[1:-1])
-    for number, at, windows in offsets_of(space, sizes, strides, padding, (1,) * len(sizes)):
-        y[windows] += torch.where(cells[windows] == number, x[at], 0)
-    return y
 
 
 def _pool_padding(space: Dims, sizes: Dims, padding: Pads) -> tuple[list[int], Pads | None]:
@@ -304,9 +267,3 @@ def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads
     f = _AVG_BACK[len(pad)]
     x = f(_front(g), front, _two(sizes, 1), _two(strides, 1), pad, False, True, 1)
     return _framed(_last(x, len(sizes)), before, -1)
-
-
-# Where PyTorch has no such windows, or not for such numbers.
-embedded_max_pool = on_numpy(embedded.max_pool)
-embedded_sum_pool = on_numpy(embedded.sum_pool)
-embedded_sum_unpool = on_numpy(embedded.sum_pool_grad)

@@ -1,0 +1,57 @@
+"""The embedded engine's kernels over tensors: what PyTorch has no functions for, or slower ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..numpy.namespace import NAMESPACE as NUMPY
+from .tensors import as_numpy, shared
+
+# Primitives for which the processor has these kernels. Elsewhere, and for bfloat16, which NumPy
+# hasn't, they're expanded.
+BORROWED = (
+    "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold"
+).split()
+
+
+def on_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of the embedded engine over tensors, which share their memory with it."""
+
+    def run(*arguments: Any) -> Any:
+        device = next(x.device for x in arguments if isinstance(x, torch.Tensor))
+        given = [as_numpy(x) if isinstance(x, torch.Tensor) else x for x in arguments]
+        return _tensors(function(*given), device)
+
+    return run
+
+
+def _tensors(value: Any, device: torch.device) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(_tensors(v, device) for v in value)
+    return None if value is None else shared(value).to(device)
+
+
+_product = on_numpy(np.matmul)
+
+
+def _int_product(a: Any, b: Any, out: Any = None) -> Any:
+    """The product of matrices, or of batches of them."""
+    found = _product(a, b)
+    return found if out is None else out.copy_(found)
+
+
+# What lines name. The cipher is a hundred short steps, each of which costs PyTorch much more.
+KERNELS: dict[str, Callable[..., Any]] = {
+    **{
+        name: on_numpy(NUMPY[name])
+        for name in (
+            "beam_search cumprod_slope fold_in greedy_decode linear_scan max_pool one_hot patches "
+            "pool_pick product_of_others random_bits unpool"
+        ).split()
+    },
+    "int_product": _int_product,
+}
