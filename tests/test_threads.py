@@ -10,16 +10,20 @@ import ast
 import random
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import pytest
 from support import PACKAGE, TESTS, engines_under_test, side_by_side
 
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.engines._code.code import Code, Language
 from kameleon.ir.leaves import input_node
+from kameleon.ir.program import collect
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines
+from kameleon.runtime.state import State
 
 THREADS = 8
 
@@ -100,6 +104,31 @@ def test_code_is_joined_while_other_threads_run_it_line_by_line() -> None:
 
         side_by_side([work] * 4)
         assert code.constants == before
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 20])
+def test_a_call_holds_the_locks_of_all_that_it_changes(count: int) -> None:
+    """From before it reads until it has committed; no other thread can take one meanwhile."""
+    vs = [K.variable(0.0) for _ in range(count)]
+    cells = [v.cell for v in vs]
+    free: list[bool] = []
+
+    def look() -> None:
+        for cell in cells:
+            free.append(cell.lock.acquire(blocking=False))
+            if free[-1]:
+                cell.lock.release()
+
+    def compute(state: list[Any], engine: Engine, given: Any) -> list[Any]:
+        side_by_side([look])
+        return [x + 1 for x in state]
+
+    state = State(collect([], [], [K.update_add(v, 1.0) for v in vs], []))
+    state.call(compute, engines.embedded(), None)
+    assert free == [False] * count
+    side_by_side([look])
+    assert free[count:] == [True] * count
+    assert K.batch_get_value(vs) == [1.0] * count
 
 
 # What is shared, and what guards it --------------------------------------------------------------

@@ -248,7 +248,7 @@ KERNELS = [
 STATE = [
     Fault("no lock is taken", "runtime/state.py",
           "    with a:\n        return call(*given)", "    return call(*given)",
-          f"{FUNCTION} {SWITCHING} {RANDOM}", "thread or wait or lock or one_call"),
+          "tests/test_threads.py", "locks"),
     Fault("values aren't copied in", "runtime/function.py",
           'return np.array(array, order="C")', "return array", f"{FUNCTION} {SWITCHING}"),
     Fault("values of any shape go in", "runtime/function.py",
