@@ -24,6 +24,7 @@ from kameleon.prims.windows import Window
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
 from kameleon.transform import arithmetic, contraction
+from kameleon.transform.carriers import in_carriers
 from kameleon.transform.half import half_in_single
 from kameleon.transform.loops import with_steps
 from kameleon.transform.populated import PLACES_OF, populated
@@ -34,6 +35,13 @@ Array = np.ndarray[Any, Any]
 Pass = Callable[[Graph], Graph]
 
 STORAGE = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
+# Of what is compared, and of what is summed.
+ORDERED = {"bool": "uint8", "int16": "int32", "uint32": "int64", "uint64": "int64"}
+SUMMED = {"int8": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+CARRIERS = {
+    **dict.fromkeys("lt ge maximum minimum reduce_max argmin argsort select".split(), ORDERED),
+    **dict.fromkeys("add neg mul cumsum cumprod reduce_sum reduce_prod contract".split(), SUMMED),
+}
 WINDOWS = ("conv", "depthwise_conv", "patches", "sum_pool", "max_pool", *PLACES_OF)
 ALL = ("samples", "places", "channels")
 
@@ -49,6 +57,10 @@ PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
     "storage": (
         lambda graph: in_storage(legal(graph), STORAGE),
         lambda case: any(x.dtype.name in STORAGE for x in case.operands),
+    ),
+    "carriers": (
+        lambda graph: in_carriers(graph, lambda node: CARRIERS.get(node.primitive.name, {})),
+        lambda case: any(x.dtype.name in CARRIERS.get(case.primitive, ()) for x in case.operands),
     ),
     "half": (
         half_in_single,
@@ -116,6 +128,19 @@ def test_no_unsigned_numbers_are_computed_with() -> None:
                 x.dtype in STORAGE for x in (*node.results, *node.operands)
             ):
                 assert node.primitive.name in left, (case.id, node)
+
+
+def test_nothing_is_computed_in_a_dtype_that_is_carried() -> None:
+    for case in CASES:
+        inputs = case.inputs(known=True)
+        graph = Graph(inputs, case.results(inputs))
+        changed = in_carriers(graph, lambda node: CARRIERS.get(node.primitive.name, {}))
+        for node in everywhere(changed):
+            lacking = CARRIERS.get(node.primitive.name)
+            first = 1 if node.primitive.name == "select" else 0
+            assert not lacking or not any(x.dtype in lacking for x in node.operands[first:])
+        names = {node.primitive.name for node in everywhere(graph)}
+        assert changed is graph or not names.isdisjoint(CARRIERS)
 
 
 def test_windows_stand_in_conditions_or_count_on_inputs() -> None:

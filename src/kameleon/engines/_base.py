@@ -69,6 +69,8 @@ class Engine(ABC):
     borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
     half: where float16 is computed in float32, the names of primitives that aren't; else None.
+    carriers: by name of a primitive, for each dtype that the engine has no kernel for, the one in
+        which it's computed instead; see `transform.carriers`.
     storage: by name of an unsigned dtype that the engine keeps numbers of it in a signed one, and
         in which. `compile` sees no such nodes but inputs, outputs and conversions.
     needs: by name of a primitive over windows, of what there must be some where it's computed:
@@ -92,6 +94,7 @@ class Engine(ABC):
     borrowed: Collection[str] = ()
     lacks: Mapping[str, str] = {}
     half: Collection[str] | None = None
+    carriers: Mapping[str, Mapping[str, str]] = {}
     storage: Mapping[str, str] = {}
     needs: Mapping[str, Collection[str]] = {}
     empty_loops: bool = True

@@ -18,6 +18,7 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
+from ..transform.carriers import in_carriers
 from ..transform.half import half_in_single
 from ..transform.loops import with_steps
 from ..transform.storage import in_storage
@@ -35,6 +36,8 @@ def build(graph: Graph, engine: Engine) -> Executable:
     _check_dtypes(graph, engine)
     if engine.half is not None:
         graph = half_in_single(graph, engine.half)
+    if engine.carriers:
+        graph = in_carriers(graph, lambda node: engine.carriers.get(node.primitive.name, {}))
     graph = in_storage(graph, engine.storage)
     graph = graph if engine.empty_loops else with_steps(graph)
     levels = _Levels(graph, engine)

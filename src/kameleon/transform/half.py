@@ -13,15 +13,14 @@ number that lie in the middle between two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container, Mapping
 
-from ..ir.leaves import CONSTANT
-from ..ir.node import ITEM, Node
-from ..ir.program import Graph, bodies
-from ..ir.rewrite import attrs_with, substitute
-from ..ir.types import FLOAT16, FLOAT32, TensorType
-from ..prims.elementwise import cast, constant
-from ..prims.precision import MOVES, computes_half, has_half
+from ..ir.program import Graph
+from ..ir.types import FLOAT16, FLOAT32
+from ..prims.precision import MOVES, has_half
+from .carriers import in_carriers
+
+_SINGLE: Mapping[str, str] = {FLOAT16: FLOAT32}
 
 
 def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
@@ -33,39 +32,8 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
     """
     if not has_half(graph):
         return graph
-    wide: dict[Node, Node] = {}
 
-    def widened(x: Node) -> Node:
-        """`x` in float32; broadcasts stay, for engines to elide."""
-        if x.dtype != FLOAT16:
-            return x
-        if x not in wide:
-            if x.primitive is CONSTANT:
-                wide[x] = constant(x.attrs["value"].array, FLOAT32)
-            elif x.primitive.name == "broadcast_to":
-                wide[x] = x.primitive(widened(x.operands[0]), *x.operands[1:], **x.attrs)
-            else:
-                wide[x] = cast(x, FLOAT32)
-        return wide[x]
+    def moves(name: str) -> bool:
+        return name in MOVES or name in kept
 
-    given = {x: x for x in graph.inputs}
-    outputs = substitute(graph.outputs, given, lambda n, xs: _change(n, xs, widened, kept))
-    return Graph(graph.inputs, outputs)
-
-
-def _change(
-    node: Node,
-    operands: tuple[Node, ...],
-    widened: Callable[[Node], Node],
-    kept: Container[str],
-) -> Node | None:
-    if node.primitive is ITEM:
-        return cast(operands[0].results[node.attrs["index"]], node.dtype)
-    if bodies(node):
-        attrs = attrs_with(node, lambda body: half_in_single(body, kept))
-        return None if attrs is node.attrs else node.primitive(*operands, **attrs)
-    name = node.primitive.name
-    if name in MOVES or name in kept or not computes_half(node):
-        return None
-    made = node.primitive(*map(widened, operands), **node.attrs)
-    return cast(made, node.dtype) if isinstance(node.type, TensorType) else made
+    return in_carriers(graph, lambda node: {} if moves(node.primitive.name) else _SINGLE)

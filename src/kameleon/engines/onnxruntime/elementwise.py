@@ -8,7 +8,6 @@ from typing import Any
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Rule
-from .dtypes import has_kernel
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES
 
@@ -34,9 +33,7 @@ OPERATORS = {
     "bit_not": "BitwiseNot",
     "div": "Div",
     "pow": "Pow",
-}
-# Those that give bools.
-TESTS = {
+    "select": "Where",
     "is_nan": "IsNaN",
     "logical_not": "Not",
     "logical_and": "And",
@@ -56,12 +53,12 @@ WITH_BOOLS = {
 }
 
 
-def _operator(kind: str, same: bool = True) -> Rule:
-    return lambda lo, node, *xs: lo.kernel(kind, node.operands[0].dtype, xs, same=same)
+def _operator(kind: str) -> Rule:
+    return lambda lo, node, *xs: lo.op(kind, *xs)
 
 
 def _with_bools(kind: str, bools: str) -> Rule:
-    return lambda lo, node, *xs: lo.kernel(bools if node.dtype.is_bool else kind, node.dtype, xs)
+    return lambda lo, node, *xs: lo.op(bools if node.dtype.is_bool else kind, *xs)
 
 
 def _expm1(lo: L, node: Node, x: str) -> Any:
@@ -82,7 +79,7 @@ def _log1p(lo: L, node: Node, x: str) -> Any:
 
 def _sign(lo: L, node: Node, x: str) -> Any:
     dtype = node.dtype
-    if has_kernel("Sign", dtype):
+    if dtype != "int64":  # of which the operator looks at the lower half alone
         return lo.op("Sign", x)
     zero = lo.scalar(0, dtype)
     above, below = (lo.cast(lo.op(k, x, zero), dtype) for k in ("Greater", "Less"))
@@ -90,9 +87,11 @@ def _sign(lo: L, node: Node, x: str) -> Any:
 
 
 def _extremum(kind: str, before: str) -> Rule:
+    """Of int64 the operators look at the lower half alone."""
+
     def rule(lo: L, node: Node, a: str, b: str) -> Any:
         if node.dtype != "int64":
-            return lo.kernel(kind, node.dtype, (a, b))
+            return lo.op(kind, a, b)
         return lo.op("Where", lo.op(before, a, b), a, b)
 
     return rule
@@ -100,10 +99,6 @@ def _extremum(kind: str, before: str) -> Rule:
 
 def _ne(lo: L, node: Node, a: str, b: str) -> Any:
     return lo.op("Not", lo.op("Equal", a, b))
-
-
-def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
-    return lo.kernel("Where", node.dtype, (a, b), first=(condition,))
 
 
 def _cast(lo: L, node: Node, x: str) -> str:
@@ -167,25 +162,23 @@ def _shift_right(lo: L, node: Node, a: str, b: str) -> Any:
 
 
 def _shift(lo: L, dtype: Any, a: str, b: str, direction: str) -> str:
-    unsigned = f"uint{8 * dtype.itemsize}"
+    """In unsigned integers; the operator has none of 16 bits, and zeros come in from the left."""
+    unsigned = "uint32" if dtype.itemsize == 2 else f"uint{8 * dtype.itemsize}"
     if unsigned != dtype:
         a, b = lo.cast(a, unsigned), lo.cast(b, unsigned)
-    result: str = lo.kernel("BitShift", unsigned, (a, b), direction=direction)
+    result: str = lo.op("BitShift", a, b, direction=direction)
     return result if unsigned == dtype else lo.cast(result, dtype)
 
 
 RULES: dict[str, Rule] = {
     **{name: _operator(kind) for name, kind in OPERATORS.items()},
-    **{name: _operator(kind, same=False) for name, kind in TESTS.items()},
     **{name: _with_bools(*kinds) for name, kinds in WITH_BOOLS.items()},
-    "square": lambda lo, node, x: lo.kernel("Mul", node.dtype, (x, x)),
     "expm1": _expm1,
     "log1p": _log1p,
     "sign": _sign,
     "maximum": _extremum("Max", "Greater"),
     "minimum": _extremum("Min", "Less"),
     "ne": _ne,
-    "select": _select,
     "cast": _cast,
     "bitcast": _bitcast,
     "floor_div": _floor_div,

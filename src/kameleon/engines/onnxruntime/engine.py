@@ -20,6 +20,7 @@ from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._flags import Flag, flagged
 from .._lowering import Rule
+from .dtypes import CARRIERS
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
 from .rules import NEEDS, RULES, WHERE
@@ -148,6 +149,7 @@ class OnnxRuntimeEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     half = frozenset()
+    carriers = CARRIERS
     needs = NEEDS
     empty_loops = False
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]

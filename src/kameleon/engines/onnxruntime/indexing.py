@@ -10,7 +10,6 @@ import numpy as np
 from ...ir.node import Node
 from ...prims.constants import known_array
 from .._lowering import Rule
-from .dtypes import carrier, has_kernel
 from .lowering import OnnxLowering
 from .movement import sliced
 
@@ -70,12 +69,6 @@ def _as_int64(lo: L, x: str, index: Node) -> str:
     return lo.cast(x, "int64") if index.dtype == "int32" else x
 
 
-def _zeros(lo: L, node: Node, dims: Sequence[Any]) -> tuple[str, str]:
-    """Zeros to add to, and the dtype in which that can be done."""
-    wide = carrier("ScatterND", node.dtype)
-    return lo.filled(0, wide, dims), wide
-
-
 def _sized(lo: L, node: Node) -> Any:
     size = node.attrs["size"]
     return lo.extent(node.operands[2]) if size is None else size
@@ -88,11 +81,8 @@ def _scatter_add(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     others = [i for i in range(rank) if i not in middle]
     where = lo.op("Unsqueeze", _as_int64(lo, _index(lo, at), at), lo.ints(-1))
     dims = [_sized(lo, node), *lo.dims_of(operand, others)]
-    zeros, wide = _zeros(lo, node, dims)
-    g = lo.transpose(g, [*middle, *others])
-    g = g if wide == node.dtype else lo.cast(g, wide)
+    zeros, g = lo.filled(0, node.dtype, dims), lo.transpose(g, [*middle, *others])
     total = lo.op("ScatterND", zeros, where, g, reduction="add")
-    total = total if wide == node.dtype else lo.cast(total, node.dtype)
     return lo.transpose(total, [*range(1, axis + 1), 0, *range(axis + 1, len(dims))])
 
 
@@ -100,12 +90,10 @@ def _put_along(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands[:2]
     dims = lo.dims_of(a, range(len(a.shape)))
     dims[axis] = _sized(lo, node)
-    zeros, wide = _zeros(lo, node, dims)
     where = _as_int64(lo, _index(lo, b), b)
     where = _in_step(lo, where, a, b, range(len(a.shape)))
-    g = g if wide == node.dtype else lo.cast(g, wide)
-    total = lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
-    return total if wide == node.dtype else lo.cast(total, node.dtype)
+    zeros = lo.filled(0, node.dtype, dims)
+    return lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
 
 
 def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
@@ -116,17 +104,13 @@ def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
         if not lo.same_size(a, j, b, i):
             where = lo.op("Add", where, lo.zero_if_equal(lo.dim(a, j), lo.dim(b, i)))
     where = lo.op("Unsqueeze", where, lo.ints(axis))
-    wide = carrier("ScatterElements", node.dtype)
-    less = lo.op("Expand", lo.scalar(-1, wide), lo.op("Shape", where))
-    p = p if wide == node.dtype else lo.cast(p, wide)
-    result = lo.op("ScatterElements", p, where, less, axis=axis, reduction="add")
-    return result if wide == node.dtype else lo.cast(result, node.dtype)
+    less = lo.op("Expand", lo.scalar(-1, node.dtype), lo.op("Shape", where))
+    return lo.op("ScatterElements", p, where, less, axis=axis, reduction="add")
 
 
 def _nonzero(lo: L, node: Node, x: str) -> Any:
     operand = node.operands[0]
-    if not has_kernel("NonZero", operand.dtype):
-        x = lo.cast(x, "bool")
+    x = x if operand.dtype.is_bool else lo.cast(x, "bool")
     if operand.shape:
         return lo.op("Transpose", lo.op("NonZero", x), perm=[1, 0])
     found = lo.op("NonZero", lo.op("Reshape", x, lo.ints(1)))

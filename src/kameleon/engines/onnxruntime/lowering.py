@@ -14,10 +14,7 @@ from ...ir.program import Graph
 from ...ir.types import Dim, Shape
 from ...prims.sizes import merged
 from .._lowering import Lowering, Rule
-from .dtypes import carrier, is_ordered
 from .model import ONNX_TYPES, Body, Writer, typed
-
-_TOP_BIT = 1 << 63
 
 
 class OnnxLowering(Lowering):
@@ -79,46 +76,7 @@ class OnnxLowering(Lowering):
                 params.append(typed(name, node.dtype, None))
         return type(self)(graph, names, writer), names, params
 
-    # Operators that lack kernels -----------------------------------------------------------------
-
-    def kernel(
-        self,
-        kind: str,
-        dtype: str,
-        data: Sequence[str],
-        more: Sequence[str] = (),
-        first: Sequence[str] = (),
-        same: bool = True,
-        **attrs: Any,
-    ) -> Any:
-        """An operator over values of `dtype`, in the carrier dtype where it has no kernel.
-
-        Args:
-            kind: the operator.
-            dtype: of the `data`.
-            data: the operands that are cast.
-            more: operands behind them.
-            first: operands before them.
-            same: whether the result has the dtype of the data.
-            attrs: the operator's attributes.
-        """
-        wide = carrier(kind, dtype)
-        if wide != dtype:
-            data = [self._carried(x, dtype, wide, kind) for x in data]
-        result = self.op(kind, *first, *data, *more, **attrs)
-        if wide == dtype or not same:
-            return result
-        result = self.cast(result, dtype)
-        return self._flipped(result) if dtype == "uint64" and is_ordered(kind) else result
-
-    def _carried(self, x: str, dtype: str, wide: str, kind: str) -> str:
-        if dtype == "uint64" and is_ordered(kind):
-            x = self._flipped(x)
-        return self.cast(x, wide)
-
-    def _flipped(self, x: str) -> str:
-        result: str = self.op("BitwiseXor", x, self.scalar(_TOP_BIT, "uint64"))
-        return result
+    # Operators and numbers -----------------------------------------------------------------------
 
     def cast(self, x: str, dtype: str) -> str:
         """x as `dtype`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from ...ir.node import Node
 from ...prims.sizes import merged
 from .._lowering import Rule
-from .dtypes import carrier, has_kernel
 from .lowering import OnnxLowering, known_product
 
 L = OnnxLowering
 END = 2**63 - 1
+# Of integers the operators for sums and products go through floats, and saturate; those for
+# extrema look at the lower half of int64 alone.
+FLOATS = frozenset(("float32", "float64"))
 # Small ranges are written into the model.
 SMALL = 4096
 
@@ -70,13 +72,10 @@ def _iota(lo: L, node: Node, *sizes: str) -> Any:
     if count is not None and count <= SMALL:
         line = np.arange(shape[axis]).astype(dtype).reshape(place)
         return lo.constant(np.broadcast_to(line, shape))
-    wide = carrier("Range", dtype)
-    parts = [lo.scalar(v, wide) for v in (0, 1)]
     dims = merged(shape, node.operands)
-    stop: Any = lo.joined([dims[axis]])
-    stop = lo.cast(lo.op("Reshape", stop, lo.ints()), wide)
-    indices: Any = lo.op("Range", parts[0], stop, parts[1])
-    if wide != dtype:
+    stop = lo.op("Reshape", lo.joined([dims[axis]]), lo.ints())
+    indices: Any = lo.op("Range", lo.scalar(0, "int64"), stop, lo.scalar(1, "int64"))
+    if dtype != "int64":
         indices = lo.cast(indices, dtype)
     if len(shape) == 1:
         return indices
@@ -128,11 +127,7 @@ def _pad(lo: L, node: Node, x: str) -> Any:
 
 def padded(lo: L, x: str, dtype: str, margins: Sequence[Any], value: Any = 0) -> Any:
     """x with margins: all before, then all behind; negative ones cut off."""
-    wide = carrier("Pad", dtype)
-    data = x if wide == dtype else lo.cast(x, wide)
-    fill = lo.scalar(np.array(value).astype(dtype).astype(wide), wide)
-    result: Any = lo.op("Pad", data, lo.joined(list(margins)), fill)
-    return result if wide == dtype else lo.cast(result, dtype)
+    return lo.op("Pad", x, lo.joined(list(margins)), lo.scalar(value, dtype))
 
 
 def _unslice(lo: L, node: Node, g: str, *sizes: str) -> Any:
@@ -207,59 +202,47 @@ def _lined_up(lo: L, node: Node, x: str) -> str:
     return lo.reshape(x, [*lo.dims_of(operand, kept), lo.product(lo.dims_of(operand, axes))])
 
 
-def _reduce(kind: str, integers: Rule) -> Rule:
-    """Of integers that the operator can't do, by another rule over one axis, in a wide dtype."""
+def _reduce(kind: str, other: Rule, exact: Container[str] = FLOATS) -> Rule:
+    """Of dtypes for which the operator isn't exact, by another rule over one axis."""
 
     def rule(lo: L, node: Node, x: str) -> Any:
-        dtype = node.dtype
-        if has_kernel(kind, dtype):
+        if node.dtype in exact:
             return lo.op(kind, x, lo.ints(*node.attrs["axes"]), keepdims=0)
-        return integers(lo, node, _lined_up(lo, node, x))
+        return other(lo, node, _lined_up(lo, node, x))
 
     return rule
 
 
 def _integer_sum(lo: L, node: Node, x: str) -> Any:
     """The product with a column of ones. (A vector wouldn't be taken by no rows.)"""
-    wide = carrier("MatMul", node.dtype)
     column = lo.joined([lo.op("Shape", x, start=-1), 1])
-    ones = lo.op("Expand", lo.scalar(1, wide), column)
-    total = lo.op("MatMul", _widened(lo, x, node.dtype, wide), ones)
-    return _narrowed(lo, lo.op("Squeeze", total, lo.ints(-1)), node, wide)
+    ones = lo.op("Expand", lo.scalar(1, node.dtype), column)
+    return lo.op("Squeeze", lo.op("MatMul", x, ones), lo.ints(-1))
 
 
 def _integer_product(lo: L, node: Node, x: str) -> Any:
     """The last of the running products, from 1 on."""
-    wide, rank = carrier("CumProd", node.dtype), len(node.shape) + 1
-    x = padded(lo, _widened(lo, x, node.dtype, wide), wide, [0] * (rank - 1) + [1] + [0] * rank, 1)
+    rank = len(node.shape) + 1
+    x = padded(lo, x, node.dtype, [0] * (rank - 1) + [1] + [0] * rank, 1)
     running = lo.op("CumProd", x, lo.scalar(rank - 1, "int64"))
-    last = lo.op("Gather", running, lo.scalar(-1, "int64"), axis=rank - 1)
-    return _narrowed(lo, last, node, wide)
-
-
-def _widened(lo: L, x: str, dtype: str, wide: str) -> str:
-    return x if dtype == wide else lo.cast(x, wide)
-
-
-def _narrowed(lo: L, x: str, node: Node, wide: str) -> str:
-    return x if node.dtype == wide else lo.cast(x, node.dtype)
+    return lo.op("Gather", running, lo.scalar(-1, "int64"), axis=rank - 1)
 
 
 def _extremum(kind: str, arg: str) -> Rule:
     def chosen(lo: L, node: Node, x: str) -> Any:
         """What ArgMax or ArgMin finds."""
         axis = len(node.shape)
-        where = lo.kernel(arg, node.dtype, (x,), same=False, axis=axis, keepdims=1)
+        where = lo.op(arg, x, axis=axis, keepdims=1)
         found = lo.op("GatherElements", x, where, axis=axis)
         return lo.op("Squeeze", found, lo.ints(axis))
 
-    plain = _reduce(kind, chosen)
+    plain = _reduce(kind, chosen, FLOATS | {"uint8", "int8", "int32"})
 
     def rule(lo: L, node: Node, x: str) -> Any:
         """ONNX Runtime's own loses NaNs that aren't first."""
         found = plain(lo, node, x)
         if not node.dtype.is_float:
-            return _of_some(lo, node, found) if has_kernel(kind, node.dtype) else found
+            return found if node.dtype == "int64" else _of_some(lo, node, found)
         spoilt = lo.op("ReduceMax", lo.op("IsNaN", x), lo.ints(*node.attrs["axes"]), keepdims=0)
         return lo.op("Where", spoilt, lo.scalar(np.nan, node.dtype), found)
 
@@ -296,7 +279,7 @@ def _arg(kind: str) -> Rule:
 
     def rule(lo: L, node: Node, x: str) -> Any:
         dtype, along = node.operands[0].dtype, {"axis": node.attrs["axis"], "keepdims": 0}
-        found = lo.kernel(kind, dtype, (x,), same=False, **along)
+        found = lo.op(kind, x, **along)
         if not dtype.is_float:
             return found
         spoilt = lo.op("IsNaN", x)
@@ -311,25 +294,23 @@ def _argsort(lo: L, node: Node, x: str) -> Any:
     axis, operand = node.attrs["axis"], node.operands[0]
     count = lo.joined([lo.dim(operand, axis)])
     if not operand.dtype.is_float:
-        return _order(lo, x, operand.dtype, count, axis)
+        return _order(lo, x, count, axis)
     # NaNs come last; all are taken for infinity, then the two kinds are told apart.
     spoilt = lo.op("IsNaN", x)
     plain = lo.op("Where", spoilt, lo.scalar(np.inf, operand.dtype), x)
-    first = _order(lo, plain, operand.dtype, count, axis)
+    first = _order(lo, plain, count, axis)
     moved = lo.op("GatherElements", lo.cast(spoilt, "uint8"), first, axis=axis)
-    second = _order(lo, moved, "uint8", count, axis)
+    second = _order(lo, moved, count, axis)
     return lo.op("GatherElements", first, second, axis=axis)
 
 
-def _order(lo: L, x: str, dtype: str, count: str, axis: int) -> Any:
-    return lo.kernel(
-        "TopK", dtype, (x,), (count,), same=False, outputs=2, axis=axis, largest=0, sorted=1
-    )[1]
+def _order(lo: L, x: str, count: str, axis: int) -> Any:
+    return lo.op("TopK", x, count, outputs=2, axis=axis, largest=0, sorted=1)[1]
 
 
 def _cumulative(kind: str) -> Rule:
     def rule(lo: L, node: Node, x: str) -> Any:
-        return lo.kernel(kind, node.dtype, (x,), (lo.scalar(node.attrs["axis"], "int64"),))
+        return lo.op(kind, x, lo.scalar(node.attrs["axis"], "int64"))
 
     return rule
 

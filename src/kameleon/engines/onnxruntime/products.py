@@ -40,7 +40,7 @@ def _contract(lo: L, node: Node, x: str, y: str) -> Any:
         lo.op("Transpose", value, perm=swap) if flip else value
         for value, flip in zip((x, y), flips, strict=True)
     )
-    return lo.kernel("MatMul", node.dtype, (left, _in_step(lo, node, right)))
+    return lo.op("MatMul", left, _in_step(lo, node, right))
 
 
 def _in_step(lo: L, node: Node, right: str) -> Any:
@@ -71,7 +71,7 @@ def _with_product(sign: float) -> Rule:
         found = _scaled_product(lo, node.operands[0]) if kind == "Add" else None
         if found is not None and node.dtype in _GEMM:
             return _onto(lo, *found, sign, y)
-        return lo.kernel(kind, node.dtype, (x, y))
+        return lo.op(kind, x, y)
 
     return rule
 

@@ -1,0 +1,86 @@
+"""Carrier dtypes: what an engine has no kernels for is computed in another dtype, and cast back.
+
+    f(x, y) -> dtype(f(carrier(x), carrier(y)))
+
+for every node whose operands have a dtype that isn't computed with. The cast back is a node of its
+own, so that an engine can't leave it out between two nodes. Which carrier keeps the values depends
+on f: for what moves elements it's any dtype with room for them, for sums and products modulo
+2**bits any wider integers, for comparisons any dtype that keeps the order. Unsigned integers may
+be carried in signed ones of the same size: then f is as `transform.storage` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..ir.leaves import CONSTANT
+from ..ir.node import ITEM, Node
+from ..ir.program import Graph, bodies
+from ..ir.rewrite import attrs_with, substitute
+from ..ir.types import TensorType
+from ..prims.elementwise import cast, constant
+from . import storage
+
+# For a node: by name of a dtype of its operands, the dtype that carries it.
+Carriers = Callable[[Node], Mapping[str, str]]
+# By primitive: how many operands come before those that are carried. (A condition stays a bool.)
+BEFORE = {"select": 1}
+
+
+def in_carriers(graph: Graph, carriers: Carriers) -> Graph:
+    """The graph with nodes computed in other dtypes; itself where there's nothing to change.
+
+    Args:
+        graph: a simplified graph. Its inputs stay, and the dtypes of its outputs.
+        carriers: in which dtypes a node is computed.
+    """
+    given = {x: x for x in graph.inputs}
+    outputs = substitute(graph.outputs, given, _Change(carriers))
+    same = all(new is old for new, old in zip(outputs, graph.outputs, strict=True))
+    return graph if same else Graph(graph.inputs, outputs)
+
+
+class _Change:
+    """Gives for a node, and its operands, what takes its place."""
+
+    def __init__(self, carriers: Carriers):
+        self.carriers = carriers
+        self.carried: dict[tuple[Node, str], Node] = {}
+
+    def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
+        """The new node; None where nothing but the operands changes."""
+        if node.primitive is ITEM:
+            return cast(operands[0].results[node.attrs["index"]], node.dtype)
+        if bodies(node):
+            attrs = attrs_with(node, lambda body: in_carriers(body, self.carriers))
+            return None if attrs is node.attrs else node.primitive(*operands, **attrs)
+        carriers, before = self.carriers(node), BEFORE.get(node.primitive.name, 0)
+        if not any(x.dtype in carriers for x in operands[before:]):
+            return None
+        wide = [self.wide(x, carriers.get(x.dtype, x.dtype)) for x in operands[before:]]
+        made = _computed(node, (*operands[:before], *wide))
+        return cast(made, node.dtype) if isinstance(node.type, TensorType) else made
+
+    def wide(self, x: Node, dtype: str) -> Node:
+        """`x` as `dtype`; broadcasts stay, for engines to elide."""
+        if x.dtype == dtype:
+            return x
+        if (x, dtype) not in self.carried:
+            if x.primitive is CONSTANT:
+                made = constant(x.attrs["value"].array, dtype)
+            elif x.primitive.name == "broadcast_to":
+                made = x.primitive(self.wide(x.operands[0], dtype), *x.operands[1:], **x.attrs)
+            else:
+                made = cast(x, dtype)
+            self.carried[x, dtype] = made
+        return self.carried[x, dtype]
+
+
+def _computed(node: Node, operands: tuple[Node, ...]) -> Node:
+    """The node over operands that are carried."""
+    before, now = node.operands[-1].dtype, operands[-1].dtype
+    if before.kind == "unsigned" and now.kind == "signed" and before.itemsize == now.itemsize:
+        rule = storage.RULES.get(node.primitive.name)
+        if rule is not None:
+            return rule(node, *operands)
+    return node.primitive(*operands, **node.attrs)
