@@ -195,7 +195,7 @@ def test_an_installed_engine_that_does_not_load_is_reported(
     monkeypatch.setattr(engines, "names", lambda: ["numpy", "torn"])
     monkeypatch.setattr(engines, "runs_here", lambda name: True)
     monkeypatch.setitem(engines.MODULES, "torn", "kameleon.engines.no_such_module")
-    monkeypatch.setitem(config.ENGINES, "torn", config.Engine("torn", "this", "Torn"))
+    monkeypatch.setitem(config.ENGINES, "torn", config.Library("torn", "this", "Torn"))
     found = kameleon.compare(K.variable([1.0, 2.0]) * 2.0)
     assert found.runs["torn"].error is not None and "no_such_module" in found.runs["torn"].error
     assert not found.agree()

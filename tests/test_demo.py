@@ -235,9 +235,9 @@ def test_a_run_that_fails_says_why_and_leaves_the_reader_as_it_was(others: None)
 
 def test_differences_are_relative_to_the_reference() -> None:
     runs = [
-        side_by_side.Run("a", losses=[1.0]),
-        side_by_side.Run("numpy", losses=[4.0, 2.0]),
-        side_by_side.Run("b", losses=[4.0, 2.5], error=OSError("no")),
+        side_by_side.Trained("a", losses=[1.0]),
+        side_by_side.Trained("numpy", losses=[4.0, 2.0]),
+        side_by_side.Trained("b", losses=[4.0, 2.5], error=OSError("no")),
     ]
     reference = side_by_side.reference_of(runs)
     assert reference is runs[1]
@@ -248,8 +248,8 @@ def test_differences_are_relative_to_the_reference() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_any_number_of_runs_can_be_drawn(tmp_path: Path, count: int) -> None:
-    runs = [side_by_side.Run(f"e{i}", losses=[2.0, 1.0 + i * 1e-6]) for i in range(count)]
-    runs.append(side_by_side.Run("failed", error=OSError("no")))
+    runs = [side_by_side.Trained(f"e{i}", losses=[2.0, 1.0 + i * 1e-6]) for i in range(count)]
+    runs.append(side_by_side.Trained("failed", error=OSError("no")))
     path = report.write_comparison(tmp_path / "new", runs)
     assert is_png(path)
 

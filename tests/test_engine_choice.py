@@ -57,10 +57,10 @@ def test_known_engines() -> None:
 
 
 def test_installed_looks_without_importing(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = config.Engine("nothing", "no_such_library_at_all", "Nothing")
+    engine = config.Library("nothing", "no_such_library_at_all", "Nothing")
     monkeypatch.setitem(config.ENGINES, "torch", engine)
     assert not config.installed("torch")
-    monkeypatch.setitem(config.ENGINES, "torch", config.Engine("x", "this", "X"))
+    monkeypatch.setitem(config.ENGINES, "torch", config.Library("x", "this", "X"))
     assert config.installed("torch")
     assert "this" not in sys.modules
 

@@ -45,8 +45,8 @@ def has(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         monkeypatch.setattr(module, "installed", lambda name: name in names)
 
 
-def row(name: str, **known: Any) -> listing.Row:
-    return listing.Row(name, name.title(), **known)
+def row(name: str, **known: Any) -> listing.EngineRow:
+    return listing.EngineRow(name, name.title(), **known)
 
 
 # The list -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 
 from kameleon.config import settings
 from kameleon.hosting import INSTEAD, hdf5, loading, location, shims
-from kameleon.hosting.settings import GLOBALS, Shared
+from kameleon.hosting.settings import GLOBALS, SharedGlobals
 
 # --- the table --------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ def original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
     for name in [n for n in before if n.partition(".")[0] == "keras"]:
         monkeypatch.delitem(sys.modules, name)
-    finder = loading.Finder(
+    finder = loading.KerasFinder(
         {"keras.backend": lambda module: setattr(module, "done", True)}, INSTEAD
     )
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
@@ -201,7 +201,7 @@ def test_warnings_of_old_code_arent_shown(original: Path) -> None:
 
 def test_other_modules_are_found_by_python(original: Path) -> None:
     finder = sys.meta_path[0]
-    assert isinstance(finder, loading.Finder)
+    assert isinstance(finder, loading.KerasFinder)
     for name in ("keras", "keras.plain", "numpy", "keras.no_such_module"):
         assert finder.find_spec(name, [str(original)]) is None
 
@@ -211,7 +211,7 @@ def test_another_keras_is_left_alone(original: Path) -> None:
 
     (original / "backend" / "load_backend.py").unlink()
     finder = sys.meta_path[0]
-    assert isinstance(finder, loading.Finder)
+    assert isinstance(finder, loading.KerasFinder)
     for name in ("keras.callbacks.callbacks", "keras.backend.tensorflow_backend"):
         assert finder.find_spec(name, keras.__path__) is None
 
@@ -224,7 +224,7 @@ def test_settings_are_a_view_of_keras() -> None:
     common._FLOATX, common._EPSILON, common._IMAGE_DATA_FORMAT = "float16", 1e-3, "channels_first"
     own = type(settings)()
     own.backend = "numpy"
-    own.keep_calls_in(Shared(common))
+    own.keep_calls_in(SharedGlobals(common))
     assert (own.floatx, own.epsilon, own.image_data_format) == ("float16", 1e-3, "channels_first")
     assert own.backend == "numpy"
     own.floatx = "float64"
@@ -238,13 +238,13 @@ def test_what_was_set_before_stays() -> None:
     common._FLOATX = "float32"
     own = type(settings)()
     own.floatx = "float64"
-    own.keep_calls_in(Shared(common))
+    own.keep_calls_in(SharedGlobals(common))
     assert (own.floatx, common._FLOATX) == ("float64", "float64")
 
 
 def test_shared_settings_are_a_mapping() -> None:
     common = ModuleType("common")
-    shared = Shared(common)
+    shared = SharedGlobals(common)
     assert (len(shared), list(shared), shared.get("floatx")) == (0, [], None)
     shared.update(floatx="float16", backend="numpy")
     assert dict(shared) == {"floatx": "float16", "backend": "numpy"}
@@ -258,7 +258,7 @@ def test_shared_settings_are_a_mapping() -> None:
 def test_threads_read_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     common = ModuleType("common")
     own = type(settings)()
-    own.keep_calls_in(Shared(common))
+    own.keep_calls_in(SharedGlobals(common))
     seen: set[str] = set()
 
     def work(value: str) -> None:

@@ -16,7 +16,7 @@ import sys
 from .. import config
 from ..errors import HostingError, MissingLibraryError
 from ..hosting import location
-from .finder import Finder
+from .finder import AliasFinder
 from .given import folder, given, hosts_original
 from .original import export
 from .own import BACKEND
@@ -49,7 +49,7 @@ def _begin() -> None:
     if given.folder and given.folder not in sys.path:
         # Behind the program's own folder, before what is installed.
         sys.path.insert(0 if sys.flags.safe_path else 1, given.folder)
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, AliasFinder())
     config.load()
     config.write_if_missing()  # before Keras or TensorFlow does, which would name a backend in it
 

@@ -21,7 +21,7 @@ OF_TENSORFLOW = ("keras.api", "keras._tf_keras")
 LEGACY = "TF_USE_LEGACY_KERAS"  # TensorFlow's own switch to the package tf_keras
 
 
-class Finder(MetaPathFinder):
+class AliasFinder(MetaPathFinder):
     """Answers for `keras`, and for what is asked for in its name.
 
     To refuse, it answers with modules that can't be loaded: those who only look whether there

@@ -26,7 +26,7 @@ from kameleon.errors import KameleonError
 if TYPE_CHECKING:
     from kameleon.demo.digits import Epoch, Reader
     from kameleon.demo.report import Files
-    from kameleon.demo.side_by_side import Run
+    from kameleon.demo.side_by_side import Trained
 
 app = typer.Typer(
     name="kameleon",
@@ -162,7 +162,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console())
 
 
-def _train(progress: Progress, title: str, engine: str, reader: Reader, epochs: int) -> Run:
+def _train(progress: Progress, title: str, engine: str, reader: Reader, epochs: int) -> Trained:
     """Train with a bar of the display."""
     from kameleon.demo.side_by_side import train
 
@@ -219,7 +219,7 @@ def _demo_on_several(names: Sequence[str], epochs: int, seed: int, out: Path) ->
         raise fail(f"Failed: {', '.join(run.engine for run in failed)}")
 
 
-def _table_of(runs: Sequence[Run]) -> Table:
+def _table_of(runs: Sequence[Trained]) -> Table:
     """One row for each engine: what it learnt, and how long that took."""
     table = Table("engine", "version", "loss", "accuracy", "compiling", "training", "remarks")
     for run in runs:
@@ -233,7 +233,7 @@ def _table_of(runs: Sequence[Run]) -> Table:
     return table
 
 
-def _remarks(run: Run, runs: Sequence[Run]) -> Text:
+def _remarks(run: Trained, runs: Sequence[Trained]) -> Text:
     """How far a run was from the one that all are compared with, or why it failed."""
     from kameleon.demo.side_by_side import difference, reference_of
 

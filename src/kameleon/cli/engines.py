@@ -32,7 +32,7 @@ AT_ONCE = 2  # libraries loading at the same time
 
 
 @dataclass(frozen=True)
-class Row:
+class EngineRow:
     """An engine, as far as it is known without loading its library; `told` adds the rest.
 
     Attributes:
@@ -93,7 +93,7 @@ def choice() -> Choice:
     return Choice(name, source, f"{describe_source(source, asked)}{kind}{said}")
 
 
-def rows(chosen: str | None) -> list[Row]:
+def rows(chosen: str | None) -> list[EngineRow]:
     """Return all engines, as far as they are known without loading a library.
 
     Arguments:
@@ -107,11 +107,11 @@ def rows(chosen: str | None) -> list[Row]:
     return [replace(row, in_force=row.name == chosen) for row in found]
 
 
-def _own(name: str, packages: Mapping[str, list[str]]) -> Row:
+def _own(name: str, packages: Mapping[str, list[str]]) -> EngineRow:
     from kameleon.runtime.engines import ALIASES, available
 
     known = ENGINES[name]
-    row = Row(name, known.title, tuple(a for a, meant in ALIASES.items() if meant == name))
+    row = EngineRow(name, known.title, tuple(a for a, meant in ALIASES.items() if meant == name))
     if not available(name):
         return replace(row, note=WITHOUT.get(name, "no engine in this version"))
     if not installed(name):
@@ -129,18 +129,18 @@ def _version(distribution: str) -> str:
         return ""
 
 
-def _third_party(point: EntryPoint) -> Row:
-    row = Row(point.name, point.name, installed=True, note=f"by {point.value}")
+def _third_party(point: EntryPoint) -> EngineRow:
+    row = EngineRow(point.name, point.name, installed=True, note=f"by {point.value}")
     if point.dist is None:
         return row
     return replace(row, library=point.dist.name, version=point.dist.version)
 
 
 def told(
-    found: Iterable[Row],
+    found: Iterable[EngineRow],
     progress: Callable[[list[str]], None] = lambda waiting: None,
     ask: Callable[[str], Answer] = ask,
-) -> list[Row]:
+) -> list[EngineRow]:
     """Return the rows with what the engines say of themselves.
 
     Arguments:
@@ -162,7 +162,7 @@ def told(
     return [_with_answer(row, answers.get(row.name)) for row in found]
 
 
-def _with_answer(row: Row, answer: Answer | None) -> Row:
+def _with_answer(row: EngineRow, answer: Answer | None) -> EngineRow:
     if answer is None:
         return row
     if answer.error:
@@ -173,12 +173,12 @@ def _with_answer(row: Row, answer: Answer | None) -> Row:
 # Showing ---------------------------------------------------------------------------------------
 
 
-def as_data(found: Iterable[Row], chosen: Choice) -> dict[str, object]:
+def as_data(found: Iterable[EngineRow], chosen: Choice) -> dict[str, object]:
     """Return everything as JSON takes it."""
     return {"engines": [asdict(row) for row in found], "in_force": asdict(chosen)}
 
 
-def as_table(found: Iterable[Row]) -> Table:
+def as_table(found: Iterable[EngineRow]) -> Table:
     """Return the table for people."""
     table = Table("engine", "title", "library", "state", "devices")
     for column in table.columns:
@@ -194,7 +194,7 @@ def as_table(found: Iterable[Row]) -> Table:
     return table
 
 
-def _state(row: Row) -> Text:
+def _state(row: EngineRow) -> Text:
     """Whether it can run here, and if not, why or what to do."""
     if row.error:
         return Text(row.error, "red")

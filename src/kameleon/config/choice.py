@@ -28,7 +28,7 @@ HOSTED = "kameleon.backend"
 STAND_IN = "kameleon"  # the origin of modules that we give to programs in the place of others
 
 
-class Engine:
+class Library:
     """Where an engine's library comes from: the line for pip, the module it installs; its title."""
 
     __slots__ = ("module", "requirement", "title")
@@ -40,13 +40,13 @@ class Engine:
 # The names that choose an engine; any other name is that of an engine which another package
 # brings, or the path of an external backend module.
 ENGINES = {
-    "tensorflow": Engine("tensorflow", "tensorflow", "TensorFlow"),
-    "theano": Engine("pytensor", "pytensor", "Theano"),  # goes on as PyTensor
-    "cntk": Engine("cntk", "cntk", "CNTK"),
-    "numpy": Engine("numpy", "numpy", "NumPy"),
-    "jax": Engine("jax", "jax", "JAX"),
-    "torch": Engine("torch", "torch", "PyTorch"),
-    "onnxruntime": Engine("onnxruntime onnx", "onnxruntime", "ONNX Runtime"),
+    "tensorflow": Library("tensorflow", "tensorflow", "TensorFlow"),
+    "theano": Library("pytensor", "pytensor", "Theano"),  # goes on as PyTensor
+    "cntk": Library("cntk", "cntk", "CNTK"),
+    "numpy": Library("numpy", "numpy", "NumPy"),
+    "jax": Library("jax", "jax", "JAX"),
+    "torch": Library("torch", "torch", "PyTorch"),
+    "onnxruntime": Library("onnxruntime onnx", "onnxruntime", "ONNX Runtime"),
 }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kameleon import files
 from kameleon.demo.digits import Data, Epoch, Reader
-from kameleon.demo.side_by_side import Run, reference_of
+from kameleon.demo.side_by_side import Trained, reference_of
 
 CURVES, MISTAKES, VARIABLES = "learning.png", "mistakes.png", "variables.safetensors"
 COMPARISON = "engines.png"
@@ -88,7 +88,7 @@ WIDEST, NARROWEST = 10.0, 2.0
 DASHES = ("-", (0, (6, 2)), (2, (4, 4)), (0, (2, 3)), (1, (1, 3)), (0, (8, 3, 1, 3)))
 
 
-def write_comparison(folder: Path, runs: Sequence[Run]) -> Path:
+def write_comparison(folder: Path, runs: Sequence[Trained]) -> Path:
     """Draw the runs of several engines into a picture in `folder`; return its path.
 
     Arguments:
@@ -100,7 +100,7 @@ def write_comparison(folder: Path, runs: Sequence[Run]) -> Path:
     return folder / COMPARISON
 
 
-def draw_comparison(path: Path, runs: Sequence[Run]) -> None:
+def draw_comparison(path: Path, runs: Sequence[Trained]) -> None:
     """Draw the loss of all engines over the steps, and below how far they are from NumPy's."""
     reference = reference_of(runs)
     shown = [run for run in runs if run.losses]
@@ -123,11 +123,11 @@ def draw_comparison(path: Path, runs: Sequence[Run]) -> None:
     _save_picture(figure, path)
 
 
-def _steps(run: Run) -> NDArray[np.intp]:
+def _steps(run: Trained) -> NDArray[np.intp]:
     return np.arange(1, len(run.losses) + 1)
 
 
-def _distances(run: Run, reference: Run) -> tuple[NDArray[Any], NDArray[Any]]:
+def _distances(run: Trained, reference: Trained) -> tuple[NDArray[Any], NDArray[Any]]:
     """Steps, and how far the losses are apart there; where they're equal, a point is left out."""
     count = min(len(run.losses), len(reference.losses))
     ours, theirs = np.array(run.losses[:count]), np.array(reference.losses[:count])

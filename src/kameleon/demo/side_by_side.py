@@ -21,7 +21,7 @@ LONG = 10
 
 
 @dataclass
-class Run:
+class Trained:
     """What training on one engine gave.
 
     Attributes:
@@ -44,7 +44,7 @@ class Run:
     def compiling(self) -> float:
         """Seconds of the steps in which code was made: the first one, and very long ones.
 
-        >>> run = Run("some engine", seconds=[2.0, 0.5, 0.25, 0.25, 8.0, 0.25])
+        >>> run = Trained("some engine", seconds=[2.0, 0.5, 0.25, 0.25, 8.0, 0.25])
         >>> run.compiling, run.training
         (10.0, 1.25)
         """
@@ -83,7 +83,7 @@ class Start:
 class Watch:
     """Stands for the training step of a reader: measures it, and keeps the losses."""
 
-    def __init__(self, step: Any, run: Run) -> None:
+    def __init__(self, step: Any, run: Trained) -> None:
         self._step, self._run = step, run
 
     def __call__(self, values: Sequence[Any]) -> Any:
@@ -97,7 +97,7 @@ class Watch:
 
 def train(
     engine: str, reader: Reader, epochs: int, show: Callable[[Epoch], None] = lambda epoch: None
-) -> Run:
+) -> Trained:
     """Train a reader on an engine; a failure ends it and is part of what it returns.
 
     Arguments:
@@ -108,7 +108,7 @@ def train(
     """
     from threadpoolctl import threadpool_limits  # late: the package works without it
 
-    run, step = Run(engine), reader.step
+    run, step = Trained(engine), reader.step
     reader.step = Watch(step, run)
     try:
         run.version = load(engine).version()
@@ -125,16 +125,16 @@ def train(
     return run
 
 
-def reference_of(runs: Sequence[Run]) -> Run | None:
+def reference_of(runs: Sequence[Trained]) -> Trained | None:
     """Return the run that the others are compared with: NumPy's, or else the first that ended."""
     ended = [run for run in runs if run.error is None]
     return next((run for run in ended if run.engine == REFERENCE), ended[0] if ended else None)
 
 
-def difference(run: Run, reference: Run) -> float:
+def difference(run: Trained, reference: Trained) -> float:
     """Return how far the loss was from the reference's at most, relative to it.
 
-    >>> difference(Run("a", losses=[2.0, 1.1]), Run("b", losses=[2.0, 1.0])) < 0.11
+    >>> difference(Trained("a", losses=[2.0, 1.1]), Trained("b", losses=[2.0, 1.0])) < 0.11
     True
     """
     pairs = zip(run.losses, reference.losses, strict=False)

@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import config
 from . import byte_code, hdf5, layers, recorded, shims, wrappers
-from .loading import Finder, Steps, is_of_original
-from .settings import Shared
+from .loading import KerasFinder, Steps, is_of_original
+from .settings import SharedGlobals
 
 __all__ = ["begin", "is_loading", "is_running"]
 
@@ -30,7 +30,7 @@ def is_loading() -> bool:
 
 def is_running() -> bool:
     """Whether `begin` was called in this process."""
-    return any(isinstance(finder, Finder) for finder in sys.meta_path)
+    return any(isinstance(finder, KerasFinder) for finder in sys.meta_path)
 
 
 def begin() -> None:
@@ -48,7 +48,7 @@ def begin() -> None:
     for name, finish in AFTER.items():
         if name in loaded:
             finish(loaded[name])
-    sys.meta_path.insert(0, Finder(AFTER, INSTEAD))
+    sys.meta_path.insert(0, KerasFinder(AFTER, INSTEAD))
 
 
 def begin_if_asked() -> None:
@@ -62,7 +62,7 @@ def begin_if_asked() -> None:
 
 def _share_settings(load_backend: ModuleType) -> None:
     # By now Keras has set what keras.json says, so what the program has set before isn't lost.
-    config.settings.keep_calls_in(Shared(sys.modules["keras.backend.common"]))
+    config.settings.keep_calls_in(SharedGlobals(sys.modules["keras.backend.common"]))
 
 
 def _ask_us(backend: ModuleType) -> None:

@@ -61,7 +61,7 @@ class Empty(Loader):
         self.fill(module)
 
 
-class Finder(MetaPathFinder):
+class KerasFinder(MetaPathFinder):
     """Finds those modules of Keras that need something.
 
     Arguments:

@@ -71,7 +71,7 @@ def give_old_names(module: dict[str, Any], source: bytes) -> None:
         module["__builtins__"] = importing({"numpy": old_names})
 
 
-class Finder(MetaPathFinder):
+class ProgramFinder(MetaPathFinder):
     """Finds the modules of a program beside its script.
 
     Arguments:
@@ -107,4 +107,4 @@ def begin(folder: str) -> None:
     """From now on, modules in the folder of a script that need old names see them."""
     # Where Python looks through its path, so that what it finds before that stays first.
     path_finder: Any = importlib.machinery.PathFinder
-    sys.meta_path.insert(sys.meta_path.index(path_finder), Finder(folder))
+    sys.meta_path.insert(sys.meta_path.index(path_finder), ProgramFinder(folder))

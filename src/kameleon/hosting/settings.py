@@ -17,7 +17,7 @@ GLOBALS = {
 }
 
 
-class Shared(MutableMapping[str, Any]):
+class SharedGlobals(MutableMapping[str, Any]):
     """A view of a module's globals as settings; settings that it has none for are kept here.
 
     Arguments:
@@ -25,7 +25,7 @@ class Shared(MutableMapping[str, Any]):
 
     >>> module = ModuleType("common")
     >>> module._FLOATX = "float32"
-    >>> shared = Shared(module)
+    >>> shared = SharedGlobals(module)
     >>> shared["floatx"] = "float64"
     >>> module._FLOATX, dict(shared)
     ('float64', {'floatx': 'float64'})

@@ -76,7 +76,7 @@ def one_by_one(check: Together, engine: Engine, cases: Sequence[Case], *rest: An
         raise CasesError(len(cases), failures, whole) from first
 
 
-class Use(NamedTuple):
+class Posed(NamedTuple):
     """A case as nodes: what it's fed, and what comes out."""
 
     case: Case
@@ -84,7 +84,7 @@ class Use(NamedTuple):
     outputs: list[Node]
 
 
-def _joined(uses: Iterable[Use], native: Native) -> Graph:
+def _joined(uses: Iterable[Posed], native: Native) -> Graph:
     """One graph of several uses, as the engine gets it."""
     uses = list(uses)
     inputs = [x for use in uses for x in use.inputs]
@@ -96,7 +96,7 @@ def _joined(uses: Iterable[Use], native: Native) -> Graph:
     return simple
 
 
-def _possible(engine: Engine, uses: Sequence[Use], native: Native) -> list[Use]:
+def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Posed]:
     """Those uses whose dtypes the engine has. The others it must refuse, and say so."""
     if not engine.lacks:
         return list(uses)
@@ -140,7 +140,7 @@ def check_values(
     uses = []
     for case in cases:
         inputs = case.inputs(known)
-        uses.append(Use(case, inputs, case.results(inputs)))
+        uses.append(Posed(case, inputs, case.results(inputs)))
     uses = _possible(engine, uses, native)
     if not uses:
         return
@@ -160,7 +160,7 @@ def _check_value(case: Case, known: bool, output: Node, value: Array, expected: 
         require(output.type.is_static, f"{output.type} isn't known, though all operands are")
 
 
-def _runs(engine: Engine, uses: Sequence[Use], graph: Graph) -> list[list[Array]]:
+def _runs(engine: Engine, uses: Sequence[Posed], graph: Graph) -> list[list[Array]]:
     """The outputs' values, of a call and of the short way, where there's one."""
     executable = build(graph, engine)
     operands = [x for use in uses for x in use.case.operands]
@@ -248,13 +248,13 @@ def _require_gradients(loss: Node, case: Case, inputs: Sequence[Node]) -> None:
         require(same, f"the gradient by {x!r} is {g.type}")
 
 
-def _derived(case: Case, known: bool) -> Use:
+def _derived(case: Case, known: bool) -> Posed:
     """A case's loss, with its gradients and theirs."""
     loss, inputs = _loss(case, known)
     _require_gradients(loss, case, inputs)
     wrt = [inputs[i] for i in case.wrt]
     shapes = [np.shape(case.operands[i]) for i in case.wrt]
-    return Use(case, inputs, [loss, *slopes(loss, wrt, shapes, case.order)])
+    return Posed(case, inputs, [loss, *slopes(loss, wrt, shapes, case.order)])
 
 
 def slopes(

@@ -24,7 +24,7 @@ from ...runtime.workspace import workspace
 from .. import configuration
 from .. import surface as K
 from .._tensors import as_tensor
-from .parts import Part
+from .parts import LeakedModule
 from .tensorflow import tf
 from .theano import T, theano
 
@@ -82,7 +82,7 @@ ALIASES: dict[str, Any] = {
     "random_ops": tf.part("random_ops", "random_uniform random_normal truncated_normal"),
     "state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
     "tf_state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
-    "ctc": Part(
+    "ctc": LeakedModule(
         "K.ctc",
         {},
         {

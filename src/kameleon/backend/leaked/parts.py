@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import MissingNameError
 
 
-class Part:
+class LeakedModule:
     """Some of a library's names over K functions; any other name is an error that says so.
 
     Args:
@@ -16,7 +16,8 @@ class Part:
         names: what there is.
         hints: for names that there aren't: what to use.
 
-    >>> part = Part("K.tf.linalg", {"one": 1}, {"svd": "numpy.linalg.svd, outside of the graph"})
+    >>> hints = {"svd": "numpy.linalg.svd, outside of the graph"}
+    >>> part = LeakedModule("K.tf.linalg", {"one": 1}, hints)
     >>> part.one
     1
     >>> part.svd
@@ -43,6 +44,6 @@ behind Kameleon; use numpy.linalg.svd, outside of the graph
     def __repr__(self) -> str:
         return f"<{self._path} over kameleon.backend>"
 
-    def part(self, path: str, names: str = "", **more: Any) -> Part:
+    def part(self, path: str, names: str = "", **more: Any) -> LeakedModule:
         """Some of these names, under a path of their own."""
-        return Part(f"K.{path}", {**{n: getattr(self, n) for n in names.split()}, **more})
+        return LeakedModule(f"K.{path}", {**{n: getattr(self, n) for n in names.split()}, **more})

@@ -19,7 +19,7 @@ from .._tensors import as_float
 from ..operators import divide
 from . import networks as nn
 from . import tensors as ts
-from .parts import Part
+from .parts import LeakedModule
 
 Named = dict[str, Callable[..., Any]]
 
@@ -207,15 +207,15 @@ _everything = {
     "matmul": nn.matmul,
     "clip_by_value": nn.clip,
     "norm": nn.norm,
-    "nn": Part("K.tf.nn", NETWORKS, HINTS),
-    "math": Part("K.tf.math", MATH, HINTS),
-    "linalg": Part("K.tf.linalg", {"matmul": nn.matmul, "norm": nn.norm}, HINTS),
-    "image": Part(
+    "nn": LeakedModule("K.tf.nn", NETWORKS, HINTS),
+    "math": LeakedModule("K.tf.math", MATH, HINTS),
+    "linalg": LeakedModule("K.tf.linalg", {"matmul": nn.matmul, "norm": nn.norm}, HINTS),
+    "image": LeakedModule(
         "K.tf.image",
         {"resize_bilinear": nn.resize("bilinear"), "resize_nearest_neighbor": nn.resize("nearest")},
         {"resize_images": "K.resize_images"},
     ),
 }  # fmt: skip
 
-tf = Part("K.tf", _everything, HINTS)
-tf.__dict__["compat"] = Part("K.tf.compat", {"v1": tf})
+tf = LeakedModule("K.tf", _everything, HINTS)
+tf.__dict__["compat"] = LeakedModule("K.tf.compat", {"v1": tf})

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from .. import surface as K
-from .parts import Part
+from .parts import LeakedModule
 from .tensorflow import tf
 
 HINTS = {
@@ -79,8 +79,8 @@ TENSORS: dict[str, Any] = {
     "transpose": lambda x, axes=None: tf.transpose(x, axes),
     "batched_dot": lambda a, b: K.batch_dot(a, b),
     "grad": lambda cost, wrt: K.gradients(cost, wrt),
-    "nnet": Part("K.T.nnet", NETWORKS, {"conv2d": "K.conv2d"}),
+    "nnet": LeakedModule("K.T.nnet", NETWORKS, {"conv2d": "K.conv2d"}),
 }
 
-T = Part("K.T", TENSORS, HINTS)
-theano = Part("K.theano", {"tensor": T}, HINTS)
+T = LeakedModule("K.T", TENSORS, HINTS)
+theano = LeakedModule("K.theano", {"tensor": T}, HINTS)
