@@ -107,3 +107,25 @@ def test_a_sum_over_nothing_is_known(batch: int) -> None:
     assert "contract" not in {node.primitive.name for node in simple.nodes}
     given = [np.zeros((*(2,) * batch, 4, 0)), np.zeros((*(2,) * batch, 0, 3))]
     np.testing.assert_array_equal(engine.compile(simple)(given)[0], np.zeros((*(2,) * batch, 4, 3)))
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "bit_and", "bit_or", "bit_xor"])
+def test_bools_are_combined_by_logic(name: str) -> None:
+    """Libraries have other operations for them, or none: no engine sees arithmetic of bools."""
+    given = np.array([0, 0, 1, 1], bool), np.array([0, 1, 0, 1], bool)
+    a, b = (input_node(TensorType((4,), as_dtype("bool"))) for _ in given)
+    graph = Graph([a, b], [REGISTRY[name](a, b)])
+    simple = simplify(graph, engine.native, _fold)
+    assert name not in {node.primitive.name for node in simple.nodes}
+    want, got = (engine.compile(g)(given)[0] for g in (graph, simple))
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("number", [0.0, 2.0])
+def test_where_a_number_is_not_zero(number: float) -> None:
+    """A row without elements, or none: of vectors alone engines are asked for rows."""
+    x = input_node(TensorType((), as_dtype("float64")))
+    simple = simplify(Graph([x], [REGISTRY["nonzero"](x)]), engine.native, _fold)
+    assert all(n.operands[0].shape for n in simple.nodes if n.primitive.name == "nonzero")
+    found = engine.compile(simple)([np.float64(number)])[0]
+    assert (found.shape, found.dtype) == ((int(number != 0), 0), np.int64)

@@ -20,9 +20,17 @@ from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import TensorType
 from ..prims.constants import known_number
-from ..prims.elementwise import cast, constant, mul, ne, neg, sub
+from ..prims.elementwise import cast, constant, logical_and, logical_or, mul, ne, neg, sub
 from ..prims.filling import full_like, zeros
-from ..prims.movement import WHOLE, broadcast_to, concatenate, kept_axes, reshape, transpose
+from ..prims.movement import (
+    WHOLE,
+    broadcast_to,
+    concatenate,
+    kept_axes,
+    reshape,
+    slice_,
+    transpose,
+)
 from ..prims.sizes import are_one_size, dims_of, size_of
 from . import arithmetic, contraction, windows
 from .hoisting import hoisted, vectorised
@@ -155,6 +163,11 @@ def _add_negated(node: Node) -> Node | None:
     return sub(a, b.operands[0]) if b.primitive.name == "neg" else None
 
 
+def _of_bools(logic: Callable[[Node, Node], Node]) -> Rule:
+    """a + b -> a or b; a * b -> a and b, of bools; and so of their bits"""
+    return lambda node: logic(*node.operands) if node.dtype.is_bool else None
+
+
 def _sum_of_slices(node: Node) -> Node | None:
     """unslice(a) + unslice(b) + … -> concatenate(a, b, …), where they lie side by side."""
     terms: list[Node] = []
@@ -212,6 +225,14 @@ def _sign(node: Node) -> Node | None:
     return cast(ne(x, full_like(x, 0)), x.dtype) if node.dtype.kind == "unsigned" else None
 
 
+def _nonzero_number(node: Node) -> Node | None:
+    """nonzero(x) -> the rows of nonzero([x]), without their elements, of a scalar x"""
+    (x,) = node.operands
+    if x.shape:
+        return None
+    return slice_(node.primitive(reshape(x, [1])), [WHOLE, (0, 0, 1)])
+
+
 def _power(node: Node) -> Node | None:
     """x ** 1 -> x; x ** 2 -> x * x"""
     x, a = node.operands
@@ -244,8 +265,6 @@ def _slice_of_parts(node: Node) -> Node | None:
         if offset <= start and stop <= offset + size:
             windows = list(node.attrs["windows"])
             windows[axis] = (start - offset, stop - offset, step)
-            from ..prims.movement import slice_
-
             return slice_(part, windows)
         offset += size
     return None
@@ -288,9 +307,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reshape": (_reshape,),
     "broadcast_to": (_broadcast,),
     "transpose": (_transpose,),
-    "add": (_integer_zero, _add_negated, _sum_of_slices),
+    "add": (_integer_zero, _add_negated, _sum_of_slices, _of_bools(logical_or)),
     "sub": (_neutral(1, 0),),
-    "mul": (_neutral(1, 1), _neutral(0, 1)),
+    "mul": (_neutral(1, 1), _neutral(0, 1), _of_bools(logical_and)),
+    "bit_and": (_of_bools(logical_and),),
+    "bit_or": (_of_bools(logical_or),),
+    "bit_xor": (_of_bools(ne),),
     "div": (_neutral(1, 1),),
     "pow": (_power,),
     "neg": (_double_negation,),
@@ -303,6 +325,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "contract": (_sum_over_nothing,),
     "reduce_sum": (_reduced_to_itself, _sum_of_negated),
     "select": (_select,),
+    "nonzero": (_nonzero_number,),
     "slice": (_slice_of_parts,),
     **windows.RULES,
 }

@@ -11,8 +11,7 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from ...prims.random import PARITY, ROTATIONS, ROUNDS
 from .._lowering import Rule
-from .host import HOST
-from .lowering import Tracing, Value, as_array, same_shapes, same_sizes
+from .lowering import HOST, Tracing, Value, as_array, same_shapes, same_sizes
 
 
 def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:

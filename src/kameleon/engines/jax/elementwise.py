@@ -11,8 +11,7 @@ from jax import lax
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Rule
-from .host import HOST
-from .lowering import Tracing, Value, joined, rounded
+from .lowering import HOST, Tracing, Value, joined, rounded
 
 Function = Callable[..., Value]
 
@@ -34,14 +33,6 @@ def _is_float(x: Value) -> bool:
 
 def _zero(x: Value) -> Any:
     return np.zeros(np.shape(x), x.dtype)
-
-
-def _or_of_bools(x: Value, y: Value) -> Value:
-    return lax.bitwise_or(x, y) if _is_bool(x) else lax.add(x, y)
-
-
-def _and_of_bools(x: Value, y: Value) -> Value:
-    return lax.bitwise_and(x, y) if _is_bool(x) else lax.mul(x, y)
 
 
 def _softplus(x: Value) -> Value:
@@ -99,9 +90,9 @@ FUNCTIONS: dict[str, Function] = {
     "sigmoid": lax.logistic,
     "softplus": _softplus,
     "relu": lambda x: lax.max(x, _zero(x)),
-    "add": _or_of_bools,
+    "add": lax.add,
     "sub": lax.sub,
-    "mul": _and_of_bools,
+    "mul": lax.mul,
     "div": lax.div,
     "floor_div": _floor_div,
     "mod": _mod,

@@ -17,10 +17,12 @@ from ...ir.program import Graph
 from ...ir.types import TensorType
 from ...prims.elementwise import constant
 from ...prims.shaping import shape_nodes
+from .._embedded import computed
 from .._lowering import Lowering, Rule
-from .host import HOST, computed
 
 Value = Any  # a tracer, or a NumPy array or scalar
+# What is known while code is made.
+HOST = (np.ndarray, np.generic)
 # Constants of more bytes are given to compiled code as arguments: inside of it, they would be
 # copied into its text, and folded.
 LARGE = 4096

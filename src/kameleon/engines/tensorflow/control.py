@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ...ir.node import Node
-from ...kernels.ctc import beam_search, greedy_decode
+from .._embedded import alone
 from .._lowering import Rule
 from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector
 from .lowering import Tracing
+
+# What the embedded engine does.
+BORROWED = ("ctc_greedy", "ctc_beam_search")
 
 
 def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
@@ -136,28 +138,13 @@ def _open(shape: Sequence[int | None]) -> list[int]:
 # Callbacks -------------------------------------------------------------------------------------
 
 
-def ctc_greedy(e: Tracing, node: Node, log_probs: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-    def decode(scores: Any, count: Any) -> Any:
-        path, cost = greedy_decode(scores, count)
-        return path.astype(np.int64), cost.astype(scores.dtype)
-
-    return _called(decode, node, [log_probs, lengths])
-
-
-def ctc_beam_search(e: Tracing, node: Node, scores: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
-
-    def decode(scores: Any, count: Any) -> Any:
-        found, log_p = beam_search(scores, count, width, paths)
-        return (*(p.astype(np.int64) for p in found), log_p.astype(scores.dtype))
-
-    return _called(decode, node, [scores, lengths])
-
-
-def _called(function: Any, node: Node, operands: list[Tensor]) -> tuple[Tensor, ...]:
-    """Results of a Python function of arrays, which the runtime calls."""
+def embedded(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    """Results of the embedded engine, which the runtime calls."""
     types: Any = node.type
-    results = tf.numpy_function(function, operands, [t.dtype for t in types], stateful=False)
+    code = alone(node, [x.type for x in node.operands])
+    results = tf.numpy_function(
+        lambda *arrays: code(arrays), operands, [t.dtype for t in types], stateful=False
+    )
     return tuple(_typed(results, types))
 
 
@@ -166,6 +153,5 @@ RULES: dict[str, Rule] = {
     "cond": cond,
     "while": while_,
     "scan": scan,
-    "ctc_greedy": ctc_greedy,
-    "ctc_beam_search": ctc_beam_search,
+    **dict.fromkeys(BORROWED, embedded),
 }

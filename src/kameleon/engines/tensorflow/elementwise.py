@@ -51,22 +51,12 @@ BINARY = {
     "ge": "GreaterEqual",
     "logical_and": "LogicalAnd",
     "logical_or": "LogicalOr",
-    "shift_left": "LeftShift",
-    "shift_right": "RightShift",
-}
-# Primitives that mean another operation for bools.
-OF_BOOLS = {
-    "add": "LogicalOr",
-    "mul": "LogicalAnd",
-    "bit_and": "LogicalAnd",
-    "bit_or": "LogicalOr",
-    "bit_xor": "NotEqual",
-}
-OF_NUMBERS = {
     "mul": "Mul",
     "bit_and": "BitwiseAnd",
     "bit_or": "BitwiseOr",
     "bit_xor": "BitwiseXor",
+    "shift_left": "LeftShift",
+    "shift_right": "RightShift",
 }
 
 
@@ -85,21 +75,13 @@ def two(op: str) -> Rule:
     return plain(kernel(op, "x", "y"))
 
 
-def _for_bools(name: str) -> Rule:
-    logic, number = two(OF_BOOLS[name]), two(OF_NUMBERS[name])
-    return lambda e, node, a, b: (logic if a.dtype == tf.bool else number)(e, node, a, b)
-
-
 # Numbers ---------------------------------------------------------------------------------------
 
-_add, _or = kernel("AddV2", "x", "y"), kernel("LogicalOr", "x", "y")
-_mul = kernel("Mul", "x", "y")
+_add, _mul = kernel("AddV2", "x", "y"), kernel("Mul", "x", "y")
 
 
 def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """A vector added along the last axis has a kernel of its own, twice as fast or more."""
-    if a.dtype == tf.bool:
-        return _or(a, b)
     if a is b:
         # The optimiser rewrites y + y of y = -x, forgets one of its two readers, and then puts
         # the maximum of y, where there is one, in y's place (TensorFlow 2.21).
@@ -159,7 +141,6 @@ def same(e: Lowering, node: Node, x: Tensor, *others: Tensor) -> Tensor:
 RULES: dict[str, Rule] = {
     **{name: one(op) for name, op in UNARY.items()},
     **{name: two(op) for name, op in BINARY.items()},
-    **{name: _for_bools(name) for name in OF_NUMBERS},
     "add": add,
     "relu": one("Relu", "features"),
     "elu": one("Elu", "features"),

@@ -19,6 +19,7 @@ from .._exchange import numpy_view
 from .._lowering import Rule
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
+from .control import BORROWED
 from .lowering import Tracing
 from .rules import NEEDS, RULES, WHERE
 
@@ -34,7 +35,7 @@ class TensorflowEngine(Engine):
     half = CONTRACTIONS | EXACT
     needs = NEEDS
     empty_loops = False
-    borrowed = ("ctc_greedy", "ctc_beam_search")
+    borrowed = BORROWED
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
     def survives_fork(self) -> bool:

@@ -196,14 +196,7 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
 def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
     if node.operands[0].dtype in ("float16", "bfloat16"):  # there's no kernel
         x = cast(x, tf.float32)
-    found = raw.Where(condition=x if x.shape.rank else reshaped(x, [1]))
-    return (
-        found
-        if x.shape.rank
-        else raw.StridedSlice(
-            input=found, begin=[0, 0], end=[0, 0], strides=[1, 1], begin_mask=3, end_mask=1
-        )
-    )
+    return raw.Where(condition=x)
 
 
 # Order -----------------------------------------------------------------------------------------

@@ -49,8 +49,6 @@ ARITHMETIC: dict[str, Callable[..., Value]] = {
     "bit_xor": pt.xor,
     "select": pt.switch,
 }
-# On bools.
-LOGIC: dict[str, Callable[..., Value]] = {"add": pt.or_, "mul": pt.and_}
 
 # In C it takes them for doubles, which hold no large integers.
 ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
@@ -75,13 +73,10 @@ def _arithmetic(name: str) -> Rule:
     def rule(low: TheanoLowering, node: Node, *operands: Value) -> Value:
         if not _own(low, node):
             return low.embedded(node)
-        function = ARITHMETIC[name]
-        if node.operands[0].dtype.is_bool:
-            function = LOGIC.get(name, function)
         pairs = zip(node.operands, operands, strict=True)
         raised = [_raised(_unstretched(low, n, x), len(node.shape)) for n, x in pairs]
         ones = {i for i, d in enumerate(node.shape) if d == 1}
-        return _stretchable(function(*raised), ones)
+        return _stretchable(ARITHMETIC[name](*raised), ones)
 
     return rule
 

@@ -1,22 +1,29 @@
-"""Numbers that are known while code is made: computed by the embedded engine, node by node."""
+"""Nodes computed by the embedded engine, one by one: numbers that are known while code is made, and
+what an engine's runtime calls back for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...ir.leaves import input_node
-from ...ir.node import Node
-from ...ir.program import Graph, attrs_key
-from ...ir.types import TensorType, as_dtype
-from ..numpy.engine import engine as embedded
+from ..ir.leaves import input_node
+from ..ir.node import Node
+from ..ir.program import Graph, attrs_key
+from ..ir.types import TensorType, as_dtype
+from ._base import Executable
+from .numpy.engine import engine
 
-HOST = (np.ndarray, np.generic)
 # Compiled operations by primitive, types and attributes; few occur, again and again.
 CACHE_SIZE = 512
-_compiled: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+_compiled: dict[Any, Executable] = {}
+
+
+def alone(node: Node, types: Iterable[TensorType]) -> Executable:
+    """Code for the operation of a node, over operands of the given types."""
+    inputs = [input_node(t) for t in types]
+    return engine.compile(Graph(inputs, node.primitive(*inputs, **node.attrs).results))
 
 
 def computed(node: Node, operands: Sequence[Any]) -> Any:
@@ -32,9 +39,7 @@ def computed(node: Node, operands: Sequence[Any]) -> Any:
     key = (node.primitive, types, attrs_key(node))
     found = _compiled.get(key)
     if found is None:
-        inputs = [input_node(t) for t in types]
-        operation = node.primitive(*inputs, **node.attrs)
-        found = embedded.compile(Graph(inputs, [operation]))
+        found = alone(node, types)
         if len(_compiled) >= CACHE_SIZE:
             _compiled.clear()
         _compiled[key] = found
