@@ -13,7 +13,7 @@ from typing import Any
 
 from kameleon import backend as K
 from kameleon.backend import leaked
-from kameleon.backend.leaked.parts import Part
+from kameleon.backend.leaked.parts import LeakedModule
 from kameleon.engines import Engine
 from kameleon.errors import KameleonError
 from kameleon.gradients import GRADIENTS, ZERO
@@ -213,23 +213,25 @@ def documented_row(name: str, documented: str, older: Iterable[str]) -> str:
 
 def leaked_rows() -> Iterable[str]:
     """Aliases, parts of libraries, and names with nothing behind them."""
-    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, Part)}
+    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, LeakedModule)}
     for names, words in ((aliases, "aliases"), (leaked.VALUES, "their values, when asked for")):
         yield table_row([", ".join(code(f"K.{n}") for n in sorted(names)), words])
     for name, part in sorted(parts().items()):
-        has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), Part))
+        has = ", ".join(
+            code(n) for n in dir(part) if not isinstance(getattr(part, n), LeakedModule)
+        )
         yield table_row([code(f"K.{name}"), f"has {has}" if has else "says what to use"])
     for name, use in sorted(leaked.INSTEAD.items()):
         yield table_row([code(f"K.{name}"), f"use {use}"])
 
 
-def parts() -> dict[str, Part]:
+def parts() -> dict[str, LeakedModule]:
     """The stand-ins for libraries, each once: what is in `K.tf` under its name there."""
-    found: dict[str, Part] = {}
+    found: dict[str, LeakedModule] = {}
     queue = sorted(leaked.ALIASES.items(), key=lambda item: item[0] != "tf")
     while queue:
         name, part = queue.pop(0)
-        if isinstance(part, Part) and part not in found.values():
+        if isinstance(part, LeakedModule) and part not in found.values():
             found[name] = part
             queue[:0] = [(f"{name}.{n}", getattr(part, n)) for n in dir(part)]
     return found
