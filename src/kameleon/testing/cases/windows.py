@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Container, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...prims import conv, pool, windows
 from ...prims.sizes import dims_of
 from ...prims.windows import Window
-from .case import Array, Build, Case, array_of, normal, spaced, whole
+from .case import Array, Case, array_of, normal, spaced, whole
 
 # Windows: everything is a loop over places of the window and its cells ---------------------
 
@@ -81,117 +82,137 @@ def looped(
 BATCH, CHANNELS, OUT = 2, 2, 3
 
 
+# Primitives that are linear in each operand: what a cell of a window adds to the result ------
+#
+# Given the result so far, the sample, the window's place, the number of the cell in the window,
+# where it lies in space, and the operands.
+
+
+def _flat(k: Array) -> Array:
+    """A kernel whose cells are numbered."""
+    return k.reshape(-1, *k.shape[-2:])
+
+
+def _patches(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
+    out[(n, *place)][i * CHANNELS : (i + 1) * CHANNELS] += x[(n, *at)]
+
+
+def _fold(out: Array, n: int, place: Any, i: int, at: Any, p: Array) -> None:
+    out[(n, *at)] += p[(n, *place)][i * CHANNELS : (i + 1) * CHANNELS]
+
+
+def _conv(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
+    for a, b in np.ndindex(CHANNELS, OUT):
+        out[(n, *place, b)] += x[(n, *at, a)] * _flat(k)[i, a, b]
+
+
+def _conv_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
+    for a, b in np.ndindex(CHANNELS, OUT):
+        out[(n, *at, a)] += g[(n, *place, b)] * _flat(k)[i, a, b]
+
+
+def _conv_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
+    for a, b in np.ndindex(CHANNELS, OUT):
+        _flat(out)[i, a, b] += x[(n, *at, a)] * g[(n, *place, b)]
+
+
+def _depthwise(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
+    for a, m in np.ndindex(CHANNELS, OUT):
+        out[(n, *place, a * OUT + m)] += x[(n, *at, a)] * _flat(k)[i, a, m]
+
+
+def _depthwise_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
+    for a, m in np.ndindex(CHANNELS, OUT):
+        out[(n, *at, a)] += g[(n, *place, a * OUT + m)] * _flat(k)[i, a, m]
+
+
+def _depthwise_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
+    for a, m in np.ndindex(CHANNELS, OUT):
+        _flat(out)[i, a, m] += x[(n, *at, a)] * g[(n, *place, a * OUT + m)]
+
+
+def _sum_pool(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
+    out[(n, *place)] += x[(n, *at)]
+
+
+def _sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> None:
+    out[(n, *at)] += g[(n, *place)]
+
+
+class Linear(NamedTuple):
+    """A row: how the node is made of a window and operands, which arrays these are, whose shape
+    the result has, and what a cell adds to it."""
+
+    build: Callable[..., Any]
+    operands: str
+    result: str
+    visit: Any
+    takes: Container[Window] = tuple(SPACES)
+
+
+def _arrays(window: Window) -> dict[str, Array]:
+    """x over space; p its patches; k a kernel, g what it gives, deep where each channel has its
+    own; pooled sums."""
+    space, spots, c = SPACES[window], places(window), CHANNELS
+    return {
+        "x": normal(BATCH, *space, c),
+        "p": normal(BATCH, *spots, window.cells * c),
+        "k": normal(*window.sizes, c, OUT, seed=2),
+        "g": normal(BATCH, *spots, OUT, seed=1),
+        "deep": normal(BATCH, *spots, c * OUT, seed=3),
+        "pooled": normal(BATCH, *spots, c, seed=4),
+    }
+
+
+LINEAR: dict[str, Linear] = {
+    "patches": Linear(lambda w, x: windows.patches(x, w), "x", "p", _patches),
+    "fold": Linear(lambda w, p: windows.fold(p, SPACES[w], w), "p", "x", _fold),
+    "conv": Linear(lambda w, x, k: conv.conv(x, k, window=w), "x k", "g", _conv),
+    "conv_input": Linear(
+        lambda w, g, k: conv.conv_input(g, k, SPACES[w], w), "g k", "x", _conv_input
+    ),
+    "conv_kernel": Linear(
+        lambda w, x, g: conv.conv_kernel(x, g, window=w), "x g", "k", _conv_kernel
+    ),
+    "depthwise_conv": Linear(
+        lambda w, x, k: conv.depthwise_conv(x, k, window=w), "x k", "deep", _depthwise
+    ),
+    "depthwise_input": Linear(
+        lambda w, g, k: conv.depthwise_input(g, k, SPACES[w], w), "deep k", "x", _depthwise_input
+    ),
+    "depthwise_kernel": Linear(
+        lambda w, x, g: conv.depthwise_kernel(x, g, window=w, multiplier=OUT),
+        "x deep", "k", _depthwise_kernel,
+    ),
+    "sum_pool": Linear(
+        lambda w, x: pool.sum_pool(x, window=w), "x", "pooled", _sum_pool, POOLS
+    ),
+    "sum_unpool": Linear(
+        lambda w, g: pool.sum_unpool(g, SPACES[w], w), "pooled", "x", _sum_unpool, POOLS
+    ),
+}  # fmt: skip
+
+
 def window_cases(window: Window) -> Iterator[Case]:
-    """All linear primitives over one window: (operands, result shape, what each cell adds)."""
-    space, spots, count, c = SPACES[window], places(window), window.cells, CHANNELS
-    x, p = normal(BATCH, *space, c), normal(BATCH, *spots, count * c)
-    g = normal(BATCH, *spots, OUT, seed=1)
-    k = normal(*window.sizes, c, OUT, seed=2)
-    deep = normal(BATCH, *spots, c * OUT, seed=3)
-
-    def flat(k: Array) -> Array:
-        return k.reshape(count, *k.shape[len(space) :])
-
-    def patches(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
-        out[(n, *place)][i * c : (i + 1) * c] += x[(n, *at)]
-
-    def fold(out: Array, n: int, place: Any, i: int, at: Any, p: Array) -> None:
-        out[(n, *at)] += p[(n, *place)][i * c : (i + 1) * c]
-
-    def convolve(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
-        for a, b in np.ndindex(c, OUT):
-            out[(n, *place, b)] += x[(n, *at, a)] * flat(k)[i, a, b]
-
-    def conv_input(out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array) -> None:
-        for a, b in np.ndindex(c, OUT):
-            out[(n, *at, a)] += g[(n, *place, b)] * flat(k)[i, a, b]
-
-    def conv_kernel(out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array) -> None:
-        for a, b in np.ndindex(c, OUT):
-            flat(out)[i, a, b] += x[(n, *at, a)] * g[(n, *place, b)]
-
-    def depthwise(out: Array, n: int, place: Any, i: int, at: Any, x: Array, k: Array) -> None:
-        for a, m in np.ndindex(c, OUT):
-            out[(n, *place, a * OUT + m)] += x[(n, *at, a)] * flat(k)[i, a, m]
-
-    def depthwise_input(
-        out: Array, n: int, place: Any, i: int, at: Any, g: Array, k: Array
-    ) -> None:
-        for a, m in np.ndindex(c, OUT):
-            out[(n, *at, a)] += g[(n, *place, a * OUT + m)] * flat(k)[i, a, m]
-
-    def depthwise_kernel(
-        out: Array, n: int, place: Any, i: int, at: Any, x: Array, g: Array
-    ) -> None:
-        for a, m in np.ndindex(c, OUT):
-            flat(out)[i, a, m] += x[(n, *at, a)] * g[(n, *place, a * OUT + m)]
-
-    def sum_pool(out: Array, n: int, place: Any, i: int, at: Any, x: Array) -> None:
-        out[(n, *place)] += x[(n, *at)]
-
-    def sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> None:
-        out[(n, *at)] += g[(n, *place)]
-
-    def of(
-        name: str, build: Build, operands: tuple[Array, ...], shape: tuple[int, ...], visit: Any
-    ) -> Iterator[Case]:
-        """In float64 with gradients; in float32, too, for which alone there are some kernels."""
-        wrt = tuple(range(len(operands)))
+    """All linear primitives over one window: in float64 with gradients; in float32, too, for which
+    alone there are some kernels."""
+    arrays = _arrays(window)
+    for name, row in LINEAR.items():
+        if window not in row.takes:
+            continue
+        operands = tuple(arrays[x] for x in row.operands.split())
         single = tuple(x.astype("float32") for x in operands)
-        for label, values, smooth in (("", operands, wrt), (" float32", single, ())):
+        smooth = tuple(range(len(operands)))
+        for label, values, wrt in (("", operands, smooth), (" float32", single, ())):
             yield Case(
                 primitive=name,
                 label=f"{label_of(window)}{label}",
-                build=build,
+                build=partial(row.build, window),
                 operands=values,
-                oracle=looped(window, shape, visit),
-                wrt=smooth,
+                oracle=looped(window, arrays[row.result].shape, row.visit),
+                wrt=wrt,
                 units=64,
             )
-
-    whole_x, whole_out = (BATCH, *space, c), (BATCH, *spots, OUT)
-    yield from of("patches", lambda x: windows.patches(x, window), (x,), p.shape, patches)
-    yield from of("fold", lambda p: windows.fold(p, space, window), (p,), whole_x, fold)
-    yield from of("conv", lambda x, k: conv.conv(x, k, window=window), (x, k), whole_out, convolve)
-    yield from of(
-        "conv_input", lambda g, k: conv.conv_input(g, k, space, window), (g, k), whole_x, conv_input
-    )
-    yield from of(
-        "conv_kernel",
-        lambda x, g: conv.conv_kernel(x, g, window=window),
-        (x, g),
-        k.shape,
-        conv_kernel,
-    )
-    yield from of(
-        "depthwise_conv",
-        lambda x, k: conv.depthwise_conv(x, k, window=window),
-        (x, k),
-        deep.shape,
-        depthwise,
-    )
-    yield from of(
-        "depthwise_input",
-        lambda g, k: conv.depthwise_input(g, k, space, window),
-        (deep, k),
-        whole_x,
-        depthwise_input,
-    )
-    yield from of(
-        "depthwise_kernel",
-        lambda x, g: conv.depthwise_kernel(x, g, window=window, multiplier=OUT),
-        (x, deep),
-        k.shape,
-        depthwise_kernel,
-    )
-    if window in POOLS:
-        small = normal(BATCH, *spots, c, seed=4)
-        yield from of(
-            "sum_pool", lambda x: pool.sum_pool(x, window=window), (x,), small.shape, sum_pool
-        )
-        yield from of(
-            "sum_unpool", lambda g: pool.sum_unpool(g, space, window), (small,), whole_x, sum_unpool
-        )
 
 
 def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
@@ -231,76 +252,68 @@ def in_turn(window: Window) -> Array:
     return array_of(values, shape, "int32")
 
 
+def _unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array, index: Array) -> None:
+    out[(n, *at)] += g[(n, *place)] * (index[(n, *place)] == i)
+
+
+def _pick(out: Array, n: int, place: Any, i: int, at: Any, x: Array, index: Array) -> None:
+    out[(n, *place)] += x[(n, *at)] * (index[(n, *place)] == i)
+
+
 def max_pool_cases(window: Window) -> Iterator[Case]:
-    """The maximum, and its two partners that follow an index."""
-    space, spots = SPACES[window], places(window)
-    x, small, index = (
-        spaced(BATCH, *space, CHANNELS),
-        normal(BATCH, *spots, CHANNELS),
-        chosen(window),
-    )
-
-    def unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array, index: Array) -> None:
-        out[(n, *at)] += g[(n, *place)] * (index[(n, *place)] == i)
-
-    def pick(out: Array, n: int, place: Any, i: int, at: Any, x: Array, index: Array) -> None:
-        out[(n, *place)] += x[(n, *at)] * (index[(n, *place)] == i)
-
-    def case(
-        name: str,
-        label: str,
-        build: Build,
-        operands: tuple[Array, ...],
-        oracle: Any,
-        smooth: bool = True,
-    ) -> Case:
-        return Case(
-            primitive=name,
-            label=f"{label_of(window)}{label}",
-            build=build,
-            operands=operands,
-            oracle=oracle,
-            wrt=(0,) if smooth else (),
-        )
-
-    def value(x: Any) -> Any:
-        return pool.max_pool(x, window=window).results[0]
-
-    def both(x: Any) -> Any:
-        return pool.max_pool(x, window=window).results
-
+    """The maximum, and where it is."""
+    x = spaced(BATCH, *SPACES[window], CHANNELS)
+    integers = whole(*x.shape, below=9) - 9
     special = whole(*x.shape, below=3).astype("float32")
     special[0, ..., 0] = np.where(special[0, ..., 0] == 0, math.nan, -math.inf)
-    yield case("max_pool", "", value, (x,), lambda x: pooled(window)(x)[0])
-    yield case("max_pool", "-index", both, (x,), pooled(window), smooth=False)
-    yield case("max_pool", "-special", both, (special,), pooled(window), smooth=False)
-    yield case(
-        "max_pool", "-integers", both, (whole(*x.shape, below=9) - 9,), pooled(window), smooth=False
+    yield Case(
+        primitive="max_pool",
+        label=label_of(window),
+        build=lambda x: pool.max_pool(x, window=window).results[0],
+        operands=(x,),
+        oracle=lambda x: pooled(window)(x)[0],
+        wrt=(0,),
     )
-    shape = (BATCH, *space, CHANNELS)
-    indices = {"": index}
+    for label, values in {"index": x, "special": special, "integers": integers}.items():
+        yield Case(
+            primitive="max_pool",
+            label=f"{label_of(window)}-{label}",
+            build=lambda x: pool.max_pool(x, window=window).results,
+            operands=(values,),
+            oracle=pooled(window),
+        )
+
+
+def index_cases(window: Window) -> Iterator[Case]:
+    """What follows an index: the cells that it chooses, and the adjoint of that."""
+    space, arrays = SPACES[window], _arrays(window)
+    small = normal(*arrays["pooled"].shape)
+    indices = {"": chosen(window)}
     if any(map(any, window.padding)):
         indices["-padding"] = in_turn(window)
     for label, at in indices.items():
-        yield case(
-            "unpool",
-            label,
-            lambda g, index: pool.unpool(g, index, space, window),
-            (small, at),
-            looped(window, shape, unpool),
+        yield Case(
+            primitive="unpool",
+            label=f"{label_of(window)}{label}",
+            build=lambda g, index: pool.unpool(g, index, space, window),
+            operands=(small, at),
+            oracle=looped(window, arrays["x"].shape, _unpool),
+            wrt=(0,),
         )
-        yield case(
-            "pool_pick",
-            label,
-            lambda x, index: pool.pool_pick(x, index, window=window),
-            (normal(*shape), at),
-            looped(window, small.shape, pick),
+        yield Case(
+            primitive="pool_pick",
+            label=f"{label_of(window)}{label}",
+            build=lambda x, index: pool.pool_pick(x, index, window=window),
+            operands=(arrays["x"], at),
+            oracle=looped(window, small.shape, _pick),
+            wrt=(0,),
         )
 
 
 CASES: list[Case] = [
     *(case for window in SPACES for case in window_cases(window)),
     *(case for window in POOLS for case in max_pool_cases(window)),
+    *(case for window in POOLS for case in index_cases(window)),
     Case(
         primitive="fold",
         label="sizes-from-another",
