@@ -12,7 +12,10 @@ CASES = "tests/prims/test_cases.py"
 GOLDEN = "tests/test_golden.py"
 PINS = "tests/prims/test_pins.py"
 CONFORMANCE = "tests/test_conformance.py"
-FUNCTION = "tests/test_function.py"
+FUNCTION = (
+    "tests/test_function.py tests/test_function_errors.py tests/test_function_memory.py"
+    " tests/test_function_threads.py"
+)
 RANDOM = "tests/test_random.py"
 SIZES = "tests/backend/test_sizes_at_run_time.py"
 SCANS = "tests/test_scans.py"
