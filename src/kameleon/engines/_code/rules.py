@@ -55,11 +55,12 @@ def _tuples(*counts: int) -> str:
 
 
 def along(text: str, kind: str = FRESH) -> Rule:
-    """A function of the operands and the attribute `axis`."""
+    """A function of the operands; AXIS and AXES stand for attributes, DTYPE for the result's."""
 
     def rule(e: Emitter, node: Node) -> None:
-        axis, dtype = node.attrs.get("axis"), node.dtype
-        line = text.replace("AXIS", literal(axis)).replace("DTYPE", word(dtype))
+        line = text.replace("DTYPE", word(node.dtype))
+        for name in ("axis", "axes"):
+            line = line.replace(name.upper(), literal(node.attrs.get(name)))
         e.emit(node, line, node.operands, kind)
 
     return rule
@@ -82,10 +83,6 @@ def sized(name: str) -> Rule:
         e.emit(node, f"{name}({{0}}, {{1}}, {size}, {axis_text(node)})", e.operands(node))
 
     return rule
-
-
-def product_of_others(e: Emitter, node: Node) -> None:
-    e.emit(node, f"product_of_others({{0}}, {literal(node.attrs['axes'])})", node.operands)
 
 
 def one_hot(e: Emitter, node: Node) -> None:
@@ -280,7 +277,7 @@ RULES: dict[str, Rule] = {
     "concatenate": concatenate,
     "slice": slice_,
     "unslice": unslice,
-    "product_of_others": product_of_others,
+    "product_of_others": along("product_of_others({0}, AXES)"),
     "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
     "minus_one_hot": minus_one_hot,

@@ -37,12 +37,6 @@ if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("tr
 _disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
 
 
-def _slope(name: str, more: tuple[Any, ...]) -> Callable[..., Any]:
-    """A gradient as a function that the compiler looks into."""
-    overload = getattr(torch.ops.aten, name).default
-    return lambda g, y: overload(g, y, *more)
-
-
 # What isn't for the compiler: NumPy's kernels, loops, and what looks at values.
 _OPAQUE = (*KERNELS, "check", "scan", "while_loop")
 
@@ -56,7 +50,7 @@ class CompiledEmitter(TorchEmitter):
         {
             **NAMESPACE,
             **{name: _disabled(NAMESPACE[name]) for name in _OPAQUE},
-            **{name: _slope(name, more) for name, more in SLOPES.items()},
+            **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
             "keep_where": lambda condition, x: torch.where(condition, x, 0),
             "keep_unless": lambda condition, x: torch.where(condition, 0, x),
             "choose": torch.where,

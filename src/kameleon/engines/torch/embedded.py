@@ -14,7 +14,8 @@ from .tensors import as_numpy, shared
 # Primitives for which the processor has these kernels. Elsewhere, and for bfloat16, which NumPy
 # hasn't, they're expanded.
 BORROWED = (
-    "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold"
+    "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold "
+    "sparse_dense_dot"
 ).split()
 
 

@@ -100,7 +100,7 @@ def _relu_slope(node: Node) -> Iterator[Fusion]:
     ):
         y = condition.operands[0]
         if _is(y, "relu"):
-            yield Fusion("threshold_backward({0}, {1}{out})", (g, y), (condition,), (0, 1))
+            yield Fusion("threshold_backward({0}, {1}, 0{out})", (g, y), (condition,), (0, 1))
 
 
 def _products(node: Node) -> Iterator[Fusion]:

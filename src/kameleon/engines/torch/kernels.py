@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -16,9 +16,6 @@ from .tensors import TORCH
 Tensor = torch.Tensor
 
 broadcast_shapes = np.broadcast_shapes  # PyTorch's takes twelve times as long
-broadcast_tensors: Callable[..., Sequence[Tensor]] = torch.broadcast_tensors
-
-INDEX_DTYPES = (torch.int32, torch.int64)
 
 
 # Elementwise -------------------------------------------------------------------------------
@@ -118,12 +115,8 @@ def as_index(index: Tensor) -> Tensor:
 
 def check_index(index: Tensor, size: int) -> None:
     """Indices must lie in [0, size). The processor's functions look for themselves."""
-    if not index.is_cpu and index.numel():
-        within_range(index, size)
-
-
-def within_range(index: Tensor, size: int) -> None:
-    """Indices, of which there are some, must lie in [0, size)."""
+    if index.is_cpu or not index.numel():
+        return
     low, high = (int(x) for x in torch.aminmax(index))
     if low < 0 or high >= size:
         bad = low if low < 0 else high
@@ -133,7 +126,7 @@ def within_range(index: Tensor, size: int) -> None:
 def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """Slices of x at `index`."""
     check_index(index, x.shape[axis])
-    if index.dtype not in INDEX_DTYPES:
+    if index.dtype not in (torch.int32, torch.int64):
         index = index.to(torch.int64)
     if index.dim() == 1:
         return torch.index_select(x, axis, index)

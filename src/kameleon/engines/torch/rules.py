@@ -16,28 +16,11 @@ from .._code.rules import along, axis_text, dims_text, same, unary, windowed
 from .._literal import literal, word
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
+from .namespace import FUNCTIONS
 from .tensors import STORAGE
 
 # Elementwise -------------------------------------------------------------------------------
 
-# By primitive, PyTorch's function.
-FUNCTIONS = {
-    **{
-        name: name
-        for name in (
-            "neg abs exp expm1 log log1p sqrt sin cos tanh floor ceil round sigmoid logical_not add"
-            " sub mul div pow maximum minimum eq ne lt le gt ge logical_and logical_or"
-        ).split()
-    },
-    "floor_div": "floor_divide",
-    "mod": "remainder",
-    "bit_not": "bitwise_not",
-    "bit_and": "bitwise_and",
-    "bit_or": "bitwise_or",
-    "bit_xor": "bitwise_xor",
-    "shift_left": "bitwise_left_shift",
-    "shift_right": "bitwise_right_shift",
-}
 # PyTorch leaves these to MKL row by row where rows don't lie one behind the other, and MKL shares
 # each row among its threads: copying them first takes half the time.
 ROW_BY_ROW = {"exp", "log", "sqrt", "sin", "cos", "tanh"}
@@ -62,12 +45,6 @@ def _has_gaps(node: Node) -> bool:
     return node.primitive.name == "slice" and node.shape[1:] != node.operands[0].shape[1:]
 
 
-def _softplus(e: Emitter, node: Node) -> None:
-    """PyTorch gives x itself above a threshold: here one at which log(1 + exp(x)) is x."""
-    threshold = 700.0 if node.dtype == "float64" else 80.0
-    e.emit(node, f"softplus({{0}}, 1.0, {threshold})", node.operands)
-
-
 def _select(e: Emitter, node: Node) -> None:
     if e.fused(node):
         return
@@ -85,14 +62,6 @@ def _select(e: Emitter, node: Node) -> None:
     e.emit(node, text, args, reusable=[i for i in full if i], dims=dims)
 
 
-def _cast(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}.to({word(node.dtype)})", node.operands)
-
-
-def _bitcast(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}.view({word(node.dtype)})", node.operands, VIEW)
-
-
 # Sizes and movement ------------------------------------------------------------------------
 
 
@@ -107,10 +76,6 @@ def _iota(e: Emitter, node: Node) -> None:
     axis, dtype, hole = axis_text(node), word(node.dtype), len(node.operands)
     text = f"iota({dims_text(node, 0)}, {axis}, {dtype}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), e.constant(e.device)], LOOSE)
-
-
-def _reverse(e: Emitter, node: Node) -> None:
-    e.emit(node, f"flip({{0}}, {literal(node.attrs['axes'])})", node.operands)
 
 
 def _pad(e: Emitter, node: Node) -> None:
@@ -138,10 +103,6 @@ def _sum(e: Emitter, node: Node) -> None:
     e.emit(node, f"sum({{0}}{_axes_text(node)}{dtype})", node.operands)
 
 
-def _prod(e: Emitter, node: Node) -> None:
-    e.emit(node, f"prod({{0}}, {literal(node.attrs['axes'])}, {word(node.dtype)})", node.operands)
-
-
 def _reduce(function: str) -> Rule:
     return lambda e, node: e.emit(node, f"{function}({{0}}{_axes_text(node)})", node.operands)
 
@@ -152,14 +113,6 @@ def _position(function: str, more: str = "") -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         operand = "{0}.view(uint8)" if node.operands[0].dtype.is_bool else "{0}"
         e.emit(node, f"{function}({operand}, dim={axis_text(node)}{more})", node.operands)
-
-    return rule
-
-
-def _cumulative(function: str) -> Rule:
-    def rule(e: Emitter, node: Node) -> None:
-        text = f"{function}({{0}}, {axis_text(node)}, dtype={word(node.dtype)})"
-        e.emit(node, text, node.operands)
 
     return rule
 
@@ -180,20 +133,21 @@ RULES: dict[str, Rule] = {
     "square": unary("mul({0}, {0}{out})"),
     "is_nan": unary("isnan({0})"),
     "relu": unary("clamp_min({0}, 0{out})"),
-    "softplus": _softplus,
+    # PyTorch gives x itself above a threshold: here one at which log(1 + exp(x)) is x.
+    "softplus": along("softplus({0}, 1.0, 80.0)"),
     "softmax": along("softmax({0}, AXIS{out})"),
     "log_softmax": along("log_softmax({0}, AXIS{out})"),
     "select": _select,
-    "cast": _cast,
-    "bitcast": _bitcast,
+    "cast": along("{0}.to(DTYPE)"),
+    "bitcast": along("{0}.view(DTYPE)", VIEW),
     "size": lambda e, node: e.slot(node),
     "broadcast_to": _broadcast,
     "iota": _iota,
-    "reverse": _reverse,
+    "reverse": along("flip({0}, AXES)"),
     "pad": _pad,
     "slice": _slice,
     "reduce_sum": _sum,
-    "reduce_prod": _prod,
+    "reduce_prod": along("prod({0}, AXES, DTYPE)"),
     "reduce_max": _reduce("amax"),
     "reduce_min": _reduce("amin"),
     "reduce_any": _reduce("any"),
@@ -201,8 +155,8 @@ RULES: dict[str, Rule] = {
     "argmax": _position("argmax"),
     "argmin": _position("argmin"),
     "argsort": _position("argsort", ", stable=True"),
-    "cumsum": _cumulative("cumsum"),
-    "cumprod": _cumulative("cumprod"),
+    "cumsum": along("cumsum({0}, AXIS, dtype=DTYPE)"),
+    "cumprod": along("cumprod({0}, AXIS, dtype=DTYPE)"),
     "contract": contract,
     "conv": windowed("conv({0}, {1}, (MOVES))"),
     "conv_input": windowed("conv_input({0}, {1}, SPACE, (MOVES))"),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ...ir.program import Graph
-from ...ir.types import DTYPES, DType, TensorType, as_dtype
+from ...ir.types import DTYPES, DType, TensorType
 from ...kernels.arrays import mismatch
 from .._agreement import Agreement
 from .._fixed_arity import between_arrays
@@ -57,7 +57,9 @@ def as_numpy(tensor: Any) -> Any:
         pass
     tensor = tensor.detach().cpu()
     if tensor.dtype is torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(np.dtype(as_numpy_bfloat16()))
+        import ml_dtypes  # the package that lets NumPy know it
+
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return tensor.resolve_neg().numpy()
 
 
@@ -82,18 +84,9 @@ def between(
     )
 
 
-def as_numpy_bfloat16() -> Any:
-    """NumPy's dtype for bfloat16, of the package that has it."""
-    import ml_dtypes
-
-    return ml_dtypes.bfloat16
-
-
 def type_of(value: Any) -> TensorType | None:
     """The type of a dense tensor; None for anything else."""
     if not isinstance(value, TYPE) or value.layout is not torch.strided:
         return None
     dtype = NAMES.get(value.dtype)
-    if dtype is None:
-        return None
-    return TensorType(tuple(value.shape), as_dtype(dtype))
+    return None if dtype is None else TensorType(tuple(value.shape), dtype)
