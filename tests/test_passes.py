@@ -19,11 +19,13 @@ from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify
 from kameleon.prims.control import run_scan
 from kameleon.prims.elementwise import add
+from kameleon.prims.filling import zeros
 from kameleon.prims.linalg import contract, is_of_matrices
+from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.transform import arithmetic, contraction
+from kameleon.transform import arithmetic, choices, contraction
 from kameleon.transform.carriers import in_carriers
 from kameleon.transform.half import half_in_single
 from kameleon.transform.loops import with_steps
@@ -152,6 +154,26 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
         changed, counted = populated(graph, {"conv": ALL})
         assert sum(n.primitive.name == "cond" for n in changed.nodes) == conditions
         assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_is_dropped_by_a_choice_leaves_nothing(dtype: str, swapped: bool) -> None:
+    x = np.resize(np.array([1.5, np.inf, -np.inf, np.nan, -0.0, -2.0, 5e-324], dtype), 2048)
+    condition = np.arange(2048) % 3 == 0
+    for shape in ((2048,), (None,), (8,)):
+        inputs = [input_node(TensorType(shape, as_dtype(d))) for d in ("bool", dtype)]
+        options = [inputs[1], zeros(dims_of(inputs[1]), dtype)]
+        if swapped:
+            options.reverse()
+        graph = Graph(inputs, [REGISTRY["select"](inputs[0], *options)])
+        changed = simplify(graph, lambda node: not choices.keeps_or_drops(node))
+        names = {node.primitive.name for node in changed.nodes}
+        assert ("select" in names) == (shape == (8,))
+        verify(changed)
+        feeds = [v[: shape[0]] for v in (condition, x)]
+        (got,), (want,) = values(changed, feeds), values(graph, feeds)
+        np.testing.assert_array_equal(got.view(np.uint8), want.view(np.uint8))
 
 
 def stacked(layers: int) -> Graph:

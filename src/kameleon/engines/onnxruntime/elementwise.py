@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ir.node import Node
 from ...prims.division import divides_safely
+from ...transform.choices import keeps_or_drops
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES
@@ -110,12 +111,8 @@ def _cast(lo: L, node: Node, x: str) -> str:
 
 
 def _bitcast(lo: L, node: Node, x: str) -> Any:
-    source = node.operands[0].dtype
-    if source.is_bool:
-        x, source = lo.cast(x, "uint8"), "uint8"  # type: ignore[assignment]
-    if node.dtype.is_bool:
-        return lo.cast(lo.op("BitCast", x, to=ONNX_TYPES["uint8"]), "bool")
-    return x if source == node.dtype else lo.op("BitCast", x, to=ONNX_TYPES[node.dtype])
+    same = node.operands[0].dtype == node.dtype
+    return x if same else lo.op("BitCast", x, to=ONNX_TYPES[node.dtype])
 
 
 # Numbers -----------------------------------------------------------------------------------
@@ -191,4 +188,5 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,
+    "select": lambda node: not keeps_or_drops(node),
 }
