@@ -156,6 +156,11 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
         assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
 
 
+def takes_all_but_such_choices(node: Node) -> bool:
+    """As for an engine that has no choices but with branches."""
+    return node.primitive.name != "select" or not choices.needs_no_branch(node)
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_is_dropped_by_a_choice_leaves_nothing(dtype: str, swapped: bool) -> None:
@@ -167,13 +172,25 @@ def test_what_is_dropped_by_a_choice_leaves_nothing(dtype: str, swapped: bool) -
         if swapped:
             options.reverse()
         graph = Graph(inputs, [REGISTRY["select"](inputs[0], *options)])
-        changed = simplify(graph, lambda node: not choices.keeps_or_drops(node))
+        changed = simplify(graph, takes_all_but_such_choices)
         names = {node.primitive.name for node in changed.nodes}
         assert ("select" in names) == (shape == (8,))
         verify(changed)
         feeds = [v[: shape[0]] for v in (condition, x)]
         (got,), (want,) = values(changed, feeds), values(graph, feeds)
         np.testing.assert_array_equal(got.view(np.uint8), want.view(np.uint8))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_small_integers_are_chosen_without_a_branch(dtype: str) -> None:
+    condition = np.arange(2048) % 3 == 0
+    a, b = (np.arange(2048).astype(dtype) * np.array(k, dtype) for k in (3, 7))
+    inputs = [input_node(TensorType((None,), as_dtype(d))) for d in ("bool", dtype, dtype)]
+    graph = Graph(inputs, [REGISTRY["select"](*inputs)])
+    changed = simplify(graph, takes_all_but_such_choices)
+    assert "select" not in {node.primitive.name for node in changed.nodes}
+    verify(changed)
+    np.testing.assert_array_equal(values(changed, [condition, a, b])[0], np.where(condition, a, b))
 
 
 def stacked(layers: int) -> Graph:

@@ -18,7 +18,7 @@ def harmful(b: Node) -> Node:
 
 def divides_safely(node: Node) -> bool:
     """Whether a division or a remainder is of floats, or its divisor is surely not `harmful`: it's
-    a constant, or select(harmful(x), 1, x).
+    a constant, or is guarded.
     """
     b = node.operands[1]
     if b.dtype.is_float:
@@ -26,7 +26,11 @@ def divides_safely(node: Node) -> bool:
     array = known_array(b)
     if array is not None:
         return not np.isin(array.astype("int64"), (0, -1)).any()
-    b = bare(b)
+    return is_guarded(bare(b))
+
+
+def is_guarded(b: Node) -> bool:
+    """Whether a divisor is select(harmful(x), 1, x)."""
     if b.primitive.name != "select" or known_number(b.operands[1]) != 1:
         return False
     test, _, x = map(bare, b.operands)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.node import Node
 from ...prims.division import divides_safely
-from ...transform.choices import keeps_or_drops
+from ...transform.choices import needs_no_branch
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES
@@ -188,5 +188,5 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,
-    "select": lambda node: not keeps_or_drops(node),
+    "select": lambda node: not needs_no_branch(node),
 }
