@@ -17,6 +17,7 @@ from kameleon.ir.node import ITEM, REGISTRY, Node
 from kameleon.ir.program import Graph, bodies
 from kameleon.ir.types import TensorType, as_dtype
 from kameleon.ir.verify import verify
+from kameleon.prims.choices import needs_no_branch
 from kameleon.prims.control import run_scan
 from kameleon.prims.elementwise import add
 from kameleon.prims.filling import zeros
@@ -25,7 +26,7 @@ from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.transform import arithmetic, choices, contraction
+from kameleon.transform import arithmetic, contraction
 from kameleon.transform.carriers import in_carriers
 from kameleon.transform.half import half_in_single
 from kameleon.transform.loops import with_steps
@@ -158,7 +159,7 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
 
 def takes_all_but_such_choices(node: Node) -> bool:
     """As for an engine that has no choices but with branches."""
-    return node.primitive.name != "select" or not choices.needs_no_branch(node)
+    return node.primitive.name != "select" or not needs_no_branch(node)
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir.node import Node
+from ...prims.choices import needs_no_branch
 from ...prims.division import divides_safely
-from ...transform.choices import needs_no_branch
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES

@@ -1,0 +1,33 @@
+"""What is known of choices: which ones arithmetic does without a branch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir.node import Node
+from ..ir.types import FLOAT32, FLOAT64, INT32, INT64
+from .constants import known_array
+from .division import is_guarded
+
+# Integers of the size of floats.
+BITS = {FLOAT32: INT32, FLOAT64: INT64}
+# Of fewer elements it isn't worth three more nodes.
+LARGE = 1024
+
+
+def needs_no_branch(node: Node) -> bool:
+    """Whether a choice, of many elements, is between integers of 8 bits or a float and 0. (What
+    guards a divisor stays: it's known by its form.)
+    """
+    _, a, b = node.operands
+    if node.type.is_static and np.prod(np.array(node.shape)) < LARGE:
+        return False
+    if node.dtype.is_integer:
+        return node.dtype.itemsize == 1 and not is_guarded(node)
+    return node.dtype in BITS and (is_zero(a) or is_zero(b))
+
+
+def is_zero(x: Node) -> bool:
+    """Whether all bits are 0 for sure, also that of the sign."""
+    known = known_array(x)
+    return known is not None and known.size == 1 and not any(known.tobytes())
