@@ -6,11 +6,12 @@ A flag is a bool that is true where a check failed. Those in bodies are carried 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ..errors import EvaluationError
 from ..ir.context import built_for
 from ..ir.leaves import input_node
 from ..ir.node import ITEM, Node
@@ -71,6 +72,19 @@ INDICES: dict[str, Callable[[Node], tuple[Node, Size]]] = {
         size_of(n.operands[1], n.attrs["axis"]),
     ),
 }
+
+
+def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
+    """The results without the last one, the vector of flags.
+
+    Raises:
+        EvaluationError: a check failed.
+    """
+    *outputs, vector = results
+    failed = np.asarray(vector)
+    if failed.any():
+        raise EvaluationError(flags[int(failed.argmax())].message)
+    return outputs
 
 
 class _Flagging:

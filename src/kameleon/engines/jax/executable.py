@@ -13,14 +13,14 @@ from jax import lax
 
 from ..._locks import lock
 from ...analysis.extrema import compared_with_their_extrema
-from ...errors import EvaluationError, RecompilationWarning
+from ...errors import RecompilationWarning
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
 from ...ir.text import text_of
 from ...prims.precision import has_half
 from ...prims.shaping import shape_inputs
 from .._base import Executable
-from .._flags import flagged
+from .._flags import checked, flagged
 from .arrays import between, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
@@ -64,7 +64,7 @@ class JaxExecutable(Executable):
     def _run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         results = self._variant(arguments) if self._direct is None else self._direct(*arguments)
         _block_until_ready(arguments, results)
-        return self._checked(results) if self.flags else results
+        return checked(results, self.flags) if self.flags else results
 
     def _variant(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Call the code for the numbers that decide shapes."""
@@ -75,13 +75,6 @@ class JaxExecutable(Executable):
         if self._large_values is None:
             self._large_values = [jax.device_put(n.attrs["value"].array) for n in self._large]
         return found(*[arguments[i] for i in self._traced], *self._large_values)
-
-    def _checked(self, results: Sequence[Any]) -> Sequence[Any]:
-        *outputs, vector = results
-        failed = np.asarray(vector)
-        if failed.any():
-            raise EvaluationError(self.flags[int(failed.argmax())].message)
-        return outputs
 
     # Making code ------------------------------------------------------------------------------
 

@@ -22,8 +22,7 @@ def several(
     lo: L, types: Sequence[TensorType], kind: str, *inputs: str, **attrs: Any
 ) -> tuple[str, ...]:
     """An operator with results of these types."""
-    result = lo.op(kind, *inputs, outputs=len(types), **attrs)
-    names = (result,) if len(types) == 1 else result
+    names = lo.writer.ops(kind, *inputs, outputs=len(types), **attrs)
     lo.writer.declare(names, types)
     return names
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from ...errors import FOREIGN, EngineError, EvaluationError
+from ...errors import FOREIGN, EngineError
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import DTYPES, TensorType
@@ -18,7 +18,7 @@ from ...prims.sizes import size_origin
 from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view
-from .._flags import Flag, flagged
+from .._flags import Flag, checked, flagged
 from .._lowering import Rule
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
@@ -66,8 +66,9 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class _Executable(Executable):
-    """A session and its model, the names of what goes in and comes out, what inputs agree in, and
-    by name the large constants: they're given to each call, and never copied."""
+    """A session and its model, the names of what goes in and comes out, what inputs agree in, by
+    name the large constants, which are given to each call and never copied, and of what checks
+    the last output says whether they failed."""
 
     def __init__(
         self,
@@ -77,10 +78,11 @@ class _Executable(Executable):
         outputs: list[str],
         agree: Callable[..., Any] | None,
         large: Mapping[str, Any],
+        flags: Sequence[Flag],
     ):
         self._session, self._inputs, self._outputs = session, inputs, outputs
         self._model, self._large = model, dict(large)
-        self._agree = agree
+        self._agree, self._flags = agree, flags
         # The session's own `run` looks at each input again, in Python.
         self._run = getattr(session, "_sess", session).run
         self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
@@ -103,7 +105,7 @@ class _Executable(Executable):
         if self._large:
             feed |= self._large
         results: list[Any] = self._run(self._outputs, feed, self._options)
-        return results
+        return checked(results, self._flags) if self._flags else results
 
     @property
     def source(self) -> str:
@@ -120,25 +122,6 @@ class _Nothing(Executable):
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         return []
-
-
-class _Checked(Executable):
-    """The last output says which checks failed."""
-
-    def __init__(self, inner: Executable, flags: Sequence[Flag]):
-        self._inner, self._flags = inner, flags
-
-    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`."""
-        *results, failed = self._inner(arguments)
-        if failed.any():
-            raise EvaluationError(self._flags[int(failed.argmax())].message)
-        return results
-
-    @property
-    def source(self) -> str:
-        """The model in ONNX's own notation."""
-        return self._inner.source
 
 
 class OnnxRuntimeEngine(Engine):
@@ -173,10 +156,10 @@ class OnnxRuntimeEngine(Engine):
         static = all(x.type.is_static for x in graph.inputs)
         session = _session(model, writer.shared.lines, static)
         check = agreed.check if agreed else None
-        made = _Executable(session, model, names, outputs, check, writer.shared.large)
+        made = _Executable(session, model, names, outputs, check, writer.shared.large, flags)
         if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
             made.short = made.between_arrays
-        return _Checked(made, flags) if flags else made
+        return made
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy: arrays on this engine are NumPy's; users may also bring OrtValues."""

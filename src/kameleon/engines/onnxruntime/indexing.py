@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,8 +30,13 @@ def _index(lo: L, index: Node) -> str:
         return x
     dtype = "int32" if index.dtype == "int32" else "int64"
     none = lo.scalar(np.iinfo(dtype).max, dtype)
-    result: str = lo.op("Where", lo.op("Less", x, lo.scalar(0, dtype)), none, x)
-    return result
+    return lo.op("Where", lo.op("Less", x, lo.scalar(0, dtype)), none, x)
+
+
+def _wide_index(lo: L, index: Node) -> str:
+    """Such indices as int64."""
+    x = _index(lo, index)
+    return lo.cast(x, "int64") if index.dtype == "int32" else x
 
 
 def _is_plain(index: Node) -> bool:
@@ -50,23 +54,11 @@ def _gather(lo: L, node: Node, x: str, index: str) -> Any:
     return lo.op("Gather", x, _index(lo, node.operands[1]), axis=node.attrs["axis"])
 
 
-def _in_step(lo: L, index: str, a: Node, b: Node, axes: Sequence[int]) -> Any:
-    """The index; an error at run time unless sizes that must be equal are."""
-    for i in axes:
-        if not lo.same_size(a, i, b, i):
-            index = lo.op("Add", index, lo.zero_if_equal(lo.dim(a, i), lo.dim(b, i)))
-    return index
-
-
 def _take_along(lo: L, node: Node, x: str, index: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands
-    others = [i for i in range(len(a.shape)) if i != axis]
-    where = _as_int64(lo, _index(lo, b), b)
-    return lo.op("GatherElements", x, _in_step(lo, where, a, b, others), axis=axis)
-
-
-def _as_int64(lo: L, x: str, index: Node) -> str:
-    return lo.cast(x, "int64") if index.dtype == "int32" else x
+    others = [(i, i) for i in range(len(a.shape)) if i != axis]
+    where = lo.in_step(_wide_index(lo, b), a, b, others)
+    return lo.op("GatherElements", x, where, axis=axis)
 
 
 def _sized(lo: L, node: Node) -> Any:
@@ -79,7 +71,7 @@ def _scatter_add(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     rank, count = len(operand.shape), len(at.shape)
     middle = range(axis, axis + count)
     others = [i for i in range(rank) if i not in middle]
-    where = lo.op("Unsqueeze", _as_int64(lo, _index(lo, at), at), lo.ints(-1))
+    where = lo.op("Unsqueeze", _wide_index(lo, at), lo.ints(-1))
     dims = [_sized(lo, node), *lo.dims_of(operand, others)]
     zeros, g = lo.filled(0, node.dtype, dims), lo.transpose(g, [*middle, *others])
     total = lo.op("ScatterND", zeros, where, g, reduction="add")
@@ -90,20 +82,15 @@ def _put_along(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands[:2]
     dims = lo.dims_of(a, range(len(a.shape)))
     dims[axis] = _sized(lo, node)
-    where = _as_int64(lo, _index(lo, b), b)
-    where = _in_step(lo, where, a, b, range(len(a.shape)))
+    where = lo.in_step(_wide_index(lo, b), a, b, [(i, i) for i in range(len(a.shape))])
     zeros = lo.filled(0, node.dtype, dims)
     return lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
 
 
 def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands
-    where = _as_int64(lo, _index(lo, b), b)
-    for i in range(len(b.shape)):
-        j = i + (i >= axis)
-        if not lo.same_size(a, j, b, i):
-            where = lo.op("Add", where, lo.zero_if_equal(lo.dim(a, j), lo.dim(b, i)))
-    where = lo.op("Unsqueeze", where, lo.ints(axis))
+    axes = [(i + (i >= axis), i) for i in range(len(b.shape))]
+    where = lo.op("Unsqueeze", lo.in_step(_wide_index(lo, b), a, b, axes), lo.ints(axis))
     less = lo.op("Expand", lo.scalar(-1, node.dtype), lo.op("Shape", where))
     return lo.op("ScatterElements", p, where, less, axis=axis, reduction="add")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class OnnxLowering(Lowering):
     def __init__(self, graph: Graph, arguments: Sequence[str], writer: Writer):
         super().__init__(graph, arguments)
         self.writer = writer
-        self.op = writer.op
+        self.op, self.scalar, self.ints = writer.op, writer.scalar, writer.ints
         self._uses: Counter[Node] | None = None
 
     # What the walk asks for --------------------------------------------------------------------
@@ -76,20 +76,11 @@ class OnnxLowering(Lowering):
                 params.append(typed(name, node.dtype, None))
         return type(self)(graph, names, writer), names, params
 
-    # Operators and numbers -----------------------------------------------------------------------
+    # Values --------------------------------------------------------------------------------------
 
     def cast(self, x: str, dtype: str) -> str:
         """x as `dtype`."""
-        result: str = self.op("Cast", x, to=ONNX_TYPES[dtype])
-        return result
-
-    def scalar(self, value: Any, dtype: str) -> str:
-        """A constant number."""
-        return self.writer.scalar(value, dtype)
-
-    def ints(self, *values: int) -> str:
-        """A constant int64 vector."""
-        return self.writer.ints(*values)
+        return self.op("Cast", x, to=ONNX_TYPES[dtype])
 
     # Sizes ---------------------------------------------------------------------------------------
 
@@ -102,13 +93,11 @@ class OnnxLowering(Lowering):
             return self.ints(int(node.attrs["value"].array))
         if node.primitive.name == "size":
             return self.axis(self.value(node.operands[0]), node.attrs["axis"])
-        result: str = self.op("Reshape", self.cast(self.value(size), "int64"), self.ints(1))
-        return result
+        return self.op("Reshape", self.cast(self.value(size), "int64"), self.ints(1))
 
     def axis(self, value: str, axis: int) -> str:
         """The size of an axis of a value, as an int64 vector of one element."""
-        result: str = self.op("Shape", value, start=axis, end=axis + 1)
-        return result
+        return self.op("Shape", value, start=axis, end=axis + 1)
 
     def extents(self, shape: Shape, sizes: Sequence[Node]) -> str:
         """A shape attribute, with size operands in place of each None, as an int64 vector."""
@@ -130,8 +119,7 @@ class OnnxLowering(Lowering):
             pieces.append(self.ints(*known))
         if len(pieces) == 1:
             return pieces[0]
-        result: str = self.op("Concat", *pieces, axis=0)
-        return result
+        return self.op("Concat", *pieces, axis=0)
 
     def dim(self, node: Node, axis: int) -> int | str:
         """The size of an axis: an int, or else an int64 vector of one element."""
@@ -153,9 +141,12 @@ class OnnxLowering(Lowering):
             return known
         return total if known == 1 else self.op("Mul", total, self.ints(known))
 
-    def same_size(self, a: Node, i: int, b: Node, j: int) -> bool:
-        """Whether two axes are known to have the same size."""
-        return bool(self.sizes.of(a, i) == self.sizes.of(b, j))
+    def in_step(self, x: str, a: Node, b: Node, axes: Iterable[tuple[int, int]]) -> str:
+        """Integers; an error at run time unless such axes of a and b have equal sizes."""
+        for i, j in axes:
+            if self.sizes.of(a, i) != self.sizes.of(b, j):
+                x = self.op("Add", x, self.zero_if_equal(self.dim(a, i), self.dim(b, j)))
+        return x
 
     def zero_if_equal(self, a: int | str, b: int | str) -> str:
         """An int64 vector [0]; an error at run time where two sizes differ.
@@ -165,26 +156,22 @@ class OnnxLowering(Lowering):
         """
         a, b = (self.ints(x) if isinstance(x, int) else x for x in (a, b))
         off = self.op("Sub", a, b)
-        result: str = self.op("Gather", self.ints(0), self.op("Mul", off, off))
-        return result
+        return self.op("Gather", self.ints(0), self.op("Mul", off, off))
 
     def reshape(self, x: str, dims: Sequence[Any]) -> str:
         """x in the shape of ints, size operands, and vectors."""
-        result: str = self.op("Reshape", x, self.joined(dims), allowzero=1)
-        return result
+        return self.op("Reshape", x, self.joined(dims), allowzero=1)
 
     def transpose(self, x: str, perm: Sequence[int]) -> str:
         """x with its axes in another order."""
         perm = list(perm)
         if perm == sorted(perm):
             return x
-        result: str = self.op("Transpose", x, perm=perm)
-        return result
+        return self.op("Transpose", x, perm=perm)
 
     def filled(self, value: Any, dtype: str, dims: Sequence[Any]) -> str:
         """A number in each element of a new value."""
-        result: str = self.op("Expand", self.scalar(value, dtype), self.joined(dims))
-        return result
+        return self.op("Expand", self.scalar(value, dtype), self.joined(dims))
 
 
 def known_product(shape: Shape) -> Dim:

@@ -65,7 +65,7 @@ class Writer:
         self.outer = outer
         self.shared: Shared = outer.shared if outer else Shared()
         self._lines: list[_Line] = []
-        self._known: dict[Any, Any] = {}
+        self._known: dict[Any, tuple[str, ...]] = {}
         self._own: set[str] = set()
         self._declared: dict[str, TensorType] = {}
 
@@ -94,8 +94,12 @@ class Writer:
         """A constant int64 vector."""
         return self.constant(np.array(values, np.int64))
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attrs: Any) -> Any:
-        """Apply an operator; gives the name of its result, or a tuple of `outputs` names.
+    def op(self, kind: str, *inputs: str, **attrs: Any) -> str:
+        """Apply an operator; gives the name of its result."""
+        return self.ops(kind, *inputs, outputs=1, **attrs)[0]
+
+    def ops(self, kind: str, *inputs: str, outputs: int, **attrs: Any) -> tuple[str, ...]:
+        """Apply an operator; gives the names of its results.
 
         Bodies among the attributes are given as `Body`.
         """
@@ -106,7 +110,7 @@ class Writer:
             found = self._find(key)
             if found is not None:
                 return found
-        names = [self.shared.name() for _ in range(outputs)]
+        names = tuple(self.shared.name() for _ in range(outputs))
         plain = {k: v.proto if k in bodies else v for k, v in attrs.items()}
         self.shared.opset = max(self.shared.opset, LATER.get(kind, OPSET))
         self.shared.lines += 1
@@ -114,16 +118,15 @@ class Writer:
         reads = frozenset(inputs).union(*(b.captured for b in bodies.values()))
         self._lines.append(_Line(proto, reads))
         self._own.update(names)
-        result: Any = names[0] if outputs == 1 else tuple(names)
         if key is not None:
-            self._known[key] = result
-        return result
+            self._known[key] = names
+        return names
 
     def declare(self, names: Sequence[str], types: Sequence[TensorType]) -> None:
         """Say what ONNX doesn't infer: the ranks of what loops give, which other loops need."""
         self._declared.update(zip(names, types, strict=True))
 
-    def _find(self, key: Any) -> Any:
+    def _find(self, key: Any) -> tuple[str, ...] | None:
         writer: Writer | None = self
         while writer is not None:
             if key in writer._known:

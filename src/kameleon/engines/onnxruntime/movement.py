@@ -21,6 +21,11 @@ FLOATS = frozenset(("float32", "float64"))
 SMALL = 4096
 
 
+def _with(kind: str, attribute: str) -> Rule:
+    """The operator that has this attribute, too."""
+    return lambda lo, node, *xs: lo.op(kind, *xs, **{attribute: node.attrs[attribute]})
+
+
 # Shape of the result given -----------------------------------------------------------------
 
 
@@ -83,10 +88,6 @@ def _iota(lo: L, node: Node, *sizes: str) -> Any:
 
 
 # Permutations and parts --------------------------------------------------------------------
-
-
-def _transpose(lo: L, node: Node, x: str) -> Any:
-    return lo.op("Transpose", x, perm=list(node.attrs["perm"]))
 
 
 def _slice(lo: L, node: Node, x: str) -> Any:
@@ -185,10 +186,6 @@ def times(lo: L, a: Any, factor: int) -> Any:
     return a if factor == 1 else lo.op("Mul", a, lo.ints(factor))
 
 
-def _concatenate(lo: L, node: Node, *xs: str) -> Any:
-    return lo.op("Concat", *xs, axis=node.attrs["axis"])
-
-
 # Reductions --------------------------------------------------------------------------------
 
 
@@ -257,8 +254,7 @@ def _of_some(lo: L, node: Node, found: str) -> str:
         return found
     none = lo.cast(lo.op("Equal", count, lo.ints(0)), "int64")
     shape = lo.op("Add", lo.op("Shape", found), lo.zero_if_equal(none, 0))
-    result: str = lo.op("Reshape", found, shape, allowzero=1)
-    return result
+    return lo.op("Reshape", found, shape, allowzero=1)
 
 
 def _logic(kind: str) -> Rule:
@@ -305,7 +301,7 @@ def _argsort(lo: L, node: Node, x: str) -> Any:
 
 
 def _order(lo: L, x: str, count: str, axis: int) -> Any:
-    return lo.op("TopK", x, count, outputs=2, axis=axis, largest=0, sorted=1)[1]
+    return lo.writer.ops("TopK", x, count, outputs=2, axis=axis, largest=0, sorted=1)[1]
 
 
 def _cumulative(kind: str) -> Rule:
@@ -320,12 +316,14 @@ RULES: dict[str, Rule] = {
     "reshape": _reshape,
     "broadcast_to": _broadcast,
     "iota": _iota,
-    "transpose": _transpose,
+    "transpose": _with("Transpose", "perm"),
     "slice": _slice,
     "unslice": _unslice,
     "reverse": _reverse,
     "pad": _pad,
-    "concatenate": _concatenate,
+    "concatenate": _with("Concat", "axis"),
+    "softmax": _with("Softmax", "axis"),
+    "log_softmax": _with("LogSoftmax", "axis"),
     "reduce_sum": _reduce("ReduceSum", _integer_sum),
     "reduce_prod": _reduce("ReduceProd", _integer_product),
     "reduce_max": _extremum("ReduceMax", "ArgMax"),

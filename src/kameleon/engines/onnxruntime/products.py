@@ -46,13 +46,9 @@ def _contract(lo: L, node: Node, x: str, y: str) -> Any:
 def _in_step(lo: L, node: Node, right: str) -> Any:
     """The right factors; an error at run time where there aren't as many as left ones."""
     (a, b), batch = node.operands, node.attrs["batch"][0]
-    doubtful = [i for i in batch if not lo.same_size(a, i, b, i)]
-    if not doubtful:
-        return right
     shape = lo.op("Shape", right)
-    for i in doubtful:
-        shape = lo.op("Add", shape, lo.zero_if_equal(lo.dim(a, i), lo.dim(b, i)))
-    return lo.op("Reshape", right, shape, allowzero=1)
+    checked = lo.in_step(shape, a, b, [(i, i) for i in batch])
+    return right if checked is shape else lo.op("Reshape", right, checked, allowzero=1)
 
 
 # Sums with products ------------------------------------------------------------------------

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, indexing, movement, products, windows
-from .lowering import OnnxLowering
-
-
-def _along(kind: str) -> Rule:
-    def rule(lo: OnnxLowering, node: Node, x: str) -> Any:
-        return lo.op(kind, x, axis=node.attrs["axis"])
-
-    return rule
-
 
 RULES: dict[str, Rule] = {
     **elementwise.RULES,
@@ -25,8 +15,6 @@ RULES: dict[str, Rule] = {
     **products.RULES,
     **control.RULES,
     **windows.RULES,
-    "softmax": _along("Softmax"),
-    "log_softmax": _along("LogSoftmax"),
 }
 
 
