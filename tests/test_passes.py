@@ -23,10 +23,10 @@ from kameleon.prims.elementwise import add
 from kameleon.prims.filling import zeros
 from kameleon.prims.linalg import contract, is_of_matrices
 from kameleon.prims.sizes import dims_of
-from kameleon.prims.windows import Window
+from kameleon.prims.windows import Window, is_dilated
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.transform import arithmetic, contraction
+from kameleon.transform import arithmetic, contraction, window_kernels
 from kameleon.transform.carriers import in_carriers
 from kameleon.transform.half import half_in_single
 from kameleon.transform.loops import with_steps
@@ -55,6 +55,22 @@ def legal(graph: Graph) -> Graph:
     return simplify(graph, lambda node: node.primitive.name not in stated_otherwise)
 
 
+def plain_windows(graph: Graph) -> Graph:
+    """As for an engine whose kernels know no margins and no dilation, but in convolutions, and no
+    strides of depthwise ones."""
+
+    def native(node: Node) -> bool:
+        window, name = node.attrs.get("window"), node.primitive.name
+        if name not in window_kernels.PARTS:
+            return True
+        strided = name.startswith("depthwise") and set(window.strides) != {1}
+        return name == "conv" or not (
+            any(map(any, window.padding)) or is_dilated(window) or strided
+        )
+
+    return simplify(graph, native)
+
+
 PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
     "equations": (legal, lambda case: case.primitive in {*arithmetic.RULES, *contraction.RULES}),
     "storage": (
@@ -70,6 +86,7 @@ PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
         lambda case: any(x.dtype == np.float16 for x in case.operands),
     ),
     "loops": (with_steps, lambda case: case.primitive in ("scan", "linear_scan", "cumprod_slope")),
+    "windows": (plain_windows, lambda case: case.primitive in window_kernels.PARTS),
     "populated": (
         lambda graph: populated(graph, dict.fromkeys(WINDOWS, ALL))[0],
         lambda case: case.primitive in WINDOWS,
@@ -192,6 +209,17 @@ def test_small_integers_are_chosen_without_a_branch(dtype: str) -> None:
     assert "select" not in {node.primitive.name for node in changed.nodes}
     verify(changed)
     np.testing.assert_array_equal(values(changed, [condition, a, b])[0], np.where(condition, a, b))
+
+
+def test_windows_without_a_kernel_become_others_that_have_one() -> None:
+    """Also those of unknown sizes; the adjoint of a dilated convolution is a convolution."""
+    x, g, k = floats(None, None, None, 3), floats(2, 3, 3, 4), floats(3, 2, 3, 4)
+    w = Window((3, 2), (2, 3), ((2, 1), (1, 1)), (2, 3))
+    back = REGISTRY["conv_input"](g, k, space=(7, 8), window=w)
+    apart = REGISTRY["depthwise_conv"](x, floats(3, 2, 3, 1), window=w)
+    for node, name in ((back, "conv"), (apart, "depthwise_conv")):
+        changed = plain_windows(Graph(node.operands, [node]))
+        assert [n.primitive.name for n in changed.nodes if "window" in n.attrs] == [name]
 
 
 def stacked(layers: int) -> Graph:

@@ -71,6 +71,11 @@ class Window(NamedTuple):
 RECORDS["Window"] = Window
 
 
+def is_dilated(window: Window) -> bool:
+    """Whether there's something between the window's cells."""
+    return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
+
+
 # What moves a window over its first operand.
 OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
 
@@ -107,7 +112,7 @@ def seen_by(cell: Sequence[int], window: Window) -> list[Cut]:
     return [WHOLE, *cuts, WHOLE]
 
 
-def _framed(x: Node, margins: Sequence[tuple[int, int]], value: float = 0) -> Node:
+def framed(x: Node, margins: Sequence[tuple[int, int]], value: float = 0) -> Node:
     """`x` (batch, *space, channels) with margins around its space; negative ones are cut off."""
     cuts: list[Cut] = [(max(0, -a) or None, -max(0, -b) or None, 1) for a, b in margins]
     wide = [(max(0, a), max(0, b)) for a, b in margins]
@@ -119,21 +124,21 @@ def corners(x: Node, window: Window, margin: float = 0) -> list[Node]:
 
     `margin` is what it sees outside of `x`.
     """
-    framed = _framed(x, window.padding, margin)
-    return [slice_(framed, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
+    padded = framed(x, window.padding, margin)
+    return [slice_(padded, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
 
 
 def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: Window) -> Node:
     """The adjoint of `corners`: what each cell gets at its places, added up over `space`."""
     if lies_side_by_side(window):
         return _side_by_side(list(parts), batch, space, window)
-    framed = [plus(d, a + b) for d, (a, b) in zip(space, window.padding, strict=True)]
+    wide = [plus(d, a + b) for d, (a, b) in zip(space, window.padding, strict=True)]
     total: Node | None = None
     for part, cell in zip(parts, np.ndindex(*window.sizes), strict=True):
-        placed = unslice(part, [batch, *framed, size_of(part, -1)], seen_by(cell, window))
+        placed = unslice(part, [batch, *wide, size_of(part, -1)], seen_by(cell, window))
         total = placed if total is None else add(total, placed)
     assert total is not None
-    return _framed(total, [(-a, -b) for a, b in window.padding])
+    return framed(total, [(-a, -b) for a, b in window.padding])
 
 
 def lies_side_by_side(window: Window) -> bool:

@@ -116,8 +116,10 @@ def _before(node: Node, axis: int) -> Axis | None:
     if window is None or not 0 < axis < last:
         return None
     if source.primitive.name in OVER:
-        fits = sum(window.padding[axis - 1]) >= window.spans[axis - 1] - 1
-        return (source.operands[0], axis) if fits else None
+        seen, margins = source.operands[0], sum(window.padding[axis - 1])
+        if seen.primitive.name == "pad":
+            seen, margins = seen.operands[0], margins + sum(seen.attrs["margins"][axis])
+        return (seen, axis) if margins >= window.spans[axis - 1] - 1 else None
     if "space" not in source.attrs:
         return None
     size = space_dims(source)[axis - 1]

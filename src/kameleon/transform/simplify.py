@@ -35,6 +35,7 @@ from ..prims.sizes import are_one_size, dims_of, size_of
 from . import arithmetic, choices, contraction, windows
 from .hoisting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
+from .window_kernels import by_kernel
 
 Rule = Callable[[Node], Node | None]
 Fold = Callable[[Node], Any]
@@ -429,8 +430,11 @@ class Rewriter:
             found = _outer_broadcast(node)
             if found is not None:
                 return found
-        if self._must_expand(node):
+        if self.native is not None and self._must_expand(node):
             assert node.primitive.expand is not None
+            other = by_kernel(node, self.native)
+            if other is not None:
+                return other
             expanded: Node = node.primitive.expand(*node.operands, **node.attrs)
             return expanded
         legal = self._legal(node)

@@ -92,7 +92,7 @@ def _onto_input(node: Node) -> Node | None:
 CHANNELS = {"depthwise_conv": (0, 1), **dict.fromkeys(("sum_pool", "max_pool", "patches"), (0,))}
 
 
-def _count(window: Window, axis: int, dim: Size) -> Size:
+def count_places(window: Window, axis: int, dim: Size) -> Size:
     """How many places the window takes along an axis of that size."""
     if isinstance(dim, int):
         count = window.out_dim(axis, dim)
@@ -131,7 +131,7 @@ def _told_axis(node: Node, axis: int, last: int) -> Size | None:
         return sizes_product(factors) if factors else None
     if "space" in attrs:
         return space_dims(node)[axis - 1]
-    return _count(attrs["window"], axis - 1, size_of(x, axis)) if name in OVER else None
+    return count_places(attrs["window"], axis - 1, size_of(x, axis)) if name in OVER else None
 
 
 def _of_nothing(node: Node) -> Node | None:

@@ -11,60 +11,44 @@ from ...ir.node import ITEM, Node
 from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution
-from .convolution import bare, cropped, lifted, line, moves, padded, plane, plus
+from .convolution import has_margins, lifted, line, moves, over_planes, plane
 from .kernels import Tensor, constant, kernel, raw, reshaped, shape_of, vector
 from .lowering import Tracing
 
 _mul = kernel("Mul", "x", "y")
 
-# Patches -----------------------------------------------------------------------------------------
+# Patches and sums --------------------------------------------------------------------------------
 
 
-def patches(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    window = node.attrs["window"]
-    flat, wide = window.rank == 1, lifted(bare(window))
-    x = padded(x, window)
-    found = raw.ExtractImagePatches(
-        images=plane(x) if flat else x,
-        ksizes=[1, *wide.sizes, 1],
-        strides=[1, *wide.strides, 1],
-        rates=[1, *wide.dilation, 1],
+def _patches(x: Tensor, window: Window) -> Tensor:
+    return raw.ExtractImagePatches(
+        images=x,
+        ksizes=[1, *window.sizes, 1],
+        strides=[1, *window.strides, 1],
+        rates=[1, *window.dilation, 1],
         padding="VALID",
     )
-    return line(found) if flat else found
 
 
-def _has_patches(node: Node) -> bool:
-    return node.attrs["window"].rank <= 2 and not node.dtype.is_bool
-
-
-# Sums --------------------------------------------------------------------------------------------
-
-
-def sum_pool(e: Tracing, node: Node, x: Tensor) -> Tensor:
+def _sum_pool(x: Tensor, window: Window) -> Tensor:
     """The mean, times the number of cells."""
-    window = node.attrs["window"]
-    x = padded(x, window)
-    flat, wide = window.rank == 1, lifted(bare(window))
-    found = raw.AvgPool(value=plane(x) if flat else x, **_pool(wide))
-    found = _mul(found, constant(window.cells, x.dtype))
-    return line(found) if flat else found
+    return _mul(raw.AvgPool(value=x, **_pool(window)), constant(window.cells, x.dtype))
 
 
-def sum_unpool(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
-    window, space = node.attrs["window"], e.size_operands(node, sizes, "space")
+def _sum_unpool(g: Tensor, space: list[Any], window: Window) -> Tensor:
     batch, *_, channels = shape_of(g)
-    flat, wide = window.rank == 1, lifted(bare(window))
-    full = [plus(d, low + high) for d, (low, high) in zip(space, window.padding, strict=True)]
-    shape = vector([batch, *([1] if flat else []), *full, channels])
     g = _mul(g, constant(window.cells, g.dtype))
-    found = raw.AvgPoolGrad(orig_input_shape=shape, grad=plane(g) if flat else g, **_pool(wide))
-    return cropped(line(found) if flat else found, window, space)
+    shape = vector([batch, *space, channels])
+    return raw.AvgPoolGrad(orig_input_shape=shape, grad=g, **_pool(window))
 
 
 def _pool(window: Window) -> dict[str, Any]:
-    found = moves(window, dilated=False)
-    return {"ksize": [1, *window.sizes, 1], **found}
+    return {"ksize": [1, *window.sizes, 1], **moves(window)}
+
+
+def _has_patches(node: Node) -> bool:
+    window = node.attrs["window"]
+    return window.rank <= 2 and not node.dtype.is_bool and not has_margins(window)
 
 
 def _has_pool(node: Node) -> bool:
@@ -93,16 +77,15 @@ class Pooled(NamedTuple):
 
 def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     """The values by a kernel, and the index by cells; what nobody needs is never run."""
-    window = node.attrs["window"]
-    flat, wide = window.rank == 1, lifted(window)
-    source = plane(x) if flat else x
+    window, wide = node.attrs["window"], lifted(node.attrs["window"])
+    source = plane(x, window)
     y = _max_by_kernel(e, node, source, wide)
     special = _is_special(source, y)
     if not _has_places(node.results[0], window):  # of none, the kernel's gradient isn't written
         none = raw.Equal(x=raw.Size(input=y), y=0)
         special = raw.LogicalOr(x=special, y=none)
     e.pools[node] = Pooled(source, y, special, wide, lambda: e.expanded(node, [x])[1])
-    values = tf.cond(special, lambda: e.expanded(node, [x])[0], lambda: line(y) if flat else y)
+    values = tf.cond(special, lambda: e.expanded(node, [x])[0], lambda: line(y, window))
     values.set_shape(node.results[0].shape)
     return values, e.expanded(node, [x])[1]
 
@@ -164,10 +147,9 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
 
     def by_kernel() -> Tensor:
         back = raw.MaxPoolGrad(
-            orig_input=found.x, orig_output=found.y, grad=plane(g) if window.rank == 1 else g,
-            **_pool(found.window),
-        )  # fmt: skip
-        return line(back) if window.rank == 1 else back
+            orig_input=found.x, orig_output=found.y, grad=plane(g, window), **_pool(found.window)
+        )
+        return line(back, window)
 
     other = by_kernel
     if _has_places(pool, window):
@@ -180,14 +162,18 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
 
 RULES: dict[str, Rule] = {
     **convolution.RULES,
-    "patches": patches,
-    "sum_pool": sum_pool,
-    "sum_unpool": sum_unpool,
+    "patches": over_planes(_patches),
+    "sum_pool": over_planes(_sum_pool),
+    "sum_unpool": over_planes(_sum_unpool),
     "max_pool": max_pool,
     "unpool": unpool,
 }
 WHERE: dict[str, Callable[[Node], bool]] = {
     **convolution.WHERE,
     "patches": _has_patches,
-    **dict.fromkeys(("sum_pool", "sum_unpool", "max_pool", "unpool"), _has_pool),
+    **dict.fromkeys(
+        ("sum_pool", "sum_unpool"),
+        lambda node: _has_pool(node) and not has_margins(node.attrs["window"]),
+    ),
+    **dict.fromkeys(("max_pool", "unpool"), _has_pool),
 }
