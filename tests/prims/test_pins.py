@@ -403,6 +403,22 @@ RUN_TIME: dict[str, tuple[Callable[..., Node], tuple[Any, ...], str]] = {
         (np.ones((3, 2)), np.zeros((1, 2), int)),
         r"differ at run time",
     ),
+    **{
+        f"in step: {name}": (
+            lambda *xs, n=name, how=how: P[n](*xs, **how),
+            given,
+            r"differ at run time",
+        )
+        for name, how, given in (
+            ("put_along", {"size": 4, "axis": 1}, (np.ones((3, 2)), np.zeros((1, 2), int))),
+            ("scatter_add", {"size": 2, "axis": 0}, ([1.0, 1.0], [0])),
+            ("cumprod_slope", {"axis": 1}, (np.ones((1, 2)), np.ones((3, 2)))),
+            ("linear_scan", {"axis": 1}, (np.ones((1, 2)), np.ones((3, 2)))),
+            ("minus_one_hot", {"axis": 1}, (np.ones((3, 2)), [0])),
+            ("sparse_softmax_crossentropy", {"axis": 1}, (*[np.ones((3, 2))] * 2, [0])),
+            ("softmax_crossentropy", {"axis": 1}, (*[np.ones((3, 2))] * 2, np.ones((1, 2)))),
+        )
+    },
     "a scattered index": (
         lambda g, i: scatter_add(g, i, 2, 0),
         ([1.0], [2]),

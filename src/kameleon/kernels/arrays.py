@@ -140,9 +140,6 @@ def scatter_add(g: Array, index: Array, size: int, axis: int) -> Array:
 def take_along(x: Array, index: Array, axis: int) -> Array:
     """One index for each line."""
     check_index(index, x.shape[axis])
-    lines = (*x.shape[:axis], index.shape[axis], *x.shape[axis + 1 :])
-    if lines != index.shape:
-        mismatch(lines, index.shape)
     return np.take_along_axis(x, index, axis)
 
 
@@ -168,8 +165,6 @@ def one_hot(index: Array, size: int, dtype: str) -> Array:
 def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array, ...]:
     """The index of one element for each line along `axis`."""
     check_index(labels, shape[axis])
-    if labels.shape != shape[:axis] + shape[axis + 1 :]:
-        mismatch(labels.shape, shape[:axis] + shape[axis + 1 :])
     lines: list[Array] = [np.arange(d) for d in labels.shape]
     if len(lines) > 1:
         lines = list(np.ix_(*lines))
@@ -202,8 +197,6 @@ def sparse_softmax_crossentropy(x: Array, p: Array, labels: Array, axis: int) ->
 
 def softmax_crossentropy(x: Array, p: Array, t: Array, axis: int) -> Array:
     """-sum(t * log(p)), taken from x where some p underflow."""
-    if p.shape != t.shape:
-        mismatch(p.shape, t.shape)
     if not p.size or p.min() >= _TINY[p.dtype.name]:
         terms = np.log(p)
         total = np.add.reduce(np.multiply(terms, t, terms), axis=axis)
@@ -246,8 +239,6 @@ def product_of_others(x: Array, axes: tuple[int, ...]) -> Array:
 
 def cumprod_slope(g: Array, x: Array, axis: int) -> Array:
     """The cotangent of x, given that of its running product."""
-    if g.shape != x.shape:
-        mismatch(g.shape, x.shape)
     products = np.cumprod(x, axis)
     if _divides(products):
         slope = np.flip(np.cumsum(np.flip(products * g, axis), axis), axis)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ...analysis.agreement import unproven_steps
 from ...analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
@@ -125,15 +126,16 @@ class Emitter:
             self._emit_run(run)
             run = Run(self.sizes)
             for reads in doubts:
-                self.agree(node, reads, [self.arg(bare(node))])
+                given = [bare(node)] if node.primitive.name == "broadcast_to" else node.operands
+                self.agree(node, reads, [self.arg(x) for x in given])
             if not (self.is_late(node) or (blocked and run.takes(node))):
                 self.rules[node.primitive.name](self, node)
         self._emit_run(run)
 
     def _doubts(self, node: Node) -> list[list[Read]]:
-        """What must be equal for a broadcast to be one, and might not be."""
-        is_broadcast = node.primitive.name == "broadcast_to"
-        return list(unproven_broadcast(node, self.sizes)) if is_broadcast else []
+        """What must be equal for a broadcast to be one, or for axes in step, and might not be."""
+        unproven = unproven_broadcast if node.primitive.name == "broadcast_to" else unproven_steps
+        return list(unproven(node, self.sizes))
 
     @cached_property
     def users(self) -> dict[Node, list[Node]]:

@@ -137,31 +137,20 @@ def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
 def scatter_add(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     """Zeros to which the slices of g are added at `index`."""
     check_index(index, size)
-    rank = index.dim()
-    if g.shape[axis : axis + rank] != index.shape:
-        mismatch(tuple(g.shape), tuple(index.shape))
-    before, after = g.shape[:axis], g.shape[axis + rank :]
+    before, after = g.shape[:axis], g.shape[axis + index.dim() :]
     out = g.new_zeros((*before, size, *after))
     lines = g.reshape((*before, index.numel(), *after))
     return out.index_add_(axis, as_index(index).reshape(-1), lines)
 
 
-def _check_lines(x: Sequence[int], index: Tensor, axis: int) -> None:
-    lines = (*x[:axis], index.shape[axis], *x[axis + 1 :])
-    if lines != tuple(index.shape):
-        mismatch(lines, tuple(index.shape))
-
-
 def take_along(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """One index for each line."""
-    _check_lines(x.shape, index, axis)
     check_index(index, x.shape[axis])
     return torch.gather(x, axis, as_index(index))
 
 
 def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     """The adjoint of `take_along`."""
-    _check_lines(g.shape, index, axis)
     check_index(index, size)
     shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
     return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
@@ -172,8 +161,6 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
 
 def _at_labels(shape: Sequence[int], labels: Tensor, axis: int) -> Tensor:
     """One index for each line along `axis`."""
-    if tuple(labels.shape) != (*shape[:axis], *shape[axis + 1 :]):
-        mismatch(tuple(labels.shape), (*shape[:axis], *shape[axis + 1 :]))
     check_index(labels, shape[axis])
     return as_index(labels).unsqueeze(axis)
 
@@ -200,8 +187,6 @@ def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int)
 
 def softmax_crossentropy(x: Tensor, p: Tensor, t: Tensor, axis: int) -> Tensor:
     """-sum(t * log(p)), taken from x where some p underflow."""
-    if p.shape != t.shape:
-        mismatch(tuple(p.shape), tuple(t.shape))
     if p.numel() and bool(p.min() >= torch.finfo(p.dtype).tiny):
         return torch.sum(torch.log(p).mul_(t), axis).neg_()
     below = torch.amax(x, axis, keepdim=True) - x if p.numel() else x.clone()
