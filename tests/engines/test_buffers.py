@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import engines_under_test
 
 from kameleon import backend as K
 from kameleon.kernels import buffers, memory
@@ -94,3 +95,19 @@ def test_clearing_the_session_frees_buffers() -> None:
     assert memory.POOL.held > 0
     K.clear_session()
     assert memory.POOL.held == 0
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+def test_a_buffer_of_its_own_for_what_is_else_written_in_place(engine: str) -> None:
+    """Probabilities that are results, too, aren't written over by the gradient of a loss."""
+    logits, labels = K.placeholder((512, 3000)), K.placeholder((512,), dtype="int32")
+    p = K.softmax(logits)
+    loss = K.sum(K.sparse_categorical_crossentropy(labels, logits, from_logits=True))
+    run = K.function([logits, labels], [p, *K.gradients(loss, [logits])], engine=engine)
+    given = [np.zeros((512, 3000), "float32"), np.arange(512, dtype="int32")]
+    share = np.full((512, 3000), 1 / 3000, "float32")
+    hot = np.eye(512, 3000, dtype="float32")
+    for _ in range(4):
+        found, slope = run(given)
+        np.testing.assert_allclose(found, share, rtol=1e-5)
+        np.testing.assert_allclose(slope, share - hot, rtol=1e-5)

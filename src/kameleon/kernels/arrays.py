@@ -172,9 +172,11 @@ def _at_labels(shape: tuple[int, ...], labels: Array, axis: int) -> tuple[Array,
 
 
 def minus_one_hot(p: Array, labels: Array, axis: int, out: Array = None) -> Array:
-    """p with 1 taken off at each label; written over p, where it's given as `out`."""
+    """p with 1 taken off at each label; in `out`, which may be p itself."""
     if out is None:
         out = p.copy()
+    elif out is not p:
+        np.copyto(out, p)
     out[_at_labels(p.shape, labels, axis)] -= 1
     return out
 

@@ -19,7 +19,7 @@ from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .rules import RULES, WHERE
-from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, from_buffer, shared
+from .tensors import STORAGE, as_numpy, as_tensor, shared
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -110,11 +110,11 @@ class TorchExecutable(Executable):
     def __init__(self, emitter: TorchEmitter, code: Code, run: Run | None = None):
         self.code, self.graph, self.run = code, emitter.graph, run or code
         self.device, self.agreement = emitter.device, emitter.agreement
-        self.on_processor = self.device.type == "cpu"
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
-        given = self._tensors(arguments)
+        device = self.device
+        given = [as_tensor(x, device) for x in arguments]
         if self.agreement is not None:
             self.agreement.check(*given)
         return self.run(given)
@@ -127,20 +127,10 @@ class TorchExecutable(Executable):
     @property
     def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
         """See `Executable.short`: once the code is one function that runs on the processor."""
-        there = self.on_processor and self.run is self.code and self.code.function is not None
+        there = (
+            self.device.type == "cpu" and self.run is self.code and self.code.function is not None
+        )
         return self._between_arrays if there else None
-
-    def _tensors(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments on the device, none of which asks for a gradient."""
-        try:
-            return [
-                from_buffer(x)
-                if type(x) is ARRAY and self.on_processor and x.flags.writeable
-                else as_tensor(x, self.device)
-                for x in arguments
-            ]
-        except (TypeError, ValueError):  # an array's dtype, or how its elements lie
-            return [as_tensor(x, self.device) for x in arguments]
 
     def culprit(self, error: BaseException) -> Node | None:
         """See `Executable.culprit`."""

@@ -166,10 +166,11 @@ def _at_labels(shape: Sequence[int], labels: Tensor, axis: int) -> Tensor:
 
 
 def minus_one_hot(p: Tensor, labels: Tensor, axis: int, out: Tensor | None = None) -> Tensor:
-    """p with 1 taken off at each label; written over p, where it's given as `out`."""
+    """p with 1 taken off at each label; in `out`, which may be p itself."""
     index = _at_labels(p.shape, labels, axis)
     minus = p.new_full((), -1).expand(index.shape)
-    return (p.clone() if out is None else out).scatter_add_(axis, index, minus)
+    found = p.clone() if out is None else p if out is p else out.copy_(p)
+    return found.scatter_add_(axis, index, minus)
 
 
 def sparse_softmax_crossentropy(x: Tensor, p: Tensor, labels: Tensor, axis: int) -> Tensor:

@@ -29,6 +29,11 @@ from_dlpack: Callable[[Any], Tensor] = torch.utils.dlpack.from_dlpack
 
 def shared(array: Any) -> Tensor:
     """A tensor over the memory of a NumPy array; over a copy, where that can't be shared."""
+    if type(array) is ARRAY and array.flags.writeable:
+        try:
+            return from_buffer(array)
+        except (TypeError, ValueError):  # its dtype, or how its elements lie
+            pass
     array = np.asarray(array)
     bits = array.dtype.name == "bfloat16"  # of a package: PyTorch takes NumPy's own dtypes alone
     if bits:
