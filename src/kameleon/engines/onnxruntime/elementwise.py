@@ -32,6 +32,10 @@ OPERATORS = {
     "ceil": "Ceil",
     "round": "Round",
     "bit_not": "BitwiseNot",
+    "bit_and": "BitwiseAnd",
+    "bit_or": "BitwiseOr",
+    "bit_xor": "BitwiseXor",
+    "mul": "Mul",
     "div": "Div",
     "pow": "Pow",
     "select": "Where",
@@ -45,21 +49,10 @@ OPERATORS = {
     "gt": "Greater",
     "ge": "GreaterOrEqual",
 }
-# Those with another operator for bools.
-WITH_BOOLS = {
-    "mul": ("Mul", "And"),
-    "bit_and": ("BitwiseAnd", "And"),
-    "bit_or": ("BitwiseOr", "Or"),
-    "bit_xor": ("BitwiseXor", "Xor"),
-}
 
 
 def _operator(kind: str) -> Rule:
     return lambda lo, node, *xs: lo.op(kind, *xs)
-
-
-def _with_bools(kind: str, bools: str) -> Rule:
-    return lambda lo, node, *xs: lo.op(bools if node.dtype.is_bool else kind, *xs)
 
 
 def _expm1(lo: L, node: Node, x: str) -> Any:
@@ -169,7 +162,6 @@ def _shift(lo: L, dtype: Any, a: str, b: str, direction: str) -> str:
 
 RULES: dict[str, Rule] = {
     **{name: _operator(kind) for name, kind in OPERATORS.items()},
-    **{name: _with_bools(*kinds) for name, kinds in WITH_BOOLS.items()},
     "expm1": _expm1,
     "log1p": _log1p,
     "sign": _sign,

@@ -10,7 +10,6 @@ from ...ir.node import Node
 from ...prims.constants import known_array
 from .._lowering import Rule
 from .lowering import OnnxLowering
-from .movement import sliced
 
 L = OnnxLowering
 # Of an index: what follows from sizes and ranks is never negative.
@@ -96,12 +95,8 @@ def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
 
 
 def _nonzero(lo: L, node: Node, x: str) -> Any:
-    operand = node.operands[0]
-    x = x if operand.dtype.is_bool else lo.cast(x, "bool")
-    if operand.shape:
-        return lo.op("Transpose", lo.op("NonZero", x), perm=[1, 0])
-    found = lo.op("NonZero", lo.op("Reshape", x, lo.ints(1)))
-    return sliced(lo, lo.op("Transpose", found, perm=[1, 0]), [1], [0], [0], [1])
+    x = x if node.operands[0].dtype.is_bool else lo.cast(x, "bool")
+    return lo.op("Transpose", lo.op("NonZero", x), perm=[1, 0])
 
 
 RULES: dict[str, Rule] = {

@@ -59,8 +59,6 @@ def _with_product(sign: float) -> Rule:
     kind = "Add" if sign > 0 else "Sub"
 
     def rule(lo: L, node: Node, x: str, y: str) -> Any:
-        if node.dtype.is_bool:
-            return lo.op("Or", x, y)
         found = _scaled_product(lo, node.operands[1]) if node.dtype in _GEMM else None
         if found is not None:
             return _onto(lo, *found, sign, x)
