@@ -26,7 +26,7 @@ from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window, is_dilated
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.transform import arithmetic, contraction, window_kernels
+from kameleon.transform import arithmetic, contraction, order, window_kernels
 from kameleon.transform.carriers import in_carriers
 from kameleon.transform.half import half_in_single
 from kameleon.transform.loops import with_steps
@@ -49,10 +49,12 @@ WINDOWS = ("conv", "depthwise_conv", "patches", "sum_pool", "max_pool", *PLACES_
 ALL = ("samples", "places", "channels")
 
 
+STATED_OTHERWISE = {*arithmetic.RULES, *contraction.RULES, *order.RULES}
+
+
 def legal(graph: Graph) -> Graph:
     """As for an engine whose own rules hold for none of these."""
-    stated_otherwise = {*arithmetic.RULES, *contraction.RULES}
-    return simplify(graph, lambda node: node.primitive.name not in stated_otherwise)
+    return simplify(graph, lambda node: node.primitive.name not in STATED_OTHERWISE)
 
 
 def plain_windows(graph: Graph) -> Graph:
@@ -72,7 +74,7 @@ def plain_windows(graph: Graph) -> Graph:
 
 
 PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
-    "equations": (legal, lambda case: case.primitive in {*arithmetic.RULES, *contraction.RULES}),
+    "equations": (legal, lambda case: case.primitive in STATED_OTHERWISE),
     "storage": (
         lambda graph: in_storage(legal(graph), STORAGE),
         lambda case: any(x.dtype.name in STORAGE for x in case.operands),
@@ -172,6 +174,15 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
         changed, counted = populated(graph, {"conv": ALL})
         assert sum(n.primitive.name == "cond" for n in changed.nodes) == conditions
         assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
+
+
+def test_only_integers_and_bools_have_an_order() -> None:
+    for case in CASES:
+        if case.primitive in order.RULES:
+            inputs = case.inputs(known=True)
+            changed = legal(Graph(inputs, case.results(inputs)))
+            for node in changed.nodes:
+                assert node.primitive.name not in order.RULES or not node.operands[0].dtype.is_float
 
 
 def takes_all_but_such_choices(node: Node) -> bool:

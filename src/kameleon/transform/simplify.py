@@ -32,7 +32,7 @@ from ..prims.movement import (
     transpose,
 )
 from ..prims.sizes import are_one_size, dims_of, size_of
-from . import arithmetic, choices, contraction, windows
+from . import arithmetic, choices, contraction, order, windows
 from .hoisting import hoisted, vectorised
 from .scans import merge_scans, merge_siblings, stacked_whole
 from .window_kernels import by_kernel
@@ -338,7 +338,7 @@ TUPLE_RULES: dict[str, Callable[[Node], tuple[Node, ...] | None]] = {
 }
 
 # Equal nodes of primitives that an engine does, for where its rule doesn't hold.
-LEGAL = {**arithmetic.RULES, **choices.RULES, **contraction.RULES}
+LEGAL = {**arithmetic.RULES, **choices.RULES, **contraction.RULES, **order.RULES}
 
 
 # The driver --------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -132,20 +133,9 @@ def reduce_sum(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 def extremum_index(op: str) -> Rule:
-    """The kernels skip a NaN; the first one counts as the extremum."""
-
-    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
-        axis = node.attrs["axis"]
-        if x.dtype == tf.bool:
-            x = cast(x, tf.uint8)
-        found = getattr(raw, op)(input=x, dimension=axis)
-        if not node.operands[0].dtype.is_float:
-            return found
-        missing = raw.IsNan(x=x)
-        first = raw.ArgMax(input=cast(missing, tf.uint8), dimension=axis)
-        return raw.SelectV2(condition=raw.Any(input=missing, axis=axis), t=first, e=found)
-
-    return rule
+    """A kernel along the attribute `axis`."""
+    function = kernel(op, "input")
+    return lambda e, node, x: function(x, dimension=node.attrs["axis"])
 
 
 def cumulative(op: str) -> Rule:
@@ -203,34 +193,14 @@ def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 def argsort(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    """TopK of keys in reversed order: equal keys stay in order."""
+    """TopK of numbers in reversed order: equal ones stay in order."""
     axis, rank = node.attrs["axis"], len(node.shape)
     perm = [*(i for i in range(rank) if i != axis), axis]
-    keys = transposed(raw.Invert(x=_keys(x)), perm)
+    keys = cast(x, tf.int32) if x.dtype == tf.bool else x
+    keys = transposed(raw.Invert(x=keys), perm)
     k = e.size(keys, rank - 1)
     found = raw.TopKV2(input=keys, k=k).indices
     return cast(transposed(found, inverse(perm)), tf.int64)
-
-
-_INTEGERS = {tf.float32: tf.int32, tf.float64: tf.int64}
-
-
-def _keys(x: Tensor) -> Tensor:
-    """Integers in the order of `x`, NaN last."""
-    if x.dtype == tf.bool:
-        return cast(x, tf.int32)
-    if x.dtype.is_integer:
-        return x
-    if x.dtype not in _INTEGERS:
-        x = cast(x, tf.float32)
-    integer = _INTEGERS[x.dtype]
-    zero, nan = constant(0, x.dtype), constant(float("nan"), x.dtype)
-    x = raw.SelectV2(condition=raw.IsNan(x=x), t=raw.Abs(x=nan), e=x)
-    x = raw.SelectV2(condition=raw.Equal(x=x, y=zero), t=zero, e=x)  # -0.0 is 0.0, too
-    bits = raw.Bitcast(input=x, type=integer)
-    # Negative floats are in reversed order: all bits but the sign are flipped.
-    flipped = raw.BitwiseXor(x=bits, y=constant(integer.max, integer))
-    return raw.SelectV2(condition=raw.Less(x=bits, y=constant(0, integer)), t=flipped, e=bits)
 
 
 RULES: dict[str, Rule] = {
@@ -260,3 +230,11 @@ RULES: dict[str, Rule] = {
     "nonzero": nonzero,
     "argsort": argsort,
 }
+
+
+def _is_exact(node: Node) -> bool:
+    """Of floats the kernels skip NaN."""
+    return not node.operands[0].dtype.is_float
+
+
+WHERE: dict[str, Callable[[Node], bool]] = dict.fromkeys(("argmax", "argmin", "argsort"), _is_exact)

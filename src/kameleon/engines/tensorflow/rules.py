@@ -16,7 +16,12 @@ RULES: dict[str, Rule] = {
     **windows.RULES,
 }
 # Rules that don't hold for every node: where they do. Elsewhere the graph has others.
-WHERE: dict[str, Callable[[Node], bool]] = {**elementwise.WHERE, **networks.WHERE, **windows.WHERE}
+WHERE: dict[str, Callable[[Node], bool]] = {
+    **elementwise.WHERE,
+    **movement.WHERE,
+    **networks.WHERE,
+    **windows.WHERE,
+}
 # Kernels that give wrong sizes, or fail, where there's nothing to see. A maximum without a place is
 # seen to by its rule; without samples or channels oneDNN's gradient of it ends the process.
 NEEDS = {

@@ -1,0 +1,57 @@
+"""Order among floats for engines whose kernels pass over NaN, or have it somewhere.
+
+Each rule is the equation of its docstring. It's applied where an engine says that its own rule
+doesn't hold for a node (`Engine.where`): what is left are orders of integers and bools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..ir.node import Node
+from ..ir.types import FLOAT32
+from ..prims import elementwise as ew
+from ..prims.choices import BITS
+from ..prims.filling import full_like
+from ..prims.indexing import argsort
+from ..prims.reduce import argmax, reduce_max, reduce_min, spread
+
+Rule = Callable[[Node], Node | None]
+
+
+def first_extremum(extremum: Callable[[Node, tuple[int, ...]], Node]) -> Rule:
+    """argmax(x) -> argmax(x = max x, or x is NaN); argmin likewise"""
+
+    def rule(node: Node) -> Node | None:
+        (x,), axis = node.operands, node.attrs["axis"]
+        if not x.dtype.is_float:
+            return None
+        best = ew.eq(x, spread(extremum(x, (axis,)), x, (axis,)))
+        return argmax(ew.logical_or(best, ew.is_nan(x)), axis=axis)
+
+    return rule
+
+
+def sorted_keys(node: Node) -> Node | None:
+    """argsort(x) -> argsort(k), where k are integers in the order of x: the bits of its numbers,
+    all but the sign flipped where they're negative; those of one zero, and of one NaN
+    """
+    (x,) = node.operands
+    if not x.dtype.is_float:
+        return None
+    x = ew.cast(x, FLOAT32) if x.dtype.itemsize < FLOAT32.itemsize else x
+    zero = full_like(x, 0)
+    x = ew.select(ew.is_nan(x), full_like(x, float("nan")), x)
+    bits = ew.bitcast(ew.select(ew.eq(x, zero), zero, x), dtype=BITS[x.dtype])
+    flipped = ew.bit_xor(bits, full_like(bits, int(np.iinfo(bits.dtype).max)))
+    keys = ew.select(ew.lt(bits, full_like(bits, 0)), flipped, bits)
+    return argsort(keys, axis=node.attrs["axis"])
+
+
+RULES: dict[str, Rule] = {
+    "argmax": first_extremum(reduce_max),
+    "argmin": first_extremum(reduce_min),
+    "argsort": sorted_keys,
+}
