@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...ir.node import Node
 from ...ir.program import Graph
+from ...prims.movement import keeps_shape
 from .._literal import literal, quoted, word
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
@@ -71,6 +72,18 @@ def unary(text: str) -> Rule:
 
     def rule(e: Emitter, node: Node) -> None:
         e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
+
+    return rule
+
+
+def broadcast(text: str) -> Rule:
+    """A function of the operand and the sizes, DIMS; nothing is done where these are its own."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        if keeps_shape(node):
+            same(e, node)
+        else:
+            e.emit(node, text.replace("DIMS", dims_text(node, 1)), e.operands(node), LOOSE)
 
     return rule
 

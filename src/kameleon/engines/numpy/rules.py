@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ...ir.node import Node
-from ...prims.movement import keeps_shape
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, axis_text, dims_text, same, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
 from .._literal import literal, quoted
 
 # Elementwise -------------------------------------------------------------------------------
@@ -111,13 +110,6 @@ def _size(e: Emitter, node: Node) -> None:
     e.emit(node, f"int32({{0}}.shape[{axis_text(node)}])", node.operands)
 
 
-def _broadcast(e: Emitter, node: Node) -> None:
-    if keeps_shape(node):
-        same(e, node)
-        return
-    e.emit(node, f"broadcast_to({{0}}, {dims_text(node, 1)})", node.operands, LOOSE)
-
-
 def _iota(e: Emitter, node: Node) -> None:
     dims = dims_text(node, 0)
     e.emit(node, f"iota({dims}, {axis_text(node)}, {quoted(node.dtype)})", node.operands)
@@ -171,7 +163,7 @@ RULES: dict[str, Rule] = {
     "cast": _cast,
     "bitcast": along("{0}.view('DTYPE')", VIEW),
     "size": _size,
-    "broadcast_to": _broadcast,
+    "broadcast_to": broadcast("broadcast_to({0}, DIMS)"),
     "iota": _iota,
     "reverse": _reverse,
     "pad": _pad,

@@ -20,10 +20,8 @@ from ...ir.program import Graph
 from .._base import Executable
 from .._code.code import Code, Language
 from .embedded import KERNELS
-from .emitter import TorchEmitter
-from .engine import TorchEngine, TorchExecutable
+from .engine import PlainEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
-from .rules import RULES
 
 # The compiler loads Triton, where it's installed. Triton 3.7 and TensorFlow 2.21 both bring LLVM,
 # and the process dies when Triton is the second.
@@ -41,10 +39,9 @@ _disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
 _OPAQUE = (*KERNELS, "check", "scan", "while_loop")
 
 
-class CompiledEmitter(TorchEmitter):
+class CompiledEmitter(PlainEmitter):
     """Emits lines that write into nothing: memory is the compiler's business."""
 
-    rules = RULES
     language = Language(
         "torch.compile",
         {
@@ -82,8 +79,8 @@ class CompiledEngine(TorchEngine):
         """See `Engine.compile`."""
         emitter = CompiledEmitter(graph, self.device)
         code = emitter.run(own_outputs=True)
-        function = emitter.function(code)
-        return TorchExecutable(emitter, code, lambda given: function(*given))
+        code.function = emitter.function(code)
+        return TorchExecutable(emitter, code)
 
 
 engine = CompiledEngine()

@@ -67,7 +67,6 @@ class TorchEmitter(Emitter):
         self._parts = parts(graph)
         self._splits: dict[tuple[Node, int], int] = {}
         self._numbers: dict[Node, Arg] = {}
-        self._scalars: dict[Node, int] = {}
         self._upright: dict[Node, int] = {}
 
     def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> Emitter:
@@ -76,16 +75,14 @@ class TorchEmitter(Emitter):
 
     def value(self, array: Any) -> Any:
         """See `Emitter.value`."""
-        return _constant(array).to(self.device)
+        return shared(array.copy()).to(self.device)
 
     def arg(self, node: Node) -> Arg:
         """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
         and bools it doesn't in each function."""
         if not self._stays(node):
             return self.slot(node)
-        if node not in self._scalars:
-            self._scalars[node] = self.constant(_constant(node.attrs["value"].array))
-        return self._scalars[node]
+        return self.constant(shared(node.attrs["value"].array.copy()))
 
     def _stays(self, node: Node) -> bool:
         """Whether a node is a number that may stay on the processor beside an accelerator."""
@@ -118,10 +115,9 @@ class TorchEmitter(Emitter):
 
     def held(self, node: Node, inside: Node, body: Graph) -> int:
         """See `Emitter.held`: matrices that steps multiply by lie as products are fastest."""
-        if self.device.type != "cpu" or len(node.shape) != 2 or not node.dtype.is_float:
-            return self.slot(node)
-        uses = [n for n in body.nodes if inside in n.operands]
-        if not any(n.primitive.name == "contract" for n in uses):
+        uses = {n.primitive.name for n in body.nodes if inside in n.operands}
+        is_matrix = len(node.shape) == 2 and node.dtype.is_float
+        if self.device.type != "cpu" or not is_matrix or "contract" not in uses:
             return self.slot(node)
         if node not in self._upright:
             self._upright[node] = self.code.emit(node, "upright({0})", [self.slot(node)], VIEW)
@@ -180,10 +176,9 @@ class TorchEmitter(Emitter):
 
     def size(self, node: Node) -> Arg:
         """The value of an integer scalar as a Python number."""
-        found = self._numbers.get(node)
-        if found is None:
-            found = self._numbers[node] = self._number(node)
-        return found
+        if node not in self._numbers:
+            self._numbers[node] = self._number(node)
+        return self._numbers[node]
 
     def _number(self, node: Node) -> Arg:
         if node.primitive is CONSTANT:
@@ -195,11 +190,6 @@ class TorchEmitter(Emitter):
             given = [self.size(x) for x in node.operands]
             return self.code.emit(node, WHOLE[node.primitive.name], given)
         return self.code.emit(node, "as_int({0})", [self.slot(node)])
-
-
-def _constant(array: Any) -> torch.Tensor:
-    """A copy on the processor."""
-    return shared(array.copy())
 
 
 def _whole_numbers(graph: Graph) -> set[Node]:

@@ -11,7 +11,6 @@ import torch
 
 from ...ir.node import Node
 from ...ir.program import Graph
-from ...ir.types import TensorType
 from .._base import Engine, Executable
 from .._code.code import Code
 from .._code.emitter import Rule
@@ -19,9 +18,7 @@ from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .rules import RULES, WHERE
-from .tensors import STORAGE, as_numpy, as_tensor, shared
-
-Run = Callable[[Sequence[Any]], Sequence[Any]]
+from .tensors import STORAGE, as_numpy, as_tensor, shared, type_of
 
 
 class PlainEmitter(TorchEmitter):
@@ -44,6 +41,7 @@ class TorchEngine(Engine):
     storage = STORAGE
     borrowed = ("ctc_greedy", "ctc_beam_search", *BORROWED)
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
+    type_of = staticmethod(type_of)
 
     def __init__(self, device: str | None = None):
         if device is None:
@@ -75,10 +73,6 @@ class TorchEngine(Engine):
         found = as_numpy(array)
         return found.copy() if copy and array.is_cpu else found
 
-    def type_of(self, value: Any) -> TensorType | None:
-        """See `Engine.type_of`."""
-        return tensors.type_of(value)
-
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
         try:
@@ -107,8 +101,8 @@ class TorchEngine(Engine):
 class TorchExecutable(Executable):
     """Code that autograd records nothing of: what asks for gradients is detached from them."""
 
-    def __init__(self, emitter: TorchEmitter, code: Code, run: Run | None = None):
-        self.code, self.graph, self.run = code, emitter.graph, run or code
+    def __init__(self, emitter: TorchEmitter, code: Code):
+        self.code, self.graph = code, emitter.graph
         self.device, self.agreement = emitter.device, emitter.agreement
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -117,7 +111,7 @@ class TorchExecutable(Executable):
         given = [as_tensor(x, device) for x in arguments]
         if self.agreement is not None:
             self.agreement.check(*given)
-        return self.run(given)
+        return self.code(given)
 
     @cached_property
     def _between_arrays(self) -> Callable[..., list[Any] | None] | None:
@@ -127,9 +121,7 @@ class TorchExecutable(Executable):
     @property
     def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
         """See `Executable.short`: once the code is one function that runs on the processor."""
-        there = (
-            self.device.type == "cpu" and self.run is self.code and self.code.function is not None
-        )
+        there = self.device.type == "cpu" and self.code.function is not None
         return self._between_arrays if there else None
 
     def culprit(self, error: BaseException) -> Node | None:

@@ -10,8 +10,10 @@ import torch
 from ...errors import EvaluationError
 from ...kernels.arrays import mismatch
 from ...kernels.loops import Loops
+from ...kernels.sparse import row_starts
+from .embedded import KERNELS
 from .pool import empty, give
-from .tensors import TORCH
+from .tensors import TORCH, as_numpy, shared
 
 Tensor = torch.Tensor
 
@@ -154,6 +156,30 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
     check_index(index, size)
     shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
     return g.new_zeros(shape).scatter_add_(axis, as_index(index), g)
+
+
+# Sparse products ---------------------------------------------------------------------------
+
+# Dtypes of which PyTorch sums weighted rows.
+_WEIGHED = (torch.float32, torch.float64)
+
+
+def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
+    """The product of a sparse matrix (rows, len(y)), given by its elements, and y: where the rows
+    ascend, each row of the result is a weighted sum of a bag of rows of y.
+    """
+    starts = None
+    if values.numel() and y.shape[1] and y.dtype in _WEIGHED:
+        starts = row_starts(as_numpy(indices), (rows, len(y)))
+    if starts is None:
+        return KERNELS["sparse_dot"](indices, values, y, rows)  # type: ignore[no-any-return]
+    return torch.nn.functional.embedding_bag(
+        as_index(indices[:, 1]).contiguous(),
+        y.contiguous(),
+        shared(starts[:-1]),
+        mode="sum",
+        per_sample_weights=values.contiguous(),
+    )
 
 
 # Crossentropies ----------------------------------------------------------------------------

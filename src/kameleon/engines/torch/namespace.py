@@ -9,7 +9,7 @@ import torch
 from ...kernels.arrays import check, mismatch
 from ...kernels.loops import while_loop
 from .._code.blocks import blockwise
-from . import kernels, pool, sparse, windows
+from . import kernels, pool, windows
 from .embedded import KERNELS
 from .tensors import TORCH
 
@@ -52,6 +52,7 @@ FUNCTIONS = {
 }
 
 NAMESPACE: dict[str, Any] = {
+    **KERNELS,
     **{
         name: getattr(torch, name)
         for name in (
@@ -67,8 +68,8 @@ NAMESPACE: dict[str, Any] = {
         name: getattr(kernels, name)
         for name in (
             "choose gather iota keep_unless keep_where minus_one_hot pad prod put_along scan "
-            "scatter_add sign softmax_crossentropy sparse_softmax_crossentropy take_along unslice "
-            "upright"
+            "scatter_add sign softmax_crossentropy sparse_dot sparse_softmax_crossentropy "
+            "take_along unslice upright"
         ).split()
     },
     **{
@@ -78,7 +79,6 @@ NAMESPACE: dict[str, Any] = {
             "sum_unpool"
         ).split()
     },
-    **KERNELS,
     "check": check,
     "mismatch": mismatch,
     "while_loop": while_loop,
@@ -89,7 +89,6 @@ NAMESPACE: dict[str, Any] = {
     "matmul": torch.bmm,
     "softplus": torch.nn.functional.softplus,
     "argwhere": torch.nonzero,
-    "sparse_dot": sparse.sparse_dot,
     "blocked": blockwise(pool.empty, torch.Tensor.copy_, torch.Tensor.is_contiguous),
     "empty": pool.empty,
     "give": pool.give,

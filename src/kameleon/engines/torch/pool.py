@@ -37,13 +37,8 @@ def _is_own(tensor: Any, storage: Any) -> bool:
     """
     if not tensor.is_cpu or tensor._use_count() > 1:
         return False
-    return storage.resizable() and _storage_users(storage._cdata) == 2
-
-
-def _storage_users(handle: int) -> int:
-    """How many tensors use a storage."""
-    users: int = torch._C._storage_Use_Count(handle)
-    return users
+    users: int = torch._C._storage_Use_Count(storage._cdata)
+    return storage.resizable() and users == 2
 
 
 def _saved(x: Any) -> Any:

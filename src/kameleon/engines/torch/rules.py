@@ -7,12 +7,11 @@ from collections.abc import Callable
 from ...ir.node import Node
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
-from ...prims.movement import keeps_shape
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Rule
-from .._code.rules import along, axis_text, dims_text, same, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
 from .._literal import literal, word
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
@@ -29,15 +28,14 @@ ROW_BY_ROW = {"exp", "log", "sqrt", "sin", "cos", "tanh"}
 def _elementwise(e: Emitter, node: Node) -> None:
     if e.fused(node):
         return
-    name, dtype = node.primitive.name, node.operands[0].dtype
+    name = node.primitive.name
     args, full = e.stretched(node)
     holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
     if name in ROW_BY_ROW and e.several_threads and _has_gaps(node.operands[0]):
         holes = "{0}.contiguous()"
-    same = dtype == node.dtype
     dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
     text = f"{FUNCTIONS[name]}({holes}{{out}})"
-    e.emit(node, text, args, reusable=full if same else (), dims=dims)
+    e.emit(node, text, args, reusable=full, dims=dims)
 
 
 def _has_gaps(node: Node) -> bool:
@@ -63,13 +61,6 @@ def _select(e: Emitter, node: Node) -> None:
 
 
 # Sizes and movement ------------------------------------------------------------------------
-
-
-def _broadcast(e: Emitter, node: Node) -> None:
-    if keeps_shape(node):
-        same(e, node)
-        return
-    e.emit(node, f"{{0}}.expand({dims_text(node, 1)})", e.operands(node), LOOSE)
 
 
 def _iota(e: Emitter, node: Node) -> None:
@@ -141,7 +132,7 @@ RULES: dict[str, Rule] = {
     "cast": along("{0}.to(DTYPE)"),
     "bitcast": along("{0}.view(DTYPE)", VIEW),
     "size": lambda e, node: e.slot(node),
-    "broadcast_to": _broadcast,
+    "broadcast_to": broadcast("{0}.expand(DIMS)"),
     "iota": _iota,
     "reverse": along("flip({0}, AXES)"),
     "pad": _pad,

@@ -51,18 +51,15 @@ def flat_pools(graph: Graph, users: Users, sizes: Sizes) -> set[Node]:
     """
     found: set[Node] = set()
     for pool in graph.nodes:
-        if pool.primitive.name == "max_pool" and _has_own_maximum(pool):
+        if pool.primitive.name != "max_pool" or not pool.operands[0].dtype.is_float:
+            continue
+        if is_regular(*pool.attrs["window"][:3]):
             pickers = users.get(pool.results[1], [])
             if pool.results[1] not in graph.outputs and all(
                 _picks_from(pool, node, sizes) for node in pickers
             ):
                 found.update((pool, *pickers))
     return found
-
-
-def _has_own_maximum(pool: Node) -> bool:
-    w = pool.attrs["window"]
-    return pool.operands[0].dtype.is_float and is_regular(w.sizes, w.strides, w.padding)
 
 
 def _picks_from(pool: Node, node: Node, sizes: Sizes) -> bool:

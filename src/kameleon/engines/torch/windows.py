@@ -93,15 +93,10 @@ def _kernel(k: Tensor, apart: bool) -> tuple[Tensor, int]:
     return front.contiguous(memory_format=_LAYOUT[axes]), groups
 
 
-def _like(x: Tensor, *shape: int) -> Tensor:
-    """A tensor that only says its shape: a view of a single element."""
-    return x.new_empty(1).expand(shape)
-
-
 def _adjoint(
     g: Tensor, x: Tensor, k: Tensor, groups: int, moves: tuple[Dims, list[int], Dims], number: int
 ) -> Tensor:
-    """The cotangent of x (number 0) or of the kernel (1); of the other one the shape is read."""
+    """The cotangent of x (number 0) or of the kernel (1); of that one the shape alone is read."""
     strides, pad, dilation = moves
     needed = [number == 0, number == 1, False]
     found: Any = _backward(
@@ -132,7 +127,7 @@ def conv_input(g: Tensor, k: Tensor, space: Dims, moves: Moves, apart: bool = Fa
     if not g.numel() or not k.numel() or 0 in space:
         return g.new_zeros(shape)
     pad, before = _split(padding)
-    x = _like(g, shape[0], *_grown(space, before), shape[-1])
+    x = g.new_empty(1).expand(shape[0], *_grown(space, before), shape[-1])
     found = _adjoint(g, x, *_kernel(k, apart), (strides, pad, dilation), 0)
     return _framed(_last(found, len(strides)), before, -1)
 
@@ -148,7 +143,7 @@ def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = F
     # than strides above 1.
     wide = any(low >= s > 1 for (low, _), s in zip(padding, strides, strict=True))
     pad, before = _split(padding, own=not (wide and len(strides) == 3))
-    dummy = _like(x, out, 1 if apart else channels, *_two(sizes, 1))
+    dummy = x.new_empty(1).expand(out, 1 if apart else channels, *_two(sizes, 1))
     groups = channels if apart else 1
     k = _adjoint(g, _framed(x, before), dummy, groups, (strides, pad, dilation), 1)
     return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)
