@@ -465,3 +465,19 @@ def test_an_element_is_the_maximum_whatever_it_was_computed_from(axis: int) -> N
     want = K.function([x], slopes, engine="numpy")(feeds)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_nan_and_infinity_times_a_bool_as_a_number_are_nan(dtype: str) -> None:
+    """XLA makes a choice of such a product, which gives 0 where the bool is false."""
+    x, mask = K.placeholder((None,), dtype=dtype), K.placeholder((None,), dtype="bool")
+    number = K.cast(mask, dtype)
+    f = K.function([x, mask], [x * number, -number * x, x * K.cast(x > 0, dtype)])
+    values = np.array([np.nan, np.inf, -np.inf, -3, 3, np.inf], dtype)
+    given = np.array([0, 0, 0, 0, 1, 1], bool)
+    with np.errstate(invalid="ignore"):
+        factor = given.astype(dtype)
+        expected = [values * factor, -factor * values, values * (values > 0).astype(dtype)]
+    for got, want in zip(f([values, given]), expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(np.signbit(got[3:]), np.signbit(want[3:]))

@@ -123,6 +123,10 @@ def cast(e: Tracing, node: Node, x: Value) -> Value:
     if node.dtype.is_bool and not _is_bool(x):
         return lax.ne(x, _zero(x))
     target = np.dtype(node.dtype)
+    if node.dtype.is_float and _is_bool(x):
+        # By way of numbers: of y * float(bool) XLA makes a choice between y and 0, in which NaN
+        # and infinity times 0 are 0.
+        x = _converted(x, np.uint8)
     return _whole(x, target) if target.kind in "iu" and _is_float(x) else _converted(x, target)
 
 
