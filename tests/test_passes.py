@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kameleon import backend as K
+from kameleon.engines._flags import flagged
 from kameleon.engines.numpy.engine import engine
 from kameleon.ir.leaves import input_node
 from kameleon.ir.node import ITEM, REGISTRY, Node
@@ -20,7 +21,7 @@ from kameleon.ir.verify import verify
 from kameleon.prims.choices import needs_no_branch
 from kameleon.prims.control import run_scan
 from kameleon.prims.elementwise import add
-from kameleon.prims.filling import zeros
+from kameleon.prims.filling import full_like, zeros
 from kameleon.prims.linalg import contract, is_of_matrices
 from kameleon.prims.sizes import dims_of
 from kameleon.prims.windows import Window, is_dilated
@@ -208,6 +209,14 @@ def test_what_is_dropped_by_a_choice_leaves_nothing(dtype: str, swapped: bool) -
         feeds = [v[: shape[0]] for v in (condition, x)]
         (got,), (want,) = values(changed, feeds), values(graph, feeds)
         np.testing.assert_array_equal(got.view(np.uint8), want.view(np.uint8))
+
+
+def test_sizes_of_what_is_chosen_by_bits_stay_known() -> None:
+    x = floats(None, 10)
+    slope = REGISTRY["select"](REGISTRY["gt"](x, zeros(dims_of(x), x.dtype)), x, full_like(x, 0))
+    changed = simplify(Graph([x], [add(slope, x)]), takes_all_but_such_choices)
+    _, flags = flagged(changed, (), sizes=True)
+    assert not flags, "nothing is compared at run time"
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])

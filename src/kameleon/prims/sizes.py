@@ -212,6 +212,7 @@ SIZE_FROM: dict[str, Origin] = {
     "reshape": _shaped_origin,
     "transpose": lambda x, axis: (x.operands[0], x.attrs["perm"][axis]),
     "reverse": lambda x, axis: (x.operands[0], axis),
+    "bitcast": lambda x, axis: (x.operands[0], axis),
     "cumsum": lambda x, axis: (x.operands[0], axis),
     "softmax": lambda x, axis: (x.operands[0], axis),
     "reduce_sum": _reduced_origin,
