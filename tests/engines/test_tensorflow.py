@@ -17,7 +17,7 @@ from kameleon.ir.leaves import input_node
 from kameleon.ir.node import REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import constant
+from kameleon.prims.elementwise import constant, exp
 from kameleon.prims.filling import full_like
 from kameleon.prims.indexing import argsort
 from kameleon.prims.movement import concatenate, reshape, slice_axis, transpose
@@ -392,3 +392,17 @@ def test_maxima_of_nothing_have_gradients(padding: str, cut: int) -> None:
         pooled, slope = f([value.reshape(samples + cut, 4, 4, channels)])
         assert pooled.shape == (samples, 2, 2, channels)
         assert slope.sum() == pooled.size
+
+
+def test_maxima_over_a_space_of_nothing_have_gradients(tensorflow: Engine) -> None:
+    """Also where margins make room for places as soon as there's something; it ended the process."""
+    x = typed(None, None, 2)
+    for size, pads in ((1, (0, 0)), (2, (0, 1)), (2, (0, 0))):
+        window = Window((size,), (1,), (pads,), (1,))
+        pooled, index = max_pool(x, window=window).results
+        slope = unpool(exp(pooled), index, dims_of(x)[1:-1], window)
+        for space in (0, 3):
+            value = np.ones((2, space, 2), "float32")
+            found = computed(tensorflow, [x], [slope], [value])[0]
+            places = max(0, space + sum(pads) - size + 1)
+            np.testing.assert_allclose(found.sum(), 4 * places * np.e, rtol=1e-6)

@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from ...prims.movement import inverse
+
 raw = tf.raw_ops
 Tensor = Any
 
@@ -135,6 +137,14 @@ def transposed(x: Tensor, perm: Any) -> Tensor:
     """`x` with its axes in another order."""
     perm = list(perm)
     return x if perm == list(range(len(perm))) else raw.Transpose(x=x, perm=perm)
+
+
+def along_last(function: Callable[..., Tensor], axis: int, *tensors: Tensor) -> Tensor:
+    """What a function that works along the last axis gives along another one."""
+    rank = len(tensors[0].shape)
+    perm = [*(i for i in range(rank) if i != axis), axis]
+    found = function(*(transposed(x, perm) for x in tensors))
+    return transposed(found, inverse(perm))
 
 
 def reshaped(x: Tensor, dims: Any) -> Tensor:

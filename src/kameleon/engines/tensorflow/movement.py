@@ -8,10 +8,10 @@ from typing import Any
 import tensorflow as tf
 
 from ...ir.node import Node
-from ...prims.movement import inverse
 from .._lowering import Rule
 from .kernels import (
     Tensor,
+    along_last,
     cast,
     check_index,
     constant,
@@ -158,10 +158,11 @@ def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
     e.agree_on_each(node, [((source, i), (at, i)) for i in range(rank) if i != axis])
     index = index_dtype(index)
     check_index(index, e.size(x, axis))
-    perm = [*(i for i in range(rank) if i != axis), axis]
-    x, index = transposed(x, perm), transposed(index, perm)
-    found = raw.GatherV2(params=x, indices=index, axis=rank - 1, batch_dims=rank - 1)
-    return transposed(found, inverse(perm))
+
+    def gathered(x: Tensor, index: Tensor) -> Tensor:
+        return raw.GatherV2(params=x, indices=index, axis=rank - 1, batch_dims=rank - 1)
+
+    return along_last(gathered, axis, x, index)
 
 
 _sum_of_segments = kernel("UnsortedSegmentSum", "data")
@@ -194,13 +195,10 @@ def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 def argsort(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """TopK of numbers in reversed order: equal ones stay in order."""
-    axis, rank = node.attrs["axis"], len(node.shape)
-    perm = [*(i for i in range(rank) if i != axis), axis]
-    keys = cast(x, tf.int32) if x.dtype == tf.bool else x
-    keys = transposed(raw.Invert(x=keys), perm)
-    k = e.size(keys, rank - 1)
-    found = raw.TopKV2(input=keys, k=k).indices
-    return cast(transposed(found, inverse(perm)), tf.int64)
+    axis, keys = node.attrs["axis"], cast(x, tf.int32) if x.dtype == tf.bool else x
+    size = e.size(x, axis)
+    found = along_last(lambda x: raw.TopKV2(input=raw.Invert(x=x), k=size).indices, axis, keys)
+    return cast(found, tf.int64)
 
 
 RULES: dict[str, Rule] = {

@@ -9,10 +9,10 @@ import tensorflow as tf
 
 from ...ir.node import Node
 from ...prims.linalg import is_of_matrices, lie_transposed
-from ...prims.movement import inverse
 from .._lowering import Rule
 from .kernels import (
     Tensor,
+    along_last,
     cast,
     check_index,
     constant,
@@ -58,26 +58,14 @@ def _softmax(x: Tensor) -> Tensor:
 
 def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:
     """A kernel that works along the last axis."""
-    return lambda e, node, x: _along(function, x, node.attrs["axis"])
-
-
-def _along(function: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> Tensor:
-    perm = _last(axis, len(x.shape))
-    return transposed(function(transposed(x, perm)), inverse(perm))
-
-
-def _last(axis: int, rank: int) -> list[int]:
-    """The order of axes with `axis` at the end."""
-    return [*(i for i in range(rank) if i != axis), axis]
+    return lambda e, node, x: along_last(function, node.attrs["axis"], x)
 
 
 def _rows(x: Tensor, axis: int) -> Tensor:
     """`x` as a matrix whose rows are its lines along `axis`."""
-    x = transposed(x, _last(axis, len(x.shape)))
-    if len(x.shape) == 2:
-        return x
-    classes = shape_of(x)[-1]
-    return reshaped(x, [-1, classes])
+    rank = len(x.shape)
+    x = transposed(x, [*(i for i in range(rank) if i != axis), axis])
+    return x if rank == 2 else reshaped(x, [-1, shape_of(x)[-1]])
 
 
 def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
@@ -95,7 +83,7 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
     axis = node.attrs["axis"]
     source, _, targets = node.operands
     e.agree_on_each(node, [((source, i), (targets, i)) for i in range(len(source.shape))])
-    terms = raw.Mul(x=t, y=_along(_log_softmax, x, axis))
+    terms = raw.Mul(x=t, y=along_last(_log_softmax, axis, x))
     return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
 
 

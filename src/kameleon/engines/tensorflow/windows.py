@@ -79,9 +79,9 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     """The values by a kernel, and the index by cells; what nobody needs is never run."""
     window, wide = node.attrs["window"], lifted(node.attrs["window"])
     source = plane(x, window)
-    y = _max_by_kernel(e, node, source, wide)
+    y = _max_by_kernel(node, source, wide)
     special = _is_special(source, y)
-    if not _has_places(node.results[0], window):  # of none, the kernel's gradient isn't written
+    if not _has_known_places(node.results[0]):  # of none, the kernel's gradient isn't written
         none = raw.Equal(x=raw.Size(input=y), y=0)
         special = raw.LogicalOr(x=special, y=none)
     e.pools[node] = Pooled(source, y, special, wide, lambda: e.expanded(node, [x])[1])
@@ -90,52 +90,38 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     return values, e.expanded(node, [x])[1]
 
 
-def _max_by_kernel(e: Tracing, node: Node, x: Tensor, window: Window) -> Tensor:
-    """The kernel's maxima over two axes; it fails where a window has no place in what there is."""
+def _max_by_kernel(node: Node, x: Tensor, window: Window) -> Tensor:
+    """The kernel's maxima over two axes; nothing where a window has no place: the kernel fails."""
 
     def pool() -> Tensor:
         return raw.MaxPool(input=x, **_pool(window))
 
-    if _has_places(node.results[0], window):
-        return pool()
-    batch, *space, channels = shape_of(x)
-    counts = [_places(window, i, size) for i, size in enumerate(space)]
-    dims = vector([batch, *counts, channels])
-    if any(
-        isinstance(count, int) and count == 0 for count in counts
-    ):  # TensorFlow may know more than the graph, and refuses what it knows to fail
-        return raw.Fill(dims=dims, value=constant(0, x.dtype))
-    some = raw.Greater(x=raw.Min(input=vector(counts), axis=[0]), y=0)
-    return tf.cond(some, pool, lambda: raw.Fill(dims=dims, value=constant(0, x.dtype)))
+    def nothing() -> Tensor:
+        return raw.Fill(dims=[0, 1, 0, 0], value=constant(0, x.dtype))
 
-
-def _has_places(y: Node, window: Window) -> bool:
-    """Whether there are places as soon as there's something to see."""
     pairs = zip(window.spans, window.padding, strict=True)
-    return None not in y.shape[1:-1] or all(sum(pads) >= span - 1 for span, pads in pairs)
+    sizes, needed = shape_of(x)[1:-1], [span - sum(pads) for span, pads in pairs]
+    if _has_known_places(node.results[0]) or max(needed) <= 1:
+        return pool()
+    if any(isinstance(d, int) and d < least for d, least in zip(sizes, needed, strict=True)):
+        return nothing()  # TensorFlow may know more than the graph, and refuses what would fail
+    fit = raw.GreaterEqual(x=vector(sizes), y=vector(needed))
+    return tf.cond(raw.All(input=fit, axis=[0]), pool, nothing)
 
 
-def _places(window: Window, axis: int, size: Any) -> Any:
-    """How many places a window takes along an axis."""
-    if isinstance(size, int):
-        return window.out_dim(axis, size)
-    room = size + (sum(window.padding[axis]) - window.spans[axis])
-    return raw.Maximum(x=raw.FloorDiv(x=room, y=window.strides[axis]) + 1, y=0)
+def _has_known_places(y: Node) -> bool:
+    """Whether there are places for sure: nothing empty is computed that is known to be so."""
+    return None not in y.shape[1:-1]
 
 
 def _is_special(x: Tensor, y: Tensor) -> Tensor:
     """Whether x holds a NaN, which the kernel skips, or y is at its start value."""
-    dims = shape_of(x)
-    rows = raw.Max(input=reshaped(x, [-1, _inner(dims)]), axis=[1])
+    *_, width, channels = shape_of(x)
+    rows = raw.Max(input=reshaped(x, [-1, width * channels]), axis=[1])
     top = raw.Max(input=rows, axis=[0])
     low = raw.Min(input=raw.Reshape(tensor=y, shape=[-1]), axis=[0])
     least = constant(x.dtype.min, x.dtype)
     return raw.LogicalOr(x=raw.IsNan(x=top), y=raw.LessEqual(x=low, y=least))
-
-
-def _inner(dims: list[Any]) -> Any:
-    width, channels = dims[-2:]
-    return width * channels
 
 
 def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
@@ -152,7 +138,7 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
         return line(back, window)
 
     other = by_kernel
-    if _has_places(pool, window):
+    if _has_known_places(pool):
         back = by_kernel()
         other = lambda: raw.Identity(input=back)  # noqa: E731 (quicker outside of a branch)
     out = tf.cond(found.special, lambda: e.expanded(node, [g, found.cell(), *sizes])[0], other)
