@@ -395,7 +395,7 @@ def test_maxima_of_nothing_have_gradients(padding: str, cut: int) -> None:
 
 
 def test_maxima_over_a_space_of_nothing_have_gradients(tensorflow: Engine) -> None:
-    """Also where margins make room for places as soon as there's something; it ended the process."""
+    """Also where margins make room for places as soon as there's something to see."""
     x = typed(None, None, 2)
     for size, pads in ((1, (0, 0)), (2, (0, 1)), (2, (0, 0))):
         window = Window((size,), (1,), (pads,), (1,))
