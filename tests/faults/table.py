@@ -357,7 +357,7 @@ ENGINES = [
           'total = lo.op("ScatterND", zeros, where, g)', CASES, "scatter_add", "onnxruntime"),
     Fault("onnx: a carrier without room", "engines/onnxruntime/dtypes.py",
           '"uint16": "int32"', '"uint16": "uint8"',
-          "tests/engines/test_onnxruntime.py", "carried", "onnxruntime"),
+          CASES, "value and select", "onnxruntime"),
     Fault("onnx: scans in one direction", "engines/onnxruntime/control.py",
           'way = int(node.attrs["backwards"])', "way = 0", CASES, "scan", "onnxruntime"),
     Fault("onnx: log1p without its correction", "engines/onnxruntime/elementwise.py",
