@@ -111,3 +111,17 @@ def test_a_buffer_of_its_own_for_what_is_else_written_in_place(engine: str) -> N
         found, slope = run(given)
         np.testing.assert_allclose(found, share, rtol=1e-5)
         np.testing.assert_allclose(slope, share - hot, rtol=1e-5)
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+@pytest.mark.parametrize("rows", [40, None])
+def test_margins_in_a_buffer_that_was_used_before(engine: str, rows: int | None) -> None:
+    x = K.placeholder((rows, 50, 60, 8))
+    framed = K.spatial_2d_padding(K.exp(x), ((1, 2), (0, 3)))
+    run = K.function([x], [K.sum(framed, axis=3), K.sum(K.square(framed))], engine=engine)
+    array = np.random.default_rng(0).normal(size=(40, 50, 60, 8)).astype("float32")
+    expected = np.pad(np.exp(array), ((0, 0), (1, 2), (0, 3), (0, 0)))
+    for _ in range(4):
+        found, total = run([array])
+        np.testing.assert_allclose(found, expected.sum(3), rtol=1e-5)
+        np.testing.assert_allclose(total, np.square(expected).sum(), rtol=1e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from ...errors import EvaluationError
 from ...kernels.arrays import mismatch
+from ...kernels.buffers import SMALLEST
 from ...kernels.loops import Loops
 from ...kernels.sparse import row_starts
 from .embedded import KERNELS
@@ -69,14 +71,23 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def pad(x: Tensor, margins: Sequence[int], value: float) -> Tensor:
-    """A tensor with margins, the last axis' first. Older versions of PyTorch refuse those that
-    are without elements afterwards.
+    """A tensor with margins, the last axis' first: a large one in memory that was used before.
+
+    Older versions of PyTorch refuse those that are without elements afterwards.
     """
-    if x.numel():
+    pairs = list(zip(margins[::2], margins[1::2], strict=True))[::-1]
+    axes = list(zip(x.shape, pairs, strict=True))
+    shape = [low + size + high for size, (low, high) in axes]
+    if x.numel() and math.prod(shape) * x.itemsize < SMALLEST:
         return torch.constant_pad_nd(x, margins, value)
-    pairs = zip(margins[::2], margins[1::2], strict=True)
-    sizes = (size + low + high for size, (low, high) in zip(reversed(x.shape), pairs, strict=True))
-    return x.new_full(tuple(sizes)[::-1], value)
+    found = _room(shape, x).fill_(value)
+    found[tuple(slice(low, low + size) for size, (low, _) in axes)] = x
+    return found
+
+
+def _room(shape: Sequence[int], like: Tensor) -> Tensor:
+    """A tensor with any content; it's where another one is."""
+    return empty(shape, str(like.dtype)[6:]) if like.is_cpu else like.new_empty(shape)
 
 
 def iota(shape: Sequence[int], axis: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -105,6 +116,18 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
     for axis in reversed(axes):
         x = torch.prod(x, axis, dtype=dtype)
     return x
+
+
+def product_of_others(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """For each element the product of all others along `axes`."""
+    product = x
+    for axis in axes:
+        product = torch.prod(product, axis, keepdim=True)
+    if product.numel():
+        low, high = torch.aminmax(product.abs())
+        if low >= torch.finfo(product.dtype).tiny and high < math.inf:  # nothing is lost
+            return product / x
+    return KERNELS["product_of_others"](x, axes)  # type: ignore[no-any-return]
 
 
 # Indices -----------------------------------------------------------------------------------
@@ -238,8 +261,7 @@ class _Loops(Loops):
 
     def room(self, length: int, y: Tensor) -> Tensor:
         """See `Loops.room`."""
-        shape = (length, *y.shape)
-        return empty(shape, str(y.dtype)[6:]) if y.is_cpu else y.new_empty(shape)
+        return _room((length, *y.shape), y)
 
     def copied(self, x: Tensor) -> Tensor:
         """See `Loops.copied`."""

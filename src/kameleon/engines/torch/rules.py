@@ -8,7 +8,7 @@ from ...ir.node import Node
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
 from .._code import rules as shared
-from .._code.code import LOOSE, VIEW
+from .._code.code import LOOSE, VIEW, may_be_large
 from .._code.contraction import contract
 from .._code.emitter import Rule
 from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
@@ -72,7 +72,7 @@ def _iota(e: Emitter, node: Node) -> None:
 def _pad(e: Emitter, node: Node) -> None:
     margins = [m for pair in reversed(node.attrs["margins"]) for m in pair]
     value = node.attrs["value"]
-    name = "constant_pad_nd" if all(node.shape) else "pad"
+    name = "constant_pad_nd" if all(node.shape) and not may_be_large(node) else "pad"
     e.emit(node, f"{name}({{0}}, {literal(margins)}, {{1}})", [*node.operands, e.constant(value)])
 
 
@@ -161,8 +161,29 @@ RULES: dict[str, Rule] = {
 }
 
 
-def _floats(node: Node) -> bool:
-    return bool(node.dtype.is_float)
+def _is_even(node: Node) -> bool:
+    """Whether windows over floats have as many margins on both sides: PyTorch has no others."""
+    even = all(low == high >= 0 for low, high in node.attrs["window"].padding)
+    return bool(node.dtype.is_float) and even
+
+
+def _has_kernel_adjoint(node: Node) -> bool:
+    """Along three axes PyTorch 2.13 leaves cells unwritten, or crashes, where margins are wider
+    than strides above 1.
+    """
+    w = node.attrs["window"]
+    wide = any(low >= s > 1 for (low, _), s in zip(w.padding, w.strides, strict=True))
+    return _is_even(node) and not (wide and w.rank == 3)
+
+
+def _has_sums(node: Node) -> bool:
+    """PyTorch pads by half a window, and spaces of three axes must have room for the window as
+    they are.
+    """
+    w, space = node.attrs["window"], node.attrs.get("space", node.operands[0].shape[1:-1])
+    half = all(low <= size // 2 for size, (low, _) in zip(w.sizes, w.padding, strict=True))
+    room = w.rank < 3 or all(d and d >= n for d, n in zip(space, w.sizes, strict=True))
+    return _is_even(node) and ((half and room) or not any(map(any, w.padding)))
 
 
 # Where the rules of some primitives hold. Older versions divide the least integer by -1 as the
@@ -170,9 +191,8 @@ def _floats(node: Node) -> bool:
 WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("floor_div", "mod"), divides_safely),
     "pow": lambda n: n.dtype not in STORAGE,
-    **dict.fromkeys(
-        "conv_input conv_kernel depthwise_input depthwise_kernel sum_pool sum_unpool".split(),
-        _floats,
-    ),
-    **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _floats(n) and is_trusted(n)),
+    **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _is_even(n) and is_trusted(n)),
+    **dict.fromkeys(("conv_input", "depthwise_input"), _is_even),
+    **dict.fromkeys(("conv_kernel", "depthwise_kernel"), _has_kernel_adjoint),
+    **dict.fromkeys(("sum_pool", "sum_unpool"), _has_sums),
 }

@@ -2,8 +2,7 @@
 
 PyTorch has channels in front of space; seen through a permutation, a tensor with channels last
 is what it calls `channels_last`, and nothing is copied. One spatial axis becomes two, the first
-of size 1. Paddings are (low, high) for each axis: equal ones are left to PyTorch, for others the
-tensor is padded (negative: cropped) beforehand.
+of size 1. Paddings are (low, high) for each axis, but for maxima the same on both sides.
 """
 
 from __future__ import annotations
@@ -53,25 +52,9 @@ def _two(dims: Dims, fill: int) -> list[int]:
     return [fill, *dims] if len(dims) == 1 else list(dims)
 
 
-def _split(padding: Pads, own: bool = True) -> tuple[list[int], Pads | None]:
-    """What PyTorch pads, if it can at all (`own`), and else what is to be padded beforehand."""
-    if own and all(low == high >= 0 for low, high in padding):
-        return _two(tuple(low for low, _ in padding), 0), None
-    return _two((0,) * len(padding), 0), padding
-
-
-def _framed(x: Tensor, padding: Pads | None, sign: int = 1) -> Tensor:
-    """With margins around its space; cropped by them, where `sign` is -1."""
-    if padding is None:
-        return x
-    margins = (sign * margin for pair in reversed(padding) for margin in pair)
-    return torch.constant_pad_nd(x, [0, 0, *margins])
-
-
-def _grown(space: Dims, padding: Pads | None) -> Dims:
-    if padding is None:
-        return space
-    return tuple(d + low + high for d, (low, high) in zip(space, padding, strict=True))
+def _even(padding: Pads) -> list[int]:
+    """Margins that are equal on both sides."""
+    return _two(tuple(low for low, _ in padding), 0)
 
 
 # Convolution ------------------------------------------------------------------------------------
@@ -93,12 +76,10 @@ def _kernel(k: Tensor, apart: bool) -> tuple[Tensor, int]:
     return front.contiguous(memory_format=_LAYOUT[axes]), groups
 
 
-def _adjoint(
-    g: Tensor, x: Tensor, k: Tensor, groups: int, moves: tuple[Dims, list[int], Dims], number: int
-) -> Tensor:
+def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, moves: Moves, number: int) -> Tensor:
     """The cotangent of x (number 0) or of the kernel (1); of that one the shape alone is read."""
-    strides, pad, dilation = moves
-    needed = [number == 0, number == 1, False]
+    strides, padding, dilation = moves
+    pad, needed = _even(padding), [number == 0, number == 1, False]
     found: Any = _backward(
         _front(g), _front(x), k, None, _two(strides, 1), pad, _two(dilation, 1),
         False, [0] * len(pad), groups, needed,
@@ -113,39 +94,30 @@ def conv(x: Tensor, k: Tensor, moves: Moves, apart: bool = False) -> Tensor:
     if not x.numel() or 0 in counts or not k.numel():
         out = k.shape[-2] * k.shape[-1] if apart else k.shape[-1]
         return x.new_zeros((x.shape[0], *counts, out))
-    pad, before = _split(padding)
-    front, (kernel, groups) = _front(_framed(x, before)), _kernel(k, apart)
-    f = _CONV[len(pad)]
-    y = f(front, kernel, None, _two(strides, 1), pad, _two(dilation, 1), groups)
+    front, (kernel, groups) = _front(x), _kernel(k, apart)
+    f = _CONV[front.dim() - 2]
+    y = f(front, kernel, None, _two(strides, 1), _even(padding), _two(dilation, 1), groups)
     return _last(y, len(strides))
 
 
 def conv_input(g: Tensor, k: Tensor, space: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in x."""
-    strides, padding, dilation = moves
     shape = (g.shape[0], *space, k.shape[-2])
     if not g.numel() or not k.numel() or 0 in space:
         return g.new_zeros(shape)
-    pad, before = _split(padding)
-    x = g.new_empty(1).expand(shape[0], *_grown(space, before), shape[-1])
-    found = _adjoint(g, x, *_kernel(k, apart), (strides, pad, dilation), 0)
-    return _framed(_last(found, len(strides)), before, -1)
+    x = g.new_empty(1).expand(shape)
+    return _last(_adjoint(g, x, *_kernel(k, apart), moves, 0), len(space))
 
 
 def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in the kernel."""
-    strides, padding, dilation = moves
     channels, out = x.shape[-1], g.shape[-1]
     shape = (*sizes, channels, out // max(1, channels) if apart else out)
     if not g.numel() or not x.numel():
         return x.new_zeros(shape)
-    # Along three axes PyTorch 2.13 leaves cells unwritten, or crashes, where margins are wider
-    # than strides above 1.
-    wide = any(low >= s > 1 for (low, _), s in zip(padding, strides, strict=True))
-    pad, before = _split(padding, own=not (wide and len(strides) == 3))
     dummy = x.new_empty(1).expand(out, 1 if apart else channels, *_two(sizes, 1))
     groups = channels if apart else 1
-    k = _adjoint(g, _framed(x, before), dummy, groups, (strides, pad, dilation), 1)
+    k = _adjoint(g, x, dummy, groups, moves, 1)
     return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)
 
 
@@ -232,24 +204,13 @@ def flat_pick(x: Tensor, flat: Tensor) -> Tensor:
     return picked.view(flat.shape)
 
 
-def _pool_padding(space: Dims, sizes: Dims, padding: Pads) -> tuple[list[int], Pads | None]:
-    """As `_split`. PyTorch pads by half a window, and spaces of three axes must have room for the
-    window as they are.
-    """
-    half = all(low <= size // 2 for size, (low, _) in zip(sizes, padding, strict=True))
-    room = len(sizes) < 3 or all(d >= n for d, n in zip(space, sizes, strict=True))
-    return _split(padding, own=half and room)
-
-
 def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
     """The sum over each window; padding counts as 0."""
-    space = tuple(x.shape[1:-1])
-    counts = window_counts(space, sizes, strides, padding, (1,) * len(sizes))
+    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, (1,) * len(sizes))
     if not x.numel() or 0 in counts:
         return x.new_zeros((x.shape[0], *counts, x.shape[-1]))
-    pad, before = _pool_padding(space, sizes, padding)
-    front = _front(_framed(x, before))
-    y = _AVG_POOL[len(pad)](front, _two(sizes, 1), _two(strides, 1), pad, False, True, 1)
+    front, moves = _front(x), (_two(sizes, 1), _two(strides, 1), _even(padding))
+    y = _AVG_POOL[front.dim() - 2](front, *moves, False, True, 1)
     return _last(y, len(sizes))
 
 
@@ -257,8 +218,6 @@ def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads
     """The adjoint of `sum_pool`."""
     if not g.numel() or 0 in space:
         return g.new_zeros((g.shape[0], *space, g.shape[-1]))
-    pad, before = _pool_padding(space, sizes, padding)
-    front = _front(g.new_empty((g.shape[0], *_grown(space, before), g.shape[-1])))
-    f = _AVG_BACK[len(pad)]
-    x = f(_front(g), front, _two(sizes, 1), _two(strides, 1), pad, False, True, 1)
-    return _framed(_last(x, len(sizes)), before, -1)
+    front, moves = _front(g), (_two(sizes, 1), _two(strides, 1), _even(padding))
+    like = _front(g.new_empty((g.shape[0], *space, g.shape[-1])))
+    return _last(_AVG_BACK[front.dim() - 2](front, like, *moves, False, True, 1), len(sizes))
