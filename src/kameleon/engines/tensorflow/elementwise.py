@@ -8,11 +8,10 @@ from typing import Any
 import tensorflow as tf
 
 from ...analysis.broadcasts import bare_operands
-from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .kernels import Tensor, cast, constant, kernel, raw, reshaped, shape_of, vector, zeros_like
+from .kernels import Tensor, cast, constant, kernel, raw, reshaped
 
 UNARY = {
     "neg": "Neg",
@@ -106,24 +105,16 @@ def _is_bias(node: Node, x: Node) -> bool:
 def select(e: Lowering, node: Node, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """The kernel without broadcasting is twice as fast: numbers are stretched for it."""
     whole, *sources = bare_operands(node)
-    stretch = [x.shape == () != node.shape for x in sources]
-    fits = all(x.shape == node.shape or s for x, s in zip(sources, stretch, strict=True))
+    scalar = [x.shape == () != node.shape for x in sources]
+    fits = all(x.shape == node.shape or s for x, s in zip(sources, scalar, strict=True))
     if whole.shape != node.shape or not fits:
         return raw.SelectV2(condition=condition, t=a, e=b)
-    model = b if stretch[0] else a
-    parts = [
-        _filled(value, source, None if all(stretch) else model, condition) if scalar else value
-        for value, source, scalar in zip((a, b), sources, stretch, strict=True)
-    ]
-    return raw.Select(condition=condition, x=parts[0], y=parts[1])
-
-
-def _filled(number: Tensor, source: Node, model: Tensor, condition: Tensor) -> Tensor:
-    """A number in the shape of the condition, which `model` has, too, unless it's None."""
-    is_zero = source.primitive is CONSTANT and not source.attrs["value"].array.any()
-    if is_zero and model is not None:
-        return zeros_like(model)
-    return raw.Fill(dims=vector(shape_of(condition)), value=number)
+    shape = raw.Shape(input=condition)
+    x, y = (
+        raw.Fill(dims=shape, value=value) if s else value
+        for value, s in zip((a, b), scalar, strict=True)
+    )
+    return raw.Select(condition=condition, x=x, y=y)
 
 
 def convert(e: Lowering, node: Node, x: Tensor) -> Tensor:

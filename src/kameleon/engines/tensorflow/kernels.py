@@ -97,11 +97,6 @@ def constant(value: Any, dtype: Any) -> Tensor:
     return tf.constant(value, dtype=dtype)
 
 
-def zeros_like(x: Tensor) -> Tensor:
-    """Zeros of the type of `x`."""
-    return raw.ZerosLike(x=x)
-
-
 def index_dtype(index: Tensor) -> Tensor:
     """Indices as int32 or int64, the dtypes that kernels take."""
     wide = {"uint32": "int64", "uint64": "int64", "int64": "int64"}
