@@ -59,19 +59,10 @@ BINARY = {
 }
 
 
-def plain(operation: Any) -> Rule:
-    """A rule that needs nothing but the values of the operands."""
-    return lambda lowering, node, *operands: operation(*operands)
-
-
-def one(op: str, name: str = "x") -> Rule:
-    """A rule that is a kernel of one operand."""
-    return plain(kernel(op, name))
-
-
-def two(op: str) -> Rule:
-    """A rule that is a kernel of two operands."""
-    return plain(kernel(op, "x", "y"))
+def just(op: str, *names: str) -> Rule:
+    """A rule that is a kernel, whose operands have these names."""
+    function = kernel(op, *names)
+    return lambda lowering, node, *operands: function(*operands)
 
 
 # Numbers ---------------------------------------------------------------------------------------
@@ -130,12 +121,12 @@ def same(e: Lowering, node: Node, x: Tensor, *others: Tensor) -> Tensor:
 
 
 RULES: dict[str, Rule] = {
-    **{name: one(op) for name, op in UNARY.items()},
-    **{name: two(op) for name, op in BINARY.items()},
+    **{name: just(op, "x") for name, op in UNARY.items()},
+    **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
-    "relu": one("Relu", "features"),
-    "elu": one("Elu", "features"),
-    "softplus": one("Softplus", "features"),
+    "relu": just("Relu", "features"),
+    "elu": just("Elu", "features"),
+    "softplus": just("Softplus", "features"),
     "select": select,
     "cast": convert,
     "bitcast": bitcast,

@@ -11,7 +11,6 @@ from ...ir.node import Node
 from ...ir.types import Dim
 from ...prims.movement import WHOLE, Cut
 from .._lowering import Rule
-from .elementwise import one
 from .kernels import (
     Tensor,
     along_last,
@@ -189,6 +188,11 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
     return transposed(out, [*range(1, axis + 1), 0, *range(axis + 1, rank - depth + 1)])
 
 
+def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    half = x.dtype in (tf.float16, tf.bfloat16)  # there's no kernel
+    return raw.Where(condition=cast(x, tf.float32) if half else x)
+
+
 # Order -----------------------------------------------------------------------------------------
 
 
@@ -224,7 +228,7 @@ RULES: dict[str, Rule] = {
     "gather": gather,
     "take_along": take_along,
     "scatter_add": scatter_add,
-    "nonzero": one("Where", "condition"),
+    "nonzero": nonzero,
     "argsort": argsort,
 }
 
