@@ -107,6 +107,20 @@ def test_other_sizes_need_no_other_code(ort: Engine) -> None:
     assert f.compiled.compilations == 1
 
 
+@pytest.mark.parametrize("kind", ["conv2d", "depthwise_conv2d"])
+def test_a_bias_is_added_by_the_convolution(ort: Engine, kind: str) -> None:
+    x, kernel = K.placeholder((None, 3, 4, 3)), np.arange(36.0).reshape(2, 2, 3, 3)
+    bias = K.variable([1.0, -2.0, 30.0, *[0.5] * 6][: 3 if kind == "conv2d" else 9])
+    y = getattr(K, kind)(x, K.constant(kernel))
+    f, twice = K.function([x], [K.bias_add(y, bias)]), K.function([x], [y, K.bias_add(y, bias)])
+    given = np.random.default_rng(0).normal(size=(2, 3, 4, 3)).astype("float32")
+    plain, found = twice([given])
+    np.testing.assert_array_equal(found, plain + K.get_value(bias))
+    np.testing.assert_allclose(f([given])[0], found, rtol=1e-5, atol=1e-4)
+    assert "Add" in twice.source
+    assert "Add" not in f.source
+
+
 # Kernels ---------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from ...prims.constants import known_array
 from ...prims.linalg import is_of_matrices, lie_transposed
 from .._lowering import Rule
 from .lowering import OnnxLowering
+from .windows import with_bias
 
 L = OnnxLowering
 
@@ -59,6 +60,9 @@ def _with_product(sign: float) -> Rule:
     kind = "Add" if sign > 0 else "Sub"
 
     def rule(lo: L, node: Node, x: str, y: str) -> Any:
+        biased = with_bias(lo, node) if kind == "Add" else None
+        if biased is not None:
+            return biased
         found = _scaled_product(lo, node.operands[1]) if node.dtype in _GEMM else None
         if found is not None:
             return _onto(lo, *found, sign, x)

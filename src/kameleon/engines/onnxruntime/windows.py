@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ir.node import Node
+from ...prims.constants import bare
 from ...prims.windows import Window, seen_by, space_dims
 from .._lowering import Rule
 from .lowering import OnnxLowering
@@ -46,10 +47,10 @@ def _moves(window: Window, padding: bool = True) -> dict[str, Any]:
 # Convolution -------------------------------------------------------------------------------
 
 
-def _conv(lo: L, node: Node, x: str, k: str) -> Any:
+def _conv(lo: L, node: Node, x: str, k: str, *bias: str) -> str:
     window, layout = node.attrs["window"], _layout(node.attrs["window"])
     weights = lo.transpose(k, layout.kernel)
-    y = lo.op("Conv", lo.transpose(x, layout.to_onnx), weights, **_moves(window))
+    y = lo.op("Conv", lo.transpose(x, layout.to_onnx), weights, *bias, **_moves(window))
     return lo.transpose(y, layout.back)
 
 
@@ -130,10 +131,11 @@ def _grouped(lo: L, node: Node, k: str) -> tuple[str, int]:
     return lo.reshape(moved, [depth, 1, *window.sizes]), operand.shape[-2] or 0
 
 
-def _depthwise_conv(lo: L, node: Node, x: str, k: str) -> Any:
+def _depthwise_conv(lo: L, node: Node, x: str, k: str, *bias: str) -> str:
     window, layout = node.attrs["window"], _layout(node.attrs["window"])
     weights, group = _grouped(lo, node, k)
-    y = lo.op("Conv", lo.transpose(x, layout.to_onnx), weights, **_moves(window), group=group)
+    x = lo.transpose(x, layout.to_onnx)
+    y = lo.op("Conv", x, weights, *bias, **_moves(window), group=group)
     return lo.transpose(y, layout.back)
 
 
@@ -143,10 +145,24 @@ def _depthwise_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
     return lo.transpose(y, layout.back)
 
 
+# Sums ----------------------------------------------------------------------------------------
+
+# What takes a bias, too.
+BIASED: dict[str, Rule] = {"conv": _conv, "depthwise_conv": _depthwise_conv}
+
+
+def with_bias(lo: L, node: Node) -> str | None:
+    """conv(x, k) + b at once, where a sum is one with a number for each channel."""
+    for y, term in (node.operands, node.operands[::-1]):
+        rule, b = BIASED.get(y.primitive.name), bare(term)
+        if rule and lo.used_once(y) and b.shape == y.shape[-1:] != (None,):
+            return str(rule(lo, y, *map(lo.value, (*y.operands, b))))
+    return None
+
+
 RULES: dict[str, Rule] = {
-    "conv": _conv,
+    **BIASED,
     "conv_input": _conv_input,
     "conv_kernel": _conv_kernel,
-    "depthwise_conv": _depthwise_conv,
     "depthwise_input": _depthwise_input,
 }
