@@ -315,6 +315,17 @@ def test_negated_numbers_are_doubled_beside_their_extremum(
     np.testing.assert_array_equal(tensorflow.to_numpy(doubled), -2 * values)
 
 
+@pytest.mark.parametrize("order", ["lt", "le", "gt", "ge"])
+def test_what_isn_t_less_needn_t_be_greater(tensorflow: Engine, order: str) -> None:
+    """TensorFlow's optimiser turns an order around that is negated: NaN is in none."""
+    a, b = typed(None), typed(None)
+    values = [np.array([NAN, 1, 2, NAN, 3], "float32"), np.array([1, NAN, 1, NAN, 3], "float32")]
+    outputs = [P["logical_not"](P[order](a, b))]
+    found = computed(tensorflow, [a, b], outputs, values)
+    expected = computed(engines.embedded(), [a, b], outputs, values)
+    np.testing.assert_array_equal(found[0], expected[0])
+
+
 BIASED = """
 import numpy as np
 from kameleon import backend as K

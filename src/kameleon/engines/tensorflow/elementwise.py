@@ -29,7 +29,6 @@ UNARY = {
     "ceil": "Ceil",
     "round": "Rint",
     "is_nan": "IsNan",
-    "logical_not": "LogicalNot",
     "bit_not": "Invert",
     "sigmoid": "Sigmoid",
 }
@@ -82,6 +81,11 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     return _add(a, b)
 
 
+def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
+    """Not `LogicalNot`: the optimiser makes a > b of not a <= b, which NaN is neither."""
+    return raw.NotEqual(x=x, y=constant(True, tf.bool))
+
+
 def _is_bias(node: Node, x: Node) -> bool:
     last = node.shape[-1] if len(node.shape) > 1 else None
     if last is None or not node.dtype.is_float or len(x.shape) > len(node.shape):
@@ -123,6 +127,7 @@ RULES: dict[str, Rule] = {
     **{name: just(op, "x") for name, op in UNARY.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
+    "logical_not": logical_not,
     "relu": just("Relu", "features"),
     "elu": just("Elu", "features"),
     "softplus": just("Softplus", "features"),
