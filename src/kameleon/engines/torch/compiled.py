@@ -32,13 +32,6 @@ if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("tr
     )
 
 
-_disabled: Callable[..., Callable[..., Any]] = torch.compiler.disable
-
-
-# What isn't for the compiler: NumPy's kernels, loops, and what looks at values.
-_OPAQUE = (*KERNELS, "check", "scan", "while_loop")
-
-
 class CompiledEmitter(PlainEmitter):
     """Emits lines that write into nothing: memory is the compiler's business."""
 
@@ -46,7 +39,11 @@ class CompiledEmitter(PlainEmitter):
         "torch.compile",
         {
             **NAMESPACE,
-            **{name: _disabled(NAMESPACE[name]) for name in _OPAQUE},
+            # What isn't for the compiler: NumPy's kernels, loops, and what looks at values.
+            **{
+                name: torch.compiler.disable(NAMESPACE[name])  # type: ignore[no-untyped-call]
+                for name in (*KERNELS, "check", "scan", "while_loop")
+            },
             **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
             "keep_where": lambda condition, x: torch.where(condition, x, 0),
             "keep_unless": lambda condition, x: torch.where(condition, 0, x),

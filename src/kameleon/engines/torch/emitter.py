@@ -80,9 +80,8 @@ class TorchEmitter(Emitter):
     def arg(self, node: Node) -> Arg:
         """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
         and bools it doesn't in each function."""
-        if not self._stays(node):
-            return self.slot(node)
-        return self.constant(shared(node.attrs["value"].array.copy()))
+        stays = self._stays(node)
+        return self.constant(shared(node.attrs["value"].array.copy())) if stays else self.slot(node)
 
     def _stays(self, node: Node) -> bool:
         """Whether a node is a number that may stay on the processor beside an accelerator."""

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from ...ir.node import Node
 from ...ir.program import Graph
@@ -18,7 +19,7 @@ from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .rules import RULES, WHERE
-from .tensors import STORAGE, as_numpy, as_tensor, shared, type_of
+from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
 
 
 class PlainEmitter(TorchEmitter):
@@ -76,7 +77,7 @@ class TorchEngine(Engine):
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
         try:
-            own = shared(array) if isinstance(array, tensors.ARRAY) else tensors.from_dlpack(array)
+            own = shared(array) if isinstance(array, ARRAY) else from_dlpack(array)
         except (TypeError, ValueError, RuntimeError, BufferError, AttributeError):
             return None
         return own if own.device == self.device else None

@@ -118,16 +118,30 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
     return x
 
 
+def _divides(products: Tensor) -> bool:
+    """Whether factors of these can be taken out by division: no zero, nothing lost or infinite."""
+    if not products.numel():
+        return True
+    low, high = torch.aminmax(products.abs())
+    return bool(low >= torch.finfo(products.dtype).tiny) and bool(high < math.inf)
+
+
 def product_of_others(x: Tensor, axes: Sequence[int]) -> Tensor:
     """For each element the product of all others along `axes`."""
     product = x
     for axis in axes:
         product = torch.prod(product, axis, keepdim=True)
-    if product.numel():
-        low, high = torch.aminmax(product.abs())
-        if low >= torch.finfo(product.dtype).tiny and high < math.inf:  # nothing is lost
-            return product / x
-    return KERNELS["product_of_others"](x, axes)  # type: ignore[no-any-return]
+    return product / x if _divides(product) else KERNELS["product_of_others"](x, axes)
+
+
+def cumprod_slope(g: Tensor, x: Tensor, axis: int) -> Tensor:
+    """The cotangent of x, given that of its running product."""
+    products = torch.cumprod(x, axis)
+    if _divides(products):
+        slope = torch.cumsum((products * g).flip(axis), axis).flip(axis)
+        if torch.isfinite(slope).all():
+            return slope.div_(x)
+    return KERNELS["cumprod_slope"](g, x, axis)  # type: ignore[no-any-return]
 
 
 # Indices -----------------------------------------------------------------------------------
@@ -183,16 +197,14 @@ def put_along(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
 
 # Sparse products ---------------------------------------------------------------------------
 
-# Dtypes of which PyTorch sums weighted rows.
-_WEIGHED = (torch.float32, torch.float64)
-
 
 def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
     """The product of a sparse matrix (rows, len(y)), given by its elements, and y: where the rows
     ascend, each row of the result is a weighted sum of a bag of rows of y.
     """
     starts = None
-    if values.numel() and y.shape[1] and y.dtype in _WEIGHED:
+    weighed = y.dtype in (torch.float32, torch.float64)  # those of which PyTorch sums rows
+    if values.numel() and y.shape[1] and weighed:
         starts = row_starts(as_numpy(indices), (rows, len(y)))
     if starts is None:
         return KERNELS["sparse_dot"](indices, values, y, rows)  # type: ignore[no-any-return]

@@ -23,15 +23,13 @@ STORAGE = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
 
 TYPE: Any = torch.Tensor
 ARRAY = np.ndarray
-from_buffer = torch.from_numpy
-from_dlpack: Callable[[Any], Tensor] = torch.utils.dlpack.from_dlpack
 
 
 def shared(array: Any) -> Tensor:
     """A tensor over the memory of a NumPy array; over a copy, where that can't be shared."""
     if type(array) is ARRAY and array.flags.writeable:
         try:
-            return from_buffer(array)
+            return torch.from_numpy(array)
         except (TypeError, ValueError):  # its dtype, or how its elements lie
             pass
     array = np.asarray(array)
@@ -42,7 +40,7 @@ def shared(array: Any) -> Tensor:
     array = array.view(plain) if array.dtype.isnative else array.astype(plain)
     if not array.flags.writeable or (array.size and any(s < 0 for s in array.strides)):
         array = array.copy()
-    tensor = from_buffer(array)
+    tensor = torch.from_numpy(array)
     return tensor.view(torch.bfloat16) if bits else tensor
 
 
@@ -84,7 +82,7 @@ def between(
         made="{}.numpy()",
         mismatch=mismatch,
         program=program,
-        share=from_buffer,
+        share=torch.from_numpy,
         copy=shared,
     )
 

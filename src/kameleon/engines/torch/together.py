@@ -11,8 +11,6 @@ from ...ir.sizes import Sizes
 from ...prims.movement import plain_cut
 from .windows import is_regular
 
-Users = Mapping[Node, Sequence[Node]]
-
 
 class Part(NamedTuple):
     """A slice that is one of those that make up `source` along an axis, of these sizes."""
@@ -43,7 +41,7 @@ def parts(graph: Graph) -> dict[Node, Part]:
     return found
 
 
-def flat_pools(graph: Graph, users: Users, sizes: Sizes) -> set[Node]:
+def flat_pools(graph: Graph, users: Mapping[Node, Sequence[Node]], sizes: Sizes) -> set[Node]:
     """Maxima that PyTorch's own function gives, and what picks or puts back the cells they chose.
 
     It says where in space a maximum was, not in which cell of the window. So its answer is for

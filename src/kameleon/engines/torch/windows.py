@@ -121,9 +121,6 @@ def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = F
     return k.permute(*range(2, k.dim()), 1, 0).reshape(shape)
 
 
-# Patches ----------------------------------------------------------------------------------------
-
-
 def fold(
     p: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads, dilation: Dims
 ) -> Tensor:
@@ -199,9 +196,8 @@ def flat_unpool(g: Tensor, flat: Tensor, space: Dims) -> Tensor:
 
 def flat_pick(x: Tensor, flat: Tensor) -> Tensor:
     """The elements of x where `flat` says."""
-    lines = flat.reshape(flat.shape[0], prod(flat.shape[1:-1]), flat.shape[-1])
-    picked = torch.gather(x.reshape(x.shape[0], prod(x.shape[1:-1]), x.shape[-1]), 1, lines)
-    return picked.view(flat.shape)
+    space, lines = ((y.shape[0], prod(y.shape[1:-1]), y.shape[-1]) for y in (x, flat))
+    return torch.gather(x.reshape(space), 1, flat.reshape(lines)).view(flat.shape)
 
 
 def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
