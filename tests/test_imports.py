@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("engines",),
     ("runtime",),
     ("backend",),
-    ("layers", "testing", "comparison"),
+    ("layers", "testing", "comparison", "interop"),
     ("as_keras",),
     ("demo",),
     ("cli",),

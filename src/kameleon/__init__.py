@@ -12,19 +12,24 @@ if TYPE_CHECKING:
     import os
 
     from .comparison import compare as compare
+    from .interop import to_pytensor as to_pytensor
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "compare", "load", "set_engine"]
+__all__ = ["__version__", "compare", "load", "set_engine", "to_pytensor"]
 
 
 def __getattr__(name: str) -> object:
-    if name != "compare":  # imported when it's first asked for
-        raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
-    from .comparison import compare
+    if name == "compare":  # imported when it's first asked for
+        from .comparison import compare
 
-    return compare
+        return compare
+    if name == "to_pytensor":
+        from .interop import to_pytensor
+
+        return to_pytensor
+    raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
 
 
 def set_engine(name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
@@ -13,7 +13,7 @@ from ..ir.node import Node
 from ..ir.program import Graph, attrs_key
 from ..transform.simplify import simplify
 from .engines import embedded
-from .stages import build
+from .stages import build, prepared
 from .workspace import keep, workspace
 
 # As many compiled graphs are kept for reuse; the oldest is forgotten first.
@@ -50,6 +50,20 @@ def compiled_anew(graph: Graph, engine: Engine) -> Executable:
 def _made(graph: Graph, engine: Engine) -> Executable:
     engine.started = True
     return build(simplify(graph, engine.native, _fold), engine)
+
+
+def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
+    """The graph in what the engine does.
+
+    Args:
+        graph: any closed graph.
+        engine: for which it shall be; it needn't be one that runs graphs.
+        keep: names of annotations that shall stay, which only gradients read.
+
+    Raises:
+        DTypeError: the engine has no such dtype.
+    """
+    return prepared(simplify(graph, engine.native, _fold, keep), engine)
 
 
 def _fold(node: Node) -> Any:

@@ -33,17 +33,26 @@ def build(graph: Graph, engine: Engine) -> Executable:
         EngineError: the engine can't do something; names the primitive and the user's line.
         DTypeError: it has no such dtype.
     """
+    graph = prepared(graph, engine)
+    levels = _Levels(graph, engine)
+    if levels.top == 0 and not levels.declined:
+        return compiled_for_any_size(graph, engine)
+    return _Staged(levels)
+
+
+def prepared(graph: Graph, engine: Engine) -> Graph:
+    """A simplified graph behind the passes that the engine asks for.
+
+    Raises:
+        DTypeError: the engine has no such dtype.
+    """
     _check_dtypes(graph, engine)
     if engine.half is not None:
         graph = half_in_single(graph, engine.half)
     if engine.carriers:
         graph = in_carriers(graph, lambda node: engine.carriers.get(node.primitive.name, {}))
     graph = in_storage(graph, engine.storage)
-    graph = graph if engine.empty_loops else with_steps(graph)
-    levels = _Levels(graph, engine)
-    if levels.top == 0 and not levels.declined:
-        return compiled_for_any_size(graph, engine)
-    return _Staged(levels)
+    return graph if engine.empty_loops else with_steps(graph)
 
 
 def _check_dtypes(graph: Graph, engine: Engine) -> None:

@@ -8,7 +8,7 @@ the last bits (and the sign of a zero).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -350,10 +350,19 @@ class Rewriter:
     Args:
         native: whether the engine does a node itself; other composites are expanded.
         fold: gives the value of a node whose operands are constants, or None.
+        keep: names of primitives that no rule of `RULES` is for.
     """
 
-    def __init__(self, native: Native | None, fold: Fold | None, inputs: Iterable[Node]):
+    def __init__(
+        self,
+        native: Native | None,
+        fold: Fold | None,
+        inputs: Iterable[Node],
+        keep: Collection[str] = (),
+    ):
         self.native, self.fold = native, fold
+        self.rules = {k: v for k, v in RULES.items() if k not in keep} if keep else RULES
+        self.keep = keep
         self.final: dict[Node, Node] = {n: n for n in inputs}
         self.parts: dict[Node, tuple[Node, ...]] = {}
         self.shared: dict[Any, Node] = {}
@@ -422,7 +431,7 @@ class Rewriter:
     def _replaced(self, node: Node) -> Node | None:
         if not node.operands:
             return None
-        for rule in RULES.get(node.primitive.name, ()):
+        for rule in self.rules.get(node.primitive.name, ()):
             found = rule(node)
             if found is not None:
                 return found
@@ -469,23 +478,31 @@ class Rewriter:
 
     def _body(self, graph: Graph) -> Graph:
         if graph not in self.bodies:
-            simple = simplify(graph, self.native, self.fold)
+            simple = simplify(graph, self.native, self.fold, self.keep)
             self.bodies[graph] = self.bodies[simple] = simple
         return self.bodies[graph]
 
 
-def simplify(graph: Graph, native: Native | None = None, fold: Fold | None = None) -> Graph:
+def simplify(
+    graph: Graph,
+    native: Native | None = None,
+    fold: Fold | None = None,
+    keep: Collection[str] = (),
+) -> Graph:
     """An equal graph with the same inputs.
 
     Args:
         graph: any closed graph.
         native: where given, composites for which it doesn't hold are expanded.
         fold: evaluates nodes over constants.
+        keep: names of primitives that are left as they are, such as annotations.
     """
-    return rewriting(_simplified, graph, native, fold)
+    return rewriting(_simplified, graph, native, fold, keep)
 
 
-def _simplified(graph: Graph, native: Native | None, fold: Fold | None) -> Graph:
+def _simplified(
+    graph: Graph, native: Native | None, fold: Fold | None, keep: Collection[str]
+) -> Graph:
     outputs = merge_siblings(merge_scans(graph), graph.inputs)
-    rewriter = Rewriter(native, fold, graph.inputs)
+    rewriter = Rewriter(native, fold, graph.inputs, keep)
     return Graph(graph.inputs, rewriter.rewrite(outputs))

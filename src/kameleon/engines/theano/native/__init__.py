@@ -1,0 +1,1 @@
+"""Graphs as PyTensor's own: symbolic operations that its rewrites, gradients and compilers know."""

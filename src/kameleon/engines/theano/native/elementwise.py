@@ -1,0 +1,169 @@
+"""Arithmetic, comparisons, bits and casts: PyTensor's `Elemwise`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from ....ir.node import Node
+from ....ir.types import DType
+from ..._lowering import Rule
+from ..ops import constant
+from . import ops
+from .lowering import NativeLowering, Value, plain, raised, same
+
+# Compilers compute with 64 bits where narrower unsigned integers wrap around.
+NARROW = ("uint8", "uint16", "uint32")
+
+
+def wrapping(function: Callable[..., Value]) -> Rule:
+    """A rule whose result wraps around: PyTensor's Numba keeps bits that unsigned integers don't
+    have."""
+
+    def rule(low: NativeLowering, node: Node, *values: Value) -> Value:
+        y = function(*values)
+        return pt.and_(y, _mask(node.dtype)) if node.dtype in NARROW else y
+
+    return rule
+
+
+def _mask(dtype: DType) -> Value:
+    return constant(np.array(-1).astype(str(dtype)))
+
+
+def _neg(x: Value) -> Value:
+    """Of unsigned integers its rewrites would make a product with -1, which they don't hold."""
+    return pt.add(pt.invert(x), np.ones((), x.type.dtype)) if x.type.dtype[0] == "u" else pt.neg(x)
+
+
+def _exact_in_float64(dtype: DType) -> bool:
+    return dtype.is_float or dtype.itemsize < 8
+
+
+def _extremum(function: Callable[..., Value], better: Callable[..., Value]) -> Rule:
+    """In C PyTensor takes integers for floats here, which hold no large ones."""
+
+    def rule(low: NativeLowering, node: Node, a: Value, b: Value) -> Value:
+        if _exact_in_float64(node.dtype):
+            return function(a, b)
+        return pt.switch(better(a, b), a, b)
+
+    return rule
+
+
+def _floor_div(low: NativeLowering, node: Node, a: Value, b: Value) -> Value:
+    """Compilers round a / b before they take its floor, and find NaN where b is 0 or infinite."""
+    if not node.dtype.is_float:
+        return pt.int_div(a, b)
+    rest = pt.mod(a, b)
+    signs = pt.mul(pt.sign(a), pt.sign(b))
+    far = pt.switch(pt.lt(signs, _number(0, node)), _number(-1, node), _number(0, node))
+    near = pt.switch(pt.isinf(b), far, pt.round_half_to_even(pt.true_div(pt.sub(a, rest), b)))
+    some = pt.switch(pt.isnan(rest), rest, near)
+    return pt.switch(pt.eq(b, _number(0, node)), pt.true_div(a, b), some)
+
+
+def _cast(low: NativeLowering, node: Node, x: Value) -> Value:
+    source, target = node.operands[0].dtype, node.dtype
+    holds = target.is_float or target.is_bool or source.is_bool
+    if not holds and not source.is_float:
+        holds = np.can_cast(str(source), str(target), "safe")
+    return pt.cast(x, str(target)) if holds else ops.wrap(x, str(target))
+
+
+def _bitcast(low: NativeLowering, node: Node, x: Value) -> Value:
+    source, target = node.operands[0].dtype, node.dtype
+    if source.is_integer and target.is_integer:
+        return ops.wrap(x, str(target))
+    return ops.bitcast(x, str(target))
+
+
+def _relu(low: NativeLowering, node: Node, x: Value) -> Value:
+    """Its slope at 0 is 0."""
+    return pt.switch(pt.le(x, _number(0, node)), _number(0, node), x)
+
+
+def _elu(low: NativeLowering, node: Node, x: Value) -> Value:
+    """Its slope at 0 is 1; nothing overflows where it isn't chosen."""
+    zero = _number(0, node)
+    return pt.switch(pt.lt(x, zero), pt.expm1(pt.minimum(x, zero)), x)
+
+
+def _number(value: float, node: Node) -> Value:
+    return constant(np.full((1,) * len(node.shape), value, str(node.dtype)))
+
+
+def _softplus(low: NativeLowering, node: Node, x: Value) -> Value:
+    zero = _number(0, node)
+    return pt.add(pt.maximum(x, zero), pt.log1p(pt.exp(pt.neg(pt.abs(x)))))
+
+
+# A constant of PyTensor's gradients; nothing of it is left in what is compiled.
+def _constant_in_gradients(low: NativeLowering, node: Node, x: Value) -> Value:
+    from pytensor.gradient import disconnected_grad
+
+    return disconnected_grad(x)
+
+
+PLAIN: dict[str, Callable[..., Any]] = {
+    "abs": pt.abs,
+    "sign": pt.sign,
+    "exp": pt.exp,
+    "expm1": pt.expm1,
+    "log": pt.log,
+    "log1p": pt.log1p,
+    "sqrt": pt.sqrt,
+    "sin": pt.sin,
+    "cos": pt.cos,
+    "tanh": pt.tanh,
+    "sigmoid": pt.sigmoid,
+    "floor": pt.floor,
+    "ceil": pt.ceil,
+    "round": pt.round_half_to_even,
+    "is_nan": pt.isnan,
+    "logical_not": pt.invert,
+    "logical_and": pt.and_,
+    "logical_or": pt.or_,
+    "div": pt.true_div,
+    "mod": pt.mod,
+    "pow": pt.pow,
+    "eq": pt.eq,
+    "ne": pt.neq,
+    "lt": pt.lt,
+    "le": pt.le,
+    "gt": pt.gt,
+    "ge": pt.ge,
+    "bit_and": pt.and_,
+    "bit_or": pt.or_,
+    "bit_xor": pt.xor,
+    "select": pt.switch,
+    "shift_right": ops.shift_right,
+}
+WRAPPING: dict[str, Callable[..., Any]] = {
+    "neg": _neg,
+    "square": pt.square,
+    "add": pt.add,
+    "sub": pt.sub,
+    "mul": pt.mul,
+    "bit_not": pt.invert,
+    "shift_left": ops.shift_left,
+}
+SINGLE: dict[str, Rule] = {
+    **{name: plain(function) for name, function in PLAIN.items()},
+    **{name: wrapping(function) for name, function in WRAPPING.items()},
+    "maximum": _extremum(pt.maximum, pt.gt),
+    "minimum": _extremum(pt.minimum, pt.lt),
+    "floor_div": _floor_div,
+    "cast": _cast,
+    "bitcast": _bitcast,
+    "relu": _relu,
+    "elu": _elu,
+    "softplus": _softplus,
+    "identity": same,
+    "with_gradient": same,
+    "stop_gradient": _constant_in_gradients,
+}
+RULES = {name: raised(rule) for name, rule in SINGLE.items()}

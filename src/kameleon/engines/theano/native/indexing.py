@@ -1,0 +1,71 @@
+"""What picks or places elements by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytensor.tensor as pt
+
+from ....ir.node import Node
+from ....prims.constants import known_array
+from ..._lowering import Rule
+from .lowering import NativeLowering, Value, asserted, dims_of, extent, filled
+
+L = NativeLowering
+OUTSIDE = "an index is out of range"
+
+
+def within(node: Node, index: Value, size: Value) -> Value:
+    """The index, which must be in range: PyTensor counts negative ones from the end, and JAX and
+    Numba look at none."""
+    array = known_array(node)
+    index = pt.cast(index, "int64")
+    if array is not None and isinstance(size, int) and _lies_within(array, size):
+        return index
+    return asserted(index, OUTSIDE, pt.all(pt.ge(index, 0)), pt.all(pt.lt(index, size)))
+
+
+def _lies_within(array: Any, size: int) -> bool:
+    return not array.size or bool(array.min() >= 0 and array.max() < size)
+
+
+def _at(axis: int, index: Value) -> tuple[Value, ...]:
+    return (*(slice(None) for _ in range(axis)), index)
+
+
+def _gather(low: L, node: Node, x: Value, index: Value) -> Value:
+    axis = node.attrs["axis"]
+    return x[_at(axis, within(node.operands[1], index, dims_of(x)[axis]))]
+
+
+def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
+    axis, size = node.attrs["axis"], node.attrs["size"]
+    size = extent(low, node.operands[2]) if size is None else size
+    of_g, of_index = node.operands[:2]
+    for i in range(len(of_index.shape)):
+        low.equal_axes(of_g, axis + i, of_index, i)
+    dims = dims_of(g)
+    shape = [*dims[:axis], size, *dims[axis + index.type.ndim :]]
+    nothing = filled(0, g.type.dtype, shape)
+    return pt.inc_subtensor(nothing[_at(axis, within(of_index, index, size))], g)
+
+
+def _take_along(low: L, node: Node, x: Value, index: Value) -> Value:
+    axis = node.attrs["axis"]
+    source, picks = node.operands
+    for i in range(len(source.shape)):
+        if i != axis:
+            low.equal_axes(source, i, picks, i)
+    return pt.take_along_axis(x, within(picks, index, dims_of(x)[axis]), axis)
+
+
+def _nonzero(low: L, node: Node, x: Value) -> Value:
+    return pt.stack(pt.nonzero(pt.neq(x, 0)), axis=1)
+
+
+RULES: dict[str, Rule] = {
+    "gather": _gather,
+    "scatter_add": _scatter_add,
+    "take_along": _take_along,
+    "nonzero": _nonzero,
+}

@@ -1,0 +1,179 @@
+"""The walk from a graph to PyTensor's variables, and what its rules share."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.raise_op import Assert
+from pytensor.tensor.variable import TensorConstant
+
+from ....errors import EngineError
+from ....ir.node import Node
+from ....ir.program import Graph
+from ....ir.types import Shape, TensorType
+from ..._lowering import Lowering, Rule, made
+from ..ops import constant
+
+Value = Any
+DIFFER = "sizes that were taken as equal differ at run time"
+
+
+class AxisOf(NamedTuple):
+    """The size of an axis of a variable."""
+
+    value: Value
+    axis: int
+
+
+class NativeLowering(Lowering):
+    """Gives nodes PyTensor variables.
+
+    Attributes:
+        guards: conditions on sizes; the outputs are theirs only where they hold.
+    """
+
+    title = "PyTensor"
+
+    def __init__(self, graph: Graph, arguments: Sequence[Value]):
+        super().__init__(graph, arguments)
+        for node, value in zip(graph.inputs, arguments, strict=True):
+            self.values[node] = stretchable(value, node.shape)
+        self.guards: list[Value] = []
+
+    def run(self) -> list[Value]:
+        """See `Lowering.run`."""
+        outputs = super().run()
+        guards = list(dict.fromkeys(self.guards))
+        return [Assert(DIFFER)(y, *guards) for y in outputs] if guards else outputs
+
+    def constant(self, array: Any) -> Value:
+        """See `Lowering.constant`."""
+        return constant(array)
+
+    def size(self, value: Value, axis: int) -> Value:
+        """See `Lowering.size`."""
+        return AxisOf(value, axis)
+
+    def agree(self, node: Node, sizes: list[Any]) -> None:
+        """PyTensor checks operands of its own operations, but for sizes it knows to be 1."""
+        if node.primitive.name != "broadcast_to" and not any(map(_may_stretch, sizes)):
+            return
+        first, *others = (_as_variable(s) for s in sizes)
+        self.guards += [pt.eq(first, other) for other in others]
+
+    def equal_axes(self, a: Node, i: int, b: Node, j: int) -> None:
+        """Let it be an error if two axes differ in size, unless they provably don't."""
+        if self.sizes.of(a, i) != self.sizes.of(b, j):
+            self.guards.append(pt.eq(self.value(a).shape[i], self.value(b).shape[j]))
+
+    def _visit(self, node: Node) -> None:
+        super()._visit(node)
+        if not isinstance(node.type, TensorType):
+            return
+        value = self.values[node]
+        found, want = value.type, node.type
+        if (found.ndim, found.dtype) != (len(want.shape), str(want.dtype)):
+            name = node.primitive.name
+            raise EngineError(f"{self.title} makes {found} of {name}, not {want}{made(node)}")
+        self.values[node] = stretchable(value, node.shape)
+
+
+def _may_stretch(size: Any) -> bool:
+    """Whether a size is beyond PyTensor's own check: no axis of a variable, or known to be 1."""
+    if isinstance(size, AxisOf):
+        return bool(size.value.type.shape[size.axis] == 1)
+    return not isinstance(size, int) or size == 1
+
+
+def _as_variable(size: Any) -> Value:
+    if isinstance(size, AxisOf):
+        return size.value.shape[size.axis]
+    return pt.constant(size, dtype="int64") if isinstance(size, int) else size
+
+
+def stretchable(x: Value, shape: Shape) -> Value:
+    """A variable whose axes of size 1 may be stretched: PyTensor knows less than the graph."""
+    axes = [i for i, d in enumerate(shape) if d == 1 and x.type.shape[i] != 1]
+    return pt.specify_broadcastable(x, *axes) if axes else x
+
+
+# Rules are made of these ------------------------------------------------------------------------
+
+
+def plain(function: Callable[..., Value]) -> Rule:
+    """A rule that needs the values alone."""
+    return lambda low, node, *values: function(*values)
+
+
+def raised(rule: Rule) -> Rule:
+    """The rule over operands that are no scalars, where they're constants and the result is none:
+    of scalars JAX would forget the dtype, and they'd be expanded in the graph.
+    """
+
+    def over(low: NativeLowering, node: Node, *values: Value) -> Value:
+        return rule(low, node, *(at_rank(x, len(node.shape)) for x in values))
+
+    return over
+
+
+def at_rank(x: Value, rank: int) -> Value:
+    """A constant scalar with so many axes of size 1; anything else as it is."""
+    plain = isinstance(x, TensorConstant) and not x.type.ndim and rank
+    return constant(x.data.reshape((1,) * rank)) if plain else x
+
+
+def same(low: NativeLowering, node: Node, x: Value, *rest: Value) -> Value:
+    """The first operand itself."""
+    return x
+
+
+def asserted(x: Value, message: str, *conditions: Value) -> Value:
+    """The variable; an error at run time where not all conditions hold."""
+    return Assert(message)(x, *conditions)
+
+
+def extent(low: NativeLowering, size: Node) -> Value:
+    """A size operand as PyTensor counts: in int64 from the start, for behind a cast JAX wouldn't
+    know it when it traces.
+    """
+    name = size.primitive.name
+    if name == "size":
+        return low.value(size.operands[0]).shape[size.attrs["axis"]]
+    if name == "constant":
+        return int(size.attrs["value"].array)
+    if name in ("cast", "broadcast_to") and not size.operands[0].shape:
+        return extent(low, size.operands[0])
+    if name in COUNTED:
+        return COUNTED[name](*(extent(low, x) for x in size.operands))
+    return pt.cast(low.value(size), "int64")
+
+
+# What is computed of sizes.
+COUNTED: dict[str, Callable[..., Value]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floor_div": operator.floordiv,
+}
+
+
+def shape_of(low: NativeLowering, node: Node) -> list[Value]:
+    """The attribute `shape`, with the values of size operands in place of each None."""
+    shape = node.attrs["shape"]
+    count = sum(d is None for d in shape)
+    sizes = node.operands[len(node.operands) - count :]
+    return low.dims(shape, [extent(low, x) for x in sizes])
+
+
+def dims_of(x: Value) -> list[Value]:
+    """The sizes of a variable, as numbers where they're known."""
+    return [x.shape[i] if d is None else d for i, d in enumerate(x.type.shape)]
+
+
+def filled(value: Any, dtype: str, shape: Sequence[Value]) -> Value:
+    """A tensor full of one value. It's no scalar, of which JAX would forget the dtype."""
+    return pt.alloc(constant(np.full((1,) * len(shape), value).astype(dtype)), *shape)

@@ -1,0 +1,125 @@
+"""What moves elements: shapes, permutations, parts and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from ....ir.node import Node
+from ..._lowering import Rule
+from ..ops import constant
+from .lowering import (
+    NativeLowering,
+    Value,
+    asserted,
+    at_rank,
+    dims_of,
+    filled,
+    shape_of,
+    stretchable,
+)
+
+L = NativeLowering
+
+
+def _size(low: L, node: Node, x: Value) -> Value:
+    return pt.cast(x.shape[node.attrs["axis"]], "int32")
+
+
+def _reshape(low: L, node: Node, x: Value, *sizes: Value) -> Value:
+    shape = shape_of(low, node)
+    return pt.reshape(x, shape, ndim=len(shape)) if shape else pt.reshape(x, (), ndim=0)
+
+
+def _broadcast(low: L, node: Node, x: Value, *sizes: Value) -> Value:
+    return pt.alloc(at_rank(x, len(node.shape)), *shape_of(low, node))
+
+
+def _iota(low: L, node: Node, *sizes: Value) -> Value:
+    shape, axis, dtype = shape_of(low, node), node.attrs["axis"], str(node.dtype)
+    if isinstance(shape[axis], int):
+        line = constant(np.arange(shape[axis]).astype(dtype))
+    else:
+        line = pt.cast(pt.arange(shape[axis]), dtype)
+    if len(shape) == 1:
+        return line
+    order = ["x"] * len(shape)
+    order[axis] = 0  # type: ignore[call-overload]
+    return pt.alloc(line.dimshuffle(*order), *shape)
+
+
+def _transpose(low: L, node: Node, x: Value) -> Value:
+    return pt.transpose(x, node.attrs["perm"])
+
+
+def _reverse(low: L, node: Node, x: Value) -> Value:
+    axes = node.attrs["axes"]
+    if not axes:
+        return x
+    return x[tuple(slice(None, None, -1 if i in axes else None) for i in range(x.type.ndim))]
+
+
+def _cut(node: Node) -> tuple[slice, ...]:
+    """The attribute `windows` as Python says it, without what says nothing."""
+    return tuple(
+        slice(start, stop, None if step == 1 else step)
+        for start, stop, step in node.attrs["windows"]
+    )
+
+
+def _slice(low: L, node: Node, x: Value) -> Value:
+    return x[_cut(node)]
+
+
+def placed(low: L, x: Value, value: Any, shape: Sequence[Value], cut: tuple[slice, ...]) -> Value:
+    """A tensor full of a value, with x in a part of it."""
+    full = filled(value, x.type.dtype, shape)
+    part = full[cut]
+    agree = [pt.eq(a, b) for a, b in zip(dims_of(part), dims_of(x), strict=True)
+             if not (isinstance(a, int) and a == b)]  # fmt: skip
+    if agree:  # PyTensor stretches what it writes
+        x = asserted(x, "what is written to a slice has another size", *agree)
+    return pt.set_subtensor(part, x)
+
+
+def _unslice(low: L, node: Node, g: Value, *sizes: Value) -> Value:
+    return placed(low, g, 0, shape_of(low, node), _cut(node))
+
+
+def _pad(low: L, node: Node, x: Value) -> Value:
+    margins = node.attrs["margins"]
+    dims = dims_of(x)
+    shape = [d + before + behind for d, (before, behind) in zip(dims, margins, strict=True)]
+    cut = tuple(slice(b, b + d) for d, (b, _) in zip(dims, margins, strict=True))
+    full = filled(node.attrs["value"], x.type.dtype, shape)
+    return pt.set_subtensor(full[cut], x)
+
+
+def _concatenate(low: L, node: Node, *parts: Value) -> Value:
+    axis = node.attrs["axis"]
+    rest = [i for i in range(len(node.shape)) if i != axis]
+    first = node.operands[0]
+    for other in node.operands[1:]:
+        for i in rest:
+            if 1 in (first.shape[i], other.shape[i]):
+                low.equal_axes(first, i, other, i)
+    # What one part is known to have along another axis, all have.
+    known = [1 if node.shape[i] == 1 and i != axis else None for i in range(len(node.shape))]
+    return pt.concatenate([stretchable(x, tuple(known)) for x in parts], axis)
+
+
+RULES: dict[str, Rule] = {
+    "size": _size,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "iota": _iota,
+    "transpose": _transpose,
+    "reverse": _reverse,
+    "slice": _slice,
+    "unslice": _unslice,
+    "pad": _pad,
+    "concatenate": _concatenate,
+}

@@ -1,0 +1,64 @@
+"""Products of matrices, and rows that PyTensor has an operation for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytensor.tensor as pt
+from pytensor.tensor.special import log_softmax, softmax
+
+from ....ir.node import Node
+from ....prims.linalg import lie_transposed
+from ..._lowering import Rule
+from . import ops
+from .indexing import within
+from .lowering import NativeLowering, Value, dims_of
+
+L = NativeLowering
+
+
+def _contract(low: L, node: Node, a: Value, b: Value) -> Value:
+    lead = len(node.attrs["batch"][0])
+    for i in range(lead):
+        low.equal_axes(node.operands[0], i, node.operands[1], i)
+    first, second = lie_transposed(node)
+    a, b = (pt.matrix_transpose(x) if t else x for x, t in ((a, first), (b, second)))
+    return pt.matmul(a, b) if lead else pt.dot(a, b)
+
+
+def _rows(function: Callable[..., Value]) -> Rule:
+    return lambda low, node, x: function(x, axis=node.attrs["axis"])
+
+
+def _crossentropy(low: L, node: Node, x: Value, p: Value, t: Value) -> Value:
+    """By PyTensor's own logarithm of softmax(x), whose slope it knows."""
+    axis, dtype = node.attrs["axis"], str(node.dtype)
+    terms = pt.mul(t, log_softmax(x, axis=axis))
+    return pt.neg(pt.sum(terms, axis=axis, dtype=dtype, acc_dtype=dtype))
+
+
+def _sparse_crossentropy(low: L, node: Node, x: Value, p: Value, label: Value) -> Value:
+    axis = node.attrs["axis"]
+    index = pt.expand_dims(within(node.operands[2], label, dims_of(x)[axis]), axis)
+    found = pt.take_along_axis(log_softmax(x, axis=axis), index, axis)
+    return pt.neg(pt.squeeze(found, axis))
+
+
+def _greedy(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ...]:
+    return tuple(ops.GreedyDecoding()(scores, lengths))
+
+
+def _beams(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ...]:
+    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
+    return tuple(ops.BeamDecoding(width, paths)(scores, lengths))
+
+
+RULES: dict[str, Rule] = {
+    "contract": _contract,
+    "softmax": _rows(softmax),
+    "log_softmax": _rows(log_softmax),
+    "softmax_crossentropy": _crossentropy,
+    "sparse_softmax_crossentropy": _sparse_crossentropy,
+    "ctc_greedy": _greedy,
+    "ctc_beam_search": _beams,
+}

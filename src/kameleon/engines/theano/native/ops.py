@@ -1,0 +1,206 @@
+"""What PyTensor lacks: a few Ops of our own, equal where what they do is equal, so that they merge.
+
+Each says why it's there. What has a ufunc of NumPy (`nfunc_spec`) PyTensor's compilers for Numba
+and JAX find by its name; `Wrap` they take for the cast that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.scalar.basic import BinaryScalarOp, Cast, UnaryScalarOp, get_scalar_type
+from pytensor.scalar.basic import upcast_out as first_type
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.type import TensorType as ArrayType
+
+from ....kernels import ctc
+
+# Of the C code made here: PyTensor keeps compiled code on disk.
+VERSION = 1
+
+
+class _Shift(BinaryScalarOp):  # type: ignore[misc]
+    """Bits moved. PyTensor's arithmetic has no shifts, and powers of two overflow."""
+
+    symbol: str
+
+    def impl(self, x: Any, y: Any) -> Any:
+        """The value for two numbers."""
+        return getattr(np, self.nfunc_spec[0])(x, y)
+
+    def c_code(self, node: Any, name: str, inputs: Any, outputs: Any, sub: Any) -> str:
+        """The same in C."""
+        return f"{outputs[0]} = {inputs[0]} {self.symbol} {inputs[1]};"
+
+    def c_code_cache_version(self) -> tuple[int, ...]:
+        """See PyTensor's `CLinkerOp`."""
+        return (VERSION,)
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
+        """There's no slope of integers."""
+        return [x.zeros_like(dtype="float64") for x in inputs]
+
+
+class ShiftLeft(_Shift):
+    """x * 2**y, of integers."""
+
+    nfunc_spec = ("left_shift", 2, 1)
+    symbol = "<<"
+
+
+class ShiftRight(_Shift):
+    """floor(x / 2**y), of integers."""
+
+    nfunc_spec = ("right_shift", 2, 1)
+    symbol = ">>"
+
+
+class Wrap(Cast):  # type: ignore[misc]
+    """A cast to integers that wraps around. In Python code PyTensor's own raises instead."""
+
+    def impl(self, x: Any) -> Any:
+        """The value for a number, which comes as one of Python's."""
+        if isinstance(x, int) and not isinstance(x, bool):
+            x = np.array(x & (2**64 - 1), "uint64")
+        with np.errstate(all="ignore"):
+            return np.asarray(x).astype(self.o_type.dtype)[()]
+
+
+class Bitcast(UnaryScalarOp):  # type: ignore[misc]
+    """The bits of a number read as another dtype, which PyTensor has no operation for.
+
+    JAX's has no name that PyTensor could find it by.
+    """
+
+    def __init__(self, dtype: str):
+        self.dtype = dtype
+        super().__init__(lambda x: (get_scalar_type(dtype),), name=f"bitcast_{dtype}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bitcast) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash((Bitcast, self.dtype))
+
+    def impl(self, x: Any) -> Any:
+        """The value for a number; Python's own tell nothing of their size."""
+        width = np.dtype(self.dtype).itemsize
+        if isinstance(x, float | np.floating):
+            bits = np.asarray(x, f"float{8 * width}")
+        else:
+            bits = np.asarray(int(x) % 2 ** (8 * width), f"uint{8 * width}")
+        return bits.view(self.dtype)[()]
+
+    def c_code(self, node: Any, name: str, inputs: Any, outputs: Any, sub: Any) -> str:
+        """The same in C."""
+        (x,), (y,) = inputs, outputs
+        return f"memcpy(&{y}, &{x}, sizeof({y}));"
+
+    def c_code_cache_version(self) -> tuple[int, ...]:
+        """See PyTensor's `CLinkerOp`."""
+        return (VERSION,)
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
+        """There's no slope of bits."""
+        return [inputs[0].zeros_like(dtype="float64")]
+
+
+shift_left = Elemwise(ShiftLeft(first_type, name="shift_left"))
+shift_right = Elemwise(ShiftRight(first_type, name="shift_right"))
+
+
+def wrap(x: Any, dtype: str) -> Any:
+    """A variable as integers, whatever doesn't fit wrapped around."""
+    return Elemwise(Wrap(get_scalar_type(dtype), name=f"wrap_to_{dtype}"))(x)
+
+
+def bitcast(x: Any, dtype: str) -> Any:
+    """The bits of a variable read as another dtype."""
+    _teach_numba()
+    return Elemwise(Bitcast(dtype))(x)
+
+
+def _teach_numba() -> None:
+    """Say how Numba does it: its scalars have views. That loads Numba, so it's done when needed."""
+    try:
+        from pytensor.link.numba.dispatch import basic
+    except ImportError:  # it isn't installed
+        return
+
+    @basic.numba_funcify.register(Bitcast)  # type: ignore[untyped-decorator]
+    def numba_funcify_bitcast(op: Bitcast, node: Any, **options: Any) -> Any:
+        source, target = (np.dtype(x.type.dtype) for x in (*node.inputs, *node.outputs))
+
+        @basic.numba_njit  # type: ignore[untyped-decorator]
+        def view(x: Any) -> Any:
+            return np.array([x], source).view(target)[0]
+
+        return view
+
+
+# Decoding ------------------------------------------------------------------------------------
+
+
+class _Decoding(Op):  # type: ignore[misc]
+    """Labels of sequences: their number and length depend on values, by a search over many paths.
+
+    As a graph it would be a loop over sets of beams, slower by far than the search in NumPy.
+    Numba calls that as it is; to JAX sizes that depend on values can't be said.
+    """
+
+    paths: int
+
+    def make_node(self, scores: Any, lengths: Any) -> Apply[Any, Any]:
+        """Apply it to PyTensor variables."""
+        labels = [ArrayType("int64", (None, None))() for _ in range(self.paths)]
+        total = ArrayType(scores.type.dtype, (scores.type.shape[0], self.paths))()
+        return Apply(self, [scores, lengths], [*labels, total])
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
+        """The samples and paths; how long the labels are shows the values alone."""
+        samples = shapes[0][0]
+        return [*((samples, Shape_i(1)(y)) for y in node.outputs[:-1]), (samples, self.paths)]
+
+    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
+        """The results for two arrays."""
+        raise NotImplementedError
+
+    def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
+        """Run the search on the operands' values."""
+        for cell, value in zip(output_storage, self.decode(*inputs), strict=True):
+            cell[0] = np.asarray(value)
+
+
+class GreedyDecoding(_Decoding):
+    """The best path."""
+
+    __props__ = ()
+    paths = 1
+
+    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
+        """See `_Decoding.decode`."""
+        return ctc.greedy_decode(scores, lengths)
+
+
+class BeamDecoding(_Decoding):
+    """The best `paths` of those found with so many beams."""
+
+    __props__ = ("width", "paths")
+
+    def __init__(self, width: int, paths: int):
+        self.width, self.paths = width, paths
+
+    def decode(self, scores: Any, lengths: Any) -> Sequence[Any]:
+        """See `_Decoding.decode`."""
+        labels, total = ctc.beam_search(scores, lengths, self.width, self.paths)
+        return [*labels, total]
+
+
+# All of them, for those who look what a graph is made of.
+SCALAR = (ShiftLeft, ShiftRight, Wrap, Bitcast)
+OWN = (GreedyDecoding, BeamDecoding)

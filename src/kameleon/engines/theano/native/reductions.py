@@ -1,0 +1,68 @@
+"""Reductions, running sums and products, extrema and order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytensor.tensor as pt
+
+from ....ir.node import Node
+from ..._lowering import Rule
+from .lowering import NativeLowering, Value
+
+L = NativeLowering
+
+
+def _summed(function: Callable[..., Value]) -> Rule:
+    """A reduction that must say its dtype, or PyTensor takes a wider one for integers."""
+
+    def rule(low: L, node: Node, x: Value) -> Value:
+        dtype = str(node.dtype)
+        return function(x, axis=node.attrs["axes"], dtype=dtype, acc_dtype=dtype)
+
+    return rule
+
+
+def _reduced(function: Callable[..., Value]) -> Rule:
+    return lambda low, node, x: function(x, axis=node.attrs["axes"])
+
+
+def _max(low: L, node: Node, x: Value) -> Value:
+    """Of large integers it's the element that is found: in C they go through floats."""
+    axes = node.attrs["axes"]
+    if node.dtype.is_float or node.dtype.itemsize < 8:
+        return pt.max(x, axis=axes)
+    kept = [i for i in range(x.type.ndim) if i not in axes]
+    lines = pt.transpose(x, [*kept, *axes]).flatten(len(kept) + 1)
+    where = pt.expand_dims(pt.argmax(lines, axis=len(kept)), len(kept))
+    return pt.take_along_axis(lines, where, len(kept))[..., 0]
+
+
+def _min(low: L, node: Node, x: Value) -> Value:
+    """PyTensor negates and takes the maximum, but the least integer has no negative."""
+    return pt.min(x, axis=node.attrs["axes"]) if node.dtype.is_float else ~_max(low, node, ~x)
+
+
+def _argmin(low: L, node: Node, x: Value) -> Value:
+    axis, integers = node.attrs["axis"], node.operands[0].dtype.is_integer
+    return pt.argmax(~x, axis=axis) if integers else pt.argmin(x, axis=axis)
+
+
+def _along(function: Callable[..., Value], **options: Any) -> Rule:
+    return lambda low, node, x: function(x, axis=node.attrs["axis"], **options)
+
+
+RULES: dict[str, Rule] = {
+    "reduce_sum": _summed(pt.sum),
+    "reduce_prod": _summed(pt.prod),
+    "reduce_any": _reduced(pt.any),
+    "reduce_all": _reduced(pt.all),
+    "reduce_max": _max,
+    "reduce_min": _min,
+    "argmax": _along(pt.argmax),
+    "argmin": _argmin,
+    "argsort": _along(pt.argsort, kind="stable"),
+    "cumsum": _along(pt.cumsum),
+    "cumprod": _along(pt.cumprod),
+}

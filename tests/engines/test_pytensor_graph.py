@@ -1,0 +1,365 @@
+"""Graphs of K as PyTensor's own: the numbers, gradients, loops, names, and what they're made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import engines_under_test, reset_session, run_python, shortened
+
+if "theano" not in engines_under_test():
+    pytest.skip("needs the package pytensor", allow_module_level=True)
+
+import pytensor
+import pytensor.tensor as pt
+from golden.cases import Case, load_cases
+from golden.differences import DIFFERENCES
+from golden.runner import check_cases
+from pytensor.compile.mode import FAST_COMPILE, Mode
+from pytensor.graph.traversal import io_toposort
+from pytensor.link.vm import VMLinker
+from pytensor.scan.op import Scan
+from pytensor.tensor.elemwise import Elemwise
+
+import kameleon
+from kameleon import backend as K
+from kameleon import interop
+from kameleon.engines.theano.native import ops
+from kameleon.engines.theano.native.engine import GraphEngine
+from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
+from kameleon.ir.leaves import LEAVES
+from kameleon.ir.node import ITEM, REGISTRY
+from kameleon.testing import Check, conformance_checks
+
+Array = np.ndarray[Any, Any]
+
+# As it stands, without a rewrite; by thunks of Python, where nothing is compiled.
+PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A session of its own. Without a compiler PyTensor leaves bodies of loops in Python, too, and
+    doesn't look for a BLAS, which takes it 40 s."""
+    reset_session(K)
+    in_c = "[c]" in request.node.name or "_in_c" in request.node.name
+    with pytensor.config.change_flags(**({} if in_c else {"cxx": ""})):
+        yield
+    reset_session(K)
+
+
+def normal(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+
+
+def evaluated(mode: Any, tensors: Sequence[Any], feeds: Sequence[tuple[Any, Any]]) -> list[Array]:
+    """The values of tensors by a function of PyTensor's."""
+    if not tensors:
+        return []
+    found = kameleon.to_pytensor(list(tensors), [x for x, _ in feeds])
+    outputs, inputs = found if feeds else (found, [])
+    assert_all_known(outputs)
+    function = pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+    arrays = [np.asarray(value, str(x.dtype)) for x, value in feeds]
+    with np.errstate(all="ignore"):
+        values = function(*arrays)
+    # Behind PyTensor's rewrites sums of JAX's may come as float64.
+    return [np.asarray(y, x.type.dtype) for x, y in zip(outputs, values, strict=True)]
+
+
+def operations(outputs: Sequence[Any]) -> Iterator[Any]:
+    """The Ops of a graph, those inside of loops and of elementwise operations among them."""
+    for node in io_toposort([], list(outputs)):
+        yield node.op
+        if isinstance(node.op, Scan):
+            yield from operations(node.op.inner_outputs)
+        if isinstance(node.op, Elemwise):
+            yield node.op.scalar_op
+
+
+def assert_all_known(outputs: Sequence[Any]) -> None:
+    """Everything in a graph is PyTensor's own operation, or one of the few that it lacks."""
+    for op in operations(outputs):
+        own = type(op).__module__.startswith("pytensor.")
+        assert own or isinstance(op, ops.SCALAR + ops.OWN), type(op)
+
+
+# Numbers ---------------------------------------------------------------------------------------
+
+SPARSE = ("sparse", "sparse_variable")
+CASES = [
+    case
+    for case in load_cases()
+    if case.raises is None
+    and case.id not in DIFFERENCES
+    and not any(item.bind in SPARSE for item in case.inputs)
+]
+
+
+def in_shares(every: int) -> list[Any]:
+    """All cases; but each so-many-th only in nightly runs."""
+    return [
+        pytest.param(case, id=case.id, marks=() if i % every == 0 else pytest.mark.nightly)
+        for i, case in enumerate(CASES)
+    ]
+
+
+@pytest.mark.parametrize("case", in_shares(5))
+def test_golden(case: Case) -> None:
+    """What the original returned, by the graph as it stands."""
+    check_cases(K, [case], partial(evaluated, PLAIN))
+
+
+@pytest.mark.parametrize("case", in_shares(60))
+def test_golden_rewritten(case: Case) -> None:
+    """The same behind PyTensor's quick rewrites."""
+    check_cases(K, [case], partial(evaluated, FAST_COMPILE))
+
+
+# About a quarter of the cases is compiled in each of these; few for every change: it's slow.
+COMPILED = CASES[::4]
+# What PyTensor says where it has no code for JAX: of sizes that follow from values, of loops that
+# end by a condition, of what JAX has no operation for.
+REFUSED_BY_JAX = ("No JAX conversion", "While Scan", "concrete value", "ConcretizationTypeError")
+# Its rewrites and XLA make one rounding of two: 0.2 * x + 0.5 is another number at the bounds.
+ROUNDED_BY_JAX = {"hard_sigmoid-002"}
+
+
+def compiled_in_shares(quick: Sequence[int]) -> list[Any]:
+    return [
+        pytest.param(case, id=case.id, marks=() if i in quick else pytest.mark.nightly)
+        for i, case in enumerate(COMPILED)
+    ]
+
+
+@pytest.mark.parametrize("case", compiled_in_shares([100]))
+def test_golden_in_numba(case: Case) -> None:
+    pytest.importorskip("numba")
+    try:
+        check_cases(K, [case], partial(evaluated, "NUMBA"))
+    except NotImplementedError as error:
+        assert "float16" in str(error)
+
+
+@pytest.mark.parametrize("case", compiled_in_shares([0, 100, 200]))
+def test_golden_in_jax(case: Case) -> None:
+    pytest.importorskip("jax")
+    try:
+        check_cases(K, [case], partial(evaluated, "JAX"))
+    except (NotImplementedError, TypeError) as error:
+        assert any(words in f"{type(error).__name__}: {error}" for words in REFUSED_BY_JAX)
+    except AssertionError:
+        assert case.id in ROUNDED_BY_JAX
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", COMPILED, ids=lambda case: case.id)
+def test_golden_in_c(case: Case) -> None:
+    if not pytensor.config.cxx:
+        pytest.skip("there is no C++ compiler here")
+    check_cases(K, [case], partial(evaluated, "CVM"))
+
+
+@pytest.mark.parametrize("check", shortened(conformance_checks("values-")))
+def test_primitives(check: Check) -> None:
+    """Each primitive to the last detail, by the graph as it stands."""
+    check(GraphEngine(PLAIN))
+
+
+def test_no_primitive_is_left_out() -> None:
+    """Core primitives have rules, all others rules or expansions."""
+    engine = GraphEngine(PLAIN)
+    assert not engine.declined
+    for primitive in REGISTRY.values():
+        if primitive.tier == "core" and primitive not in (*LEAVES, ITEM):
+            assert primitive.name in engine.rules, primitive.name
+
+
+# Gradients ---------------------------------------------------------------------------------------
+
+
+def network() -> tuple[Any, list[Any], list[Any]]:
+    """The loss of a network of two layers, its placeholders and weights."""
+    x, t = K.placeholder((None, 8), name="pixels"), K.placeholder((None, 3), name="labels")
+    sizes = [(8, 5), (5,), (5, 3), (3,)]
+    weights = [
+        K.variable(normal(*shape, seed=i), name=f"weight_{i}") for i, shape in enumerate(sizes)
+    ]
+    hidden = K.relu(K.bias_add(K.dot(x, weights[0]), weights[1]))
+    p = K.softmax(K.bias_add(K.dot(hidden, weights[2]), weights[3]))
+    return K.mean(K.categorical_crossentropy(t, p)), [x, t], weights
+
+
+MODES = [
+    pytest.param(PLAIN, id="plain"),
+    pytest.param("JAX", id="jax"),
+    pytest.param("NUMBA", id="numba", marks=pytest.mark.nightly),
+    pytest.param("CVM", id="c", marks=pytest.mark.nightly),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_training(mode: Any) -> None:
+    """PyTensor's gradients of a network's loss are those of K, and a step by them learns."""
+    loss, inputs, weights = network()
+    ours = K.function(inputs, K.gradients(loss, weights))
+    found, variables = kameleon.to_pytensor(loss, inputs)
+    shared = kameleon.to_pytensor(weights)
+    slopes = pytensor.grad(found, shared)
+    rate = np.float32(0.1)
+    updates = [(w, w - rate * g) for w, g in zip(shared, slopes, strict=True)]
+    step = pytensor.function(variables, [found, *slopes], mode=mode, updates=updates)
+    fed = [normal(6, 8), np.eye(3, dtype="float32")[[0, 1, 2, 0, 1, 2]]]
+    first, *gradients = step(*fed)
+    for got, want in zip(gradients, ours(fed), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+    for _ in range(5):
+        last = step(*fed)[0]
+    assert last < first
+    np.testing.assert_array_equal(K.get_value(weights[0]), normal(8, 5))  # K's own stays
+
+
+def test_gradients_stop_where_the_program_says() -> None:
+    x = K.placeholder((3,))
+    y, (x_in,) = kameleon.to_pytensor(K.sum(K.stop_gradient(x) * x), [x])
+    slope = pytensor.grad(y, x_in)
+    np.testing.assert_array_equal(slope.eval({x_in: normal(3)}, mode=PLAIN), normal(3))
+
+
+def test_gradients_through_a_loop() -> None:
+    x = K.placeholder((2, 4, 3))
+    w = K.variable(normal(3, 3))
+    last, _, _ = K.rnn(lambda a, s: ((h := K.tanh(K.dot(a + s[0], w))), [h]), x, [K.zeros((2, 3))])
+    want = K.function([x], K.gradients(K.sum(last), [w]))([normal(2, 4, 3)])[0]
+    found, (x_in,) = kameleon.to_pytensor(K.sum(last), [x])
+    got = pytensor.grad(found, kameleon.to_pytensor(w)).eval({x_in: normal(2, 4, 3)}, mode=PLAIN)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+# Loops, sizes and errors at run time --------------------------------------------------------------
+
+
+def run(tensor: Any, *feeds: tuple[Any, Any]) -> Array:
+    return evaluated(PLAIN, [tensor], feeds)[0]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7])
+def test_a_loop_that_ends_by_a_condition(limit: int) -> None:
+    n = K.placeholder((), dtype="int32")
+    i, total = K.while_loop(
+        lambda i, s: i < n, lambda i, s: (i + 1, s + K.cast(i, "float32")), [0, K.constant(0.0)]
+    )
+    assert run(i, (n, limit)) == limit
+    assert run(total, (n, limit)) == sum(range(limit))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_a_scan_of_unknown_length(steps: int) -> None:
+    x = K.placeholder((None, 2))
+    fed = normal(steps, 2)
+    sums = K.map_fn(lambda a: a * 2, x)
+    np.testing.assert_array_equal(run(sums, (x, fed)), fed * 2)
+    total = K.foldl(lambda acc, a: acc + a, x, initializer=K.zeros((2,)))
+    np.testing.assert_allclose(run(total, (x, fed)), fed.sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_unknown_sizes_must_agree() -> None:
+    """A size that wasn't known to be 1 isn't stretched."""
+    x, y = K.placeholder((None,)), K.placeholder((None,))
+    assert run(x + y, (x, normal(3)), (y, normal(3))).shape == (3,)
+    with pytest.raises((ValueError, AssertionError)):
+        run(x + y, (x, normal(3)), (y, normal(1)))
+    one, unknown = pt.tensor(dtype="float32", shape=(1,)), pt.vector(dtype="float32")
+    total = kameleon.to_pytensor(x + y, {x: one, y: unknown})
+    with pytest.raises(AssertionError, match="differ at run time"):
+        total.eval({one: normal(1), unknown: normal(3)}, mode=PLAIN)
+
+
+def test_an_index_out_of_range_is_an_error() -> None:
+    x, i = K.placeholder((3,)), K.placeholder((None,), dtype="int32")
+    assert run(K.gather(x, i), (x, normal(3)), (i, [2, 0])).shape == (2,)
+    for index in (-1, 3):
+        with pytest.raises(AssertionError, match="out of range"):
+            run(K.gather(x, i), (x, normal(3)), (i, [index]))
+
+
+def test_random_numbers_are_drawn_anew() -> None:
+    tensor = K.random_uniform((4,), seed=5)
+    want = [K.function([], [tensor])([])[0] for _ in range(2)]
+    again = K.random_uniform((4,), seed=5)
+    draw = pytensor.function([], kameleon.to_pytensor(again), mode=PLAIN)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal([draw(), draw()], want)
+
+
+# What users see ----------------------------------------------------------------------------------
+
+
+def test_names_are_readable() -> None:
+    loss, inputs, _ = network()
+    found, _ = kameleon.to_pytensor(K.identity(loss, name="loss"), inputs)
+    text = pytensor.dprint(found, file="str")
+    for name in ("pixels", "labels", "weight_0", "weight_3", "Dot", "LogSoftmax"):
+        assert name in text, text
+
+
+def test_variables_are_shared() -> None:
+    w = K.variable(normal(2, 3), name="kernel")
+    first, second = kameleon.to_pytensor([w, w + 1.0])
+    assert kameleon.to_pytensor(w) is first
+    assert first.name == "kernel" and first.type.shape == (2, 3)
+    first.set_value(np.zeros((2, 3), "float32"))
+    np.testing.assert_array_equal(second.eval(mode=PLAIN), np.ones((2, 3)))
+    np.testing.assert_array_equal(K.get_value(w), normal(2, 3))
+
+
+def test_one_for_one_and_a_list_for_a_list() -> None:
+    x = K.placeholder((2,), name="x")
+    y, (x_in,) = kameleon.to_pytensor(x * 2.0, [x])
+    assert (x_in.name, x_in.type.shape, x_in.type.dtype) == ("x", (2,), "float32")
+    assert y.owner is not None
+    (y,), _ = kameleon.to_pytensor([x * 2.0], [x])
+    mine = pt.vector("mine", dtype="float32")
+    assert mine in pytensor.graph.traversal.graph_inputs([kameleon.to_pytensor(x * 2.0, {x: mine})])
+
+
+def test_the_learning_phase_has_its_default() -> None:
+    x = K.placeholder((2,))
+    y = K.in_train_phase(x * 2.0, x)
+    np.testing.assert_array_equal(run(y, (x, normal(2))), normal(2))
+    phase = K.learning_phase()
+    np.testing.assert_array_equal(run(y, (x, normal(2)), (phase, 1)), normal(2) * 2)
+
+
+def test_equal_operations_of_ours_merge() -> None:
+    x = pt.ivector()
+    two = np.int32(2)
+    assert ops.shift_left(x, two).owner.op == ops.shift_left(x, two).owner.op
+    assert ops.bitcast(x, "float32").owner.op == ops.bitcast(x, "float32").owner.op
+    assert ops.bitcast(x, "float32").owner.op != ops.bitcast(x, "uint32").owner.op
+    assert ops.wrap(x, "int8").owner.op == ops.wrap(x, "int8").owner.op
+    assert ops.BeamDecoding(3, 2) == ops.BeamDecoding(3, 2) != ops.BeamDecoding(3, 1)
+
+
+def test_errors_say_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = K.placeholder((2, 3), name="x")
+    with pytest.raises(FeedError, match="no value was given for placeholder 'x"):
+        kameleon.to_pytensor(x * 2.0)
+    with pytest.raises(ArgumentError, match=r"float32.*2 axes"):
+        kameleon.to_pytensor(x * 2.0, {x: pt.vector(dtype="float64")})
+    with pytest.raises(ArgumentError, match="sparse"):
+        kameleon.to_pytensor(K.placeholder((2, 2), sparse=True))
+    with pytest.raises(ArgumentError, match="inputs must be tensors"):
+        kameleon.to_pytensor(x * 2.0, ["x"])
+    monkeypatch.setattr(interop, "installed", lambda name: False)
+    with pytest.raises(MissingLibraryError, match="pip install"):
+        kameleon.to_pytensor(x * 2.0, [x])
+
+
+def test_importing_loads_no_pytensor(tmp_path: Path) -> None:
+    code = "import sys, kameleon; kameleon.to_pytensor; print('pytensor' in sys.modules)"
+    assert run_python(code, tmp_path).stdout.strip() == "False"
