@@ -41,12 +41,16 @@ Array = np.ndarray[Any, Any]
 PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
 
 
+# Powers of integers are loops, whose integers don't wrap around where PyTensor has no compiler.
+NEED_A_COMPILER = ("[c]", "_in_c", "values-pow")
+
+
 @pytest.fixture(autouse=True)
 def _fresh(request: pytest.FixtureRequest) -> Iterator[None]:
     """A session of its own. Without a compiler PyTensor leaves bodies of loops in Python, too, and
     doesn't look for a BLAS, which takes it 40 s."""
     reset_session(K)
-    in_c = "[c]" in request.node.name or "_in_c" in request.node.name
+    in_c = any(words in request.node.name for words in NEED_A_COMPILER)
     with pytensor.config.change_flags(**({} if in_c else {"cxx": ""})):
         yield
     reset_session(K)
@@ -124,7 +128,7 @@ def test_golden_rewritten(case: Case) -> None:
 COMPILED = CASES[::4]
 # What PyTensor says where it has no code for JAX: of sizes that follow from values, of loops that
 # end by a condition, of what JAX has no operation for.
-REFUSED_BY_JAX = ("No JAX conversion", "While Scan", "concrete value", "ConcretizationTypeError")
+REFUSED_BY_JAX = ("No JAX conversion", "While Scan", "concrete value", "static integers")
 # Its rewrites and XLA make one rounding of two: 0.2 * x + 0.5 is another number at the bounds.
 ROUNDED_BY_JAX = {"hard_sigmoid-002"}
 
@@ -136,7 +140,7 @@ def compiled_in_shares(quick: Sequence[int]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("case", compiled_in_shares([100]))
+@pytest.mark.parametrize("case", compiled_in_shares([0]))
 def test_golden_in_numba(case: Case) -> None:
     pytest.importorskip("numba")
     try:
@@ -150,7 +154,7 @@ def test_golden_in_jax(case: Case) -> None:
     pytest.importorskip("jax")
     try:
         check_cases(K, [case], partial(evaluated, "JAX"))
-    except (NotImplementedError, TypeError) as error:
+    except (NotImplementedError, TypeError, IndexError) as error:
         assert any(words in f"{type(error).__name__}: {error}" for words in REFUSED_BY_JAX)
     except AssertionError:
         assert case.id in ROUNDED_BY_JAX
