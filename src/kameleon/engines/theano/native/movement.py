@@ -71,7 +71,18 @@ def _cut(node: Node) -> tuple[slice, ...]:
 
 
 def _slice(low: L, node: Node, x: Value) -> Value:
-    return x[_cut(node)]
+    """One element along an axis is picked by its number: of x[::-1][0:1], whose axis is dropped,
+    PyTensor's rewrites make x[0].
+    """
+    cut: list[Any] = list(_cut(node))
+    single = [i for i, d in enumerate(node.operands[0].shape) if _picks_one(cut[i], d)]
+    for i in single:
+        cut[i] = cut[i].indices(node.operands[0].shape[i])[0]
+    return pt.expand_dims(x[tuple(cut)], single) if single else x[tuple(cut)]
+
+
+def _picks_one(window: slice, dim: int | None) -> bool:
+    return dim is not None and dim > 1 and len(range(*window.indices(dim))) == 1
 
 
 def placed(low: L, x: Value, value: Any, shape: Sequence[Value], cut: tuple[slice, ...]) -> Value:
