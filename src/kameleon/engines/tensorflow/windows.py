@@ -76,7 +76,7 @@ class Pooled(NamedTuple):
 
 
 def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The values by a kernel, and the index by cells; what nobody needs is never run."""
+    """The values by a kernel, and the index by cells, where it's needed."""
     window, wide = node.attrs["window"], lifted(node.attrs["window"])
     source = plane(x, window)
     y = _max_by_kernel(node, source, wide)
@@ -87,7 +87,8 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     e.pools[node] = Pooled(source, y, special, wide, lambda: e.expanded(node, [x])[1])
     values = tf.cond(special, lambda: e.expanded(node, [x])[0], lambda: line(y, window))
     values.set_shape(node.results[0].shape)
-    return values, e.expanded(node, [x])[1]
+    # Checks of sizes in it would run also where nobody needs it.
+    return values, e.expanded(node, [x])[1] if node.results[1] in e.used else values
 
 
 def _max_by_kernel(node: Node, x: Tensor, window: Window) -> Tensor:
