@@ -37,6 +37,9 @@ from kameleon.testing import Check, conformance_checks
 
 Array = np.ndarray[Any, Any]
 
+# What it says in C where it comes from pip.
+pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+
 # As it stands, without a rewrite; by thunks of Python, where nothing is compiled.
 PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
 
