@@ -132,8 +132,8 @@ COMPILED = CASES[::4]
 # What PyTensor says where it has no code for JAX: of sizes that follow from values, of loops that
 # end by a condition, of what JAX has no operation for.
 REFUSED_BY_JAX = ("No JAX conversion", "While Scan", "concrete value", "static integers")
-# Its rewrites and XLA make one rounding of two: 0.2 * x + 0.5 is another number at the bounds.
-ROUNDED_BY_JAX = {"hard_sigmoid-002"}
+# LLVM makes one rounding of two: 0.2 * x + 0.5 is another number at the bounds.
+ROUNDED_ONCE = {"hard_sigmoid-002"}
 
 
 def compiled_in_shares(quick: Sequence[int]) -> list[Any]:
@@ -150,6 +150,8 @@ def test_golden_in_numba(case: Case) -> None:
         check_cases(K, [case], partial(evaluated, "NUMBA"))
     except NotImplementedError as error:
         assert "float16" in str(error)
+    except AssertionError:
+        assert case.id in ROUNDED_ONCE
 
 
 @pytest.mark.parametrize("case", compiled_in_shares([0, 100, 200]))
@@ -160,7 +162,7 @@ def test_golden_in_jax(case: Case) -> None:
     except (NotImplementedError, TypeError, IndexError) as error:
         assert any(words in f"{type(error).__name__}: {error}" for words in REFUSED_BY_JAX)
     except AssertionError:
-        assert case.id in ROUNDED_BY_JAX
+        assert case.id in ROUNDED_ONCE
 
 
 @pytest.mark.nightly
