@@ -153,7 +153,7 @@ SHARED = {
     "engines/jax/engine.py": ("JaxEngine",),
     "engines/tensorflow/engine.py": ("_Executable", "TensorflowEngine"),
     "engines/torch/engine.py": ("TorchExecutable", "TorchEngine"),
-    "engines/onnxruntime/engine.py": ("_Executable", "_Checked", "OnnxRuntimeEngine"),
+    "engines/onnxruntime/engine.py": ("_Executable", "OnnxRuntimeEngine"),
     "engines/theano/engine.py": ("TheanoExecutable", "TheanoEngine"),
     "engines/theano/machine.py": ("Machine",),
     "ir/node.py": ("Node",),
