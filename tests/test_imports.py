@@ -36,6 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("gradients",),
     ("analysis",),
     ("kernels",),
+    ("emit",),
     ("transform",),
     ("engines",),
     ("runtime",),
@@ -61,7 +62,11 @@ NARROW = {
     },  # Keras waits, half loaded
     "ir": {"errors", "_scopes", "_threads", "_locks"},
     "kernels": {"errors", "_private", "prims"},
-    "engines": {"errors", "_private", "_threads", "_locks", "ir", "prims", "analysis", "kernels"},
+    "emit": {"errors", "ir"},
+    "engines": {
+        *("errors", "_private", "_threads", "_locks"),
+        *("ir", "prims", "analysis", "kernels", "emit"),
+    },
 }
 
 

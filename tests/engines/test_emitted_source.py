@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import SOURCE, engines_under_test
 
-from kameleon.engines._literal import ATTRIBUTES, compiled_text, literal, quoted, word
+from kameleon.emit.literal import ATTRIBUTES, compiled_text, literal, quoted, word
 from kameleon.errors import EngineError, KameleonError
 from kameleon.ir.leaves import INPUT
 from kameleon.ir.node import Node
@@ -103,7 +103,7 @@ def test_no_attribute_leads_out_of_arrays() -> None:
 
 
 def test_it_holds_where_assertions_are_off() -> None:
-    code = "from kameleon.engines._literal import literal; literal('x')"
+    code = "from kameleon.emit.literal import literal; literal('x')"
     done = subprocess.run(
         [sys.executable, "-O", "-c", code],
         env={"PYTHONPATH": str(SOURCE)},

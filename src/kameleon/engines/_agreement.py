@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..analysis.agreement import equalities
+from ..emit.fixed_arity import numbered, written
+from ..emit.literal import literal
 from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
 from ..kernels.arrays import mismatch
-from ._fixed_arity import numbered, written
-from ._literal import literal
 
 
 class Agreement(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engines._fixed_arity import numbered, written
-from ..engines._literal import literal
+from ..emit.fixed_arity import numbered, written
+from ..emit.literal import literal
 from ..ir.types import TensorType
 
 

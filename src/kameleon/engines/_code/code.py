@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import Any
 
 from ..._threads import counter
+from ...emit.literal import compiled_text, quoted
 from ...ir.node import Node
 from ...ir.types import TensorType
 from ...kernels.buffers import SMALLEST, is_large
-from .._literal import compiled_text, quoted
 
 # Longer programs run line by line: joined to one function they'd take longer to compile than
 # they save, and much memory.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ...analysis.broadcasts import AxisSize
+from ...emit.literal import literal
 from ...ir.node import Node
 from ...prims.linalg import free_axes
-from .._literal import literal
 from .emitter import Emitter
 
 Axes = tuple[int, ...]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ...analysis.agreement import unproven_steps
 from ...analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ...emit.literal import literal, quoted
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...ir.program import Graph
@@ -15,7 +16,6 @@ from ...ir.sizes import Sizes
 from ...prims.constants import bare
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
-from .._literal import literal, quoted
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language

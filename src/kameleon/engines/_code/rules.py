@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...emit.literal import literal, quoted, word
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...prims.movement import keeps_shape
-from .._literal import literal, quoted, word
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
 

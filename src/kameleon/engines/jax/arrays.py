@@ -12,8 +12,8 @@ import numpy as np
 from jax import lax
 
 from ..._private import Private
+from ...emit.fixed_arity import between_arrays
 from ...ir.program import Graph
-from .._fixed_arity import between_arrays
 
 # Results of fewer elements are copied: that takes less time than sharing their memory.
 LARGE = 16384

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...emit.literal import literal
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
@@ -18,7 +19,6 @@ from .._base import Engine, Executable
 from .._code.code import Arg, Code, Language
 from .._code.emitter import Emitter, Rule
 from .._exchange import numpy_view
-from .._literal import literal
 from .namespace import NAMESPACE
 from .rules import RULES
 

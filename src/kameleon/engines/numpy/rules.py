@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ...emit.literal import literal, quoted
 from ...ir.node import Node
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
 from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
-from .._literal import literal, quoted
 
 # Elementwise -------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from pytensor.tensor.type import TensorType as Array
 
 from ..._locks import lock
 from ..._private import Private
+from ...emit.fixed_arity import numbered, written
 from ...ir.leaves import input_node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
@@ -32,7 +33,6 @@ from ...kernels.memory import give
 from ...kernels.quiet import quiet
 from ...prims.elementwise import add, mul, tanh
 from .._code.code import may_be_large
-from .._fixed_arity import numbered, written
 from .._lowering import Rule
 from .lowering import TheanoLowering, array_type
 from .ops import Loop, Vectorised

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ...analysis.broadcasts import bare_operands
+from ...emit.literal import literal, word
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...ir.program import Graph
@@ -19,7 +20,6 @@ from .._code.code import VIEW, Arg, Language
 from .._code.contraction import Factors
 from .._code.emitter import Emitter
 from .._code.rules import axis_text
-from .._literal import literal, word
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
 from .tensors import shared

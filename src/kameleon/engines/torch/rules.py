@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...emit.literal import literal, word
 from ...ir.node import Node
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
@@ -12,7 +13,6 @@ from .._code.code import LOOSE, VIEW, may_be_large
 from .._code.contraction import contract
 from .._code.emitter import Rule
 from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
-from .._literal import literal, word
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
 from .namespace import FUNCTIONS

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...emit.fixed_arity import between_arrays
 from ...ir.program import Graph
 from ...ir.types import DTYPES, DType, TensorType
 from ...kernels.arrays import mismatch
 from .._agreement import Agreement
-from .._fixed_arity import between_arrays
 
 Tensor = torch.Tensor
 

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from ..ir.program import Graph
-from ._literal import compiled_text
+from .literal import compiled_text
 
 # Names that every function may use.
 BUILT_IN = frozenset({"written", "len", "type", "TypeError", "ValueError"})

@@ -1,0 +1,1 @@
+"""Source that is written and run: which values and names it may hold, functions of fixed arity."""
