@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...kernels.quiet import quiet
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .tensors import as_numpy, shared
 
-# Primitives for which the processor has these kernels. Elsewhere, and for bfloat16, which NumPy
-# hasn't, they're expanded.
+# Primitives borrowed on the processor; elsewhere, and in bfloat16 (not NumPy's), they're expanded.
 BORROWED = (
     "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold "
     "sparse_dense_dot"
@@ -48,7 +48,7 @@ def _int_product(a: Any, b: Any, out: Any = None) -> Any:
 # What lines name. The cipher is a hundred short steps, each of which costs PyTorch much more.
 KERNELS: dict[str, Callable[..., Any]] = {
     **{
-        name: on_numpy(NUMPY[name])
+        name: on_numpy(quiet(NUMPY[name]))
         for name in (
             "beam_search cumprod_slope fold_in greedy_decode linear_scan max_pool one_hot patches "
             "pool_pick product_of_others random_bits sparse_dot unpool"
