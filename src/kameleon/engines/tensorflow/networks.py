@@ -48,24 +48,22 @@ _softmax_kernel, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax"
 
 
 def _softmax(x: Tensor) -> Tensor:
-    """By the kernel. A row with NaN in it, or infinity, is NaN: oneDNN's has zeros beside it."""
+    """By the kernel. Rows with NaN or infinity are made NaN: oneDNN's have zeros beside them."""
     found = _softmax_kernel(x)
     if x.dtype == tf.float64:  # oneDNN doesn't do it
         return found
     total = raw.Sum(input=found, axis=[-1], keep_dims=True)
-    return raw.SelectV2(condition=raw.IsNan(x=total), t=total, e=found)
+    spoilt = raw.IsNan(x=total)
+    some = raw.Any(input=spoilt, axis=list(range(len(x.shape))))
+    spread = lambda: raw.SelectV2(condition=spoilt, t=total, e=found)  # noqa: E731
+    rows = tf.cond(some, spread, lambda: raw.Identity(input=found))
+    rows.set_shape(found.shape)
+    return rows
 
 
 def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:
     """A kernel that works along the last axis."""
     return lambda e, node, x: along_last(function, node.attrs["axis"], x)
-
-
-def _rows(x: Tensor, axis: int) -> Tensor:
-    """`x` as a matrix whose rows are its lines along `axis`."""
-    rank = len(x.shape)
-    x = transposed(x, [*(i for i in range(rank) if i != axis), axis])
-    return x if rank == 2 else reshaped(x, [-1, shape_of(x)[-1]])
 
 
 def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
@@ -95,8 +93,10 @@ def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Te
     e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
     index = index_dtype(labels)
     check_index(index, e.size(x, axis))
-    flat = index if rank == 2 else reshaped(index, [-1])
-    both = raw.SparseSoftmaxCrossEntropyWithLogits(features=_rows(x, axis), labels=flat)
+    rows, flat = transposed(x, [*kept, axis]), index
+    if rank != 2:
+        rows, flat = reshaped(rows, [-1, shape_of(rows)[-1]]), reshaped(index, [-1])
+    both = raw.SparseSoftmaxCrossEntropyWithLogits(features=rows, labels=flat)
     if rank == 2 and axis == 1:
         e.losses[given, where, axis] = both.backprop
     return _losses(both.loss, x, axis)
