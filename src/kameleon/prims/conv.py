@@ -74,7 +74,7 @@ conv = Primitive(
     "conv",
     _infer_conv,
     "correlation of x (batch, *space, in) with a kernel (*window, in, out); engine-defined where"
-    " NaN or infinite weights meet padding",
+    " NaN or infinite weights meet padding, or NaN and infinity lie between the cells of a window",
     expand=_expand_conv,
     title="Conv",
 )
@@ -214,7 +214,7 @@ depthwise_conv = Primitive(
     "depthwise_conv",
     _infer_depthwise,
     "each channel with kernels of its own, (*window, channels, multiplier); engine-defined where"
-    " NaN or infinite weights meet padding",
+    " NaN or infinite weights meet padding, or NaN and infinity lie between the cells of a window",
     expand=_expand_depthwise,
     title="DepthwiseConv",
 )
