@@ -366,7 +366,7 @@ ENGINES = [
     Fault("bools are added", "transform/identities.py",
           "_of_bools(logical_or))", "_of_bools(ne))", f"{CASES} tests/test_rewrites.py",
           "value and add or bools", "theano"),
-    Fault("theano: select the other way", "engines/theano/rules.py",
+    Fault("theano: select the other way", "engines/theano/operations.py",
           '"select": pt.switch,', '"select": lambda c, a, b: pt.switch(c, b, a),',
           CASES, "select", "theano"),
     Fault("theano: outputs share memory", "engines/theano/machine.py",

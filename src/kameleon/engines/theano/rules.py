@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,41 +14,17 @@ from ...ir.node import Node
 from .._lowering import Rule
 from ..numpy.rules import RULES as EMBEDDED
 from .lowering import TheanoLowering
+from .operations import OPERATIONS
 from .ops import Kernel, constant
 
 Value = Any
 
 # What C code is quick at: PyTensor fuses chains of these to one loop. Where a compiler can't
 # vectorise (tanh, exp, reductions along rows …) NumPy's loops are 4 to 40 times as fast.
-ARITHMETIC: dict[str, Callable[..., Value]] = {
-    "neg": pt.neg,
-    "abs": pt.abs,
-    "sqrt": pt.sqrt,
-    "square": pt.square,
-    "floor": pt.floor,
-    "ceil": pt.ceil,
-    "is_nan": pt.isnan,
-    "logical_not": pt.invert,
-    "bit_not": pt.invert,
-    "add": pt.add,
-    "sub": pt.sub,
-    "mul": pt.mul,
-    "div": pt.true_div,
-    "maximum": pt.maximum,
-    "minimum": pt.minimum,
-    "eq": pt.eq,
-    "ne": pt.neq,
-    "lt": pt.lt,
-    "le": pt.le,
-    "gt": pt.gt,
-    "ge": pt.ge,
-    "logical_and": pt.and_,
-    "logical_or": pt.or_,
-    "bit_and": pt.and_,
-    "bit_or": pt.or_,
-    "bit_xor": pt.xor,
-    "select": pt.switch,
-}
+ARITHMETIC = (
+    "neg abs sqrt square floor ceil is_nan logical_not bit_not add sub mul div maximum minimum "
+    "eq ne lt le gt ge logical_and logical_or bit_and bit_or bit_xor select"
+).split()
 
 # In C it takes them for doubles, which hold no large integers.
 ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
@@ -76,7 +52,7 @@ def _arithmetic(name: str) -> Rule:
         pairs = zip(node.operands, operands, strict=True)
         raised = [_raised(_unstretched(low, n, x), len(node.shape)) for n, x in pairs]
         ones = {i for i, d in enumerate(node.shape) if d == 1}
-        return _stretchable(ARITHMETIC[name](*raised), ones)
+        return _stretchable(OPERATIONS[name](*raised), ones)
 
     return rule
 

@@ -11,6 +11,7 @@ import pytensor.tensor as pt
 from ....ir.node import Node
 from ....ir.types import DType
 from ..._lowering import Rule
+from ..operations import OPERATIONS
 from ..ops import constant
 from . import ops
 from .lowering import NativeLowering, Value, plain, raised, same
@@ -108,51 +109,15 @@ def _constant_in_gradients(low: NativeLowering, node: Node, x: Value) -> Value:
     return disconnected_grad(x)
 
 
-PLAIN: dict[str, Callable[..., Any]] = {
-    "abs": pt.abs,
-    "sign": pt.sign,
-    "exp": pt.exp,
-    "expm1": pt.expm1,
-    "log": pt.log,
-    "log1p": pt.log1p,
-    "sqrt": pt.sqrt,
-    "sin": pt.sin,
-    "cos": pt.cos,
-    "tanh": pt.tanh,
-    "sigmoid": pt.sigmoid,
-    "floor": pt.floor,
-    "ceil": pt.ceil,
-    "round": pt.round_half_to_even,
-    "is_nan": pt.isnan,
-    "logical_not": pt.invert,
-    "logical_and": pt.and_,
-    "logical_or": pt.or_,
-    "div": pt.true_div,
-    "mod": pt.mod,
-    "pow": pt.pow,
-    "eq": pt.eq,
-    "ne": pt.neq,
-    "lt": pt.lt,
-    "le": pt.le,
-    "gt": pt.gt,
-    "ge": pt.ge,
-    "bit_and": pt.and_,
-    "bit_or": pt.or_,
-    "bit_xor": pt.xor,
-    "select": pt.switch,
-    "shift_right": ops.shift_right,
-}
+# Those whose results wrap around, and what stands for them.
 WRAPPING: dict[str, Callable[..., Any]] = {
+    **{name: OPERATIONS[name] for name in ("square", "add", "sub", "mul", "bit_not")},
     "neg": _neg,
-    "square": pt.square,
-    "add": pt.add,
-    "sub": pt.sub,
-    "mul": pt.mul,
-    "bit_not": pt.invert,
     "shift_left": ops.shift_left,
 }
 SINGLE: dict[str, Rule] = {
-    **{name: plain(function) for name, function in PLAIN.items()},
+    **{name: plain(function) for name, function in OPERATIONS.items()},
+    "shift_right": plain(ops.shift_right),
     **{name: wrapping(function) for name, function in WRAPPING.items()},
     "maximum": _extremum(pt.maximum, pt.gt),
     "minimum": _extremum(pt.minimum, pt.lt),

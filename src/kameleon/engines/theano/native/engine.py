@@ -11,6 +11,7 @@ from pytensor.compile.mode import Mode
 
 from ....ir.node import Node
 from ....ir.program import Graph
+from ....kernels.quiet import quiet
 from ....prims.division import divides_safely
 from ....prims.linalg import is_of_matrices
 from ..._base import Executable
@@ -77,11 +78,11 @@ class Compiled(Executable):
     def __init__(self, graph: Graph, mode: Any):
         inputs = [array_type(x.type)() for x in graph.inputs]
         outputs = Symbolic(graph, inputs).run()
-        self.function = pytensor.function(
+        function = pytensor.function(
             inputs, outputs, mode=mode, on_unused_input="ignore", trust_input=True
         )
+        self.function = quiet(function)
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """See `Executable`."""
-        with np.errstate(all="ignore"):
-            return [np.array(y) for y in self.function(*map(np.asarray, arguments))]
+        return [np.array(y) for y in self.function(*map(np.asarray, arguments))]
