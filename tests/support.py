@@ -138,3 +138,14 @@ def run_python(
         timeout=120,
         check=False,
     )
+
+
+# So many elements of float32 lie in a buffer that engines may use again.
+LARGE = 50_000
+
+
+def value(variable: Any) -> Any:
+    """The value of a variable as Python's numbers, in lists."""
+    from kameleon import backend as K
+
+    return K.get_value(variable).tolist()

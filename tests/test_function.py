@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import value
 
 from kameleon import backend as K
 from kameleon.engines._base import Engine
@@ -15,10 +16,6 @@ from kameleon.errors import ShapeError
 from kameleon.runtime import compiler, engines
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
-
-
-def value(variable: Any) -> Any:
-    return K.get_value(variable).tolist()
 
 
 @pytest.fixture

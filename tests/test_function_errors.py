@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import value
 
 from kameleon import backend as K
 from kameleon.errors import EvaluationError, FeedError, GradientError, KameleonError, ShapeError
@@ -20,10 +21,6 @@ def here() -> str:
     frame = inspect.currentframe()
     assert frame is not None and frame.f_back is not None
     return f'test_function_errors.py", line {frame.f_back.f_lineno},'
-
-
-def value(variable: Any) -> Any:
-    return K.get_value(variable).tolist()
 
 
 # --- values that are refused --------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import LARGE, value
 
 from kameleon import backend as K
 from kameleon.engines._code import code
@@ -17,14 +18,6 @@ from kameleon.runtime import compiler
 from kameleon.runtime.workspace import workspace
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
-
-# So many elements of float32 lie in a buffer that engines may use again.
-LARGE = 50_000
-
-
-def value(variable: Any) -> Any:
-    return K.get_value(variable).tolist()
-
 
 # Engines whose arrays nobody can write to: variables may share them.
 READ_ONLY = {"tensorflow", "jax"}

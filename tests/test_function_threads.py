@@ -8,19 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import side_by_side
+from support import LARGE, side_by_side, value
 
 from kameleon import backend as K
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
-
-
-def value(variable: Any) -> Any:
-    return K.get_value(variable).tolist()
-
-
-# So many elements of float32 lie in a buffer that engines may use again.
-LARGE = 50_000
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
