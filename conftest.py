@@ -24,12 +24,18 @@ os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
 os.environ.pop("KAMELEON_ENGINE", None)  # it would be stronger
 
 
-# What can't be imported here: engines whose libraries aren't installed, and their own tests.
+# What can't run here: engines whose libraries aren't installed, their own tests, and what else
+# shows how to use such a library.
+ABOUT = {"theano": ("src/kameleon/interop.py", "docs/pytensor.md")}
 collect_ignore_glob = [
     pattern
     for name in ENGINES
     if not installed(name)
-    for pattern in (f"src/kameleon/engines/{name}/*", f"tests/engines/test_{name}.py")
+    for pattern in (
+        f"src/kameleon/engines/{name}/*",
+        f"tests/engines/test_{name}.py",
+        *ABOUT.get(name, ()),
+    )
 ]
 # What changes what `import keras` gives, or imports the original: tests do that in processes of
 # their own.
