@@ -1,8 +1,8 @@
-"""PyTorch with `torch.compile`: the same code, compiled by it when a function is first called.
+"""PyTorch with `torch.compile`: the same code, compiled when a function is first called.
 
-Worth it for functions that are called thousands of times: compiling takes seconds to minutes,
+That pays for functions that are called thousands of times: compiling takes seconds to minutes,
 and needs a C++ compiler. Loops stay in Python; what they do in each step is compiled. Sizes are
-compiled in; those that turn out to vary are left open by one further compilation.
+compiled in; where sizes turn out to vary, one further compilation makes them symbolic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .engine import PlainEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES
 
 # The compiler loads Triton, where it's installed. Triton 3.7 and TensorFlow 2.21 both bring LLVM,
-# and the process dies when Triton is the second.
+# and the process dies when Triton is loaded second.
 if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("triton"):
     raise EngineError(
         "torch.compile can't be loaded behind TensorFlow here, for Triton would end the process:"
@@ -33,7 +33,7 @@ if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("tr
 
 
 class CompiledEmitter(PlainEmitter):
-    """Emits lines that write into nothing: memory is the compiler's business."""
+    """Emits lines without buffers to write into: the compiler plans memory."""
 
     language = Language(
         "torch.compile",
@@ -53,7 +53,7 @@ class CompiledEmitter(PlainEmitter):
     )
 
     def is_blocked(self, node: Node) -> bool:
-        """The compiler makes one loop of such operations by itself."""
+        """The compiler itself makes one loop of elementwise operations."""
         return False
 
     def emit(self, node: Any, text: str, operands: Any, *more: Any, **options: Any) -> None:
@@ -66,7 +66,7 @@ class CompiledEmitter(PlainEmitter):
 
 
 class CompiledEngine(TorchEngine):
-    """PyTorch's compiler runs the graphs."""
+    """Graphs run by PyTorch, as `torch.compile` compiles them."""
 
     name = "torch.compile"
     title = "PyTorch (torch.compile)"

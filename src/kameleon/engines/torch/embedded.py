@@ -12,7 +12,7 @@ from ...kernels.quiet import quiet
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .tensors import as_numpy, shared
 
-# Primitives borrowed on the processor; elsewhere, and in bfloat16 (not NumPy's), they're expanded.
+# Primitives borrowed on the processor; elsewhere, and in bfloat16, which NumPy lacks, expanded.
 BORROWED = (
     "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold "
     "sparse_dense_dot"
@@ -20,7 +20,7 @@ BORROWED = (
 
 
 def on_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel of the embedded engine over tensors, which share their memory with it."""
+    """A kernel of the embedded engine over tensors: its arrays share the tensors' memory."""
 
     def run(*arguments: Any) -> Any:
         device = next(x.device for x in arguments if isinstance(x, torch.Tensor))
@@ -45,7 +45,7 @@ def _int_product(a: Any, b: Any, out: Any = None) -> Any:
     return found if out is None else out.copy_(found)
 
 
-# What lines name. The cipher is a hundred short steps, each of which costs PyTorch much more.
+# What lines name. Random bits' cipher is a hundred short steps; each costs PyTorch much more.
 KERNELS: dict[str, Callable[..., Any]] = {
     **{
         name: on_numpy(quiet(NUMPY[name]))

@@ -25,7 +25,7 @@ from .namespace import NAMESPACE
 from .tensors import shared
 from .together import flat_pools, parts
 
-# Integer scalars that follow from sizes are Python numbers, computed by these.
+# Integer scalars that follow from sizes are Python numbers, computed by these expressions.
 WHOLE = {
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
@@ -42,10 +42,10 @@ WHOLE = {
 class TorchEmitter(Emitter):
     """Emits lines of PyTorch.
 
-    A size is a Python number where it's used as one, and made a tensor where it's computed with.
+    A size is a Python number where a line takes a size, and a tensor in any other computation.
     """
 
-    # A line of the pool costs some microseconds, so it's for larger arrays than NumPy's.
+    # A buffer of the pool costs microseconds here: the pool is for larger arrays than NumPy's.
     language = Language("torch", NAMESPACE, large=4)
     transpose = "permute"
 
@@ -56,7 +56,7 @@ class TorchEmitter(Emitter):
         more: int = 0,
         results: Collection[Node] | None = None,
     ):
-        # The memory of accelerators is PyTorch's own business.
+        # PyTorch has an allocator of its own for the memory of accelerators.
         super().__init__(graph, more, results, pooled=device.type == "cpu")
         self.device = device
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
@@ -78,8 +78,8 @@ class TorchEmitter(Emitter):
         return shared(array.copy()).to(self.device)
 
     def arg(self, node: Node) -> Arg:
-        """Scalar constants of floats stay on the processor: PyTorch takes them from there. Integers
-        and bools it doesn't in each function."""
+        """Scalar constants of floats stay on the processor: PyTorch takes them from there. Not each
+        function takes integers and bools from there."""
         stays = self._stays(node)
         return self.constant(shared(node.attrs["value"].array.copy())) if stays else self.slot(node)
 
@@ -89,7 +89,7 @@ class TorchEmitter(Emitter):
         return is_number and self.device.type != "cpu"
 
     def stretched(self, node: Node) -> tuple[list[Arg], list[int]]:
-        """See `Emitter.stretched`: of numbers alone the first one moves, and so does the result."""
+        """See `Emitter.stretched`: where all operands are numbers, the first one is moved."""
         args, full = super().stretched(node)
         bare = bare_operands(node)
         return ([self.slot(bare[0]), *args[1:]] if all(map(self._stays, bare)) else args), full
@@ -113,7 +113,7 @@ class TorchEmitter(Emitter):
         return super().is_late(node) or node in self._late
 
     def held(self, node: Node, inside: Node, body: Graph) -> int:
-        """See `Emitter.held`: matrices that steps multiply by lie as products are fastest."""
+        """See `Emitter.held`: a matrix that steps multiply by is laid out for fast products."""
         uses = {n.primitive.name for n in body.nodes if inside in n.operands}
         is_matrix = len(node.shape) == 2 and node.dtype.is_float
         if self.device.type != "cpu" or not is_matrix or "contract" not in uses:
@@ -138,7 +138,7 @@ class TorchEmitter(Emitter):
         return flat_pools(self.graph, self.users, self.sizes)
 
     def fused(self, node: Node) -> bool:
-        """Emit a node that ends a pattern (see `fusion`); whether it does."""
+        """Emit a node, if it ends a pattern (see `fusion`); whether it does."""
         fusion = self._fusions.get(node)
         if fusion is None:
             return False
@@ -146,7 +146,7 @@ class TorchEmitter(Emitter):
             self._add_product(node, *fusion.operands)
             return True
         bases = bare_operands(node, fusion.operands)
-        args = [self.slot(x) for x in bases]  # these take no numbers from the processor
+        args = [self.slot(x) for x in bases]  # fusions take no numbers from the processor
         full = [i for i in fusion.reusable if bases[i] is fusion.operands[i]]
         dims = f"{{{full[0]}}}.shape" if full and not node.type.is_static else None
         self.emit(node, fusion.text, args, reusable=full, dims=dims)
@@ -161,7 +161,7 @@ class TorchEmitter(Emitter):
         self.emit(node, text, [base, *made.operands], reusable=in_place, dims=made.dims)
 
     def split(self, node: Node) -> bool:
-        """Emit a slice that is one part of a whole that is cut up; whether it is."""
+        """Emit a slice, if it's one of the slices that make up a tensor; whether it is."""
         part = self._parts.get(node)
         if part is None:
             return False

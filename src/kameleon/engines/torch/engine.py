@@ -56,7 +56,7 @@ class TorchEngine(Engine):
         return super().native(node)
 
     def survives_fork(self) -> bool:
-        """See `Engine.survives_fork`: one thread needs no others, CUDA can't be used twice."""
+        """See `Engine.survives_fork`: a child lacks the other threads, and can't share CUDA."""
         in_use: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         return torch.get_num_threads() == 1 and not in_use
 
@@ -100,7 +100,7 @@ class TorchEngine(Engine):
 
 
 class TorchExecutable(Executable):
-    """Code that autograd records nothing of: what asks for gradients is detached from them."""
+    """Code of which autograd records nothing: arguments that ask for gradients are detached."""
 
     def __init__(self, emitter: TorchEmitter, code: Code):
         self.code, self.graph = code, emitter.graph

@@ -1,7 +1,7 @@
 """Several elementwise nodes in one of PyTorch's functions: fewer passes over memory.
 
-A pattern ends in a node, and says which function of which operands has its value. What lies
-between them makes no line of its own, as nothing else needs it.
+A pattern ends in a node, and says which function of which operands gives the value of that node.
+The nodes between the operands and that node make no lines of their own: nothing else needs them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Fusion(NamedTuple):
     reusable: tuple[int, ...] = ()
 
 
-# Between two nodes of half precision a number that isn't rounded decides comparisons another way.
+# In half precision a number that isn't rounded between two nodes may change later comparisons.
 FUSED = ("float32", "float64")
 
 Pattern = Callable[[Node], Iterator[Fusion]]
@@ -77,8 +77,8 @@ def _sums(node: Node) -> Iterator[Fusion]:
 def _steps(node: Node) -> Iterator[Fusion]:
     """x + c * y, and x - c * y, with a number c.
 
-    The product isn't rounded by itself then. So this is for results alone, such as new weights:
-    elsewhere `0.2 * x + 0.5` may be compared with a number that it hits exactly.
+    The product isn't rounded by itself then. So the pattern is for results alone, such as new
+    weights: elsewhere `0.2 * x + 0.5` may be compared with 0, which it is at x = -2.5 if rounded.
     """
     sign = -1 if _is(node, "sub") else 1
     for x, product in [node.operands] if sign == -1 else _pairs(node):
@@ -104,7 +104,7 @@ def _relu_slope(node: Node) -> Iterator[Fusion]:
 
 
 def _products(node: Node) -> Iterator[Fusion]:
-    """x + a @ b, where the product is of two matrices, or x is for each of its columns."""
+    """x + a @ b, where the product is a matrix, or x is one row of it, or a number."""
     for x, product in _pairs(node):
         if _is(product, "contract") and not product.attrs["batch"][0]:
             a, b = product.operands
@@ -115,10 +115,10 @@ def _products(node: Node) -> Iterator[Fusion]:
                 yield Fusion(ADDED_PRODUCT, (x, product), (product,), (0,))
 
 
-# Stands for the text that is made from how the factors are laid out.
+# Stands for a text that depends on how the factors are laid out.
 ADDED_PRODUCT = "addmm"
 
-# Those that save most come first: what they take isn't there for the others.
+# Patterns that save most come first: a node that one pattern takes isn't left for the next.
 PATTERNS: tuple[dict[str, Pattern], ...] = (
     {"mul": _slopes, "select": _relu_slope},
     {"add": _products},

@@ -56,7 +56,7 @@ def keep_unless(condition: Tensor, x: Tensor) -> Tensor:
 
 
 def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """a where the condition holds, else b: the bits of b, exclusive or those that differ."""
+    """a where the condition holds, else b: the bits b ^ (condition * (a ^ b))."""
     if condition.numel() < _SMALL or not condition.is_cpu:
         return torch.where(condition, a, b)
     one, other = a.view(_BITS[a.itemsize]), b.view(_BITS[a.itemsize])
@@ -71,9 +71,9 @@ def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def pad(x: Tensor, margins: Sequence[int], value: float) -> Tensor:
-    """A tensor with margins, the last axis' first: a large one in memory that was used before.
+    """A tensor with margins, those of the last axis first; large results come from the pool.
 
-    Older versions of PyTorch refuse those that are without elements afterwards.
+    Older versions of PyTorch refuse results without elements.
     """
     pairs = list(zip(margins[::2], margins[1::2], strict=True))[::-1]
     axes = list(zip(x.shape, pairs, strict=True))
@@ -86,7 +86,7 @@ def pad(x: Tensor, margins: Sequence[int], value: float) -> Tensor:
 
 
 def _room(shape: Sequence[int], like: Tensor) -> Tensor:
-    """A tensor with any content; it's where another one is."""
+    """A tensor with any content, of the dtype and on the device of another one."""
     return empty(shape, str(like.dtype)[6:]) if like.is_cpu else like.new_empty(shape)
 
 
@@ -119,7 +119,7 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
 
 
 def _divides(products: Tensor) -> bool:
-    """Whether factors of these can be taken out by division: no zero, nothing lost or infinite."""
+    """Whether division takes factors out of products: none is 0, subnormal, infinite or NaN."""
     if not products.numel():
         return True
     low, high = torch.aminmax(products.abs())
@@ -153,7 +153,7 @@ def as_index(index: Tensor) -> Tensor:
 
 
 def check_index(index: Tensor, size: int) -> None:
-    """Indices must lie in [0, size). The processor's functions look for themselves."""
+    """Indices must lie in [0, size). On the processor PyTorch's functions check that themselves."""
     if index.is_cpu or not index.numel():
         return
     low, high = (int(x) for x in torch.aminmax(index))
@@ -183,7 +183,7 @@ def scatter_add(g: Tensor, index: Tensor, size: int, axis: int) -> Tensor:
 
 
 def take_along(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """One index for each line."""
+    """The elements of x at `index` along `axis`: one index for each line."""
     check_index(index, x.shape[axis])
     return torch.gather(x, axis, as_index(index))
 
@@ -203,7 +203,7 @@ def sparse_dot(indices: Tensor, values: Tensor, y: Tensor, rows: int) -> Tensor:
     ascend, each row of the result is a weighted sum of a bag of rows of y.
     """
     starts = None
-    weighed = y.dtype in (torch.float32, torch.float64)  # those of which PyTorch sums rows
+    weighed = y.dtype in (torch.float32, torch.float64)  # PyTorch sums rows of these alone
     if values.numel() and y.shape[1] and weighed:
         starts = row_starts(as_numpy(indices), (rows, len(y)))
     if starts is None:
@@ -284,8 +284,8 @@ class _Loops(Loops):
         return like.new_empty(shape, dtype=TORCH[dtype])
 
     def blank(self, x: Tensor) -> Tensor:
-        """See `Loops.blank`: what a trial gave is still there, a memory that begins with `x` and
-        has room for one slice.
+        """See `Loops.blank`: what a trial gave is still in memory, if the memory of `x` has room
+        for exactly one slice.
         """
         shape, needed = x.shape[1:], x.shape[1:].numel()
         whole = not x.storage_offset() and x.untyped_storage().nbytes() == needed * x.itemsize
@@ -298,8 +298,8 @@ scan = _Loops().scan
 
 
 def upright(x: Tensor) -> Tensor:
-    """A matrix whose longer axis lies outside in memory: products of few rows with it are faster
-    by a tenth to a half, for shorter lines of it meet less often in the cache."""
+    """A matrix in memory with its longer axis outside: products of few rows with the matrix are
+    faster by a tenth to a half, as shorter lines collide less often in the cache."""
     rows, columns = x.shape
     if rows == columns or x.stride(int(rows < columns)) != 1:
         return x

@@ -19,7 +19,7 @@ _aten = torch.ops.aten
 def _slope(name: str) -> Any:
     """A gradient of PyTorch's as a function of its cotangent and other values.
 
-    What an overload calls is called itself, where it can be had: that takes a fifth less time.
+    The function inside an overload is called directly, where there is one, in a fifth less time.
     """
     packet = getattr(_aten, name)
     plain, over = (getattr(f, "_op", f) for f in (packet.default, packet.grad_input))

@@ -19,7 +19,7 @@ from .tensors import TORCH
 
 
 def empty(shape: Sequence[int], dtype: str) -> torch.Tensor:
-    """A tensor on the processor with any content; over memory given before, if some fits."""
+    """A tensor on the processor with any content; over memory given back, if some fits."""
     kind = TORCH[dtype]
     size = math.prod(shape) * kind.itemsize
     if size >= SMALLEST:
@@ -31,9 +31,9 @@ def empty(shape: Sequence[int], dtype: str) -> torch.Tensor:
 
 
 def _is_own(tensor: Any, storage: Any) -> bool:
-    """Whether its memory is the processor's, and nobody in C++ holds either.
+    """Whether a tensor's memory is the processor's, and no C++ code holds tensor or memory.
 
-    Memory that NumPy has seen has a fixed size. One user is the tensor, the other one `storage`.
+    Memory that NumPy has seen has a fixed size. The memory's users are the tensor and `storage`.
     """
     if not tensor.is_cpu or tensor._use_count() > 1:
         return False
@@ -42,7 +42,7 @@ def _is_own(tensor: Any, storage: Any) -> bool:
 
 
 def _saved(x: Any) -> Any:
-    """What autograd has x for, in no Python object."""
+    """A tensor for whose gradient autograd holds x, in C++ alone."""
     with torch.enable_grad():
         return x * torch.ones(4, device="cpu", requires_grad=True)
 

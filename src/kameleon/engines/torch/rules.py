@@ -20,8 +20,8 @@ from .tensors import STORAGE
 
 # Elementwise -------------------------------------------------------------------------------
 
-# PyTorch leaves these to MKL row by row where rows don't lie one behind the other, and MKL shares
-# each row among its threads: copying them first takes half the time.
+# PyTorch leaves these to MKL row by row where there are gaps between rows, and MKL shares each row
+# among its threads: copying the operand first takes half the time.
 ROW_BY_ROW = {"exp", "log", "sqrt", "sin", "cos", "tanh"}
 
 
@@ -39,7 +39,7 @@ def _elementwise(e: Emitter, node: Node) -> None:
 
 
 def _has_gaps(node: Node) -> bool:
-    """Whether it's part of each row of another tensor."""
+    """Whether a node is part of each row of another tensor: there are gaps between its rows."""
     return node.primitive.name == "slice" and node.shape[1:] != node.operands[0].shape[1:]
 
 
@@ -99,7 +99,7 @@ def _reduce(function: str) -> Rule:
 
 
 def _position(function: str, more: str = "") -> Rule:
-    """The place of what is largest or smallest; or of all, in order."""
+    """The positions of extrema; or of all elements, in sorted order."""
 
     def rule(e: Emitter, node: Node) -> None:
         operand = "{0}.view(uint8)" if node.operands[0].dtype.is_bool else "{0}"
@@ -112,7 +112,7 @@ def _position(function: str, more: str = "") -> Rule:
 
 
 def _flat(name: str, text: str) -> Rule:
-    """By places in space, where all that reads them sees the same windows; else by cells."""
+    """Over places in space, for nodes of `flat_pools`; else the shared rule, over cells."""
     flat, by_cells = windowed(text), shared.RULES[name]
     return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 
@@ -124,7 +124,7 @@ RULES: dict[str, Rule] = {
     "square": unary("mul({0}, {0}{out})"),
     "is_nan": unary("isnan({0})"),
     "relu": unary("clamp_min({0}, 0{out})"),
-    # PyTorch gives x itself above a threshold: here one at which log(1 + exp(x)) is x.
+    # PyTorch gives x itself above a threshold; above this one log(1 + exp(x)) is x.
     "softplus": along("softplus({0}, 1.0, 80.0)"),
     "softmax": along("softmax({0}, AXIS{out})"),
     "log_softmax": along("log_softmax({0}, AXIS{out})"),
@@ -162,14 +162,14 @@ RULES: dict[str, Rule] = {
 
 
 def _is_even(node: Node) -> bool:
-    """Whether windows over floats have as many margins on both sides: PyTorch has no others."""
+    """Whether windows are over floats, with equal margins on both sides, as PyTorch's all are."""
     even = all(low == high >= 0 for low, high in node.attrs["window"].padding)
     return bool(node.dtype.is_float) and even
 
 
 def _has_kernel_adjoint(node: Node) -> bool:
-    """Along three axes PyTorch 2.13 leaves cells unwritten, or crashes, where margins are wider
-    than strides above 1.
+    """Whether PyTorch gives the adjoint: along three axes PyTorch 2.13 leaves cells unwritten, or
+    crashes, where a margin is as wide as a stride above 1, or wider.
     """
     w = node.attrs["window"]
     wide = any(low >= s > 1 for (low, _), s in zip(w.padding, w.strides, strict=True))
@@ -177,8 +177,8 @@ def _has_kernel_adjoint(node: Node) -> bool:
 
 
 def _has_sums(node: Node) -> bool:
-    """PyTorch pads by half a window, and spaces of three axes must have room for the window as
-    they are.
+    """Whether PyTorch gives the sums: it pads by half a window at most, and a space of three axes
+    must have room for the window without margins.
     """
     w, space = node.attrs["window"], node.attrs.get("space", node.operands[0].shape[1:-1])
     half = all(low <= size // 2 for size, (low, _) in zip(w.sizes, w.padding, strict=True))
@@ -186,8 +186,8 @@ def _has_sums(node: Node) -> bool:
     return _is_even(node) and ((half and room) or not any(map(any, w.padding)))
 
 
-# Where the rules of some primitives hold. Older versions divide the least integer by -1 as the
-# processor does, which ends the process.
+# Where the rules of some primitives hold. Older versions of PyTorch divide the least integer by -1
+# as the processor does, which ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("floor_div", "mod"), divides_safely),
     "pow": lambda n: n.dtype not in STORAGE,

@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 TORCH: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
 NAMES: dict[torch.dtype, DType] = {TORCH[name]: dtype for name, dtype in DTYPES.items()}
-# PyTorch can store these, and computes little with them.
+# Storage dtypes: PyTorch stores the unsigned ones, but computes little with them.
 STORAGE = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}
 
 TYPE: Any = torch.Tensor
@@ -30,13 +30,13 @@ def shared(array: Any) -> Tensor:
     if type(array) is ARRAY and array.flags.writeable:
         try:
             return torch.from_numpy(array)
-        except (TypeError, ValueError):  # its dtype, or how its elements lie
+        except (TypeError, ValueError):  # for the array's dtype or strides
             pass
     array = np.asarray(array)
-    bits = array.dtype.name == "bfloat16"  # of a package: PyTorch takes NumPy's own dtypes alone
+    bits = array.dtype.name == "bfloat16"  # a package's dtype; PyTorch takes NumPy's own alone
     if bits:
         array = array.view(np.int16)
-    plain = np.dtype(array.dtype.name)  # the machine's order, and not another C type as long
+    plain = np.dtype(array.dtype.name)  # in the machine's order; no other C type as long
     array = array.view(plain) if array.dtype.isnative else array.astype(plain)
     if not array.flags.writeable or (array.size and any(s < 0 for s in array.strides)):
         array = array.copy()
@@ -56,11 +56,11 @@ def as_numpy(tensor: Any) -> Any:
     """A NumPy array over the memory of a tensor, where that is the processor's."""
     try:
         return tensor.numpy()
-    except (TypeError, RuntimeError):  # it's elsewhere, asks for a gradient, or is of bfloat16
+    except (TypeError, RuntimeError):  # `tensor` is elsewhere, asks for a gradient, or is bfloat16
         pass
     tensor = tensor.detach().cpu()
     if tensor.dtype is torch.bfloat16:
-        import ml_dtypes  # the package that lets NumPy know it
+        import ml_dtypes  # the package that gives NumPy this dtype
 
         return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return tensor.resolve_neg().numpy()
@@ -69,8 +69,8 @@ def as_numpy(tensor: Any) -> Any:
 def between(
     program: Callable[..., Any], graph: Graph, agreed: Agreement | None
 ) -> Callable[..., list[Any] | None] | None:
-    """What runs the program of a graph from NumPy arrays to NumPy arrays, which must agree; None
-    where these have other dtypes than the program's tensors.
+    """A function that runs the program of a graph from NumPy arrays, whose sizes must agree, to
+    NumPy arrays; None where NumPy's dtypes differ from those of the program's tensors.
     """
     if any(x.dtype in STORAGE or x.dtype == "bfloat16" for x in (*graph.inputs, *graph.outputs)):
         return None
@@ -78,7 +78,7 @@ def between(
         graph,
         f"{agreed.condition if agreed else True} or mismatch(); {{made}} = program({{given}})",
         given="share({}) if {}.flags.writeable else copy({})",
-        refusals=(TypeError, ValueError),  # how elements lie: with strides below zero, say
+        refusals=(TypeError, ValueError),  # by how elements lie: strides below zero, say
         made="{}.numpy()",
         mismatch=mismatch,
         program=program,

@@ -13,7 +13,7 @@ from .windows import is_regular
 
 
 class Part(NamedTuple):
-    """A slice that is one of those that make up `source` along an axis, of these sizes."""
+    """The slice of this number among those, of these sizes, that make up `source` along an axis."""
 
     source: Node
     axis: int
@@ -22,7 +22,7 @@ class Part(NamedTuple):
 
 
 def parts(graph: Graph) -> dict[Node, Part]:
-    """Slices that together are all of a node: one call gives them."""
+    """The slices that together make up another node: one call gives all of them."""
     groups: dict[tuple[Node, int], dict[int, Node]] = {}
     for node in graph.nodes:
         cut = plain_cut(node)
@@ -44,8 +44,8 @@ def parts(graph: Graph) -> dict[Node, Part]:
 def flat_pools(graph: Graph, users: Mapping[Node, Sequence[Node]], sizes: Sizes) -> set[Node]:
     """Maxima that PyTorch's own function gives, and what picks or puts back the cells they chose.
 
-    It says where in space a maximum was, not in which cell of the window. So its answer is for
-    those alone that see the same windows of the same space.
+    PyTorch says where in space a maximum was, not in which cell of the window. So its answer is
+    for those nodes alone that see the same windows of the same space.
     """
     found: set[Node] = set()
     for pool in graph.nodes:
@@ -61,7 +61,7 @@ def flat_pools(graph: Graph, users: Mapping[Node, Sequence[Node]], sizes: Sizes)
 
 
 def _picks_from(pool: Node, node: Node, sizes: Sizes) -> bool:
-    """Whether a node has to do with the cells of a pool's windows, not only with their numbers."""
+    """Whether a node picks from, or puts back to, the same windows of the same space as a pool."""
     if node.primitive.name not in ("unpool", "pool_pick") or node.operands[0] is pool.results[1]:
         return False
     x, space = pool.operands[0], node if node.primitive.name == "unpool" else node.operands[0]

@@ -1,8 +1,8 @@
 """Convolutions and pooling for the PyTorch engine, over tensors `(batch, *spatial, channels)`.
 
 PyTorch has channels in front of space; seen through a permutation, a tensor with channels last
-is what it calls `channels_last`, and nothing is copied. One spatial axis becomes two, the first
-of size 1. Paddings are (low, high) for each axis, but for maxima the same on both sides.
+is what PyTorch calls `channels_last`, and nothing is copied. One spatial axis becomes two, the
+first of size 1. Paddings are (low, high) for each axis; the two differ only for maxima.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _front(x: Tensor) -> Tensor:
 
 
 def _last(x: Tensor, axes: int) -> Tensor:
-    """The other way round."""
+    """Channels behind space again; a view."""
     x = x.movedim(1, -1)
     return x.squeeze(1) if axes == 1 else x
 
@@ -59,7 +59,7 @@ def _even(padding: Pads) -> list[int]:
 
 # Convolution ------------------------------------------------------------------------------------
 
-# In depthwise ones (`apart`) each channel has kernels of its own: (*window, channels, multiplier).
+# In depthwise convolutions (`apart`) each channel has its kernels: (*window, channels, multiplier).
 
 
 def _kernel(k: Tensor, apart: bool) -> tuple[Tensor, int]:
@@ -77,7 +77,7 @@ def _kernel(k: Tensor, apart: bool) -> tuple[Tensor, int]:
 
 
 def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, moves: Moves, number: int) -> Tensor:
-    """The cotangent of x (number 0) or of the kernel (1); of that one the shape alone is read."""
+    """The cotangent of x (number 0) or of k (1); of the operand itself the shape alone is read."""
     strides, padding, dilation = moves
     pad, needed = _even(padding), [number == 0, number == 1, False]
     found: Any = _backward(
@@ -142,8 +142,8 @@ def fold(
 def _own_margin(size: int, stride: int, low: int, high: int) -> int | None:
     """The margin on both sides with which PyTorch has all windows of an axis; None: there's none.
 
-    It takes at most half a window, and windows that end beyond it (`ceil_mode`). Those that are
-    too many at either end are cut off.
+    PyTorch takes margins of at most half a window, and windows that end beyond them (`ceil_mode`).
+    Callers cut off the windows that are too many at either end.
     """
     for margin in range(low, size // 2 + 1, stride):
         if low >= 0 and 0 <= high < size and high - margin < stride:
