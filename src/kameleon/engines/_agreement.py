@@ -1,4 +1,4 @@
-"""Sizes of inputs that a graph takes as equal, compared before anything runs."""
+"""Dimension guards: sizes that a graph takes as equal, compared before anything runs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Agreement(NamedTuple):
 
 
 def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
-    """What has to hold; None where that's nothing.
+    """What has to hold of a graph's inputs; None where nothing has to.
 
     Args:
         graph: a closed graph.
-        sizes: what is known of the graph; it learns that this holds.
+        sizes: what is known of the graph; the equalities are added.
     """
     number = {x: i for i, x in enumerate(graph.inputs)}
     condition = " and ".join(
@@ -44,7 +44,7 @@ def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
 
 
 def _text(root: Any, number: Mapping[Node, int]) -> str:
-    """How a size is read: of NumPy arrays, the first one is so in half the time."""
+    """How a size is read: `len` gives the first size of NumPy arrays in half the time."""
     if isinstance(root, int):
         return literal(root)
     x, axis = f"x{number[root[0]]}", root[1]

@@ -14,27 +14,27 @@ from ..ir.types import TensorType
 class Executable(ABC):
     """A compiled graph.
 
-    It's pure: values of the graph's inputs go in, fresh arrays of its outputs come out. They
+    It's pure: values of the graph's inputs go in, fresh arrays of its outputs come out. The outputs
     share no memory with NumPy arrays that went in; nor with each other, unless the engine's
     arrays can't be written to.
     """
 
     # How often the graph has been compiled: more than once where shapes are static.
     compilations: int = 1
-    # A shorter way where all arguments are NumPy's own arrays and the results are wanted as such,
-    # too, to be written to (scalars needn't be arrays): a function of the arrays that gives a
-    # list. It may come with a later call. It gives None for arrays that it doesn't take (by how
-    # they lie in memory, say): then the usual call is made. What it raises is the call's failure.
+    # A shorter way for calls whose arguments are all NumPy's own arrays, and whose results are
+    # wanted as writable NumPy arrays (scalars needn't be arrays): a function from arrays to a list;
+    # None, as long as there's no such way. The function gives None for arrays that it doesn't take
+    # (by how they lie in memory, say): then the usual call is made. Its errors are the call's.
     short: Callable[..., list[Any] | None] | None = None
 
     @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run it.
+        """Run the graph.
 
         Args:
             arguments: for each input of the graph a NumPy array or one of the engine's own, of
-                its dtype and with sizes that fit its type. A NumPy array may be used as it is
-                during the call, but not be kept or written to.
+                the input's dtype and with sizes that fit its type. A NumPy array may be used as it
+                is during the call, but not be kept or written to.
 
         Returns:
             The engine's own arrays.
@@ -63,27 +63,27 @@ class Engine(ABC):
     rules: by name of a primitive, the engine's own way to do it. A composite primitive that has
         no rule is expanded into simpler ones before `compile` sees it.
     where: by name of a primitive whose rule doesn't hold for every node, whether it holds for one.
-        Elsewhere a composite is expanded; what there is for others says `transform.arithmetic`.
-    declined: by name of a core primitive, why the engine can't do it. The embedded engine does
-        these, between compiled parts; inside of loops and conditions they're an error.
+        Elsewhere composites are expanded, core primitives rewritten by passes: docs/engines.md.
+    declined: by name of a core primitive, why the engine can't do it. The embedded engine computes
+        such nodes between compiled parts; inside of loops and conditions they're an error.
     borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
-    half: where float16 is computed in float32, the names of primitives that aren't; else None.
-    carriers: by name of a primitive, for each dtype that the engine has no kernel for, the one in
-        which it's computed instead; see `transform.carriers`.
-    storage: by name of an unsigned dtype that the engine keeps numbers of it in a signed one, and
-        in which. `compile` sees no such nodes but inputs, outputs and conversions.
-    needs: by name of a primitive over windows, of what there must be some where it's computed:
-        "samples", "places", "channels". Conditions keep it from being computed elsewhere; calls
-        whose arguments have none of them are made on the embedded engine.
-    empty_loops: whether its loops over sequences take those without a step. Where they don't,
-        conditions keep them from being run.
-    static_shapes: sizes must be known when code is made. What decides them is then given as
-        NumPy scalars: those inputs that `prims.shaping.shape_inputs` names.
+    half: where float16 is computed in float32, the names of primitives that stay in float16 all
+        the same; else None.
+    carriers: by name of a primitive, for each dtype that the engine has no kernel for, the dtype
+        in which the primitive is computed instead; see `transform.carriers`.
+    storage: by name of an unsigned dtype, the signed dtype in which the engine keeps its numbers.
+        `compile` sees the unsigned dtype in inputs, outputs and conversions alone.
+    needs: by name of a primitive over windows, what mustn't be missing where it's computed:
+        "samples", "places", "channels". Where any may be, conditions skip the node; calls whose
+        arguments lack them are made on the embedded engine.
+    empty_loops: whether its loops take sequences of length 0. If not, conditions skip such loops.
+    static_shapes: sizes must be known when code is made. Inputs that decide sizes are then given
+        as NumPy scalars: `prims.shaping.shape_inputs` names them.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
-    started: code was made for it in this process, or in the one that forked this one.
-    lost: why it can't run any longer in this process; empty, if it can.
+    started: code was made for it in this process, or in the process that forked this one.
+    lost: why the engine can't run any longer in this process; empty, if it can.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Engine(ABC):
         """Free what is kept for reuse: the session was cleared."""
 
     def survives_fork(self) -> bool:
-        """Whether it runs in a child that was forked when it had started; asked in the child."""
+        """Whether the engine runs in a child forked after it had started; asked in the child."""
         return True
 
     def version(self) -> str:
@@ -163,5 +163,5 @@ class Engine(ABC):
         return ""
 
     def devices(self) -> Sequence[str]:
-        """What it can run on; the first one is used."""
+        """The devices that it can run on; the first one is used."""
         return ("cpu",)

@@ -1,6 +1,6 @@
 """Checks as values, for engines that can't raise: a graph with one more output, the flags.
 
-A flag is a bool that is true where a check failed. Those in bodies are carried out of them.
+A flag is a bool that is true where a check failed. Flags of bodies are carried out of the bodies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
 
 
 class Flag(NamedTuple):
-    """What a check is about."""
+    """The node that a check is about, and the message of its failure."""
 
     node: Node
     message: str
@@ -42,12 +42,12 @@ def flagged(
     Args:
         graph: a simplified graph.
         unchecked: names of primitives in `INDICES` whose indices the engine doesn't check.
-        sizes: whether the engine doesn't check either that elementwise operands, whose sizes
-            were taken as equal, are; or what it knows of the graph's sizes, since it has seen to
-            some of them itself.
+        sizes: whether there are flags for elementwise operands whose sizes were taken as equal,
+            since the engine doesn't check these; or, where the engine has checked some of the
+            sizes itself, what it knows of them.
 
     Returns:
-        The new graph and, for each element of the vector, what it says. The graph itself and an
+        The new graph and, for each element of the vector, its flag. The graph itself and an
         empty list, where there's nothing to check.
     """
     work = _Flagging(graph, unchecked, sizes)
@@ -88,7 +88,7 @@ def checked(results: Sequence[Any], flags: Sequence[Flag]) -> list[Any]:
 
 
 class _Flagging:
-    """Rebuilds a graph without checks, and collects what they would have said."""
+    """Rebuilds a graph without its checks, and collects flags in their place."""
 
     def __init__(self, graph: Graph, unchecked: Container[str], sizes: bool | Sizes):
         self.graph, self.unchecked = graph, unchecked
@@ -172,7 +172,7 @@ class _Flagging:
         return work
 
     def adopt(self, vector: Node, flags: Sequence[Flag]) -> None:
-        """Flags that came out of a body."""
+        """Take over flags that came out of a body."""
         self.failed.append(vector)
         self.flags += flags
 
@@ -193,12 +193,12 @@ def _outputs(work: _Flagging) -> list[Node]:
 
 
 def _none(count: int) -> Node:
-    """So many flags that say nothing."""
+    """A vector of so many flags, none of which is set."""
     return constant(np.zeros(count, bool))
 
 
 def _scan(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
-    """Each step stacks its flags; any of them counts."""
+    """The flags of each step are stacked; a flag that any step sets is set."""
     work = outer.inner(node.attrs["body"])
     outputs = [*_outputs(work), *([work.vector()] if work.flags else [])]
     body = Graph(node.attrs["body"].inputs, outputs)
@@ -209,7 +209,7 @@ def _scan(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
 
 
 def _cond(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
-    """Both branches give the flags of both; those of the other one say nothing."""
+    """Each branch gives the flags of both branches, and sets only its own."""
     branches = [node.attrs["then"], node.attrs["otherwise"]]
     works = [outer.inner(b) for b in branches]
     flags = [f for w in works for f in w.flags]
@@ -225,7 +225,7 @@ def _cond(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
 
 
 def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
-    """The flags are one more state; the last test of the condition is looked at outside."""
+    """The flags are one more state; those of the condition's last test are made behind the loop."""
     body, condition = outer.inner(node.attrs["body"]), outer.inner(node.attrs["condition"])
     flags = [*body.flags, *condition.flags]
     tested, stepped = condition.graph.inputs, body.graph.inputs
@@ -261,7 +261,7 @@ def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
 
 
 def _unless_failed(condition: _Flagging, flags: TensorType) -> Graph:
-    """The condition, but a loop that has failed ends: it might never, otherwise."""
+    """The condition, and that nothing has failed yet: a failed loop might never end otherwise."""
     state = input_node(flags)
     goes_on = logical_and(_outputs(condition)[0], logical_not(reduce_any(state, (0,))))
     return Graph([*condition.graph.inputs, state], [goes_on])

@@ -28,9 +28,9 @@ class Lowering:
 
     Attributes:
         title: of the engine, for errors.
-        rules: the table. Nodes of elementwise primitives get operands that the engine's own
-            broadcasting stretches; `broadcast_to` itself is called only where nothing does.
-        used: nodes whose value is needed; results that aren't needn't be computed.
+        rules: the table. Elementwise rules get operands that the engine's own broadcasting
+            stretches; the rule of `broadcast_to` is called only for what no such rule stretches.
+        used: nodes whose value is needed; other results needn't be computed.
     """
 
     title: str
@@ -73,7 +73,7 @@ class Lowering:
         return type(self)(graph, arguments).run()
 
     def expanded(self, node: Node, values: Sequence[Value]) -> list[Value]:
-        """The results of a composite by its expansion, for rules that hold sometimes only."""
+        """The results of a composite by its expansion, for rules that hold for some values only."""
         expand = node.primitive.expand
         assert expand is not None
         inputs = [input_node(x.type) for x in node.operands]
@@ -109,7 +109,7 @@ class Lowering:
     def stretched(self, node: Node) -> list[Node]:
         """The operands of an elementwise node, with broadcasts left to the engine.
 
-        Where sizes might differ that were taken as equal, that is checked (`agree`).
+        Sizes that were taken as equal, and might differ, are checked (`agree`).
         """
         operands = bare_operands(node)
         for reads in unproven(node, operands, self.sizes):
@@ -127,5 +127,5 @@ class Lowering:
 
 
 def made(node: Node) -> str:
-    """Words for where a node was made, to end an error with."""
+    """The end of an error message: where a node was made."""
     return f"\n  which was made at {node.source}"

@@ -21,9 +21,9 @@ from ...prims.constants import bare
 from ...prims.movement import broadcast_to
 from ...prims.sizes import size_of
 
-# Runs gain what isn't in memory as a whole: they have so many values of that kind at least.
+# A run gains by the values that are never in memory as a whole: it has so many of them at least.
 SHORTEST = 3
-# Bytes of one array in a block: several of them lie in the cache of a processor's core.
+# Bytes of one array in a block: several such parts fit the cache of a processor's core.
 BLOCK = 512 * 1024
 # Smaller arrays are computed as wholes.
 SMALLEST = 4 * BLOCK
@@ -41,7 +41,7 @@ class Run:
         self.nodes: dict[Node, None] = {}
 
     def takes(self, node: Node) -> bool:
-        """Add an elementwise node, if it can be; whether it could."""
+        """Add an elementwise node, if it can be computed with the run; whether it was added."""
         if not node.shape or not self._may_be_large(node):
             return False
         fits = all(self._has_sizes(x, node) for x in (node, *node.operands)) and all(
@@ -55,7 +55,7 @@ class Run:
         """The nodes as a block, if there are so many that it pays.
 
         Args:
-            users: by node of the whole graph, those that it's an operand of.
+            users: by node of the whole graph, the nodes that use it as an operand.
             results: nodes that are needed behind all others.
         """
         outputs = [
@@ -70,20 +70,20 @@ class Run:
         return None in node.shape or is_large(node.shape, node.dtype.itemsize, SMALLEST)
 
     def _has_sizes(self, x: Node, node: Node) -> bool:
-        """Whether it has, provably, the sizes of the run, which may begin with `node`."""
+        """Whether x provably has the sizes of the run, which may begin with `node`."""
         model = next(iter(self.nodes), node)
         return len(x.shape) == len(model.shape) and all(
             self.sizes.of(x, i) == self.sizes.of(model, i) for i in range(len(x.shape))
         )
 
     def _is_given(self, x: Node) -> bool:
-        """Whether each block can be given its part of an operand, or of what that stretches."""
+        """Whether each block can be given its rows of x, or of the node that x broadcasts."""
         base = bare(x)
         return _is_steady(base, x) or self.sizes.of(base, 0) == self.sizes.of(x, 0)
 
 
 def _is_steady(base: Node, x: Node) -> bool:
-    """Whether what `x` stretches is the same for all rows."""
+    """Whether `base`, which `x` broadcasts, is the same for all rows of `x`."""
     return len(base.shape) < len(x.shape) or (base is not x and base.shape[0] == 1)
 
 
@@ -92,9 +92,9 @@ class Block:
 
     Attributes:
         outputs: the nodes of the run that are needed behind it.
-        sliced: the nodes outside of which rows are given, in the order of the graph's inputs.
-        whole: those that are given as they are; they come behind.
-        graph: gives the outputs' rows.
+        sliced: the operands from outside that are given row by row; the graph's first inputs.
+        whole: the operands from outside that are given whole; the graph's other inputs.
+        graph: the graph of the outputs' rows.
     """
 
     def __init__(self, nodes: Collection[Node], outputs: Sequence[Node], full: Sequence[Node]):
@@ -131,7 +131,7 @@ class Block:
         return broadcast_to(inner, self._dims)
 
     def state_sizes(self, sizes: Sizes) -> None:
-        """Let it be known that all are given the same rows."""
+        """State that all sliced operands are given the same rows."""
         first = self._full[0]
         for x in self._sliced.values():
             for axis in range(len(x.shape) if x in self._full else 1):
@@ -148,7 +148,7 @@ def blockwise(
     copy: Callable[[Any, Any], Any],
     is_dense: Callable[[Any], bool],
 ) -> Callable[..., Sequence[Any]]:
-    """What computes a block's outputs, for arrays of any size.
+    """A function that computes a block's outputs, for arrays of any size.
 
     Args:
         empty: makes an array of a shape and a dtype.

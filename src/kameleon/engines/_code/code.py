@@ -17,13 +17,13 @@ from ...ir.node import Node
 from ...ir.types import TensorType
 from ...kernels.buffers import SMALLEST, is_large
 
-# Longer programs run line by line: joined to one function they'd take longer to compile than
-# they save, and much memory.
+# Longer programs run line by line: as one function they'd take longer to compile than that saves,
+# and much memory.
 LONGEST_SOURCE = 4000
 # A program becomes one function when it's called for the n-th time.
 JOINED_AT_CALL = 2
 
-# Functions of single lines, by their text; so many are kept.
+# How many functions of single lines are kept, by their text.
 KEPT_STEPS = 4096
 
 # Names that lines may use beside those of their library.
@@ -43,8 +43,8 @@ class Language:
     Attributes:
         name: of the library.
         namespace: all that lines may name. Where `{out}` stands in lines it has the functions
-            `empty(shape, dtype)`, for large results, and `give(array)`, which takes one back.
-        large: from how many times the pool's smallest buffer on that pays.
+            `empty(shape, dtype)`, for large results, and `give(array)`, which takes an array back.
+        large: the pool pays for values of so many times its smallest buffer, or more.
     """
 
     def __init__(self, name: str, namespace: dict[str, Any], large: int = 1):
@@ -64,7 +64,7 @@ class Language:
         return space
 
     def step(self, text: str) -> Callable[..., Any]:
-        """The function that a lambda expression makes; those used last are kept."""
+        """The function that a lambda expression makes; it's kept until there are too many."""
         step = self._steps.get(text)
         if step is None:
             if len(self._steps) >= KEPT_STEPS:
@@ -199,14 +199,14 @@ class Code:
             self._into[slot] = parameter
 
     def _is_shared(self, slot: int) -> bool:
-        """Whether a value isn't made by a line of its own that can be told where to write."""
+        """Whether a value shares memory, or its line can't be told where to write."""
         line = next((n for n in self.lines if n.dest == slot), None)
         return line is None or not line.text.endswith("{out})") or self._find(slot) != slot
 
     def finish(self, outputs: Sequence[int]) -> None:
         """Fix the outputs; decide which buffers are reused and where slots are freed."""
         self.outputs = list(outputs)
-        for slot in self._into:  # it belongs to the caller
+        for slot in self._into:  # the array belongs to the caller
             self._owned[self._find(slot)] = False
         end = len(self.lines)
         last_slot: dict[int, int] = {}
@@ -263,7 +263,7 @@ class Code:
         line.text = line.text.replace("{out}", chosen)
 
     def _is_only_one(self, slot: int, line: Line) -> bool:
-        """Whether no other operand shares memory with this one: it may be in another order."""
+        """Whether no other operand is over the same memory, where it may be in another order."""
         group = self._find(slot)
         return all(other == slot or self._find(other) != group for other in line.used)
 
@@ -291,7 +291,7 @@ class Code:
         return [slots[s] for s in self.outputs]
 
     def _planned(self) -> tuple[list[Step], list[Any]]:
-        """How lines are run one by one. The code is read alone: others may run or join it."""
+        """How lines are run one by one. The code is only read: other threads may run or join it."""
         rest = [self.constants.get(slot) for slot in range(self.parameters, len(self._group))]
         literals: dict[str, int] = {}
 
@@ -326,7 +326,7 @@ class Code:
         return "\n".join(rows)
 
     def listing(self) -> str:
-        """The source for people: with that of the bodies and blocks which it calls."""
+        """The source for people, with the sources of the bodies and blocks that it calls."""
         texts = [self.source()]
         for slot, value in self.constants.items():
             code = getattr(value, "__globals__", {}).get("_code")

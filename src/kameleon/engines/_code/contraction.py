@@ -14,7 +14,7 @@ Axes = tuple[int, ...]
 
 
 def _laid_out(x: Node) -> tuple[Node, Axes]:
-    """What a transposition, which moves nothing, is a view of; and where it has each axis."""
+    """The node of which x, if it's a transposition, is a view; and its axis for each axis of x."""
     axes = tuple(range(len(x.shape)))
     while x.primitive.name == "transpose":
         axes = tuple(x.attrs["perm"][i] for i in axes)
@@ -76,7 +76,7 @@ class Factors:
     """A contraction as a product of two matrices, or of two batches of them.
 
     Attributes:
-        operands: what the texts are over: they are numbered from `hole` on.
+        operands: the nodes that the texts are over, numbered from `hole` on.
         free, batch: for each operand its axes of that kind.
         left, right: the texts of the matrices.
         dims: the text of the shape of their product.
@@ -112,7 +112,7 @@ class Factors:
 
 
 def contract(e: Emitter, node: Node) -> None:
-    """One product of matrices, or of batches of them; `e.product` names a function."""
+    """One product of matrices, or of batches of them, by the function that `e.product` names."""
     made = Factors(node, e.transpose)
     (a, b), (batch_a, batch_b) = made.operands, made.batch
     for i, j in zip(batch_a, batch_b, strict=True):
@@ -122,7 +122,7 @@ def contract(e: Emitter, node: Node) -> None:
 
 
 def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Node, int]) -> None:
-    """Batch sizes that aren't provably equal: matmul would stretch a 1."""
+    """Check batch sizes that aren't provably equal: matmul would stretch a size of 1."""
     (a, i), (b, j) = one, other
     roots = e.sizes.of(a, i), e.sizes.of(b, j)
     if roots[0] != roots[1]:

@@ -25,7 +25,7 @@ Rule = Callable[[Any, Node], None]
 
 
 class Emitter:
-    """Emits the code of one graph: asks the table for each node, in order. Engines derive it.
+    """Emits the code of one graph: asks the table for each node, in order. Engines subclass it.
 
     Attributes:
         language: what lines are written in.
@@ -82,7 +82,7 @@ class Emitter:
         return self.slot(node)
 
     def held(self, node: Node, inside: Node, body: Graph) -> int:
-        """A slot for what every step of a loop reads; `inside` stands for it in the body."""
+        """A slot for a node that every step of a loop reads; `inside` is that in the body."""
         return self.slot(node)
 
     def is_blocked(self, node: Node) -> bool:
@@ -101,7 +101,7 @@ class Emitter:
         Args:
             own_outputs: no output shares memory with anything.
             into: the outputs from this number on may be written into arrays; each has a further
-                parameter for one (or None).
+                parameter for its array (or None).
         """
         self._emit_all(scheduled(self.graph))
         slots = [self.slot(n) for n in self.graph.outputs]
@@ -133,13 +133,13 @@ class Emitter:
         self._emit_run(run)
 
     def _doubts(self, node: Node) -> list[list[Read]]:
-        """What must be equal for a broadcast to be one, or for axes in step, and might not be."""
+        """Groups of sizes that a node takes as equal (a broadcast, say), and that might differ."""
         unproven = unproven_broadcast if node.primitive.name == "broadcast_to" else unproven_steps
         return list(unproven(node, self.sizes))
 
     @cached_property
     def users(self) -> dict[Node, list[Node]]:
-        """By node of the graph, those that it's an operand of."""
+        """By node of the graph, the nodes that use it as an operand."""
         return consumers_of(self.graph.nodes)
 
     def _emit_run(self, run: Run) -> None:
@@ -201,7 +201,7 @@ class Emitter:
         return self.slot(node)
 
     def operands(self, node: Node) -> list[Arg]:
-        """The values of a node's operands; those that are sizes as such."""
+        """The values of a node's operands; of sizes as `size` gives them."""
         first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
         values: list[Arg] = [self.slot(x) for x in node.operands[:first]]
         return values + [self.size(x) for x in node.operands[first:]]
@@ -231,7 +231,7 @@ class Emitter:
         return self.code.constant(value)
 
     def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> Emitter:
-        """What emits the code of a body."""
+        """An emitter for the code of a body."""
         return type(self)(graph, more, results)
 
     def body(self, graph: Graph) -> int:
@@ -239,7 +239,7 @@ class Emitter:
         return self.constant(self.function(self.inner(graph).run(own_outputs=False)))
 
     def function(self, code: Code) -> Callable[..., Any]:
-        """The function that finished code of a body makes."""
+        """The function that runs finished code of a body."""
         return code.join()
 
     def is_used(self, node: Node) -> bool:

@@ -77,7 +77,7 @@ def unary(text: str) -> Rule:
 
 
 def broadcast(text: str) -> Rule:
-    """A function of the operand and the sizes, DIMS; nothing is done where these are its own."""
+    """A function of the operand and the sizes, DIMS; none is called where these are its own."""
 
     def rule(e: Emitter, node: Node) -> None:
         if keeps_shape(node):
@@ -167,7 +167,7 @@ def unslice(e: Emitter, node: Node) -> None:
 
 
 def item(e: Emitter, node: Node) -> None:
-    """A scan's stacked outputs are its own, but for views of one stack; other results may share
+    """A scan's stacked outputs share no memory, but for views of one stack; other results may share
     memory with operands."""
     (producer,), index = node.operands, node.attrs["index"]
     stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
@@ -196,16 +196,16 @@ def cond(e: Emitter, node: Node) -> None:
 
 
 class Stacking(NamedTuple):
-    """What a scan stacks, and how it's made from what a step gives.
+    """What a scan stacks, and how its outputs are made of these stacks.
 
-    A state before a step is the one that the step before gave: both are views of one stack,
-    which has a row more, for the initial state.
+    The state before a step is the state that the step before gave: outputs with the states before
+    and after each step are views of one stack, which has a row more, for the initial state.
 
     Attributes:
         node: the scan.
         given: nodes of the body that a step gives beside the carry; each has a stack.
         initial: for each stack the number of the state that its additional row has, or None.
-        views: for each output the number of its stack, and whether it's the state before.
+        views: for each output the number of its stack, and whether it's the state before each step.
     """
 
     node: Node
@@ -323,4 +323,4 @@ RULES: dict[str, Rule] = {
     "ctc_greedy": greedy,
     "ctc_beam_search": beam_search,
 }
-"""Those that all tables share: what differs is in the functions that the lines name."""
+"""The rules that all tables share: engines differ in the functions that the lines name."""

@@ -16,8 +16,8 @@ def scheduled(graph: Graph) -> list[Node]:
     """The nodes in the order in which they were made, but endings as soon as possible.
 
     An ending leads to outputs by elementwise nodes alone: the update of a weight, say. It comes
-    right behind its last operand, so a slope is used while it's in the cache, and doesn't wait
-    in memory for all the others.
+    right behind its last operand, so the weight's gradient is used while it's in the cache, and
+    doesn't wait in memory for all other gradients.
     """
     nodes = graph.nodes[len(graph.inputs) :]
     consumers = consumers_of(nodes)
@@ -26,7 +26,7 @@ def scheduled(graph: Graph) -> list[Node]:
 
 
 def consumers_of(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
-    """By node, those that it's an operand of."""
+    """By node, the nodes that use it as an operand."""
     consumers: dict[Node, list[Node]] = {}
     for node in nodes:
         for operand in set(node.operands):
@@ -44,7 +44,7 @@ def _endings(nodes: list[Node], consumers: dict[Node, list[Node]]) -> set[Node]:
 
 
 class _Order:
-    """The order, as it's made."""
+    """Makes the order, node by node."""
 
     def __init__(self, nodes: list[Node], consumers: dict[Node, list[Node]], endings: set[Node]):
         self.nodes, self.consumers, self.endings = nodes, consumers, endings

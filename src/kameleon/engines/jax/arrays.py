@@ -18,12 +18,12 @@ from ...ir.program import Graph
 # Results of fewer elements are copied: that takes less time than sharing their memory.
 LARGE = 16384
 
-# Only with 64-bit numbers switched on does JAX keep dtypes as they are. The switch was among its
-# experiments before 0.8.
+# Only with 64-bit numbers switched on does JAX keep dtypes as they are. Before JAX 0.8 the switch
+# was in `jax.experimental`.
 _ROOM: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
 X64 = _ROOM.enable_x64
-# `with X64(True):`, and the switch is back whatever a signal's handler raises: from the end of the
-# block to the call of `put`, which is in C, no signal is looked for.
+# Like `with X64(True):`, but the switch is back whatever a signal's handler raises: Python runs no
+# handler between the end of the `try` block and the call of `put`, which is written in C.
 SWITCHED = """old = get()
  try: put(True); {made} = program({given})
  finally: put(old)"""
@@ -40,7 +40,7 @@ def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:
         put(True)
         return call(*arguments)
     except BaseException:
-        # Raised by a signal's handler while JAX leaves a trace, it would stay in force.
+        # Where a signal's handler raises while JAX leaves a trace, the trace stays in force.
         for restore, value in traces:
             restore(value)
         raise
@@ -49,12 +49,12 @@ def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _trace_states() -> list[Any]:
-    """What says in a thread which trace is in force."""
+    """The states of a thread that say which trace is in force."""
     return _TRACES if TRACES.holds else []
 
 
 def given_up(array: Any) -> Any:
-    """A writable NumPy array with the values of a result that nobody else holds: a large one
+    """A writable NumPy array with the values of a result that nobody else holds; a large result
     isn't copied.
     """
     if math.prod(array.shape) < LARGE or array.dtype.kind == "V" or not _on_cpu(array):
@@ -63,9 +63,9 @@ def given_up(array: Any) -> Any:
 
 
 def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any] | None]:
-    """What runs a compiled program from NumPy arrays to NumPy arrays.
+    """A function that runs a compiled program from NumPy arrays to NumPy arrays.
 
-    Who takes a result as an array waits for it, so nothing reads an argument any longer.
+    Making a NumPy array of a result waits for the program, so nothing reads arguments afterwards.
     """
     return between_arrays(
         graph,
@@ -88,7 +88,7 @@ class _Memory:
     __slots__ = ("__array_interface__", "array")
 
     def __init__(self, array: Any):
-        self.array = array.block_until_ready()  # lives as long as what is made of this
+        self.array = array.block_until_ready()  # lives as long as NumPy's array over it
         self.__array_interface__ = {
             "shape": array.shape,
             "typestr": array.dtype.str,
@@ -149,7 +149,7 @@ _TRACES: list[Any] = [getattr(_CORE, name, None) for name in _NAMES]
 
 
 def _traces_are_kept() -> bool:
-    """Whether these states change while JAX traces, and are what they were behind it."""
+    """Whether `_TRACES` change while JAX traces, and are what they were afterwards."""
 
     def now() -> list[Any]:
         return [state.get_local() for state in _TRACES]

@@ -19,12 +19,12 @@ def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
 
 
 def _traced(values: Any) -> list[Value]:
-    """Results of a body as arrays of JAX: a loop's own may be NumPy's."""
+    """Values as arrays of JAX: what is known while tracing is NumPy's."""
     return [as_array(v) for v in values]
 
 
 def _cond(e: Tracing, node: Node, condition: Value, *operands: Value) -> Value:
-    """A condition that decides shapes is known; then there's one branch."""
+    """A condition that decides shapes is known while tracing: one branch alone is traced then."""
     branches: list[Graph] = [node.attrs["then"], node.attrs["otherwise"]]
     if isinstance(condition, HOST):
         return tuple(e.inner(branches[0 if condition else 1], operands))
@@ -33,7 +33,7 @@ def _cond(e: Tracing, node: Node, condition: Value, *operands: Value) -> Value:
 
 
 def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
-    """A scan; numbers that are known and the same in each step aren't stacked but remembered."""
+    """A scan; numbers that are known, the same in each step, go to `e.steady`, not to a stack."""
     c, k = node.attrs["consts"], node.attrs["carry"]
     body: Graph = node.attrs["body"]
     sequences = dict(zip(node.operands[c + k :], operands[c + k :], strict=True))
@@ -67,7 +67,7 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
 
 
 # XLA's convolutions on a processor are up to 15 times slower within a loop than outside of one.
-# Loops over them are unrolled up to so many steps: compiling those takes 2 s, not 0.5.
+# Loops of no more steps are unrolled if they convolve: so many compile in 2 s, instead of 0.5.
 LONGEST_UNROLLED = 32
 CONVOLUTIONS = frozenset(
     ("conv", "conv_input", "conv_kernel", "depthwise_conv", "depthwise_input", "depthwise_kernel")

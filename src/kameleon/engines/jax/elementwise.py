@@ -1,4 +1,4 @@
-"""Elementwise primitives in JAX. Operands are stretched to one shape before."""
+"""Elementwise primitives in JAX, over operands that are first stretched to one shape."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def cast(e: Tracing, node: Node, x: Value) -> Value:
         return lax.ne(x, _zero(x))
     target = np.dtype(node.dtype)
     if node.dtype.is_float and _is_bool(x):
-        # By way of numbers: of y * float(bool) XLA makes a choice between y and 0, in which NaN
-        # and infinity times 0 are 0.
+        # Bools become integers first: of y * float(bool) XLA makes a choice between y and 0, in
+        # which NaN and infinity times 0 are 0.
         x = _converted(x, np.uint8)
     return _whole(x, target) if target.kind in "iu" and _is_float(x) else _converted(x, target)
 
@@ -134,7 +134,7 @@ _converted = lax.convert_element_type
 
 
 def _whole(x: Value, target: np.dtype[Any]) -> Value:
-    """Floats as integers of 32 or 64 bits; JAX itself gives the nearest where they don't fit."""
+    """Floats as integers of 32 or 64 bits; out of range JAX alone would give the nearest one."""
     x = _converted(x, np.float32) if x.dtype.itemsize < 4 else x
     if target.kind == "u":
         wrapped = _converted(_converted(x, np.int64), target)

@@ -39,7 +39,7 @@ class JaxEngine(Engine):
     quick = False
 
     def survives_fork(self) -> bool:
-        """See `Engine.survives_fork`: it computes in threads."""
+        """See `Engine.survives_fork`: JAX computes in threads, which a child lacks."""
         return False
 
     def compile(self, graph: Graph) -> JaxExecutable:
@@ -64,7 +64,7 @@ class JaxEngine(Engine):
             return None
 
     def adopt(self, array: Any) -> Any:
-        """See `Engine.adopt`. JAX shares memory that is aligned, and copies other."""
+        """See `Engine.adopt`. JAX shares aligned memory, and copies any other."""
         found = numpy_view(array)
         return None if found is None else in_64_bits(jax.device_put, found)
 

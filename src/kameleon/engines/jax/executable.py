@@ -26,11 +26,11 @@ from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
 Compiled = Callable[..., Sequence[Any]]
-# So many compilations of one graph, and every doubling, are worth a warning.
+# So many compilations of one graph, and each doubling of their number, lead to a warning.
 OFTEN = 10
-# So many of the last sizes does it name.
+# How many of the last sizes the warning names.
 SHOWN = 3
-# A copy that XLA makes, for what would be handed through.
+# A copy that XLA makes, for outputs that are inputs.
 _COPY: Any = lax.copy_p
 _LIKE: Any = jax.ShapeDtypeStruct
 _PACKAGES = (__name__.partition(".")[0], "jax")
@@ -79,8 +79,8 @@ class JaxExecutable(Executable):
     # Making code ------------------------------------------------------------------------------
 
     def _jitted(self, fixed: tuple[Any, ...]) -> Compiled:
-        """Code that donates nothing: a call that is interrupted has lost no variable's value. On
-        a processor donated state costs time, too.
+        """Code that donates no buffers: an interrupted call loses no variable's value. On a
+        processor donation costs time, too.
         """
 
         def kameleon(*arguments: Any) -> tuple[Any, ...]:
@@ -100,7 +100,7 @@ class JaxExecutable(Executable):
             given[i] = np.array(number, inputs[i].dtype)[()]
         large = dict(zip(self._large, arguments[len(self._traced) :], strict=True))
         outputs = Tracing(self.graph, given, RULES, large).run()
-        # Outputs that are inputs would be handed through as they are.
+        # JAX would give outputs that are inputs without copying them.
         passed = {id(x) for x in arguments}
         return tuple(_COPY.bind(y) if id(y) in passed else as_array(y) for y in outputs)
 
@@ -112,7 +112,7 @@ class JaxExecutable(Executable):
         return len(self._seen)
 
     def _count(self, fixed: tuple[Any, ...], arguments: Sequence[Any]) -> None:
-        """Note what code is made for, while it's made; warn where that is often."""
+        """Note the sizes that code is made for, while it's made; warn where these are many."""
         shapes = tuple(tuple(x.shape) for x in arguments[: len(self._traced)])
         with self._lock:
             if (fixed, shapes) in self._seen:

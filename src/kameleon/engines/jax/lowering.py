@@ -26,9 +26,9 @@ HOST = (np.ndarray, np.generic)
 # Constants of more bytes are given to compiled code as arguments: inside of it, they would be
 # copied into its text, and folded.
 LARGE = 4096
-# A number that compiled code doesn't know, since it's an argument: see `rounded`, `materialized`.
+# A zero that the compiler doesn't know, since it's an argument: see `rounded`, `materialized`.
 NOTHING = constant(np.uint16(0))
-# XLA computes anew, for each of its uses, whatever it can fuse; not these.
+# XLA computes a node that it can fuse anew for each use of the node. It doesn't fuse these.
 COMPUTED_ONCE = frozenset("contract conv conv_input conv_kernel".split())
 
 
@@ -60,7 +60,7 @@ class Tracing(Lowering):
         self.rules, self.given = table, given
         self.host = shape_nodes(graph)
         self.extreme = compared_with_their_extrema(graph)
-        # What a scan has stacked in each step alike, where that's known.
+        # By output of a scan, the number that each step gives, where that is known.
         self.steady: dict[Node, Value] = {}
 
     def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
@@ -107,10 +107,10 @@ class Tracing(Lowering):
 
 
 def rounded(e: Tracing, x: Value) -> Value:
-    """Halves as they are, to the bit, though it's XLA that has computed them.
+    """Numbers of float16 that are really rounded to float16, though XLA has computed them.
 
     XLA and LLVM leave out the rounding of a float32 to float16 that becomes float32 again, and
-    contract products with sums, unless they must look at the bits.
+    contract products with sums, unless the program reads the bits.
     """
     nothing = lax.broadcast(e.value(NOTHING), x.shape)
     bits = lax.bitwise_xor(lax.bitcast_convert_type(x, np.uint16), nothing)
@@ -120,9 +120,9 @@ def rounded(e: Tracing, x: Value) -> Value:
 def materialized(e: Tracing, x: Value) -> Value:
     """x in memory of its own, the same for all its uses.
 
-    Fused into each of them, it's contracted otherwise (a product that has another use isn't), and
-    no element equals the maximum. XLA drops an `optimization_barrier` before it fuses; a branch
-    that depends on an argument stays.
+    Fused into each use, x may be rounded differently (a product with a second use isn't contracted
+    with a sum), so that no element equals the maximum. XLA drops an `optimization_barrier` before
+    it fuses; a branch that depends on an argument stays.
     """
     is_nothing = lax.eq(e.value(NOTHING), NOTHING.attrs["value"].array)
     return lax.cond(is_nothing, lambda x: x, jax.numpy.zeros_like, x)

@@ -86,7 +86,7 @@ def _concatenate(e: Tracing, node: Node, *xs: Value) -> Value:
 
 # Reductions --------------------------------------------------------------------------------
 
-# Sums and products of these are made in float32, and rounded once.
+# Sums and products of these dtypes are made in float32, and rounded once.
 NARROW = ("float16", "bfloat16")
 
 
@@ -140,7 +140,7 @@ def _cumulative(function: Callable[..., Value]) -> Rule:
 
 # Indexing ----------------------------------------------------------------------------------
 
-# What is out of range has been flagged before; here it does no harm.
+# Flags tell of indices out of range; in these modes such an index does no harm.
 MODE = lax.GatherScatterMode.CLIP
 DROP = lax.GatherScatterMode.FILL_OR_DROP
 

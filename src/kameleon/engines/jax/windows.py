@@ -1,7 +1,7 @@
 """Convolutions in JAX. Layout (batch, *space, channels).
 
-XLA's are fast where channels are mixed; a window without mixing (depthwise, pooling) is much
-faster as a sum or a maximum over its cells, as the expansions have it: XLA makes one loop of it.
+XLA's convolutions are fast where channels are mixed. A window without mixing (depthwise, pooling)
+is much faster as a sum or a maximum over its cells, as its expansion is: XLA makes one loop of it.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ KERNELS: dict[str, Rule] = {
     "conv_kernel": _conv_kernel,
 }
 RULES: dict[str, Rule] = {name: _traced(rule) for name, rule in KERNELS.items()}
-# XLA has no fast code for holes in float64.
+# XLA has no fast code for a dilated input in float64.
 WHERE: dict[str, Callable[[Node], bool]] = {
     "conv_input": lambda node: node.dtype != "float64",
 }
