@@ -35,14 +35,14 @@ def __getattr__(name: str) -> object:
 def set_engine(name: str) -> None:
     """Choose the engine that runs K functions; `K.set_engine` does the same.
 
-    Before `kameleon.backend` is first imported, this is what the import would choose: no other
-    engine is loaded then.
+    Called before `kameleon.backend` is first imported, it decides what that import chooses, so that
+    no other engine is loaded.
 
     Args:
         name: of an engine, such as 'numpy' or 'torch'; `kameleon engines` lists them.
 
     Raises:
-        EngineNotFoundError: there's no such engine here; says what to install.
+        EngineNotFoundError: there's no such engine here; the message says what to install.
 
     >>> import kameleon
     >>> kameleon.set_engine('numpy')
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Function:
         A callable that takes a list of values and returns a list of arrays.
 
     Raises:
-        GraphError: it's no such file, or one of another version.
+        GraphError: the file holds no saved function, or one of another version.
 
     >>> import os, tempfile
     >>> from kameleon import backend as K

@@ -1,8 +1,8 @@
 """Locks that a forked child finds free, whichever thread of its parent held them.
 
-A child has only the thread that forked. A lock that another one held would stay taken in it for
-ever, so all locks of Kameleon are made here, and those that are taken are freed in the child.
-What a lock guards is whole there: state is committed at one moment.
+A child has only the thread that forked. A lock that another thread held would stay taken in the
+child for ever, so all locks of Kameleon are made here, and those that are taken are freed in the
+child. What a lock guards is consistent there, since state is committed at one moment.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._private import Private
 
 _all: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _number = itertools.count()
-_taken: list[Any] = []  # by the thread that forks, while it does
+_taken: list[Any] = []  # locks that the forking thread holds while it forks
 
 
 def lock() -> Any:
@@ -36,7 +36,7 @@ def _noted(lock: Any) -> Any:
 
 
 def _locks() -> list[Any]:
-    """All that are alive, in the order in which they were made."""
+    """All locks that are alive, in the order in which they were made."""
     found = [reference() for reference in _all.valuerefs()]
     return [each for each in found if each is not None]
 
@@ -51,12 +51,14 @@ def _is_freed() -> bool:
     return all(each.acquire(blocking=False) for each in tried)
 
 
-# What Python's own modules call to free their locks in a child.
+# The method that Python's own modules call to free their locks in a child.
 REINIT = Private("Python", "`_at_fork_reinit` of locks", _is_freed)
 
 
 def _before() -> None:
-    """Without that: wait until no other thread holds a lock. They're taken in the order given."""
+    """Without `REINIT`: take all locks, in the order of their making, so that no other thread
+    holds one when the process forks.
+    """
     if not REINIT.holds:
         for each in _locks():
             each.acquire()
@@ -69,7 +71,7 @@ def _behind() -> None:
 
 
 def _in_child() -> None:
-    """Free the locks that were taken, but for those of the thread that goes on here."""
+    """Free the locks that were taken, except those that this one remaining thread holds."""
     _behind()
     for each in _locks():
         if each.acquire(blocking=False):

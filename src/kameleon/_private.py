@@ -1,9 +1,9 @@
 """Private interfaces of libraries: each is tried out before it's relied on.
 
 What a library doesn't promise may change with its next version, and not all changes raise: some
-would give wrong numbers. So such an interface is used only where it behaves as it's known to, and
-where the public way costs too much; else the public way is taken, with the same results. They
-are listed in `docs/engines.md`.
+would give wrong numbers. So a private interface is used only where a check finds that it behaves
+as expected, and where the public way costs too much; else the public way is taken, with the same
+results. The interfaces are listed in `docs/engines.md`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Callable
 
 
 class Private:
-    """A private interface of a library, and whether it behaves as it's known to.
+    """A private interface of a library, and whether it behaves as expected.
 
     Attributes:
-        library: whose it is.
-        name: what documentation calls it.
+        library: the library that has the interface.
+        name: what documentation calls the interface.
     """
 
     def __init__(self, library: str, name: str, check: Callable[[], bool]):
         """
         Args:
-            library: whose it is.
-            name: what it is.
-            check: tries it out; it's false, or fails, where the interface is another one.
+            library: the library that has the interface.
+            name: what documentation calls the interface.
+            check: tries the interface out; gives False, or raises, where it behaves otherwise.
         """
         self.library, self.name = library, name
         self._check = check
@@ -36,15 +36,15 @@ class Private:
 
     @property
     def holds(self) -> bool:
-        """Whether it may be used; it's tried out when that is first asked."""
+        """Whether the interface may be used; it's tried out when this is first asked."""
         if self._holds is None:
-            self._holds = False  # what checking itself asks for takes the public way
+            self._holds = False  # if the check itself asks, it takes the public way
             try:
                 self._holds = bool(self._check())
-            except Exception:  # in whatever way it's another one
+            except Exception:  # a changed interface may fail in any way
                 self._holds = False
         return self._holds
 
 
-# Those of the engines that are loaded.
+# Python's own, and those of the engines that are loaded.
 ALL: list[Private] = []

@@ -1,10 +1,10 @@
 """Blocks in which a context variable has another value, entered and left by C alone.
 
-A signal handler may raise between any two bytecodes: also at the first one of an `__exit__` that's
-written in Python, or of the `finally` in a generator, and what they should set back stays set. But
-where `__enter__` and `__exit__` are functions in C, no handler comes between the former and the
-block, nor between the end of the block, in whatever way it's left, and the latter (CPython 3.11 to
-3.13). So these are composed of functions in C, when `with` looks them up.
+A signal handler may raise between any two bytecodes. Where it raises at the first bytecode of an
+`__exit__` written in Python, or of the `finally` in a generator, the variable would keep its inner
+value. But where `__enter__` and `__exit__` are functions in C, no handler runs between `__enter__`
+and the block, nor between the end of the block, in whatever way it's left, and `__exit__` (CPython
+3.11 to 3.13). So both are composed of functions in C at the moment when `with` looks them up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Special:
-    """A special method that is made anew for each scope whose it is."""
+    """A special method that is made anew each time a scope's is looked up."""
 
     def __init__(self, make: Callable[[Any], Callable[..., Any]]):
         self._make = make
@@ -38,21 +38,21 @@ class _Special:
 class Scope(Generic[T]):
     """A block inside of which a context variable has another value, in this thread (or task).
 
-    It's entered once. As a decorator it's made anew for each call of the function.
+    A scope is entered once. As a decorator, it makes a new scope for each call of the function.
     """
 
     def __init__(self, variable: ContextVar[T], change: Callable[[T], T], gives: bool = False):
         """
         Args:
-            variable: which has a default.
-            change: the value inside, from that outside; it's called when the block is entered.
-            gives: whether `as` gives the value inside, or None.
+            variable: a context variable that has a default.
+            change: gives the value inside from the value outside, when the block is entered.
+            gives: whether `as` gives the value inside; else it gives None.
         """
         self._variable, self._change, self._gives = variable, change, gives
         self._before: list[T] = []
 
     def __call__(self, function: F) -> F:
-        """A function whose calls are such blocks."""
+        """The function, each call of which runs inside such a block."""
 
         @wraps(function)
         def call(*arguments: Any, **more: Any) -> Any:
@@ -67,17 +67,17 @@ class Scope(Generic[T]):
             raise ArgumentError("a scope is entered once: make another one for another block")
         before = self._variable.get()
         value = self._change(before)
-        # `append` gives None, `set` a token, which is true: behind both, `compress` gives what
-        # `as` takes.
+        # `append` gives None, which is false, and `set` a token, which is true: so `compress` runs
+        # both, and then gives the value for `as`.
         append, put = self._before.append, self._variable.set
         steps = chain(map(append, (before,)), map(put, (value,)))
         return partial(next, compress(repeat(value if self._gives else None), steps))
 
     def _leaving(self) -> Callable[..., Any]:
-        """A function in C that sets the former value, whatever it's given; it gives False."""
+        """A function in C that sets the former value, takes any arguments and gives False."""
         before = self._before[0] if self._before else self._variable.get()
         zeros = compress(repeat(0), map(self._variable.set, repeat(before)))
-        # `max` calls its key for each argument, which is `next`'s second one and has no effect.
+        # `max` calls its key for each argument; `next` takes that as its default and ignores it.
         return partial(max, False, key=partial(next, zeros))
 
     if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Threads: one for what mustn't be interrupted, and many without a global interpreter lock."""
+"""Threads: one for work that mustn't be interrupted, many where there's no interpreter lock."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ._locks import rlock
 
 T = TypeVar("T")
 
-# Whether Python was built so.
+# Whether Python was built without a global interpreter lock.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def counter(start: int = 0) -> Callable[[], int]:
-    """A function that gives the next number at each call, to each thread another one.
+    """A function that gives the next number at each call, and no number to two threads.
 
     >>> number = counter(1)
     >>> number(), number()
@@ -39,9 +39,9 @@ def counter(start: int = 0) -> Callable[[], int]:
 def uninterrupted(function: Callable[[], T]) -> T:
     """What a function gives, called in a thread of its own.
 
-    Signal handlers run in the main thread alone. So what a library sets for a while, in this
-    thread, by code in Python, is set back whatever they raise: then the other thread ends by
-    itself.
+    Signal handlers run in the main thread alone. So what a library's Python code sets for a while
+    in the new thread is set back whatever a handler raises: the new thread then still runs to its
+    end.
 
     >>> uninterrupted(lambda: 1 + 1)
     2

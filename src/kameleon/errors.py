@@ -32,7 +32,7 @@ class ShapeError(ArgumentError):
 class UnsupportedError(ArgumentError, NotImplementedError):
     """An argument asks for something that the function is not defined for.
 
-    Remedy: the message says what is.
+    Remedy: the message says what the function is defined for.
     """
 
 
@@ -57,7 +57,7 @@ class GraphError(KameleonError, ValueError):
 class FileFormatError(GraphError):
     """A file that should hold a saved function doesn't, or is damaged.
 
-    Cause: it's another kind of file, one of a newer version, cut off, or changed on its way; the
+    Cause: the file is of another kind, of a newer version, cut off, or changed on its way; the
     message names the file and the place in it.
     Remedy: save the function anew, or get the file again from where it comes from.
     """
@@ -65,7 +65,7 @@ class FileFormatError(GraphError):
     place = ""  # in the file
 
     def at(self, place: str) -> FileFormatError:
-        """The error with its place in front; with the one that it has, if it has one."""
+        """The error with `place` in front; an error that has a place already is given back."""
         if self.place:
             return self
         found = FileFormatError(f"{place}: {self}")
@@ -151,14 +151,15 @@ class ConfigWarning(UserWarning):
 class RecompilationWarning(UserWarning):
     """One function was compiled again and again, for ever other sizes.
 
-    Cause: the engine (JAX) compiles for fixed sizes, and inputs keep coming in new ones; or an
+    Cause: the engine (JAX) compiles for fixed sizes, and inputs keep coming in new sizes; or an
     integer that decides a shape keeps changing. Each compilation takes much longer than a call.
     Remedy: pad inputs to a few sizes; or choose an engine that compiles once for all sizes
     (`tensorflow`, `torch`, `onnxruntime`, `theano`, `numpy`).
     """
 
 
-# What may be raised at any moment, and tells nothing of what is done then: there is no more room,
-# or a signal's handler ends what takes too long (a TimeoutError, say), which some code in C turns
-# into a SystemError; or somebody has made a warning an error. It's passed on as it is.
+# Errors that may be raised at any moment and say nothing about the operation that they end: memory
+# or stack is exhausted, a signal's handler ends what takes too long (by a TimeoutError, say, which
+# some code in C turns into a SystemError), or a filter makes a warning an error. They're passed on
+# unchanged.
 FOREIGN = (MemoryError, RecursionError, OSError, SystemError, Warning)

@@ -1,7 +1,7 @@
 """External backends: a module of the user's that supplies the K functions itself.
 
-`KERAS_BACKEND=my_package.my_module` (or the same path in keras.json) chooses it. It must have
-the three functions in `REQUIRED`; whatever else it lacks is reported when it is used.
+`KERAS_BACKEND=my_package.my_module` (or the same path in keras.json) chooses such a module. It must
+have the three functions in `REQUIRED`; any other function that it lacks raises when it's called.
 Source: documentation, "Switching from one backend to another".
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("placeholder", "variable", "function")
 
-# What Keras 3 knows by the names in the same variable, and in the same file.
+# The backends that Keras 3 accepts in the same variable, and in the same file.
 KNOWN_TO_KERAS_3 = ("tensorflow", "jax", "torch", "numpy", "openvino")
 
 
@@ -38,8 +38,8 @@ KNOWN_TO_KERAS_3 = ("tensorflow", "jax", "torch", "numpy", "openvino")
 def others_can_read() -> Iterator[None]:
     """While a library loads, `KERAS_BACKEND` names what the Keras in this environment can use.
 
-    The library may load that Keras: TensorFlow does. It reads the same variable and the same
-    file, and stops at a name that it doesn't know.
+    The library may load that Keras: TensorFlow does. Keras reads the same variable and the same
+    file, and raises for a name that it doesn't know.
 
     >>> os.environ[ENVIRONMENT] = "my_package.my_module"
     >>> with others_can_read():
@@ -63,7 +63,7 @@ def others_can_read() -> Iterator[None]:
 
 
 def _known_to_keras() -> str:
-    """A backend that the Keras in this environment knows: us, if it's the original."""
+    """A backend that the Keras in this environment knows: Kameleon, if that is the original."""
     from kameleon import hosting
     from kameleon.hosting import location
 
@@ -79,12 +79,12 @@ def load(path: str, source: str = CALL) -> ModuleType:
 
     Arguments:
         path: dotted path of an importable module.
-        source: where the path was said, as `config.choose_backend` returns it.
+        source: where the path comes from, as `config.choose_backend` returns it.
 
     Raises:
-        EngineNotFoundError: (an ImportError and a ValueError) if it can't be imported; what
-            went wrong in it is chained.
-        ArgumentError: (a ValueError) if functions are missing; names all of them.
+        EngineNotFoundError: (an ImportError and a ValueError) if the module can't be imported;
+            the error of its import is chained.
+        ArgumentError: (a ValueError) if functions are missing; the message names all of them.
 
     >>> load("math")
     Traceback (most recent call last):
@@ -109,8 +109,8 @@ must have the functions placeholder, variable, function; it lacks placeholder, v
 
 
 def _failure(path: str, error: Exception) -> str:
-    """Say why an import failed: there is no such module, or it raised `error` itself."""
-    # A missing module that is `path` or a package around it; not one that `path` imports.
+    """Say why an import failed: there is no such module, or the module itself raised `error`."""
+    # The missing module may be `path` or a package around it, or another that `path` imports.
     absent = error.name if isinstance(error, ModuleNotFoundError) else None
     if absent is None or not f"{path}.".startswith(f"{absent}."):
         return f"importing the module {path!r} failed with {type(error).__name__}: {error}"

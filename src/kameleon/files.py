@@ -1,11 +1,11 @@
-"""Files that appear whole: a draft is written beside the target, then takes its place.
+"""Files written atomically: a draft is written beside the target, then takes its place.
 
 A reader sees the old file or the new one, never a part; several writers of one path each publish
-a whole file, and the last one stays. A draft is locked by its writer. The lock goes with the
-process, so a draft that can be locked belongs to nobody, and the next writer removes it.
+a whole file, and the last one stays. A draft is locked by its writer. The lock ends with the
+process, so a draft that can be locked is abandoned, and the next writer removes it.
 
-What is written is on the disk before it gets its name: behind a power failure there's the old
-file or the new one, too.
+A draft's data are on the disk before the draft is renamed: after a power failure, too, there's the
+old file or the new one.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ if TYPE_CHECKING:
 SUFFIX = ".part"
 # Names of drafts begin with that of their target, cut to so many characters where it's long.
 LONGEST = 40
-TOKEN = 16  # hexadecimal digits that follow
+TOKEN = 16  # random hexadecimal digits that follow in a draft's name
 
 
 def replace(path: str | bytes | os.PathLike[str], data: bytes) -> None:
-    """Write a file; one that exists is replaced, at once. A link to a file stays one.
+    """Write a file; one that exists is replaced atomically. A link to a file stays a link.
 
     Args:
         path: of the file.
-        data: all that it shall hold.
+        data: the whole new content.
 
     Raises:
-        TargetError: there's something else than a regular file: a folder, a device, a pipe.
-        OSError: it can't be written.
+        TargetError: the path names something other than a regular file: a folder, a device, a
+            pipe.
+        OSError: the file can't be written.
     """
     name = os.fsdecode(path)
     target = os.path.realpath(name)
@@ -62,7 +63,7 @@ def replace(path: str | bytes | os.PathLike[str], data: bytes) -> None:
 
 
 def create(path: str, data: bytes) -> bool:
-    """Write a file where there's none; whether this call did. What exists is never replaced."""
+    """Write a file where there's none, and return whether this call did. No file is replaced."""
 
     def publish(draft: str) -> bool:
         try:
@@ -79,7 +80,7 @@ def create(path: str, data: bytes) -> bool:
 
 
 def _mode_of(target: str, path: str) -> int | None:
-    """The permissions of the file that is there; None, if there's none."""
+    """The permissions of the file at `target`; None, if there's none."""
     try:
         found = os.stat(target)
     except FileNotFoundError:
@@ -107,7 +108,7 @@ def kind_of(mode: int) -> str:
 
 
 def _written(target: str, data: bytes, publish: Callable[[str], bool]) -> bool:
-    """Write a draft and publish it; what `publish` says."""
+    """Write a draft and publish it; returns what `publish` returns."""
     remove_abandoned(target)
     while True:
         draft = draft_of(target)
@@ -132,10 +133,10 @@ def _written(target: str, data: bytes, publish: Callable[[str], bool]) -> bool:
 
 
 def open_regular(path: str, mode: str = "r", encoding: str | None = None) -> IO[Any]:
-    """`open` for reading; a pipe or a device, that may keep one waiting for ever, is an error.
+    """`open` for reading; a pipe or a device, which might block for ever, is an error.
 
     Raises:
-        OSError: it's no regular file, or can't be read.
+        OSError: the path names no regular file, or the file can't be read.
     """
 
     def opener(path: str, flags: int) -> int:
@@ -160,10 +161,10 @@ def draft_of(target: str) -> str:
 
 @contextmanager
 def draft_folder(target: str, remove: Callable[[str], None]) -> Iterator[str]:
-    """A new folder beside the target; it's removed behind the block, if it still has that name.
+    """A new folder beside the target; removed after the block, unless the block has renamed it.
 
     Args:
-        target: the folder that it shall become.
+        target: the folder whose place the new one shall take.
         remove: removes a folder with all that's in it.
     """
     remove_abandoned(target, remove)
@@ -194,7 +195,7 @@ def remove_abandoned(target: str, remove: Callable[[str], None] = os.remove) -> 
     start = f"{name[:LONGEST]}."
     try:
         found = os.listdir(folder or os.curdir)
-    except OSError:  # what is wrong is said when the file is written
+    except OSError:  # writing the file will raise the same
         return
     for other in found:
         token = other[len(start) : -len(SUFFIX)]
@@ -215,5 +216,5 @@ def _remove_free(draft: str, remove: Callable[[str], None]) -> None:
             remove(draft)
         finally:
             os.close(descriptor)
-    except OSError:  # it's being written, or it's another user's
+    except OSError:  # the draft is being written, or belongs to another user
         return

@@ -21,7 +21,7 @@ from .runtime.state import draws, numpy_value
 
 __all__ = ["to_pytensor"]
 
-# Of variables and random streams the shared variables of PyTensor that stand for them.
+# For each variable and random stream of K, the shared variable of PyTensor that stands for it.
 _shared: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
 
 
@@ -30,29 +30,30 @@ def to_pytensor(tensors: Any, inputs: Any = ()) -> Any:
 
     PyTensor's rewrites, its gradients, its printing and its compilers work on it as on a graph that
     was written by hand. Each variable becomes a shared variable of PyTensor's with its name, dtype,
-    shape and present value; later calls give the same one, and the two change independently from
-    then on. A random stream becomes a shared variable that functions of PyTensor's update, so that
-    each call draws anew.
+    shape and present value. Later calls give the same shared variable; from the first call on, it
+    and the variable change independently. A random stream becomes a shared variable that functions
+    of PyTensor's update, so that each call draws anew.
 
     Args:
         tensors: a tensor, or a list of tensors, of any shapes and dtypes but bfloat16.
-        inputs: a list of the placeholders that the tensors need: they become new variables of
-            PyTensor's with their names, dtypes and known sizes, which are given back, too. Or a
-            dict of placeholders and the PyTensor variables that take their places, of the same
-            dtypes and numbers of axes. (Any tensor may be an input: what computes it is left out.)
+        inputs: a list of the placeholders that the tensors need: for each, a new PyTensor variable
+            is made, with its name, dtype and known sizes, and given back, too. Or a dict of
+            placeholders and the PyTensor variables that take their places, of the same dtypes and
+            numbers of axes. (Any tensor may be an input: what computes it is left out.)
 
     Returns:
         PyTensor variables with the dtypes of the tensors: one for a tensor, a list for a list.
-        Where `inputs` is a list that isn't empty: a pair of that and the list of new inputs.
+        Where `inputs` is a list that isn't empty: a pair of these and the list of new inputs.
 
     Raises:
-        MissingLibraryError: (an ImportError) PyTensor isn't installed; holds the line to do so.
+        MissingLibraryError: (an ImportError) PyTensor isn't installed; the message holds the line
+            that installs it.
         ArgumentError: something is no tensor, or sparse, or a PyTensor variable has another
             dtype or number of axes than the placeholder.
         FeedError: a placeholder is needed that isn't among the inputs.
         DTypeError: there's bfloat16, which PyTensor doesn't have.
 
-    What updates and prints tensors carry stays behind, and so do gradients of `K.custom_gradient`:
+    Updates and prints that tensors carry are left out, and so are gradients of `K.custom_gradient`:
     PyTensor derives its own.
 
     >>> import kameleon
@@ -102,7 +103,7 @@ def _given(inputs: Mapping[Any, Any] | Sequence[Any]) -> dict[Node, Any]:
 
 
 def _check(x: Node, variable: Any) -> None:
-    """That a variable of PyTensor's may stand for a tensor."""
+    """Refuse a variable of PyTensor's that can't stand for a tensor."""
     type: Any = getattr(variable, "type", None)
     dtype, ndim = getattr(type, "dtype", None), getattr(type, "ndim", None)
     if (dtype, ndim) == (str(x.dtype), len(x.shape)) and all(
@@ -153,7 +154,7 @@ def _new(node: Node) -> Any:
     assert node.primitive is SOURCE
     key = np.array([node.attrs["seed"], draws(node).value], np.uint32)
     shared = pytensor.shared(key, name="random_key", shape=(2,))
-    with warnings.catch_warnings():  # PyTensor advises against it, and has nothing in its place
+    with warnings.catch_warnings():  # `default_update` is deprecated, but has no substitute
         warnings.simplefilter("ignore", DeprecationWarning)
         shared.default_update = shared + np.array([0, 1], np.uint32)
     return shared

@@ -1,6 +1,6 @@
-"""The file keras.json: where it is, what it holds, and how it comes into being.
+"""The file keras.json: where it is, what it holds, and how it's made where it's missing.
 
-Other installations of Keras share it, so it is read with suspicion and never changed.
+Other installations of Keras share the file, so its content is checked, and it's never changed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import os
 from kameleon import files
 from kameleon.errors import ArgumentError
 
-# `json` and `tempfile` are imported where they are used: each takes longer than this module.
+# `json` and `tempfile` are imported late: to import either takes longer than this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def find() -> tuple[str, bool]:
-    """Return the path of keras.json, there or not, and whether strangers can write beside it.
+    """Return the path of keras.json, there or not, and whether other users can write beside it.
 
     `KERAS_HOME` names the folder. Without it, that is `.keras` under the home folder (`$HOME`;
     on Windows `%USERPROFILE%`), or under `/tmp` where the home can't be written.
@@ -44,11 +44,11 @@ def read(path: str, shared: bool = False) -> dict[str, object]:
 
     Arguments:
         path: of the file.
-        shared: whether other users can write in its folder. What the file says may name a
-            module to import, so there it's taken from this user and from root alone.
+        shared: whether other users can write in its folder. The file may name a module to
+            import, so in such a folder only a file of this user's or of root's is accepted.
 
     Raises:
-        ArgumentError: if the file can't be used; says why.
+        ArgumentError: if the file can't be used; the message says why.
 
     >>> read("no/such/keras.json")
     {}
@@ -66,7 +66,7 @@ def read(path: str, shared: bool = False) -> dict[str, object]:
         return {}
     except OSError as error:
         raise ArgumentError(f"{path} can't be read: {error.strerror}") from error
-    except ArgumentError:  # from above; else it would count as one of the ValueErrors below
+    except ArgumentError:  # raised above; it's a ValueError, too, and not one of those below
         raise
     except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{path} isn't valid JSON: {error}") from error

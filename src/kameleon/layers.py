@@ -1,6 +1,6 @@
-"""What the documentation calls a Keras tensor: the outputs of `Input` and of layers.
+"""Keras tensors, as the documentation calls the outputs of `Input` and of layers.
 
-As much of layers as that needs, written over the K surface.
+Here are only as many kinds of layers as making such tensors needs, written over the K surface.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def Input(  # noqa: N802 (the documented name)
     Args:
         shape: sizes without the batch axis.
         batch_shape: sizes with the batch axis; one of the two is needed.
-        name: its name.
+        name: the tensor's name.
         dtype: element type; `K.floatx()`, if None.
-        sparse: whether its values are sparse matrices.
+        sparse: whether the tensor's values are sparse matrices.
         tensor: an existing tensor to wrap, instead of a new placeholder.
 
     Raises:
@@ -102,11 +102,11 @@ class Layer:
         """A new variable of the layer.
 
         Args:
-            name: its name, behind the layer's.
-            shape: its shape.
+            name: the variable's name, put behind the layer's.
+            shape: the variable's shape.
             initializer: gives the initial value of that shape; Glorot uniform, if None
                 (Glorot and Bengio, AISTATS 2010).
-            trainable: whether it's among `trainable_weights`.
+            trainable: whether the variable is among `trainable_weights`.
         """
         value = (initializer or glorot_uniform)(tuple(shape))
         weight = K.variable(value, name=name)
