@@ -53,7 +53,7 @@ def traced_scan(
 
 
 def _checked_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> list[Node]:
-    """The states after a step, which must have the known sizes of those before it."""
+    """The states after a step, which must have the known sizes of the states before it."""
     if len(before) != len(after):
         raise ShapeError(f"{what}: a step takes {len(before)} states and returns {len(after)}")
     for a, b in zip(before, after, strict=True):
@@ -65,7 +65,7 @@ def _checked_states(what: str, before: Sequence[Node], after: Sequence[Node]) ->
 
 
 def _of_known_sizes(what: str, old: Node, new: Node) -> Node:
-    """`new` with the sizes that are known of `old`: an error at run time where they differ."""
+    """`new` with the known sizes of `old`; an error at run time where the sizes differ."""
     shape = join_shapes(old.shape, new.shape, f"{what}: a state before and after a step")
     if all(a is None or b is not None for a, b in zip(old.shape, new.shape, strict=True)):
         return new
@@ -79,7 +79,7 @@ def traced_cond(
     then: Callable[[], Sequence[Node]],
     otherwise: Callable[[], Sequence[Node]],
 ) -> list[Node]:
-    """The tensors of one of two functions; only what the chosen one makes is computed."""
+    """The tensors that one of two functions makes; the other function's aren't computed."""
     start = new_serial()
     branches = [list(then()), list(otherwise())]
     closures = [Closure(what, [], outputs, start, whole=True) for outputs in branches]
@@ -101,7 +101,7 @@ def traced_while(
     sources = Closure(what, states, made, start).sources
     if not sources:
         return _while(what, states, carry, made, start)
-    # Random numbers that a step draws differ from step to step: the steps are counted.
+    # Random numbers that a step draws differ from step to step, so the steps are counted.
     t, zero = input_node(TensorType((), INT32)), constant(0, INT32)
     made = [*_drawn_at(t, made, sources), add(t, constant(1, INT32))]
     return _while(what, [*states, t], [*carry, zero], made, start)[:-1]
@@ -118,5 +118,5 @@ def _while(
 
 
 def _drawn_at(t: Node, made: Sequence[Node], sources: Sequence[Node]) -> list[Node]:
-    """`made`, where the random streams of a body are those of step `t`."""
+    """`made`, with the random streams of a body replaced by those of step `t`."""
     return substitute(made, {s: random_fold(s, t) for s in sources})

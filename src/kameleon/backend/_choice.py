@@ -12,7 +12,7 @@ from . import configuration
 
 
 def title(name: str) -> str:
-    """How the name of an engine is written."""
+    """The name of an engine as it's shown to users."""
     known = config.ENGINES.get(name)
     return known.title if known else name
 
@@ -21,17 +21,18 @@ def choose(names: Iterable[str]) -> dict[str, Any]:
     """Choose engine or external backend, say so on standard error, write a missing keras.json.
 
     Returns:
-        What an external backend has in place of our functions; empty for an engine.
+        The functions that an external backend puts in the place of Kameleon's; empty for an engine.
     """
     name, source = config.choose_backend(engines.available)
-    config.write_if_missing(name)  # before a library does so whose own Keras writes another
+    config.write_if_missing(name)  # before a library loads a Keras that would write its own
     theirs: dict[str, Any] = {}
     if name in config.ENGINES or engines.available(name):
         name = engines.canonical(name)
         engines.use(name)
     else:
         found = external.overlay(names, external.load(name, source))
-        # The settings are Keras's own affair: such a module may lack them, and ours serve.
+        # The functions of settings belong to Keras itself: an external backend may lack them, and
+        # Kameleon's serve then.
         lacking = {n: external.missing(n, name) for n in found if n not in configuration.__all__}
         theirs = lacking | {n: f for n, f in found.items() if f is not None}
         theirs["backend"] = lambda: name

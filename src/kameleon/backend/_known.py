@@ -1,7 +1,7 @@
 """Integers that a graph computes from what is known before it runs.
 
-`K.shape(x)[1] * 2` is a node, yet its value is known where the size of that axis is: shapes that
-are built from such elements are as static as those written out.
+`K.shape(x)[1] * 2` is a node, yet its value is known where the size of that axis is known: shapes
+built from such nodes are as static as those written out in numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..ir.leaves import CONSTANT
 from ..ir.node import Node
 
-# Deeper arithmetic than that is left to run time.
+# Arithmetic that is nested deeper than this is left to run time.
 MAX_DEPTH = 14
 
 Found = int | None
@@ -81,7 +81,7 @@ def _in_parts(node: Node, index: int) -> tuple[Node, int] | None:
     return None
 
 
-# By primitive: the operand, and the number of its element, that the result's element is.
+# By primitive: from which operand, and from which of its elements, an element of the result comes.
 PLACES: dict[str, Callable[[Node, int], tuple[Node, int] | None]] = {
     "slice": _in_slice,
     "concatenate": _in_parts,

@@ -1,7 +1,8 @@
 """What is drawn from NumPy's global generator, where nobody gives a seed.
 
-The original draws there just so often, from just so many numbers: what a program draws there itself
-comes out the same as on the original, and so does the order of samples in training.
+The original draws from that generator equally often, and from equally many numbers. So whatever a
+program itself draws from it is the same as on the original, and so is the order of samples in
+training.
 """
 
 from __future__ import annotations

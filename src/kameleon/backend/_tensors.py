@@ -43,11 +43,12 @@ def dtype_or_floatx(dtype: Any) -> DType:
 def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
     """`x` as a tensor: a number, an array, or a list of numbers and tensors.
 
-    Python floats get the default float dtype, Python ints int32, arrays keep theirs (but
-    float64 arrays made from lists are floats like any others).
+    Python floats get the default float dtype and Python ints int32, in lists, too; NumPy's arrays
+    and scalars keep their dtype.
 
     Raises:
-        ArgumentError: it's nothing of the kind; `what` names the function.
+        DTypeError: `x` is nothing of the kind; `what` names the function in the message.
+        ArgumentError: `x` is a sparse tensor.
     """
     if isinstance(x, Node):
         return x if dtype is None else cast(x, dtype)
@@ -59,7 +60,7 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
         return _stacked(x, what, dtype)
     try:
         array = np.asarray(x)
-        as_dtype(array.dtype)  # numbers?
+        as_dtype(array.dtype)  # raises where these aren't numbers or bools
     except (ValueError, TypeError) as error:
         raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
     return constant(array, dtype or _natural_dtype(x, array))
@@ -114,8 +115,8 @@ def broadcast_together(operands: Sequence[Node], what: str) -> list[Node]:
 def promoted(operands: Sequence[TensorLike], what: str) -> list[Node]:
     """The operands as tensors of one dtype.
 
-    Tensors decide it, by NumPy's promotion; numbers, arrays and lists take it, too, but where
-    they are of a higher kind (floats meeting an integer tensor become `K.floatx()`).
+    The tensors decide that dtype, by NumPy's promotion; numbers, arrays and lists are cast to it,
+    unless they are of a higher kind (where floats meet an integer tensor, it's `K.floatx()`).
 
     Raises:
         DTypeError: a number is out of the dtype's range.
@@ -151,7 +152,7 @@ def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Nod
     return primitive(x, y)
 
 
-_NUMBERS = (float, int)  # they take the dtype of a float tensor whatever their value
+_NUMBERS = (float, int)  # these take the dtype of a float tensor whatever their value
 
 
 def axes_of(x: Node, axis: Any, what: str) -> tuple[int, ...]:

@@ -24,10 +24,10 @@ ORDINALS = {1: "1 integer", 2: "an integer or 2 of them", 3: "an integer or 3 of
 
 
 class Moves(NamedTuple):
-    """What a user says about a window; one entry for each spatial axis, and how it's padded.
+    """A user's arguments on a window: an entry for each spatial axis, and the padding.
 
-    `same` gives ceil(size / stride) places; what has to be added for that is split evenly, the
-    odd cell at the end. `causal` adds before the start alone.
+    `same` gives ceil(size / stride) places; the cells to be added for that are split evenly, the
+    odd one at the end. `causal` adds cells before the start alone.
     """
 
     sizes: Ints
@@ -104,8 +104,8 @@ def channels_back(y: Node, layout: str) -> Node:
 
 
 def with_equal_channels(what: str, x: Node, kernel: Node, axis: int) -> tuple[Node, Node]:
-    """The channels of `x` (last) must be those that the kernel takes (`axis`): where one of them
-    is unknown, it's the other one.
+    """`x` and `kernel` with equal numbers of channels, on the last axis of `x` and on `axis` of
+    the kernel: where one of the two numbers is unknown, the other is taken.
     """
     got, wanted = size_of(x, -1), size_of(kernel, axis)
     if are_one_size(got, wanted):
@@ -121,7 +121,7 @@ def with_equal_channels(what: str, x: Node, kernel: Node, axis: int) -> tuple[No
 
 
 def _of_size(x: Node, axis: int, size: Size) -> Node:
-    """A tensor whose axis of unknown size has another's size; an error where it hasn't."""
+    """`x` with `size` for an axis of unknown size; an error at run time where that's wrong."""
     dims = dims_of(x)
     dims[axis] = size
     return broadcast_to(x, dims)
@@ -143,8 +143,8 @@ def _open_padding(stride: int, span: int) -> tuple[tuple[int, int], bool]:
     """Padding for `same` on an axis of unknown size, and whether its start depends on the size.
 
     With r = (size - 1) % stride, `same` adds max(0, span - 1 - r) cells, half of them (rounded
-    down) at the start. More of them at the end don't make for more places, so that only the
-    start matters; the margins given are the widest ones.
+    down) at the start. Further cells at the end make no more places, so only the start matters;
+    the margins given are the widest ones.
     """
     widest, narrowest = (span - 1) // 2, max(0, span - stride) // 2
     return (widest, span - 1 - narrowest), widest != narrowest
@@ -165,8 +165,8 @@ def _cut(x: Node, axis: int, start: Node, size: Node, what: str) -> Node:
 def resolve(x: Node, moves: Moves, what: str, fill: float = 0) -> tuple[Node, Window]:
     """The window with its padding in numbers, and the tensor that it moves over.
 
-    That is `x`, unless the padding depends on a size that is known only at run time: then it's
-    padded already, with `fill`.
+    The tensor is `x`; where the padding depends on a size that is known only at run time, it's
+    `x` already padded with `fill`.
 
     Raises:
         ShapeError: the window doesn't fit into a known size.
@@ -205,7 +205,7 @@ def _shifted(
 
 
 def strided_in_phases(y: Node, rates: Ints, strides: Ints, what: str) -> Node:
-    """Every so many places of `y`, counted within each of the phases of a dilation.
+    """Every stride-th place of `y`, counted within each of the phases of a dilation.
 
     With rate r and stride s, place o of the result is place r * s * (o // r) + o % r of `y`
     (batch, *places, channels), as long as o < r * ceil(size / (r * s)) - (-size mod r).
@@ -237,7 +237,7 @@ class Target(NamedTuple):
 def resolve_transposed(
     x: Node, space: Sequence[Size], moves: Moves, what: str
 ) -> tuple[Node, Target]:
-    """The target for spreading `x` over `space`; `x` comes back with run-time checks.
+    """`x` with run-time checks, and the target for spreading it over `space`.
 
     Raises:
         ShapeError: the convolution of a tensor with sizes `space` doesn't have those of `x`.

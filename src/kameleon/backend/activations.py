@@ -41,7 +41,7 @@ def _parameter(value: Any) -> Any:
 
 
 def _is(value: Any, number: float) -> bool:
-    """Whether a parameter is this number, whatever runs."""
+    """Whether a parameter is this number, and known to be when the graph is built."""
     return not isinstance(value, Node) and bool(value == number)
 
 
@@ -110,7 +110,7 @@ def elu(x: TensorLike, alpha: Any = 1.0) -> Tensor:
 
     Args:
         x: tensor; integers are taken as floats.
-        alpha: number or tensor: what it tends to far below 0, negated.
+        alpha: number or tensor: the negated limit of the function far below 0.
 
     Returns:
         Float tensor of the shape of `x`. The gradient at 0 is `alpha`.

@@ -186,7 +186,7 @@ def _fold(what: str, fn: Callable[..., Any], elems: Any, initializer: Any, backw
 
 
 def _some(what: str, elems: Node) -> Node:
-    """`elems`; an error, when built or at run time, where there are none."""
+    """`elems`, with an error, at once or at run time, where it's empty."""
     message = f"{what}: there are no elements and there's no initializer; give one"
     count = size_of(elems, 0)
     if isinstance(count, Node):
@@ -204,7 +204,7 @@ def foldl(
     Args:
         fn: `(accumulated, slice) -> accumulated`.
         elems: a tensor.
-        initializer: what to begin with; the first slice, if None: then there must be one.
+        initializer: what to begin with; the first slice, if None: then elems mustn't be empty.
         name: the result's name.
 
     >>> from kameleon import backend as K
@@ -222,7 +222,7 @@ def foldr(
     Args:
         fn: `(accumulated, slice) -> accumulated`.
         elems: a tensor.
-        initializer: what to begin with; the last slice, if None: then there must be one.
+        initializer: what to begin with; the last slice, if None: then elems mustn't be empty.
         name: the result's name.
 
     >>> from kameleon import backend as K
@@ -244,7 +244,7 @@ def while_loop(
         cond: `(*loop_vars) -> bool scalar`.
         body: `(*loop_vars) -> new loop_vars`, of the same types.
         loop_vars: the tensors to begin with.
-        maximum_iterations: stop after so many steps. With it the loop is differentiable.
+        maximum_iterations: stop after so many steps. With this bound the loop is differentiable.
 
     Returns:
         The last values, a list.
@@ -321,7 +321,9 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 def _rule(
     grad: Callable[..., Any], results: list[Node], i: int, xs: list[Node]
 ) -> Callable[[Node], list[Node | None]]:
-    """The share of one result in the arguments' cotangents: the others' are zero."""
+    """The rule for result `i`: its share in the arguments' cotangents, which is what `grad` gives
+    where the cotangents of all other results are 0.
+    """
 
     def rule(g: Node) -> list[Node | None]:
         gs = [g if j == i else full_like(r, 0) for j, r in enumerate(results)]

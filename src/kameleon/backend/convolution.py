@@ -1,8 +1,9 @@
 """Convolutions and transposed ones, over one to three axes.
 
-Kernels are applied as correlation, not mirrored. Internally channels come last; the other layout
-is transposed around. Padding `same` follows TensorFlow: ceil(size / stride) places, the odd cell
-at the end. Strides and dilation may both be larger than 1; for depthwise convolutions see there.
+Kernels are applied as correlation, not mirrored. Internally channels come last; tensors in the
+other layout are transposed before and after. Padding `same` follows TensorFlow: ceil(size / stride)
+places, the odd cell at the end. Strides and dilation may both be larger than 1; what that means
+for depthwise convolutions is said at `depthwise_conv2d`.
 """
 
 from __future__ import annotations
@@ -216,10 +217,10 @@ def conv2d_transpose(
 
     Args:
         x: tensor (batch, rows, columns, in), or (batch, in, rows, columns) with channels first.
-        kernel: tensor (height, width, out, in): that of the convolution that goes back.
+        kernel: tensor (height, width, out, in): that of the convolution which is transposed.
         output_shape: the shape of the result in the layout of `x`: ints and scalar tensors, or
             a 1-D integer tensor; the batch may be None.
-        strides: those of the convolution that goes back.
+        strides: those of the convolution which is transposed.
         padding: 'valid' or 'same'.
         data_format: 'channels_last' or 'channels_first'; the default one, if None.
         dilation_rate: the distance of the window's cells, the same along both axes.
@@ -252,9 +253,10 @@ def _depthwise(x: Node, kernel: Node, moves: Moves, what: str) -> Node:
     """Each channel with kernels of its own; channels last."""
     x, kernel = with_equal_channels(what, x, kernel, -2)
     strides = moves.strides
-    # Dilated by r, the original convolves each of the r phases of an axis (the cells r apart) on
-    # its own, and its stride moves on within the phases. Programs and weights of those days
-    # expect that. With strides that differ it fails; then the window moves on as elsewhere.
+    # With a dilation of r, the original convolves each of the r phases of an axis (the cells r
+    # apart) on its own, and its stride counts within a phase. Programs and weights of the Keras 2
+    # days expect that. Where the strides differ, the original fails; here the window then moves as
+    # in other convolutions.
     in_phases = max(moves.dilation) > 1 and min(strides) > 1 and len(set(strides)) == 1
     if in_phases:
         moves = moves._replace(strides=(1,) * moves.rank)

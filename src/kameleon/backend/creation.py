@@ -1,4 +1,4 @@
-"""Placeholders, variables, constants, and what one can ask of a tensor."""
+"""Placeholders, variables, constants, and what can be asked of a tensor."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def variable(
         constraint: a projection that optimizers apply after an update; kept as an attribute.
 
     Returns:
-        A variable (or three of them in a sparse tensor).
+        A variable; for a sparse matrix, a sparse tensor whose three parts are variables.
 
     >>> import numpy as np
     >>> from kameleon import backend as K
@@ -467,9 +467,9 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
 def cast(x: TensorLike, dtype: Any) -> Tensor:
     """`x` with another element type. Floats become integers by dropping the fraction.
 
-    What the new type doesn't hold wraps around: -1.5 is 255 as 'uint8'. NaN, infinite and too large
-    floats count as the least 'int32' (as 'int64' and 'uint32': the least 'int64') on x86-64
-    processors; elsewhere, and as 'uint64', they are what the engine makes of them.
+    A number that the new type doesn't hold wraps around: -1.5 is 255 as 'uint8'. NaN, infinite and
+    too large floats count as the least 'int32' (as 'int64' and 'uint32': the least 'int64') on
+    x86-64 processors; on others, and for 'uint64', the engine decides what they become.
 
     Args:
         x: a tensor.

@@ -35,7 +35,7 @@ __all__ = ["ctc_label_dense_to_sparse", "ctc_batch_cost", "ctc_decode"]
 
 
 def _with_axes(x: Node, what: str, name: str, axes: str) -> Node:
-    """`x`, whose axes are as many as the names in `axes`; of the name 1 has size 1."""
+    """`x`, which must have an axis for each name in `axes`; an axis named 1 must have size 1."""
     names = axes.split()
     fits = len(x.shape) == len(names) and all(
         dim in (None, 1) for dim, label in zip(x.shape, names, strict=True) if label == "1"
@@ -60,7 +60,7 @@ def _lengths(lengths: TensorLike, what: str, name: str, axes: str) -> Node:
 
 
 def _check_samples(what: str, **operands: Node) -> None:
-    """The first sizes must be one."""
+    """Refuse operands whose numbers of samples (the sizes of axis 0) differ."""
     common = None
     for x in operands.values():
         try:
@@ -124,8 +124,8 @@ def ctc_batch_cost(
     """Minus the log probability of each label sequence, summed over all its alignments.
 
     Args:
-        y_true: tensor (samples, longest): labels, each below classes - 1. The blank, or more, is
-            no label and ends the row: a row that begins with it is an empty text.
+        y_true: tensor (samples, longest): labels, each below classes - 1. The blank, or a larger
+            number, is no label and ends the row: a row that begins so is an empty text.
         y_pred: tensor (samples, time, classes): distributions, as a softmax gives them; the last
             class is the blank. `K.epsilon()` is added, and each step is normalised.
         input_length: tensor (samples, 1): how many steps of `y_pred` count.
@@ -136,8 +136,9 @@ def ctc_batch_cost(
         label takes one, and a blank between equal labels one more.
 
     Raises:
-        ShapeError: a tensor has other axes; the numbers of samples differ. When it's evaluated:
-            a length beyond the tensor's, a negative label, or a label that follows a blank.
+        ShapeError: a tensor has other axes; the numbers of samples differ.
+        EvaluationError: when run: a length is negative or beyond the tensor's, a label is
+            negative or follows a blank.
 
     Source: Graves, Fernández, Gomez, Schmidhuber, "Connectionist temporal classification", 2006.
 
@@ -169,7 +170,9 @@ def ctc_batch_cost(
 
 
 def _until_blank(labels: Node, counts: Node, classes: Size, what: str) -> Node:
-    """How many labels of each row come before a blank; all that count are checked to be labels."""
+    """How many labels of each row come before a blank, with a check at run time that no label is
+    negative or follows a blank.
+    """
     used = _used(labels, counts)
     blank = as_int64(classes)
     last = broadcast_to(sub(blank, full_like(blank, 1)), dims_of(labels))

@@ -59,7 +59,7 @@ class _Sparse(NamedTuple):
 
 
 def _shape_of(item: Any) -> Any:
-    """A nest of tensors without the tensors: what is pickled of it."""
+    """The structure of a nest of tensors, without the tensors, as it's pickled."""
     if isinstance(item, Mapping):
         return {k: _shape_of(v) for k, v in item.items()}
     if isinstance(item, (list, tuple)):
@@ -71,7 +71,7 @@ def _shape_of(item: Any) -> Any:
 
 
 def _filled(shape: Any, nodes: Iterator[Node]) -> Any:
-    """A nest of that shape, with these tensors."""
+    """A nest of that structure, with these tensors."""
     if isinstance(shape, dict):
         return {k: _filled(v, nodes) for k, v in shape.items()}
     if isinstance(shape, _Sparse):
@@ -153,7 +153,7 @@ class BackendFunction:
         self._leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
-        # What a call with a list does where values and outputs are as the engine takes them.
+        # How a call runs where no input is sparse and the outputs are a flat list of tensors.
         self._direct = self.compiled.__call__ if self._flat and self._inputs.plain else None
 
     def __call__(self, inputs: Any = ()) -> Any:
@@ -170,13 +170,15 @@ class BackendFunction:
         return results if self._flat else self._leaves.rebuild(results)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as it's saved. A copy has variables of its own, with the present values."""
+        """Pickle the function as `save` writes it: a copy has variables of its own, with the
+        present values.
+        """
         return _restored, (self.compiled, _shape_of(self.inputs), _shape_of(self.outputs))
 
     @property
     def compilations(self) -> int:
-        """How often it has been compiled so far: on an engine with static shapes, once for each
-        combination of the inputs' sizes."""
+        """How often the function has been compiled so far: on an engine with static shapes, once
+        for each combination of the inputs' sizes."""
         return self.compiled.compilations
 
     @property
@@ -197,7 +199,7 @@ class BackendFunction:
 
 
 def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction:
-    """The function around a compiled one, whose tensors stand in nests of these shapes."""
+    """The function around a compiled one, whose tensors stand in nests of these structures."""
     made = BackendFunction.__new__(BackendFunction)
     tensors, results = iter(compiled.inputs), iter(compiled.outputs)
     made._set(_filled(inputs, tensors), _filled(outputs, results), compiled)
@@ -215,9 +217,9 @@ def function(
         updates: update objects, or pairs (variable, new value); a new value has the shape and
             the dtype of its variable. All of them see the values from before the call; if a
             call fails, no variable has changed.
-        **kwargs: `feed_dict` (tensors and the values they have in every call; a value put in
-            the place of another counts from then on), `fetches` (further tensors and updates
-            to run), `name`. `options` and `run_metadata` are accepted and have no meaning here.
+        **kwargs: `feed_dict` (tensors and the values they have in every call; a value that is
+            replaced in the dict counts from then on), `fetches` (further tensors and updates to
+            run), `name`. `options` and `run_metadata` are accepted and have no meaning here.
 
     Returns:
         A callable that takes a list of values and returns the outputs' values, NumPy arrays in
@@ -265,7 +267,7 @@ def eval(x: Any) -> Any:
         Evaluating an update performs it.
 
     Raises:
-        FeedError: it depends on a placeholder; names it.
+        FeedError: the tensor depends on a placeholder, which the message names.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.variable([[1, 2], [3, 4]], dtype='float32'))
@@ -285,7 +287,7 @@ def evaluate(x: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
 
 def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
-    """The values of nested tensors; functions made for it are kept by what they compute."""
+    """The values of nested tensors; the functions made for that are cached by their tensors."""
     several = isinstance(fetches, (list, tuple))
     nodes = tuple(fetches) if several else (fetches,)
     if not all(isinstance(x, Node) for x in nodes):
@@ -309,7 +311,7 @@ def gradients(loss: Tensor, variables: Any) -> list[Any]:
         For each of them a tensor of its shape, or None where it has no influence on the loss.
 
     Raises:
-        GradientError: an operation between them has no gradient.
+        GradientError: an operation between one of them and the loss has no gradient.
 
     >>> from kameleon import backend as K
     >>> x = K.variable([1., 2.])

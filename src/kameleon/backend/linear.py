@@ -1,4 +1,4 @@
-"""Products of matrices and of batches of them, transposition, looking up."""
+"""Products of matrices and of batches of matrices, transposition, looking up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["dot", "batch_dot", "transpose", "gather"]
 
 
 def _check_pair(what: str, x: Node, y: Node, i: int, j: int) -> None:
-    """Axis `i` of `x` and axis `j` of `y` are summed in step: their sizes must be equal."""
+    """Refuse sizes that differ on axis `i` of `x` and axis `j` of `y`, which are paired."""
     try:
         join_dims(x.shape[i], y.shape[j])
     except ValueError:
@@ -79,7 +79,7 @@ def batch_dot(x: TensorLike, y: TensorLike, axes: Any = None) -> Tensor:
         no others.
 
     Raises:
-        ShapeError: fewer than 2 axes; sizes that are known and differ; an axis that there isn't.
+        ShapeError: fewer than 2 axes; sizes that are known and differ; there is no such axis.
         ArgumentError: `axes` names the batch axis, or more than one axis of a tensor.
 
     >>> from kameleon import backend as K

@@ -29,16 +29,17 @@ __all__ = [
 
 
 def _moved_only(y: Node) -> Node | None:
-    """What `y` holds the elements of, in the same or another place; None where it's a maker.
-
-    Nodes that do something when they're computed (printing, updates) can't be passed by.
+    """The operand whose elements `y` holds, perhaps in other places; None where `y` computes new
+    elements, or has effects (printing, updates), which mustn't be passed by.
     """
     moves = ("identity", "reshape", "transpose")
     return y.operands[0] if y.primitive.name in moves and not y.effects else None
 
 
 def _made_by(y: Node, name: str) -> tuple[Node, list[Node]]:
-    """The node of primitive `name` that `y` is, moved by the nodes that follow; else `y`."""
+    """The node of primitive `name` whose elements `y` holds, and the nodes that moved them, the
+    last one first; `y` and no nodes, where there's no such node.
+    """
     moves: list[Node] = []
     maker = y
     while (before := _moved_only(maker)) is not None:
@@ -48,7 +49,7 @@ def _made_by(y: Node, name: str) -> tuple[Node, list[Node]]:
 
 
 def _moved(x: Node, moves: list[Node]) -> Node:
-    """`x` moved as the elements were that went through `moves` (the last one first)."""
+    """`x` moved as `moves` moved their elements; the list has the last one first."""
     for move in reversed(moves):
         if move.primitive.name != "identity":
             x = move.primitive(x, *move.operands[1:], **move.attrs)
@@ -56,7 +57,7 @@ def _moved(x: Node, moves: list[Node]) -> Node:
 
 
 def _axis_before(axis: int, move: Node) -> int | None:
-    """Where the lines along `axis` of `move` lay in its operand; None: they were no lines."""
+    """The axis of the operand of `move` that becomes `axis`; None where no single axis does."""
     name, (x, *_) = move.primitive.name, move.operands
     if name == "transpose":
         return int(move.attrs["perm"][axis])
@@ -217,7 +218,7 @@ def binary_crossentropy(
     """-(target * log(output) + (1 - target) * log(1 - output)), element by element.
 
     Where `output` is made by `K.sigmoid`, the loss is taken from its logits, and is exact for
-    probabilities however near to 0 or 1. Else `output` is kept off both by `K.epsilon()`.
+    probabilities however near to 0 or 1. Else `output` is kept off 0 and 1 by `K.epsilon()`.
 
     Args:
         target: probabilities, a tensor of the shape of `output`.
@@ -243,7 +244,7 @@ def binary_crossentropy(
         return ew.sub(special.softplus(logits), ew.mul(target, logits))
     p, epsilon = _clipped(output), config.epsilon()
     positive = ew.mul(target, ew.log(ew.add(p, full_like(p, epsilon))))
-    # 1 + epsilon is one constant: from 1 - p the digits of p near 1 would be gone already.
+    # log(1 - p + epsilon), with 1 + epsilon as one constant.
     failure = ew.log(ew.sub(full_like(p, 1 + epsilon), p))
     negative = ew.mul(ew.sub(full_like(target, 1), target), failure)
     return ew.neg(ew.add(positive, negative))
@@ -288,7 +289,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any) -> Tensor:
     zero, last = full_like(index, 0), broadcast_to(ew.cast(top, INT64), dims_of(index))
     inside = ew.logical_and(ew.ge(index, zero), ew.lt(index, last))
     safe = ew.select(inside, index, zero)
-    # Where there are no classes at all, there's still something to read.
+    # Where there are no classes at all, `take_along` still needs an element to read.
     readable = x if x.shape[1] else pad(x, [(0, 0), (0, 1)])
     own = take_along(readable, expand_dims(safe, 1), 1)
     better = ew.gt(x, broadcast_to(own, dims_of(x)))

@@ -25,7 +25,7 @@ from ._tensors import (
 
 __all__ = ["normalize_batch_in_training", "batch_normalization", "l2_normalize"]
 
-# What the squared length is at least, so that a zero vector stays one.
+# The least squared length that a vector is divided by, so that a zero vector stays zero.
 L2_FLOOR = 1e-12
 
 
@@ -105,7 +105,7 @@ def _axis_list(axes: Any, what: str) -> list[int]:
 
 
 def _per_place(value: TensorLike, center: Node, name: str) -> Node:
-    """`value` (gamma or beta) without axes of size 1 that stand for reduced ones."""
+    """`value` (gamma or beta) without the axes of size 1 that stand for reduced axes."""
     what = "normalize_batch_in_training"
     x = as_tensor(value, what, center.dtype)
     if len(x.shape) > len(center.shape):
@@ -161,7 +161,7 @@ def batch_normalization(
     if gamma is not None:
         weight = _lying_along(gamma, x, along, what)
         scale = ew.mul(*broadcast_together((scale, weight), what))
-    # All of this is as small as the statistics: x itself is walked through twice only.
+    # Scale and shift are as small as the statistics: only one product and one sum pass over x.
     shift = ew.neg(ew.mul(*broadcast_together((center, scale), what)))
     if beta is not None:
         offset = _lying_along(beta, x, along, what)

@@ -27,7 +27,7 @@ def divide(x: Any, y: Any) -> Node:
 
 
 def matmul(x: Any, y: Any) -> Node:
-    """x @ y as NumPy defines it: leading axes run in step and broadcast."""
+    """x @ y as NumPy defines it: batches of products over leading axes, which broadcast."""
     from ..ir.types import broadcast_shapes
     from ..prims.linalg import contract
     from ..prims.movement import broadcast_like
@@ -128,7 +128,7 @@ def _expanded(x: Node, keys: tuple[Any, ...]) -> list[Any]:
 
 
 def _one_key(item: Any, dim: int | None) -> tuple[Any, bool, Node | None]:
-    """The window of one axis, whether it's reversed, and the tensor that picks along it."""
+    """The window of one axis, whether the axis is reversed, and the tensor that picks along it."""
     if isinstance(item, slice):
         return _window(item, dim)
     if isinstance(item, (Node, list, np.ndarray)) and not (
@@ -182,7 +182,7 @@ def _flipped(y: Node, flips: list[int], keys: list[Any]) -> Node:
 
 
 def _picked(y: Node, picks: list[tuple[int, Node]], layout: list[Any]) -> Node:
-    """`y` with tensors' indices applied, from the last axis to the first."""
+    """`y` with the indices that tensors hold applied, from the last axis to the first."""
     places = [i for i, mark in enumerate(layout) if mark != 1]
     for axis, index in reversed(picks):
         place = places[axis]
@@ -239,7 +239,7 @@ UFUNCS: dict[Any, Callable[..., Node]] = {
 
 
 def array_ufunc(self: Node, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """NumPy's functions of tensors give tensors; those that have none refuse."""
+    """NumPy's functions of tensors give tensors; those that aren't in `UFUNCS` refuse them."""
     function = UFUNCS.get(ufunc)
     if method != "__call__" or kwargs or function is None:
         return NotImplemented

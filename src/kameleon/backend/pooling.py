@@ -1,6 +1,6 @@
 """Pooling, biases, and convolutions that share no weights.
 
-Internally channels come last; the other layout is transposed around.
+Internally channels come last; tensors in the other layout are transposed before and after.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _local(
     data_format: str | None,
     rank: int,
 ) -> Node:
-    """Convolution with a kernel for each place; `places` None: as many as kernels."""
+    """Convolution with a kernel for each place; without `places`, there are as many as kernels."""
     layout = normalize_data_format(data_format, what)
     x, kernel = promoted((inputs, kernel), what)
     sizes = spatial(kernel_size, rank, what, "kernel_size")
@@ -244,7 +244,7 @@ def _reached(x: Node, places: Ints, sizes: Ints, steps: Ints, what: str) -> Node
 
 
 def _channels_inside(kernel: Node, cells: int) -> Node:
-    """Features (channels, cells), as they come with channels first, as (cells, channels)."""
+    """A kernel whose features are (channels, cells), for channels first, as (cells, channels)."""
     places, features, filters = dims_of(kernel)
     inner: Sequence[Size] = [places, -1, cells, filters]
     split = transpose_axes(reshape(kernel, inner), (0, 2, 1, 3))

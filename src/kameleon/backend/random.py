@@ -2,7 +2,7 @@
 
 Each call of a function here opens a stream of its own; `prims.random` says exactly what is drawn
 from it. The same seed gives the same numbers: two tensors made with one seed are equal. Each
-evaluation of a tensor draws anew, each step of a loop as well. Without a seed, NumPy's global
+evaluation of a tensor draws anew, and so does each step of a loop. Without a seed, NumPy's global
 generator picks one, so that `numpy.random.seed` makes a program repeatable.
 """
 
@@ -80,7 +80,7 @@ def _is(value: Any, number: float) -> bool:
 
 
 def _moved(x: Node, location: tuple[str, Any], scale: tuple[str, Any], what: str) -> Node:
-    """location + scale * x; both come with the names of their arguments."""
+    """location + scale * x; `location` and `scale` are pairs of an argument's name and value."""
     if not _is(scale[1], 1):
         x = mul(x, _parameter(scale[1], x, what, scale[0]))
     if not _is(location[1], 0):
@@ -206,7 +206,7 @@ def random_uniform(
 
 
 def _uniform_between(u: Node, minval: Any, maxval: Any, kind: DType) -> Node:
-    """minval + (maxval - minval) * u; where rounding gives maxval, it's minval."""
+    """minval + (maxval - minval) * u; where rounding gives maxval, minval instead."""
     low, high = (
         _parameter(value, u, "random_uniform", name)
         for name, value in (("minval", minval), ("maxval", maxval))
@@ -345,12 +345,12 @@ def dropout(x: TensorLike, level: Any, noise_shape: Any = None, seed: int | None
             of 2**-32; or a float scalar tensor.
         noise_shape: sizes of the mask, which is stretched to the shape of `x`: along an axis
             where it has 1, elements stay or go together. None (for an axis, or for all) means
-            the size of `x`; ints, integer scalar tensors, or a 1-D integer tensor. A size
-            known only at run time is that of `x`.
+            the size of `x`; ints, integer scalar tensors, or a 1-D integer tensor. A size that
+            is known only at run time must be that of `x`.
         seed: an int, of which the lower 32 bits count; if None, one is drawn by NumPy.
 
     Returns:
-        A tensor like `x`: `x` itself for level 0. Whatever is dropped is 0, NaN as well.
+        A tensor like `x`: `x` itself for level 0. Dropped elements are 0, also where `x` is NaN.
 
     Raises:
         ArgumentError: `level` isn't in [0, 1).
@@ -365,7 +365,7 @@ def dropout(x: TensorLike, level: Any, noise_shape: Any = None, seed: int | None
     dense = as_float(x, what)
     rate = _probability(level, what, "level", below_one=True)
     if isinstance(noise_shape, (int, np.integer)) and seed is None:
-        noise_shape, seed = None, int(noise_shape)  # dropout(x, level, seed), as it once was
+        noise_shape, seed = None, int(noise_shape)  # the older call: dropout(x, level, seed)
     dims, key = _noise_dims(dense, noise_shape), _stream(seed, what)
     if not isinstance(rate, Node) and rate == 0:
         return dense

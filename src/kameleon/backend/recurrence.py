@@ -33,23 +33,24 @@ def rnn(
 
     Args:
         step_function: `(x, states) -> (output, new states)`: x is (samples, ...), the input of
-            one step; states are a list, the constants behind them; the new states have the
+            one step; states are a list, with the constants at its end; the new states have the
             types of the old ones.
         inputs: (samples, time, ...).
         initial_states: the states before the first step, (samples, ...) each.
         go_backwards: run from the last step to the first; outputs come in the order of running.
-        mask: (samples, time), or with axes of size 1 behind; at a step where it's 0 the sample
-            keeps its states and repeats its last output (zeros before there's one).
+        mask: (samples, time), or with axes of size 1 behind; at a step where the mask is 0 the
+            sample keeps its states and repeats its last output (zeros before there's one).
         constants: tensors that each step gets behind its states.
         unroll: build every step as nodes of its own, instead of one loop.
         input_length: the number of steps, if the static shape doesn't tell.
 
     Returns:
         `(last_output, outputs, new_states)`: (samples, ...), (samples, time, ...), and a list.
-        Over no steps the states stay, and the last output is the state that it would be, or zeros.
+        Over no steps the states stay, and the last output is the state that a step gives as its
+        output, too, or zeros where there's none.
 
     Raises:
-        ShapeError: fewer than 2 axes; a mask but no states; or `unroll` without a known number
+        ShapeError: fewer than 3 axes; a mask but no states; or `unroll` without a known number
             of steps.
 
     >>> from kameleon import backend as K
@@ -109,7 +110,9 @@ class _Step:
     def masked_step(
         self, x: Node, mark: Node, states: Sequence[Node], before: Node | None
     ) -> tuple[Node, list[Node]]:
-        """The step where the mark is set; else what was before (zeros, if nothing was)."""
+        """The step's output and states where the mark is set; elsewhere the states as they were,
+        and the output before (zeros, if `before` is None).
+        """
         output, new = self(x, states)
         old = full_like(output, 0) if before is None else before
         kept = [keep(mark, n, s) for n, s in zip(new, states, strict=True)]
@@ -128,7 +131,7 @@ def _looped(
 ) -> tuple[Node, Node, list[Node]]:
     sequences = [frames] if marks is None else [frames, marks]
     if marks is None:
-        same: list[int] = []  # states that are the output, too: the last of them is known
+        same: list[int] = []  # states that are the output, too: their last value is at hand
 
         def body(carry: list[Node], slices: list[Node]) -> tuple[list[Node], list[Node]]:
             output, new = step(slices[0], carry)
@@ -148,7 +151,7 @@ def _looped(
 
 
 def _zero_output(step: _Step, frames: Node, states: list[Node]) -> Node:
-    """Zeros in the shape of a step's output: of the step itself only sizes are used."""
+    """Zeros in the shape of a step's output; of what the step computes, only sizes are used."""
     output, _ = step(zeros(dims_of(frames)[1:], frames.dtype), states)
     return zeros(dims_of(output), output.dtype)
 
@@ -171,9 +174,9 @@ def _last(stacked: Node) -> Node:
 
 
 def _needs_phase(last: Node) -> bool:
-    """Whether the phase is anywhere in it, even before the recurrence.
+    """Whether `last` depends on the learning phase, even by nodes before the recurrence.
 
-    The caller may have lost the mark by then: a function of its own has none to hand on.
+    `_uses_learning_phase` alone doesn't tell: K functions don't hand it on to their results.
     """
     phase = workspace.learning_phase
     return isinstance(phase, Node) and any(node is phase for node in walk([last]))

@@ -197,7 +197,7 @@ def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
 
 
 def _whole_mean(x: Node, axes: rd.Axes) -> Node:
-    """The mean of integers, cut towards zero: floor((total + count - 1) / count) below zero."""
+    """The mean of integers, truncated: below zero, that's floor((total + count - 1) / count)."""
     total = rd.reduce_sum(x, axes)
     count = broadcast_to(rd.count_of(x, axes, x.dtype), dims_of(total))
     rounding = ew.sub(count, full_like(count, 1))
@@ -234,8 +234,8 @@ def var(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
         keepdims: whether the reduced axes stay, with size 1.
 
     Returns:
-        Tensor of the dtype of `x`. Of integers it's a whole number, as is the mean that it's
-        taken about (`K.cast` to floats first for the exact one).
+        Tensor of the dtype of `x`. For integers the variance is a whole number, and so is the mean
+        that it's taken about (for the exact variance, `K.cast` to floats first).
 
     Raises:
         ShapeError: there is no such axis.
@@ -277,8 +277,8 @@ def mean(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
         keepdims: whether the reduced axes stay, with size 1.
 
     Returns:
-        Tensor of the dtype of `x`. Of integers it's a whole number, cut towards zero (`K.cast`
-        to floats first for the exact one).
+        Tensor of the dtype of `x`. For integers the mean is truncated to a whole number (for the
+        exact mean, `K.cast` to floats first).
 
     Raises:
         ShapeError: there is no such axis.

@@ -159,7 +159,7 @@ def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
         Tensor whose size along `axis` is `rep` times that of `x`.
 
     Raises:
-        ShapeError: an axis that there isn't; a negative `rep`.
+        ShapeError: there is no such axis; `rep` is negative.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.repeat_elements(K.constant([1., 2.]), 2, axis=0))
@@ -170,7 +170,7 @@ def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     x = as_tensor(x, "repeat_elements")
     (count,) = check_sizes([size_or_node(rep, "repeat_elements")], "repeat_elements")
     made = repeated(x, axis_of(x, axis, "repeat_elements"), count, whole=False)
-    if hasattr(x, "_keras_shape"):  # layers of old look for it
+    if hasattr(x, "_keras_shape"):  # layers of Keras 2 read it
         made._keras_shape = made.type.shape
     return made
 
@@ -207,8 +207,9 @@ def tile(x: TensorLike, n: Any) -> Tensor:
 
     Args:
         x: a tensor.
-        n: how often along each axis: ints and scalar tensors, or a 1-D integer tensor. Fewer
-            than `x` has axes are those of the last axes; a single int is that of the last.
+        n: how often along each axis: ints and scalar tensors, or a 1-D integer tensor. Where
+            there are fewer counts than axes, they are for the last axes; a single int is for the
+            last axis.
 
     Returns:
         Tensor whose sizes are those of `x` times `n`.
@@ -241,10 +242,10 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") ->
     """The numbers start, start + step … before stop.
 
     Args:
-        start: the first number; if it's alone, it is the stop, and 0 the first number.
+        start: the first number; without `stop`, this is where to stop, and 0 the first number.
         stop: where to stop, exclusive.
         step: the difference of neighbours, not 0.
-        dtype: element type. Bounds that aren't int32 keep their own dtype under the default:
+        dtype: element type. With the default, bounds that aren't int32 keep their own dtype:
             floats make floats.
 
     Returns:
@@ -276,7 +277,7 @@ def _known_range(first: Any, last: Any, step: Any, dtype: DType) -> Node:
 
 
 def _open_range(first: Node, last: Node, step: Node) -> Node:
-    """A range whose bounds are known when it runs: max(0, ceil((last - first) / step)) numbers."""
+    """A range with bounds known only at run time: max(0, ceil((last - first) / step)) numbers."""
     if any(b.shape != () for b in (first, last, step)):
         raise ShapeError("arange: start, stop and step must be scalars")
     back = ew.sub(first, last)

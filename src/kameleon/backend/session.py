@@ -113,7 +113,7 @@ def set_learning_phase(value: int) -> None:
         value: 0 (test) or 1 (train).
 
     Raises:
-        ValueError: it's neither.
+        ValueError: the value is neither.
 
     >>> from kameleon import backend as K
     >>> K.set_learning_phase(1)
@@ -130,7 +130,7 @@ def set_learning_phase(value: int) -> None:
 
 
 class Session:
-    """Runs tensors by hand, as programs of the day did.
+    """Runs tensors by hand, as programs of the Keras 2 days do.
 
     >>> from kameleon import backend as K
     >>> with K.get_session() as session:
@@ -165,7 +165,7 @@ class Session:
 
     @property
     def graph(self) -> Session:
-        """Programs ask for `session.graph.as_default()`."""
+        """The session itself, for programs that call `session.graph.as_default()`."""
         return self
 
     def as_default(self) -> Session:
@@ -190,8 +190,8 @@ def set_session(session: Session) -> None:
     """Make another object the session that `get_session` returns.
 
     Args:
-        session: anything with a method `run(fetches, feed_dict)`. One of TensorFlow's changes
-            nothing, with a warning.
+        session: anything with a method `run(fetches, feed_dict)`. A session of TensorFlow's
+            changes nothing but gives a warning.
 
     >>> from kameleon import backend as K
     >>> K.set_session(K.get_session())

@@ -51,7 +51,7 @@ __all__ = [
 
 
 def _alike(items: Any, what: str) -> list[Node]:
-    """Tensors of one dtype: what isn't a tensor takes that of the first one that is."""
+    """Tensors, where all else takes the dtype of the first tensor among the items."""
     parts = list(items)
     if not parts:
         raise ArgumentError(f"{what}: a list of tensors was expected, got an empty one")
@@ -78,7 +78,7 @@ def concatenate(tensors: Sequence[TensorLike], axis: int = -1) -> Tensor:
         Tensor whose size along `axis` is the sum of theirs.
 
     Raises:
-        ShapeError: shapes that don't fit; an axis that there isn't.
+        ShapeError: shapes that don't fit; there is no such axis.
         DTypeError: different dtypes.
 
     >>> from kameleon import backend as K
@@ -109,7 +109,7 @@ def stack(x: Sequence[TensorLike], axis: int = 0) -> Tensor:
         Tensor with one axis more.
 
     Raises:
-        ShapeError: shapes that differ; an axis that there can't be.
+        ShapeError: shapes that differ; an axis that is out of range.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.stack([K.constant([1., 2.]), K.constant([3., 4.])], axis=1))
@@ -214,7 +214,7 @@ def batch_flatten(x: TensorLike) -> Tensor:
     x = as_tensor(x, "batch_flatten")
     if not x.shape:
         raise ShapeError("batch_flatten: x is a scalar; it needs a batch axis")
-    _seeds.draw(_seeds.FOR_NAMES)  # the original names an operation so
+    _seeds.draw(_seeds.FOR_NAMES)  # the original draws a number for an operation's name
     batch, *rest = dims_of(x)
     return reshape_primitive(x, [batch, sizes_product(rest)])
 
@@ -230,7 +230,7 @@ def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
         Tensor with one axis more.
 
     Raises:
-        ShapeError: an axis that there can't be.
+        ShapeError: an axis that is out of range.
 
     >>> from kameleon import backend as K
     >>> K.int_shape(K.expand_dims(K.zeros((2, 3)), 1))
@@ -245,13 +245,13 @@ def squeeze(x: TensorLike, axis: int) -> Tensor:
 
     Args:
         x: a tensor.
-        axis: the axis to drop; an unknown size is taken as 1, and checked when it runs.
+        axis: the axis to drop; an unknown size is taken as 1, and checked at run time.
 
     Returns:
         Tensor with one axis less.
 
     Raises:
-        ShapeError: the size is known and isn't 1; an axis that there isn't.
+        ShapeError: the size is known and isn't 1; there is no such axis.
 
     >>> from kameleon import backend as K
     >>> K.int_shape(K.squeeze(K.zeros((2, 1, 3)), 1))
@@ -282,7 +282,7 @@ def reverse(x: TensorLike, axes: Any) -> Tensor:
         Tensor of the shape of `x`.
 
     Raises:
-        ShapeError: an axis that there isn't.
+        ShapeError: there is no such axis.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.reverse(K.constant([1., 2., 3.]), 0))
@@ -306,7 +306,7 @@ def slice(x: TensorLike, start: Any, size: Any) -> Tensor:
 
     Raises:
         ShapeError: not as many starts and sizes as axes; a block that reaches out of `x`.
-        EvaluationError: when run: the same, where it wasn't known before.
+        EvaluationError: when run: a block that reaches out of `x`, where that wasn't known before.
 
     >>> from kameleon import backend as K
     >>> x = K.constant([[1., 2., 3.], [4., 5., 6.]])
@@ -327,7 +327,7 @@ def slice(x: TensorLike, start: Any, size: Any) -> Tensor:
 
 
 def _within(x: Node, axis: int, first: Size, count: Size) -> Node:
-    """x; an error, at once or when it's run, where the block reaches out of it."""
+    """`x`, with an error, at once or at run time, where the block reaches out of it."""
     if isinstance(first, int) and isinstance(count, int):
         reach: Size = first + max(count, 0)
     else:  # in int64 the sum can't wrap
@@ -335,7 +335,7 @@ def _within(x: Node, axis: int, first: Size, count: Size) -> Node:
         reach = ew.add(_int64(first), taken)
     for least, most in ((0, first), (-1, count), (reach, size_of(x, axis))):
         if isinstance(least, Node) or isinstance(most, Node):
-            if least != 0 or most is first:  # every size is 0 at least
+            if least != 0 or most is first:  # no size is below 0, so that needs no check
                 holds = ew.le(_int64(least), _int64(most))
                 x = check(x, holds, message=f"slice: the block reaches out of axis {axis}")
         elif least > most:

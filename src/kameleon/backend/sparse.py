@@ -66,7 +66,7 @@ def to_dense(tensor: TensorLike) -> Tensor:
 
 
 def _part_types(shape: Shape, dtype: DType) -> tuple[TensorType, TensorType, TensorType]:
-    """Types of indices, values and dense shape; how many elements there are is never known."""
+    """Types of indices, values and dense shape; the number of elements is always unknown."""
     rank = len(shape)
     return (
         TensorType((None, rank), INT64),
@@ -126,8 +126,8 @@ def elements_of(matrix: Any) -> tuple[np.ndarray[Any, Any], ...]:
 
 
 def _side_by_side(columns: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Columns as an array (count, len(columns)), in which each of them lies together: kernels
-    read one after the other.
+    """Columns as an array (count, len(columns)) in column-major order, because kernels read one
+    column after the other.
     """
     return np.array(columns, np.int64).T
 
@@ -219,7 +219,7 @@ def sparse_concatenate(tensors: Sequence[SparseTensor], axis: int) -> SparseTens
     """Sparse tensors joined along an axis.
 
     Raises:
-        ShapeError: they differ in their number of axes, or in the size of another axis.
+        ShapeError: the tensors differ in their number of axes, or in the size of another axis.
     """
     values = promoted([x.values for x in tensors], "concatenate")
     axis = normalize_axis("concatenate", axis, len(tensors[0].shape))
@@ -249,7 +249,7 @@ def _moved(indices: Node, axis: int, offset: Node) -> Node:
 
 
 def _agreed(sizes: Sequence[Node]) -> Node:
-    """The first of sizes that are taken as equal; checked when they are known."""
+    """The first of sizes that are taken as equal, with a check of that at run time."""
     first, *others = sizes
     for other in others:
         message = "concatenate: the sparse tensors differ in the size of another axis"

@@ -41,5 +41,5 @@ class SparseTensor:
         return f"<kameleon.SparseTensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
 
     if TYPE_CHECKING:
-        # By `operators`: its value as a SciPy matrix (rank 2) or a dense array.
+        # `operators` adds this: the value as a SciPy matrix (rank 2) or a dense array.
         def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...

@@ -21,7 +21,7 @@ def set_engine(name: str) -> None:
         name: of an engine, such as 'numpy' or 'torch'; `kameleon engines` lists them.
 
     Raises:
-        EngineNotFoundError: there's no such engine here; says what to install.
+        EngineNotFoundError: there's no such engine here; the message says what to install.
 
     >>> from kameleon import backend as K
     >>> v = K.variable([1., 2.])
@@ -44,7 +44,7 @@ def using_engine(name: str) -> Scope[Any]:
         A context manager.
 
     Raises:
-        EngineNotFoundError: there's no such engine here; says what to install.
+        EngineNotFoundError: there's no such engine here; the message says what to install.
 
     >>> from kameleon import backend as K
     >>> with K.using_engine('numpy'):

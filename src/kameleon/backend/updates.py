@@ -1,4 +1,4 @@
-"""Updates of variables. An update is a tensor with the new value; who evaluates it performs it."""
+"""Updates of variables: tensors with the new values, which are performed by evaluating them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["update", "update_add", "update_sub", "moving_average_update"]
 
 
 def pairs_of(updates: Iterable[Any]) -> list[Update | tuple[Variable, Node]]:
-    """Updates as update objects, or pairs of a variable and its new value; others are refused."""
+    """Updates as update objects, or pairs of a variable and a new value; all else is refused."""
     return [u if isinstance(u, Update) else _pair(u) for u in updates]
 
 
@@ -32,12 +32,13 @@ def _pair(update: Any) -> tuple[Variable, Node]:
 
 
 def is_pair(update: Any) -> bool:
-    """Whether it's a variable and what shall be its new value."""
+    """Whether `update` is a pair of a variable and its new value."""
     two = isinstance(update, (tuple, list)) and len(update) == 2
     return two and isinstance(update[0], Variable)
 
 
-# A number of one kind is cast to another one that comes behind it; the other way it's changed.
+# A new value is cast to its variable's kind only if that is the same or a later one: a cast to an
+# earlier kind would change numbers.
 _KINDS = ("bool", "unsigned", "signed", "float")
 
 
@@ -45,8 +46,8 @@ def new_value(variable: Variable, value: Any) -> Node:
     """What a pair gives as the new value of a variable, as a tensor of its type.
 
     Raises:
-        FeedError: an array or a number isn't one that the variable can hold.
-        ShapeError, DTypeError: a tensor isn't, or would be changed.
+        FeedError: an array or a number doesn't fit the variable.
+        ShapeError, DTypeError: a tensor doesn't fit the variable, or a cast would change it.
     """
     if not isinstance(value, Node):
         value = constant(value_for(variable, value, "updates"), variable.dtype)

@@ -1,9 +1,9 @@
-"""Names that were never documented, and that programs of the day took from the backend module.
+"""Undocumented names that programs of the Keras 2 days take from the backend module.
 
 The original's modules imported TensorFlow or Theano under names of their own (`K.tf`), and kept
-private functions and globals; a part of public code uses them. Here they're aliases where
-there's something to point at; otherwise an error says what to use. Asked for by the module's
-`__getattr__` alone, so that `dir` and `import *` show none of them.
+private functions and globals; some public code uses these names. Here they're aliases where
+there's something to point at; otherwise an error says what to use. Only the `__getattr__` of
+`kameleon.backend` looks them up, so `dir` and `import *` show none of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .theano import T, theano
 
 
 def _available_gpus() -> list[str]:
-    """None that the original could copy a model to: the engine places its own work."""
+    """No device that the original could copy a model to: the engine places its own work."""
     return []
 
 
@@ -51,7 +51,7 @@ def _name_of_dtype(dtype: Any) -> Any:
 
 
 def _no_initializing(*args: Any, **kwargs: Any) -> None:
-    """Variables have their values from the beginning."""
+    """Nothing to do: variables have their values from the beginning."""
 
 
 def _moving_average(
@@ -92,7 +92,7 @@ ALIASES: dict[str, Any] = {
         },
     ),
     "moving_averages": tf.part("moving_averages", assign_moving_average=_moving_average),
-    # Python's own, under the names that the functions of the API left to them
+    # Python's functions, which the original renamed because K functions have their names
     "py_all": builtins.all,
     "py_any": builtins.any,
     "py_sum": builtins.sum,
@@ -124,11 +124,11 @@ def _common() -> Any:
 
 
 def _backend() -> Any:
-    """The module that programs have as K."""
+    """The module that programs import as K."""
     return sys.modules["kameleon.backend"]
 
 
-# Names whose value is found when it's asked for.
+# Names whose value is found anew at each look-up.
 VALUES: dict[str, Callable[[], Any]] = {
     "_BACKEND": lambda: config.HOSTED if hosting.is_loading() else K.backend(),
     "_FLOATX": config.floatx,
@@ -146,7 +146,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "load_backend": _backend,
 }
 
-# Names with nothing behind them: what to use.
+# Names that stand for nothing here, and what to use instead.
 INSTEAD = {
     "C": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
     "cntk": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
@@ -181,7 +181,8 @@ def look_up(name: str) -> Any:
     """What an undocumented name stands for.
 
     Raises:
-        MissingNameError: (an AttributeError) nothing; says what to use, where that's known.
+        MissingNameError: (an AttributeError) the name stands for nothing; the message says what to
+            use, where that's known.
 
     >>> look_up("py_sum")([1, 2])
     3

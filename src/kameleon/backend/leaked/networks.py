@@ -94,12 +94,12 @@ def print_(input_: Any, data: Any, message: str | None = None, **options: Any) -
 
 
 def nothing(*args: Any, **kwargs: Any) -> list[Any]:
-    """What a session can run to no effect: variables have their values from the beginning."""
+    """A list of fetches without effect: variables have their values from the beginning."""
     return []
 
 
 class Options:
-    """Settings of TensorFlow that mean nothing to other engines; takes and keeps anything."""
+    """Settings of TensorFlow that mean nothing to other engines; any are accepted and kept."""
 
     def __init__(self, *args: Any, **options: Any):
         self.__dict__.update(options)

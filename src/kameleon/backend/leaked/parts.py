@@ -12,9 +12,9 @@ class LeakedModule:
     """Some of a library's names over K functions; any other name is an error that says so.
 
     Args:
-        path: how the program calls it.
-        names: what there is.
-        hints: for names that there aren't: what to use.
+        path: what the program calls the library.
+        names: the names that there are, and their values.
+        hints: for other names, what to use instead.
 
     >>> hints = {"svd": "numpy.linalg.svd, outside of the graph"}
     >>> part = LeakedModule("K.tf.linalg", {"one": 1}, hints)

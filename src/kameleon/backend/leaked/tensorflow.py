@@ -23,7 +23,7 @@ from .parts import LeakedModule
 
 Named = dict[str, Callable[..., Any]]
 
-FLOATING: Named = {  # they take floats: integers become some
+FLOATING: Named = {  # these take floats: integers are cast to floats first
     "exp": ew.exp, "log": ew.log, "sqrt": ew.sqrt, "sin": ew.sin, "cos": ew.cos,
     "tanh": ew.tanh, "floor": ew.floor, "ceil": ew.ceil, "is_nan": ew.is_nan,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Functions of TensorFlow 1 over K functions: conventions, shapes, choosing and making tensors.
 
-What they're called and where is in `tensorflow`.
+The module `tensorflow` has the tables of the names by which programs call these functions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .._tensors import as_tensor, promoted
 
 
 def unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`function(x)`, whatever the program calls `x`, with a name that counts for nothing."""
+    """`function(x)`, whatever the program calls `x`; the argument `name` has no effect."""
 
     def call(*x: Any, name: str | None = None, **named: Any) -> Any:
         (value,) = (*x, *named.values())
@@ -192,7 +192,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """With three arguments a choice; with one the indices of what holds, a row each."""
+    """With three arguments a choice; with one the indices of the true elements, a row each."""
     if x is None and y is None:
         return nonzero(as_tensor(condition, "tf.where"))
     condition, x, y = (as_tensor(a, "tf.where") for a in (condition, x, y))
@@ -210,7 +210,7 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
-    """The elements, or slices, that the rows of `indices` name by their first axes."""
+    """The elements, or slices, of `params` at the indices that the rows of `indices` hold."""
     if batch_dims:
         raise ArgumentError("tf.gather_nd: batch_dims isn't there; use K.map_fn, or K.gather")
     params, indices = as_tensor(params, "tf.gather_nd"), as_tensor(indices, "tf.gather_nd")
