@@ -1,1 +1,1 @@
-"""What can be told of a graph without running it; nothing here changes one."""
+"""Analyses: what can be told of a graph without running or changing it."""

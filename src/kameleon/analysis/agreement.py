@@ -11,16 +11,16 @@ from ..ir.sizes import Root, Sizes
 from ..prims.movement import kept_axes
 from .broadcasts import AxisSize, Read
 
-# A size of an input, as (input, axis), and what it must be equal to: another one, or a number.
+# A size of an input, as (input, axis), and what it must be equal to: another size, or a number.
 Equality = tuple[tuple[Node, int], Any]
 
 
 def equalities(graph: Graph, sizes: Sizes) -> Iterator[Equality]:
-    """What has to hold of the inputs' sizes: elementwise operations and broadcasts take it so.
+    """Equalities of the inputs' sizes that elementwise operations and broadcasts take for granted.
 
     Args:
         graph: a closed graph.
-        sizes: what is known of the graph; it learns that this holds.
+        sizes: what is known of the graph's sizes; these equalities are added.
     """
     inputs = frozenset(graph.inputs)
     for node in graph.nodes[len(graph.inputs) :]:
@@ -34,7 +34,7 @@ def equalities(graph: Graph, sizes: Sizes) -> Iterator[Equality]:
 
 
 def _taken_as_equal(node: Node, sizes: Sizes) -> Iterator[list[Root]]:
-    """Groups of sizes, without repetition."""
+    """Groups of sizes that a node takes as equal, each without repetition."""
     if node.primitive.elementwise:
         for axis in range(len(node.shape)):
             yield list(dict.fromkeys(sizes.of(x, axis) for x in node.operands))
@@ -71,7 +71,7 @@ def unproven_steps(node: Node, sizes: Sizes) -> Iterator[list[Read]]:
 
     Args:
         node: any node.
-        sizes: what is known of the graph; it learns that these are equal.
+        sizes: what is known of the graph's sizes; these equalities are added.
     """
     if node.primitive.name not in IN_STEP:
         return

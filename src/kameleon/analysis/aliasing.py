@@ -9,20 +9,20 @@ from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..prims.constants import bare
 
-# Results that may be an operand as it is, or a part of it.
+# Primitives whose result may be an operand as it is, or a part of one.
 VIEWS = {
     "identity", "stop_gradient", "with_gradient", "check", "reshape", "transpose", "slice",
     "unslice", "broadcast_to", "reverse", "pad", "concatenate", "cond", "scan", "while", "cast",
     "bitcast", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "cumsum", "cumprod",
     "gather", "scatter_add", "patches", "fold", "sum_pool", "sum_unpool", "max_pool",
 }  # fmt: skip
-# x with one of these is x again; optimisers of libraries know that.
+# By primitive: the constant y for which f(x, y) is x; optimisers of libraries give x itself then.
 NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "floor_div": 1}
 NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
 
 
 def shared_outputs(graph: Graph) -> set[int]:
-    """The numbers of those outputs whose tensor may hold memory of an input.
+    """The positions of those outputs whose tensor may hold memory of an input.
 
     A library may take NumPy arrays as they are, and pass on tensors that an operation leaves as
     they were: an output that is an input must not change with the caller's array.

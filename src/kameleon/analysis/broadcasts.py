@@ -1,8 +1,8 @@
 """Broadcast elision: elementwise operations of engines stretch their operands themselves.
 
-A broadcast is a node of its own in the graph. Where another operand has the full size the
-engine's own broadcasting does it, and the node is never computed; what is left to check is that
-sizes are equal which aren't provably so.
+A broadcast is a node of its own in the graph. Where another operand has the full size, the
+engine's own broadcasting suffices, and the node is never computed; what is left is to compare the
+sizes that aren't provably equal.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class AxisSize(NamedTuple):
     axis: int
 
 
-# A size to compare: known, the scalar that a broadcast got, or read from an operand.
+# A size to compare: a known number, the scalar operand of a broadcast, or an operand's axis.
 Read = int | Node | AxisSize
 
 
 def bare_operands(node: Node, operands: Sequence[Node] | None = None) -> list[Node]:
     """The operands of an elementwise node without broadcasts; some operand has each full size.
 
-    An engine that computes the node over other `operands` gives these.
+    An engine that computes the node over other operands than the node's own gives `operands`.
     """
     operands = node.operands if operands is None else operands
     found = [bare(x) for x in operands]
@@ -46,7 +46,7 @@ def unproven(node: Node, operands: list[Node], sizes: Sizes) -> Iterator[list[Re
     Args:
         node: an elementwise node.
         operands: its `bare_operands`.
-        sizes: what is known of the graph; it learns that these are equal.
+        sizes: what is known of the graph's sizes; these equalities are added.
     """
     for axis in range(len(node.shape)):
         roots = dict.fromkeys(sizes.of(x, axis) for x in node.operands)

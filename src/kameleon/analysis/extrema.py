@@ -1,8 +1,8 @@
 """Tensors whose elements are compared with their own extremum.
 
-The gradient of an extremum asks which elements are it, and so do users: `K.equal(x, K.max(x))`. A
-compiler that computes x anew for each of its uses may round it otherwise there, so that no element
-is the largest.
+The gradient of an extremum asks which elements are equal to the extremum, and so do users:
+`K.equal(x, K.max(x))`. A compiler that computes x anew for each of its uses may round x differently
+there, so that no element is the largest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..ir.program import Graph
 
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
 EXTREMA = frozenset(("reduce_max", "reduce_min"))
-# What leaves an extremum as it is while it is brought to the shape of the tensor.
+# Primitives that bring an extremum to the shape of the tensor without changing its value.
 MOVES = frozenset("broadcast_to reshape transpose stop_gradient identity".split())
 
 

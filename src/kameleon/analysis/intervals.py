@@ -13,16 +13,16 @@ ALL: Range = (-math.inf, math.inf)
 UNIT: Range = (0.0, 1.0)
 SIGNED_UNIT: Range = (-1.0, 1.0)
 
-# How far back is looked.
+# How many operations the analysis looks back.
 DEPTH = 12
 
 
 def range_of(node: Node, given: Mapping[Node, Node]) -> Range:
-    """The least and the largest that elements of `node` can be (NaN beside).
+    """The least and the largest value that elements of `node` can have, NaN aside.
 
     Args:
         node: a tensor.
-        given: for parameters of a loop's body, what their slices are taken from.
+        given: for parameters of a loop's body, the sequences that their slices are taken from.
     """
     return _range(node, given, DEPTH, {})
 
@@ -30,7 +30,7 @@ def range_of(node: Node, given: Mapping[Node, Node]) -> Range:
 def _range(
     node: Node, given: Mapping[Node, Node], depth: int, found: dict[tuple[Node, int], Range]
 ) -> Range:
-    """`range_of`, looking `depth` steps back; what was found on other ways is in `found`."""
+    """`range_of`, looking `depth` operations back; `found` keeps what was found on other paths."""
     if not depth:
         return ALL
     node = given.get(node, node)

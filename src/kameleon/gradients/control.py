@@ -21,7 +21,7 @@ def _custom_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | 
 
 
 def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | None]:
-    """A condition over both branches' reverses."""
+    """A condition whose branches are the reverse sweeps of the two branches."""
     live = [i for i, g in enumerate(gs) if g is not None]
     wanted = [i for i, want in enumerate(needed[1:]) if want]
     params = [input_node(gs[i].type) for i in live]
@@ -30,7 +30,7 @@ def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | No
     for branch in graphs:
         outputs, wrt = [branch.outputs[i] for i in live], [branch.inputs[i] for i in wanted]
         found.append(dict(zip(wanted, pullback(outputs, params, wrt, branch.inputs), strict=True)))
-    # Of some operands nothing but sizes is read: no cotangent goes to them.
+    # Of some operands nothing but sizes is read: no cotangent goes to those operands.
     wanted = [i for i in wanted if any(parts[i] is not None for parts in found)]
     branches = []
     for branch, parts in zip(graphs, found, strict=True):

@@ -39,9 +39,9 @@ def _whole(g: Node) -> Sequence[Node]:
 
 
 def _zero_if_zero(g: Node, product: Node) -> Node:
-    """`product`, but 0 where the cotangent `g` is: its other factor may be infinite there.
+    """`product`, but 0 where the cotangent `g` is 0: its other factor may be infinite there.
 
-    It's still the product that is differentiated: that is linear in `g`, at 0 as elsewhere.
+    The gradient of this is still that of the product, which is linear in `g`, at 0 as elsewhere.
     """
     zero = full_like(g, 0)
     masked = select(eq(g, zero), zero, product)
@@ -80,7 +80,7 @@ RULES: dict[str, Rule] = {
     "sin": [lambda g, y, x: mul(g, cos(x))],
     "cos": [lambda g, y, x: neg(mul(g, sin(x)))],
     "tanh": [lambda g, y, x: mul(g, sub(full_like(y, 1), mul(y, y)))],
-    "square": [lambda g, y, x: mul(scaled(g, 2), x)],  # g is often a number for all elements
+    "square": [lambda g, y, x: mul(scaled(g, 2), x)],  # 2 g first: g is often one number
     "sigmoid": [lambda g, y, x: mul(g, mul(y, sub(full_like(y, 1), y)))],
     "softplus": [lambda g, y, x: mul(g, sigmoid(x))],
     "relu": [lambda g, y, x: select(gt(y, full_like(y, 0)), g, full_like(g, 0))],

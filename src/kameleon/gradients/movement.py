@@ -1,4 +1,4 @@
-"""Gradients of what moves elements, picks them, or places them: each is the adjoint of another."""
+"""Gradients of primitives that move, pick or place elements: each is another one's adjoint."""
 
 from __future__ import annotations
 

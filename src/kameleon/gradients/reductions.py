@@ -31,9 +31,9 @@ def _share_ties(g: Node, y: Node, x: Node, axes: Axes) -> Node:
 
 
 def _through_expansion(y: Node, gs: Any, needed: tuple[bool, ...]) -> list[Node | None]:
-    """The cotangents of a composite's operands: those of what it expands to."""
+    """The cotangents of a composite's operands, by the reverse sweep of its expansion."""
     assert y.primitive.expand is not None
-    operands = [identity(x) for x in y.operands]  # one may be given twice
+    operands = [identity(x) for x in y.operands]  # distinct: one node may be several operands
     expanded = y.primitive.expand(*operands, **y.attrs)
     wrt = [x for x, want in zip(operands, needed, strict=True) if want]
     parts = iter(pullback([expanded], [gs[0]], wrt, operands))

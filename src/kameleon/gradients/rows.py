@@ -1,4 +1,4 @@
-"""Gradients of softmax, its crossentropies, and what else works on rows."""
+"""Gradients of softmax, its crossentropies, and other primitives of networks."""
 
 from __future__ import annotations
 

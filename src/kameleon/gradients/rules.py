@@ -7,7 +7,8 @@ from typing import Any
 
 from ..ir.node import Node
 
-# (node, cotangents of its results, which operands want one) -> theirs; None is zero.
+# (node, cotangents of its results, which operands want one) -> the operands' cotangents, where
+# None is zero.
 Pullback = Callable[[Node, tuple[Node | None, ...], tuple[bool, ...]], Sequence[Node | None]]
 # (cotangent of the result, the result, *operands, **attrs) -> cotangent of one operand.
 Slope = Callable[..., Node | None]
@@ -37,11 +38,11 @@ def of_first(slope: Slope) -> jointly:
     return jointly(lambda y, gs, needed: [slope(gs[0], y, **y.attrs), *[None] * (len(needed) - 1)])
 
 
-# One slope for each operand, or None where it has no influence; or all `jointly`; or the reason
-# why there is none, an error where one is needed; or ZERO.
+# One slope for each operand, or None where the operand has no influence; or all `jointly`; or the
+# reason why there is no gradient, which is an error where one is needed; or ZERO.
 Rule = list[Slope | None] | jointly | str | Zero
 
-# By the name of the primitive. Each file of this room has the rules of a subject.
+# By the name of the primitive. Each module of this package has the rules of a subject.
 GRADIENTS: dict[str, Rule] = {}
 
 

@@ -52,7 +52,7 @@ class _Reverse:
             wrt,
             inputs,
         )
-        # Of some constants nothing but sizes is read: no cotangent goes to them.
+        # Of some constants nothing but sizes is read: no cotangent goes to those constants.
         count = len(self.wanted_consts)
         unread = {i for i, p in zip(self.wanted_consts, parts, strict=False) if p is None}
         self.wanted_consts = [i for i in self.wanted_consts if i not in unread]
@@ -95,7 +95,7 @@ class _Reverse:
     def residuals(self, outputs: Sequence[Node]) -> list[Node]:
         """Nodes of the forward body that `outputs` need and that differ from step to step.
 
-        What is cheaply made from others of them is left to the reverse body.
+        A node that is cheaply made from other residuals is left to the reverse body.
         """
         stop = {*self.body.inputs, *self.g_states, *self.g_outs}
         order = walk(outputs, stop)
@@ -135,7 +135,7 @@ def _remade(node: Node, given: set[Node], varying: set[Node]) -> bool:
 
 
 class _Found(NamedTuple):
-    """What the loops give: values of all steps, and sums over them; a node may have both."""
+    """What the loops give: values of all steps, and sums over all steps; a node may have both."""
 
     stacks: dict[Node, Node]
     totals: dict[Node, Node]
@@ -147,19 +147,16 @@ class _Sums:
     def __init__(self, reverse: _Reverse):
         self.reverse = reverse
         self.stacked: dict[Node, None] = {}
-        self.carried: dict[Node, Node | None] = {}  # with a tensor of the same type outside
+        self.carried: dict[Node, Node | None] = {}  # each with a tensor of its type outside
         self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
         self.loose = {*self.params} - {*reverse.const_params}
 
     def plan(self, share: Node, const: Node) -> Any:
-        """How to sum a share of the cotangent of `const`.
-
-        Called with what the loops found it gives the sum.
-        """
+        """How to sum a share of the cotangent of `const`: a function from `_Found` to the sum."""
         return self._after(share, const) or self._carried(share, const)
 
     def _after(self, share: Node, like: Node | None = None) -> Any:
-        """How to sum `share` after the loop, or None."""
+        """How to sum `share` after the loop; None if that can't be."""
         name = share.primitive.name
         if share in self.params or not share.operands:
             return None

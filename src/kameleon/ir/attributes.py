@@ -2,7 +2,7 @@
 
 A primitive has the attributes that its `infer` takes by keyword alone. An attribute of one name
 is of one kind wherever it occurs; where a primitive means something else by it, `OWN_KINDS` says
-so. Graphs that come from files are held against this before anything is inferred from them.
+so. Graphs that come from files are held against these types before anything is inferred from them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .types import DTYPES, DType, Shape, TensorType
 
 # No tensor of a graph has more elements, as far as its sizes are known.
 MOST_ELEMENTS = 2**40
-# Windows, strides and margins are smaller.
+# The sizes, strides, dilations and margins of windows are smaller than this.
 LONGEST = 2**31
 
 
@@ -47,17 +47,17 @@ class Kind(NamedTuple):
 
 
 def is_int(value: Any, low: int, high: int) -> bool:
-    """Whether it's an int, and no bool, with low <= value < high."""
+    """Whether `value` is an int, and no bool, with low <= value < high."""
     return type(value) is int and low <= value < high
 
 
 def is_size(value: Any) -> bool:
-    """Whether it may be the size of an axis."""
+    """Whether `value` may be the size of an axis."""
     return is_int(value, 0, MOST_ELEMENTS + 1)
 
 
 def is_shape(value: Any, low: int = 0) -> bool:
-    """Whether it's a tuple of sizes, None where one is unknown, of a tensor that may be."""
+    """Whether `value` may be a shape: a tuple of sizes, None where a size is unknown."""
     if type(value) is not tuple or not all(d is None or is_int(d, low, 2**62) for d in value):
         return False
     return elements(value) <= MOST_ELEMENTS
@@ -80,7 +80,7 @@ def _is_tuple(value: Any, each: Callable[[Any], bool], length: int | None = None
 
 
 def _are_axes(value: Any, rank: int) -> bool:
-    """Whether they are distinct axes of a tensor of this rank."""
+    """Whether `value` is a tuple of distinct axes of a tensor of this rank."""
     return _is_tuple(value, lambda i: is_int(i, 0, rank)) and len(set(value)) == len(value)
 
 
@@ -112,7 +112,7 @@ def _is_window(value: Any, use: Use) -> bool:
 
 
 def _is_number(value: Any, use: Use) -> bool:
-    """Whether the dtype of the first operand holds it."""
+    """Whether `value` is a number that the dtype of the first operand holds."""
     dtype = use.operands[0].dtype
     if type(value) is bool or not isinstance(value, (int, float)):
         return type(value) is bool
@@ -213,7 +213,7 @@ OWN_KINDS: dict[tuple[str, str], Kind] = {
 }
 # Attributes whose Nones are given by operands behind all others: one integer scalar for each.
 SIZED = ("shape", "space", "size", "rows")
-# Leaves are made with their type, so their `infer` doesn't tell.
+# Leaves are made with their type, so their `infer` has no parameters that name attributes.
 LEAF_ATTRIBUTES: dict[str, Sequence[str]] = {"constant": ("value",), "random_source": ("seed",)}
 
 
@@ -240,7 +240,7 @@ def check_attributes(
     """Hold attributes, and the sizes among the operands, against what is declared.
 
     Raises:
-        GraphError: one is missing, superfluous, or not of its kind.
+        GraphError: an attribute is missing, superfluous, or not of its kind.
     """
     kinds = attributes_of(primitive)
     if attrs.keys() != kinds.keys():

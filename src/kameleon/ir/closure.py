@@ -1,4 +1,4 @@
-"""From a Python function over tensors to a body: what it captures becomes an input."""
+"""From a Python function over tensors to a body: what the function captures becomes an input."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .node import Node, Print, Update, dependents, walk
 class Closure:
     """The part of a graph that belongs to a function called for its nodes.
 
-    It's what depends on `params` or on random streams opened inside; with `whole`, it's whatever
-    was made since `start` (a branch, which shall run only if it's taken).
+    The part is what depends on `params` or on random streams opened inside; with `whole`, it's
+    whatever was made since `start` (for a branch, which shall run only if it's taken).
 
     Attributes:
         captured: outer nodes that the part uses; constants are not captured, they stay inside.
@@ -51,7 +51,8 @@ class Closure:
 
 
 def _stretches(order: Sequence[Node], inside: set[Node]) -> set[Node]:
-    """Broadcasts that the part uses: they cost nothing inside, and what they stretch is small."""
+    """Broadcasts that the part uses: inside they cost nothing, and only their small operands are
+    captured."""
     used = {n for node in inside for n in node.operands}
     found = set()
     for node in reversed(order):

@@ -70,18 +70,18 @@ def user_frame() -> tuple[Any, int]:
 
 
 def rewriting(call: Callable[..., T], *arguments: Any) -> T:
-    """What a call gives; nodes made in it wait for nothing and belong to no scope.
+    """The result of a call; nodes made in the call have no control dependencies and no scope.
 
-    It may set `context.source`: what it sets ends with it, whatever is raised.
+    The call may set `context.source`: that setting ends with the call, whatever is raised.
     """
     return built_for(None, call, *arguments)
 
 
 def built_for(node: Any, call: Callable[..., T], *arguments: Any) -> T:
-    """What a call gives; nodes made in it bear the source of `node`, and none of the caller's
-    context.
+    """The result of a call; nodes made in the call bear the source of `node`, and have neither
+    control dependencies nor a scope.
     """
-    # In a context of its own, which C code leaves.
+    # What the call sets is in a context of its own, which C code leaves, whatever is raised.
     return copy_context().run(_built_for, node, call, arguments)
 
 

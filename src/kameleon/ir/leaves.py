@@ -41,7 +41,7 @@ class Constant:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two constants the same."""
+        """Equal for equal constants."""
         if self._key is None:
             self._key = (self.array.dtype.name, self.array.shape, self.array.tobytes())
         return self._key

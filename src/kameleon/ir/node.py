@@ -71,7 +71,7 @@ class Node:
         def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
         def __deepcopy__(self, memo: Any) -> Node: ...  # by `runtime.copies`
 
-        # Marks that it sets on some of them.
+        # Marks that the K surface sets on some nodes.
         default: Any  # the value of a placeholder that isn't fed
         is_phase: bool
         constraint: Any
@@ -167,7 +167,7 @@ class Variable(Node):
     __slots__ = ("cell",)
 
     cell: Any
-    trainable = True  # may be set for one: layers ask for it
+    trainable = True  # may be set on a variable: layers ask for it
 
     def __str__(self) -> str:
         return self.name[:-2]
@@ -180,7 +180,7 @@ class Effect:
 
 
 class Update(Node, Effect):
-    """The new value of a variable; whoever evaluates it changes the variable.
+    """The new value of a variable; evaluating this node changes the variable.
 
     `increment` is set where the update adds to the old value: several such updates of one
     variable in one call add up.
@@ -197,7 +197,7 @@ class Update(Node, Effect):
 
 
 class Print(Effect):
-    """Show `value` behind `message` whenever the node that carries this is computed."""
+    """Show `value` behind `message` whenever the node that carries this effect is computed."""
 
     __slots__ = ("message", "value")
 

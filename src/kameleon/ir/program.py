@@ -11,7 +11,7 @@ from .leaves import CONSTANT, INPUT, Constant
 from .node import REGISTRY, Node, Print, Update, Variable, walk
 from .types import DType
 
-# Constants up to this many elements are part of a program's key; larger ones by identity.
+# Constants of up to this many elements count by value in a graph's key, larger ones by identity.
 KEYED_CONSTANT = 64
 
 
@@ -134,7 +134,7 @@ def attrs_key(node: Node, structure: bool = True) -> Hashable:
 
 
 def _value_key(value: Any, structure: bool) -> Hashable:
-    """Python's own equality won't do: -0.0 == 0.0, 1 == 1.0 == True, and NaN isn't itself."""
+    """Python's own equality won't do: -0.0 == 0.0, 1 == 1.0 == True, and NaN != NaN."""
     if value is None or type(value) in (int, str, DType):
         return value  # type: ignore[no-any-return]
     if isinstance(value, float):
@@ -154,7 +154,7 @@ def collect(
 ) -> Program:
     """The program with these outputs, updates and prints, and all effects that its nodes carry.
 
-    What is fed isn't computed: its effects don't happen.
+    Inputs are fed and not computed: effects that they carry don't happen.
     """
     seen, prints = set(inputs), dict.fromkeys(shown)
     carried: list[Update] = []
@@ -177,10 +177,10 @@ def collect(
 
 
 def merged(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Variable, Node]]:
-    """One new value for each variable: increments add up; of others the last one counts.
+    """One new value for each variable: increments add up; of other updates the last one counts.
 
-    In the order in which they were made: an update under control dependencies on another one
-    comes behind it.
+    The updates come in the order in which they were made: an update under control dependencies on
+    another one is behind that one.
     """
     new: dict[Variable, Node] = {}
     for update in updates:

@@ -13,15 +13,15 @@ from .program import Graph
 # Leaves of which a graph shows nothing but the type.
 OPAQUE = frozenset({INPUT, VARIABLE, SOURCE})
 
-# Gives another node for one of these operands, or None.
+# Given a node and its new operands: another node in its place, or None.
 Change = Callable[[Node, tuple[Node, ...]], Node | None]
 
 
 def substitute(
     outputs: Sequence[Node], replaced: Mapping[Node, Node], change: Change | None = None
 ) -> list[Node]:
-    """`outputs` with the nodes of `replaced` exchanged, and those that `change` gives another for;
-    what doesn't depend on them is shared."""
+    """`outputs` with nodes exchanged: those of `replaced`, and those for which `change` gives
+    another node; what depends on none of these is shared."""
     return rewriting(_substitute, outputs, replaced, change)
 
 
@@ -43,7 +43,7 @@ def _substitute(
 
 
 def attrs_with(node: Node, change: Callable[[Graph], Graph]) -> Mapping[str, Any]:
-    """The attributes of a node with its bodies changed; its own where all of them stay."""
+    """The attributes of a node with its bodies changed; `node.attrs` itself where all stay."""
     changed = {k: change(v) for k, v in node.attrs.items() if isinstance(v, Graph)}
     if all(graph is node.attrs[k] for k, graph in changed.items()):
         return node.attrs

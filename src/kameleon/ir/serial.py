@@ -1,7 +1,7 @@
 """Graphs as plain data: what JSON can hold, and arrays beside it. Loading never runs code.
 
-What is read is trusted in nothing: every value is held against the declared type of its
-attribute, and the type of every node is inferred anew and compared with what is written.
+Nothing that is read is trusted: every value is held against the declared type of its attribute,
+and the type of every node is inferred anew and compared with the type that is written.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def expect(condition: bool, message: str) -> None:
     """Go on if a condition holds.
 
     Raises:
-        FileFormatError: it doesn't.
+        FileFormatError: the condition doesn't hold.
     """
     if not condition:
         raise FileFormatError(message)
 
 
 def field(data: Any, name: str, kind: type[T]) -> T:
-    """What a JSON object holds under a name; it must be of the kind, exactly."""
+    """What a JSON object holds under a name; its type must be exactly `kind`."""
     expect(type(data) is dict, f"an object is expected, not {_shown(data)}")
     value = data.get(name)
     expect(type(value) is kind, f"{name!r} must be a {kind.__name__}, not {_shown(value)}")
@@ -112,13 +112,13 @@ def _shown(data: Any) -> str:
 def graph_from_data(
     data: Any, arrays: Mapping[str, np.ndarray], typed: bool = True, place: str = "graph"
 ) -> Graph:
-    """The graph that `graph_to_data` wrote; it's verified.
+    """The graph that `graph_to_data` wrote, verified.
 
     Args:
         data: any JSON data.
-        arrays: those that it may name.
-        typed: every node must have the types that are written with it.
-        place: of the data in the file, for errors.
+        arrays: the arrays that the data may name.
+        typed: whether every node must be written with its types.
+        place: the place of the data in the file, for errors.
 
     Raises:
         FileFormatError: the data are no graph of primitives of this version; says where, and why.
@@ -132,7 +132,7 @@ def at_place(place: str, make: Callable[..., T], *given: Any) -> T:
     """What a function makes of something at a place in a file.
 
     Raises:
-        FileFormatError: it raises anything; that is a fault of the file.
+        FileFormatError: the function raised anything but MemoryError: that is a fault of the file.
     """
     try:
         return make(*given)
@@ -147,7 +147,7 @@ def at_place(place: str, make: Callable[..., T], *given: Any) -> T:
 
 
 class _Reader:
-    """Makes nodes of data; what is wrong with them is said with its place."""
+    """Makes nodes of data; its errors name the place of what is wrong."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], typed: bool):
         self.arrays, self.typed = arrays, typed
@@ -189,7 +189,7 @@ class _Reader:
         return node
 
     def _check_types(self, node: Node, row: Any) -> None:
-        """That a node is what the file says, and that it may be so large."""
+        """Refuse a node that isn't what the file says, or is too large."""
         types = _types_of(node)
         for type in types:
             expect(

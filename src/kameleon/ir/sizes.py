@@ -39,7 +39,7 @@ class Sizes:
         return self.representative(root)
 
     def of_scalar(self, size: int | Node) -> Root:
-        """What a size itself is: see `of`."""
+        """What a size given as a number or as a scalar node is: see `of`."""
         if isinstance(size, Node) and size.primitive.name == "size":
             return self.of(size.operands[0], size.attrs["axis"])
         return self.representative(size)
@@ -49,7 +49,7 @@ class Sizes:
         return self._found.get((node, axis)) if dim is None else dim
 
     def representative(self, root: Root) -> Root:
-        """The one that stands for all sizes that were stated to be equal to `root`."""
+        """The root that stands for all sizes that were stated to be equal to `root`."""
         while root in self._same:
             root = self._same[root]
         return root

@@ -21,9 +21,9 @@ KINDS = {"b": "bool", "u": "unsigned", "i": "signed", "f": "float"}
 
 
 class DType(str):
-    """The name of an element type, such as 'float32', with what one asks of it.
+    """The name of an element type, such as 'float32', with its properties.
 
-    A string, so that it compares, prints and serves wherever NumPy takes a dtype.
+    It's a string, so that it compares, prints and serves wherever NumPy takes a dtype.
 
     >>> DTYPES["float32"].is_float, DTYPES["float32"].itemsize, DTYPES["float32"] == "float32"
     (True, 4, True)
@@ -150,7 +150,7 @@ def promote(*dtypes: DType) -> DType:
     """
     if BFLOAT16 not in dtypes:
         return DTYPES[np.result_type(*map(np.dtype, dtypes)).name]
-    # As float16 is promoted, which holds as many bits; the two meet in float32.
+    # bfloat16 is promoted as float16 is, which has as many bits; the two together give float32.
     others = [d for d in dtypes if d is not BFLOAT16]
     if FLOAT16 in others:
         return promote(FLOAT32, *others)

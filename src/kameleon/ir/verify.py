@@ -1,4 +1,4 @@
-"""Checking that a graph keeps the rules that everything else relies on."""
+"""Verifying that a graph keeps the invariants that everything else relies on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of choices: which ones arithmetic does without a branch."""
+"""Which choices (nodes of `select`) arithmetic can make without a branch."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .division import is_guarded
 
 # Integers of the size of floats.
 BITS = {FLOAT32: INT32, FLOAT64: INT64}
-# Of fewer elements it isn't worth three more nodes.
+# For fewer elements, leaving out the branch isn't worth three more nodes.
 LARGE = 1024
 
 
 def needs_no_branch(node: Node) -> bool:
-    """Whether a choice, of many elements, is between integers of 8 bits or a float and 0. (What
-    guards a divisor stays: it's known by its form.)
+    """Whether a choice, of many elements, is between integers of 8 bits or a float and 0. (A choice
+    that guards a divisor stays, for `is_guarded` knows it by its form.)
     """
     _, a, b = node.operands
     if node.type.is_static and np.prod(np.array(node.shape)) < LARGE:
@@ -28,6 +28,6 @@ def needs_no_branch(node: Node) -> bool:
 
 
 def is_zero(x: Node) -> bool:
-    """Whether all bits are 0 for sure, also that of the sign."""
+    """Whether all bits are 0 for sure, the sign bit among them."""
     known = known_array(x)
     return known is not None and known.size == 1 and not any(known.tobytes())

@@ -55,7 +55,7 @@ def loosened(a: TensorType, b: TensorType, what: str) -> TensorType:
 
 
 def check_body(what: str, body: Graph, given: Sequence[TensorType]) -> None:
-    """That the parameters of a body are what it's given."""
+    """Check that the parameters of a body have the types that it's given."""
     if len(body.inputs) != len(given):
         raise GraphError(f"{what}: a body of {len(body.inputs)} inputs is given {len(given)}")
     for x, type in zip(body.inputs, given, strict=True):

@@ -31,7 +31,7 @@ from .windows import (
 
 
 def _check_kernel(what: str, x: Node, k: Node, window: Window) -> None:
-    """That a kernel is (*window, …, …), and of the dtype of `x`."""
+    """Check that a kernel is (*window, …, …), and of the dtype of `x`."""
     if x.dtype != k.dtype:
         raise DTypeError(f"{what}: dtypes {x.dtype} and {k.dtype} differ; K.cast one")
     if len(k.shape) != window.rank + 2:
@@ -40,7 +40,7 @@ def _check_kernel(what: str, x: Node, k: Node, window: Window) -> None:
 
 
 def _check_adjoint(what: str, x: Node, g: Node, window: Window) -> None:
-    """That a cotangent is what a convolution of `x` has."""
+    """Check that a cotangent `g` has the dtype and the places of a convolution of `x`."""
     check_space(what, x, window)
     if x.dtype != g.dtype:
         raise DTypeError(f"{what}: dtypes {x.dtype} and {g.dtype} differ; K.cast one")
@@ -149,7 +149,7 @@ def _infer_depthwise(x: Node, k: Node, *, window: Window) -> TensorType:
 
 
 def _repeated(x: Node, multiplier: Size) -> Node:
-    """Each channel so many times in a row."""
+    """Each channel `multiplier` times in a row."""
     if multiplier == 1:
         return x
     dims = dims_of(x)
@@ -158,7 +158,7 @@ def _repeated(x: Node, multiplier: Size) -> Node:
 
 
 def _weighted(parts: Iterable[Node], k: Node, window: Window) -> Iterator[Node]:
-    """What each cell of a window sees, times the kernel's weights for it."""
+    """What each cell of a window sees, times the kernel's weights for that cell."""
     depth = sizes_product([size_of(k, -2), size_of(k, -1)])
     rows = reshape(k, [window.cells, depth])
     for i, part in enumerate(parts):
@@ -171,7 +171,7 @@ def _expand_depthwise(x: Node, k: Node, window: Window) -> Node:
 
 
 def _check_depth(what: str, depth: Dim, channels: Dim, multiplier: Dim) -> None:
-    """That each of the channels has as many results."""
+    """Check that each of the channels has `multiplier` results."""
     known = depth is not None and channels is not None and multiplier is not None
     if known and depth != channels * multiplier:  # type: ignore[operator]
         raise ShapeError(f"{what}: {depth} channels aren't {channels} times {multiplier}")

@@ -1,6 +1,6 @@
 """Connectionist temporal classification: decoding, and the cost as a scan over time.
 
-The shape of what is decoded depends on values, so an engine runs it on the host.
+The shapes of decoded paths depend on values, so engines decode on the host.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ ctc_beam_search = Primitive(
 
 # The cost ----------------------------------------------------------------------------------
 
-# Stands for log 0: finite, so that differences are, and no sum of real logarithms comes near.
+# Stands for log 0. It's finite, so that differences are finite, too; no sum of real logarithms
+# comes near it.
 DEAD = -1e30
 
 
@@ -150,8 +151,8 @@ def _scores(log_probs: Node, states: Node) -> Node:
 def _body(skips: Node, scores: Node, running: Node) -> Graph:
     """One step of the forward recursion, for all samples and states.
 
-    The largest state is kept at 0 and what that takes away is summed up beside, so that long
-    inputs lose no precision.
+    The largest state is kept at 0; what is subtracted for that is summed up in `level`, so that
+    long inputs lose no precision.
     """
     skip, alpha = input_node(skips.type), input_node(skips.type)
     level = input_node(TensorType(skips.shape[:1], skips.dtype))
@@ -179,7 +180,7 @@ def _log_sum(terms: Sequence[Node]) -> Node:
 
 
 def _total(alpha: Node, level: Node, label_length: Node) -> Node:
-    """Minus the log probability of the last two states of each sample; `inf` where it's 0."""
+    """Minus the log of the probability of each sample's last two states; `inf` where that is 0."""
     samples = size_of(alpha, 0)
     last = reshape(scaled(label_length, 2), [samples, 1])
     before = maximum(sub(last, full_like(last, 1)), full_like(last, 0))

@@ -1,4 +1,4 @@
-"""What is known of divisors of integers: by some a division fails, or ends the process."""
+"""Divisors of integers that make a division fail or even end the process, and guards of these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .filling import full_like
 
 
 def harmful(b: Node) -> Node:
-    """Where an integer is 0, or -1: the least number divided by that has no place."""
+    """Where an integer divisor is 0; or -1, for the least integer divided by -1 overflows."""
     found = eq(b, full_like(b, 0))
     return logical_or(found, eq(b, full_like(b, -1))) if b.dtype.kind == "signed" else found
 

@@ -59,7 +59,7 @@ def elementwise(
     title: str | None = None,
     operands: int = 1,
 ) -> Primitive:
-    """Declare a primitive over so many operands of equal type."""
+    """Declare a primitive over a number of operands of equal type."""
     infer = _same_type(name, allowed, result, operands)
     return Primitive(name, infer, doc, expand, title, elementwise=True)
 
@@ -172,8 +172,9 @@ _cast = Primitive(
 )
 
 
-# Integers that floats become by way of others, which then wrap around: processors have no
-# instruction for them, and libraries do with what doesn't fit as they like.
+# By dtype: the wider integers by way of which floats become integers of this dtype, so that they
+# wrap around. Processors have no instructions for these casts, and libraries differ in what they
+# make of numbers that don't fit.
 BY_WAY_OF = {**dict.fromkeys(("int8", "uint8", "int16", "uint16"), INT32), "uint32": INT64}
 
 

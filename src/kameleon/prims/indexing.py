@@ -1,4 +1,4 @@
-"""Primitives that pick or place elements by index, and those that order them."""
+"""Primitives that pick or place elements by index, and primitives that order elements."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def take_along(x: Node, index: Node, axis: int) -> Node:
 
 
 def _flat_index(index: Node, axis: int, size: Size) -> Node:
-    """Where the elements lie in the row-major order of a tensor with `size` along `axis`."""
+    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`."""
     dims = dims_of(index)
     full = [size if i == axis else d for i, d in enumerate(dims)]
     flat = full_like(cast(index, INT64), 0)
@@ -153,7 +153,7 @@ _one_hot = Primitive(
 
 
 def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
-    """1 at each index along a new last axis, else 0; nothing where it's out of range."""
+    """1 at each index along a new last axis, else 0; nothing but 0 for indices out of range."""
     _check_index("one_hot", index)
     if index.dtype.itemsize < INT32.itemsize:
         index = cast(index, INT32)

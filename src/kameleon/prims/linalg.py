@@ -74,8 +74,8 @@ def is_of_matrices(node: Node) -> bool:
 
 
 def lie_transposed(node: Node) -> tuple[bool, bool]:
-    """Which operands of a product of matrices are to be transposed: (free, over) times
-    (over, free) is the product as it lies.
+    """Which operands of a product of matrices are to be transposed: a product of (free, over) and
+    (over, free) needs no transposition.
     """
     (left,), (right,) = node.attrs["over"]
     lead = len(node.attrs["batch"][0])

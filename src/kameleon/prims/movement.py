@@ -104,7 +104,7 @@ def broadcast_to(x: Node, dims: Sequence[Size]) -> Node:
 def kept_axes(node: Node) -> Iterator[tuple[int, int, Size]]:
     """The axes that a broadcast keeps: of its operand, of itself, and the size asked for.
 
-    An operand's axis of unknown size is among them: it's taken as equal to what is asked for.
+    An operand's axis of unknown size is among them: its size is taken as equal to that asked for.
     """
     x, *sizes = node.operands
     asked = iter(sizes)
@@ -116,14 +116,14 @@ def kept_axes(node: Node) -> Iterator[tuple[int, int, Size]]:
 
 
 def keeps_shape(node: Node) -> bool:
-    """Whether a broadcast doesn't stretch its operand: it only says that sizes are equal."""
+    """Whether a broadcast stretches nothing, and only says that sizes are equal."""
     return len(list(kept_axes(node))) == len(node.shape)
 
 
 def broadcast_like(x: Node, shape: Shape, others: Sequence[Node]) -> Node:
     """`x` stretched to `shape`, whose unknown sizes are those of `others` (aligned right).
 
-    An axis of `x` whose size is unknown is never stretched: it's taken as equal.
+    An axis of `x` whose size is unknown is never stretched: that size is taken as equal.
     """
     if x.shape == shape:
         return x
@@ -233,7 +233,7 @@ def slice_(x: Node, windows: Sequence[Cut]) -> Node:
 
 
 def _plain(window: Cut, dim: Dim) -> Cut:
-    """The same window, written one way where the size is known."""
+    """The same window, in one normal form where the size of the axis is known."""
     if dim is None:
         start, stop, step = window
         return (start or None, stop, step)
@@ -251,7 +251,7 @@ def slice_axis(x: Node, axis: int, start: int | None, stop: int | None, step: in
 
 
 def plain_cut(x: Node) -> tuple[Node, int] | None:
-    """For a plain slice along one axis: what is cut, and where."""
+    """For a plain slice along one axis: the tensor that is cut, and the axis."""
     if x.primitive.name != "slice":
         return None
     axes = [i for i, w in enumerate(x.attrs["windows"]) if w != WHOLE]

@@ -42,7 +42,7 @@ def _infer_max_pool(x: Node, *, window: Window) -> tuple[TensorType, TensorType]
 
 
 def _cell_dtype(window: Window) -> DType:
-    """What holds the number of any cell; it's read once for each element, so it's small."""
+    """The dtype of cells' numbers: small, for one number is read for each element."""
     return INT8 if window.cells <= 127 else INT32
 
 
@@ -53,7 +53,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
     hits = [eq(cell, top) for cell in cells]
     if x.dtype.is_float:  # a window with a NaN has no other hits
         hits = [logical_or(hit, is_nan(cell)) for hit, cell in zip(hits, cells, strict=True)]
-    # Without margins each window has a hit: it's in the last cell where it's in no other one.
+    # Without margins each window has a hit: in the last cell, if in no other one.
     start = looked_at = window.cells - 1
     if any(map(any, window.padding)):
         hits = [logical_and(hit, y) for hit, y in zip(hits, _inside(x, top, window), strict=True)]
@@ -65,7 +65,7 @@ def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
 
 
 def _inside(x: Node, pooled: Node, window: Window) -> Iterator[Node]:
-    """For each cell, at which places of what is pooled it isn't padding."""
+    """For each cell of the window, at which places this cell isn't in the padding."""
     ones = broadcast_to(constant(True), [1, *dims_of(x)[1:-1], 1])
     for seen in corners(ones, window, False):
         yield broadcast_to(seen, dims_of(pooled))
@@ -99,7 +99,7 @@ def _expand_unpool(g: Node, index: Node, *sizes: Node, space: Shape, window: Win
 
 
 def _check_chosen(pooled: Node | TensorType, index: Node) -> None:
-    """That an index has a cell for each element of what was pooled."""
+    """Check that an index has a cell for each element of what was pooled."""
     if not index.dtype.is_integer:
         raise DTypeError(f"cells of windows are numbered by integers, not {index.dtype}")
     join_shapes(pooled.shape, index.shape, "cells of windows")

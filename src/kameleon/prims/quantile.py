@@ -58,7 +58,7 @@ TAIL_32 = (
     1.2917023,
     2.6287167,
 )
-# float64, w < 6.25: in w - 3.125; the three of float64 give P / sqrt(2)
+# float64, w < 6.25: in w - 3.125; the three tables of float64 give P / sqrt(2)
 CENTRE_64 = (
     -3.64441206401782e-21,
     -1.6850591381820166e-19,

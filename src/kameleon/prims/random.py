@@ -17,9 +17,9 @@ an operand that the runtime feeds. What a draw is, exactly:
 - integers below `span`: ((high >> 1) * 2**32 + low) mod span, of the same pairs of words.
 - an event of probability p: word < round(p * 2**32).
 
-Integers and comparisons are the same bits on every engine, and so are uniforms; normals differ
-by what the engines' logarithms do. Source of the cipher: Salmon, Moraes, Dror, Shaw, "Parallel
-random numbers: as easy as 1, 2, 3", SC 2011.
+Integers, events and uniforms have the same bits on every engine; normals differ as far as the
+engines' logarithms do. Source of the cipher: Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
+as easy as 1, 2, 3", SC 2011.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 ROUNDS = 20
 
-# How many bits of a word a uniform float holds, but float64, which takes two words.
+# By dtype: how many bits of a word a uniform float holds (float64 takes two words).
 SIGNIFICANT = {"float32": 24, "float16": 11, "bfloat16": 8}
 
 ERF_ROOT_TWO = 0.9544997361036416  # erf(sqrt(2)): the probability of [-2, 2]
@@ -172,7 +172,7 @@ def _two_words(key: Node, dims: Sequence[Size]) -> tuple[Node, Node]:
 def centered(key: Node, dims: Sequence[Size], dtype: DType) -> Node:
     """Floats in the open interval (-1, 1), symmetric about 0: odd multiples of one step.
 
-    For float32 and float64; float16 is too coarse for the tails of what is made of them.
+    For float32 and float64; float16 is too coarse for the tails of the normals made of these.
     """
     u = uniform(key, dims, dtype)
     step = 2.0**-53 if dtype == FLOAT64 else 2.0**-24

@@ -67,7 +67,7 @@ def count_of(x: Node, axes: Axes, dtype: DType) -> Node:
 
 
 def _by_prefixes(x: Node, axes: Axes) -> Node:
-    """The products of all before times the products of all behind: exact where x has zeros."""
+    """For each element, the product of all before it times the product of all behind it."""
     if len(axes) == 1:
         (axis,) = axes
         behind = reverse(_product_before(reverse(x, axes=axes), axis), axes=axes)
@@ -177,9 +177,9 @@ def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
 
 
 def _by_steps(a: Node, b: Node, axis: int) -> Node:
-    """A scan; the first factor, which may be infinite, is a factor of nothing."""
+    """A scan, where 0 stands for a[0]: that multiplies nothing, and may be infinite."""
     a, b = move_axis(a, axis, 0), move_axis(b, axis, 0)
-    nothing = full_like(slice_axis(a, 0, None, 1), 0)  # none, of no steps
+    nothing = full_like(slice_axis(a, 0, None, 1), 0)  # has no rows where there are no steps
     factors = concatenate([nothing, slice_axis(a, 0, 1, None)], 0)
     state = TensorType(b.shape[1:], b.dtype)
     y, factor, term = inputs = [input_node(state) for _ in range(3)]

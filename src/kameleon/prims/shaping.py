@@ -32,8 +32,8 @@ FIRST_SIZE = {
 def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
     """The operands whose values decide the shape of something in `node` or in its bodies.
 
-    Unless `outer`, the node is inside of a body: its conditions depend on steps, so what they
-    choose must have one shape.
+    Unless `outer`, the node is inside of a body: a condition there may change from step to step, so
+    both of its branches must give the same shapes.
     """
     first = FIRST_SIZE.get(node.primitive.name)
     if first is not None:
@@ -41,7 +41,7 @@ def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
     graphs = bodies(node)
     if not graphs:
         return ()
-    # A condition's bodies take what follows the condition; others take all operands.
+    # The bodies of `cond` take the operands behind the condition; other bodies take all operands.
     chooses = node.primitive.name == "cond"
     given = node.operands[1:] if chooses else node.operands
     needed = {i for body in graphs for i in shape_inputs(body, outer=False)}
@@ -56,7 +56,7 @@ def _shapes_may_differ(then: Graph, otherwise: Graph) -> bool:
 
 
 def _shapes(branch: Graph) -> Iterator[list[Any]]:
-    """For each output its sizes: ints, or which input's (number, axis) they are, or None."""
+    """For each output its sizes: an int, the (number, axis) of an input of this size, or None."""
     sizes = Sizes(size_origin)
     place = {x: i for i, x in enumerate(branch.inputs)}
 
@@ -73,7 +73,7 @@ _found: WeakKeyDictionary[Graph, dict[bool, tuple[int, ...]]] = WeakKeyDictionar
 
 
 def shape_inputs(graph: Graph, outer: bool = True) -> tuple[int, ...]:
-    """The numbers of those inputs whose values decide shapes in the graph."""
+    """The positions of those inputs whose values decide shapes in the graph."""
     known = _found.setdefault(graph, {})
     found = known.get(outer)
     if found is None:
@@ -93,7 +93,7 @@ def shape_nodes(graph: Graph, outer: bool = True) -> set[Node]:
 
 
 def _behind_item(item: Node) -> Sequence[Node]:
-    """The operands of a loop that decide one of its results, which each step gives alike."""
+    """The operands of a loop that decide one of its results, which is the same for each step."""
     node, index = item.operands[0], item.attrs["index"]
     body = node.attrs.get("body")
     if body is None:
@@ -155,7 +155,7 @@ def unchanging(node: Node, body: Graph, known: Collection[Node]) -> list[Node]:
     Args:
         node: a loop or a condition.
         body: one of its bodies.
-        known: nodes around it that follow from sizes.
+        known: nodes around `node` that follow from sizes.
     """
     count = node.attrs.get("consts", len(body.inputs))
     found = list(body.inputs[:count])
@@ -166,7 +166,7 @@ def unchanging(node: Node, body: Graph, known: Collection[Node]) -> list[Node]:
 
 
 def _is_steady(item: Node, known: Collection[Node]) -> bool:
-    """Whether a scan stacks one number, that follows from sizes, in each step."""
+    """Whether a scan stacks the same number, which follows from sizes, in each step."""
     node, index = item.operands[0], item.attrs["index"]
     if node.primitive.name != "scan" or index < node.attrs["carry"]:
         return False

@@ -1,8 +1,8 @@
 """Sizes of axes: known ones are ints, unknown ones scalar nodes read as early as possible.
 
-A *dim* is an int or an integer scalar node; `dims_of` gives them, and functions that take a
-shape take a sequence of them. In a node, a shape attribute has None for each unknown size, and
-these follow as operands, in order (`split`).
+A `Size` is an int or an integer scalar node; `dims_of` gives those of all axes, and functions that
+build nodes take a shape as a sequence of sizes. In a node, a shape attribute has None for each
+unknown size, and the unknown sizes follow as operands, in order (`split`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from .elementwise import add, cast, constant, floor_div, mul, sub
 
 T = TypeVar("T")
 Size = int | Node
-# Of a node and an axis: the size operand that its size comes from, or an operand's axis.
+# Given a node and an axis: the size operand that the axis has its size from, or an operand and the
+# axis of it that has the same size.
 Origin = Callable[[Node, int], Node | tuple[Node, int] | None]
-# Origins of sizes are looked up, not followed, behind so many steps.
+# After this many steps, the origin of a size is looked up instead of followed further.
 NEAR = 16
 
 
@@ -34,7 +35,7 @@ _size = Primitive("size", _infer_size, "the size of `axis`, an int32 scalar", ti
 def size_of(x: Node, axis: int) -> Size:
     """The size of an axis: an int where it is known, else a node.
 
-    It's read as early in the graph as possible, so that sizes don't keep values alive.
+    A size is read as early in the graph as possible, so that sizes don't keep values alive.
     """
     x, axis = _earliest(x, axis % len(x.shape))
     dim = x.shape[axis]
@@ -55,8 +56,8 @@ def are_one_size(a: Size, b: Size) -> bool:
 def _earliest(x: Node, axis: int) -> tuple[Node, int]:
     """Where a chain of tensors that have one size in common begins.
 
-    Along chains longer than `NEAR` some tensors remember it, so that they aren't followed again
-    and again.
+    Along chains longer than `NEAR`, some tensors remember the beginning, so that chains aren't
+    followed again and again.
     """
     steps, marks = 0, []
     while x.shape[axis] is None:
@@ -88,7 +89,7 @@ def _elementwise_origin(x: Node, axis: int) -> tuple[Node, int]:
 
 
 def _shaped_origin(x: Node, axis: int) -> Node | tuple[Node, int] | None:
-    """The size operand that stands for the axis; a broadcast's may be its operand's own."""
+    """The size operand that stands for the axis; for a broadcast, perhaps its operand's axis."""
     shape = x.attrs["shape"]
     if shape[axis] is None:
         return x.operands[len(x.operands) - sum(d is None for d in shape[axis:])]
@@ -161,7 +162,7 @@ def _kernel_origin(x: Node, axis: int) -> tuple[Node, int] | None:
 
 
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
-    """Of pooling: the samples. Of a scan: a state has the initial one's sizes; an output is
+    """Of pooling: the samples. Of a scan: a state has the sizes of its initial value; an output is
     followed through the body."""
     scan, index = x.operands[0], x.attrs["index"]
     if scan.primitive.name == "max_pool":
@@ -278,7 +279,7 @@ def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
 
 
 def merged(shape: Shape, sizes: Iterable[T]) -> list[int | T]:
-    """The dims that were `split`: a shape whose unknown sizes are those, in order."""
+    """The sizes that were `split`: those of a shape, with `sizes` for its Nones, in order."""
     rest = iter(sizes)
     return [next(rest) if d is None else d for d in shape]
 
@@ -289,7 +290,7 @@ def as_node(size: Size) -> Node:
 
 
 def plus(size: Size, number: int) -> Size:
-    """A size and a number more."""
+    """A size plus a number."""
 
     if isinstance(size, int):
         return size + number
@@ -297,7 +298,7 @@ def plus(size: Size, number: int) -> Size:
 
 
 def less(size: Size, other: Size) -> Size:
-    """A size without another one."""
+    """A size less another one."""
     if isinstance(size, int) and isinstance(other, int):
         return size - other
     return sub(as_node(size), as_node(other))

@@ -78,12 +78,12 @@ def _row_op(name: str, doc: str, expand: Callable[..., Any], title: str) -> Prim
     return Primitive(name, infer, doc, expand, title)
 
 
-# The largest of n probabilities is 1 / n at least: this is less, and no dtype takes it for 0.
+# The largest of n probabilities is 1 / n at least: this number is less, and isn't 0 in any dtype.
 LEAST_TOP = 2.0**-24
 
 
 def _largest(x: Node, axis: int, least: float = -math.inf) -> Node:
-    """max(x) along an axis, whose elements are `least` at least; of no elements it's that."""
+    """max(x) along an axis, for elements that are `least` at least; `least` if there are none."""
     if not x.shape[axis]:
         x = pad(x, [(0, int(i == axis)) for i in range(len(x.shape))], least)
     return reduce_max(x, (axis,))
@@ -112,8 +112,8 @@ log_softmax = _row_op(
 
 # Crossentropies of p = softmax(x) --------------------------------------------------------------
 #
-# Both take x and p: p alone loses what underflows, and with p at hand the rest is cheap, since
-# log(sum(exp(x - max x))) is -log(max p). The gradient reuses p, as do predictions.
+# Both crossentropies take x and p: p alone loses what underflows, and with p at hand the rest is
+# cheap, since log(sum(exp(x - max x))) is -log(max p). The gradient reuses p, as do predictions.
 
 
 def _infer_crossentropy(x: Node, p: Node, t: Node, *, axis: int) -> TensorType:
@@ -151,7 +151,7 @@ def _infer_minus_one_hot(p: Node, labels: Node, *, axis: int) -> TensorType:
 
 
 def _check_labels(shape: Shape, labels: Node, axis: int) -> Shape:
-    """That there's a label for each line along the axis; gives the sizes of the others."""
+    """Check that there's a label for each line along the axis; gives the sizes of other axes."""
     if not labels.dtype.is_integer:
         raise DTypeError(f"labels must be integers, not {labels.dtype}; K.cast them")
     return join_shapes(shape[:axis] + shape[axis + 1 :], labels.shape, "crossentropy")

@@ -2,7 +2,7 @@
 
 `Window` says how a window moves; paddings are resolved to (low, high) numbers. A convolution
 is a contraction with patches, and `fold` is the adjoint of `patches`: all gradients of
-convolutions and pooling follow from those two.
+convolutions and pooling follow from these two primitives.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ RECORDS["Window"] = Window
 
 
 def is_dilated(window: Window) -> bool:
-    """Whether there's something between the window's cells."""
+    """Whether there are gaps between the window's cells."""
     return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
 
 
-# What moves a window over its first operand.
+# Primitives that move a window over their first operand.
 OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
 
 
@@ -120,9 +120,9 @@ def framed(x: Node, margins: Sequence[tuple[int, int]], value: float = 0) -> Nod
 
 
 def corners(x: Node, window: Window, margin: float = 0) -> list[Node]:
-    """For each cell of the window, in row-major order, what it sees at every place.
+    """For each cell of the window, in row-major order, what the cell sees at every place.
 
-    `margin` is what it sees outside of `x`.
+    `margin` is what cells see outside of `x`.
     """
     padded = framed(x, window.padding, margin)
     return [slice_(padded, seen_by(cell, window)) for cell in np.ndindex(*window.sizes)]
@@ -142,7 +142,7 @@ def put_back(parts: Iterable[Node], batch: Size, space: Sequence[Size], window: 
 
 
 def lies_side_by_side(window: Window) -> bool:
-    """Whether no element is in two windows, or between them."""
+    """Whether no element is in two windows, or between two windows."""
     return (
         window.sizes == window.strides
         and set(window.dilation) == {1}
@@ -153,7 +153,7 @@ def lies_side_by_side(window: Window) -> bool:
 def _side_by_side(
     parts: Sequence[Node], batch: Size, space: Sequence[Size], window: Window
 ) -> Node:
-    """`put_back`, where nothing has to be added up: parts stand beside each other."""
+    """`put_back`, where nothing has to be added up: parts lie side by side."""
     cells = [_as_grid(part) for part in parts]
     for axis in reversed(range(window.rank)):
         size = window.sizes[axis]
@@ -169,8 +169,8 @@ def _as_grid(x: Node) -> Node:
 
 
 def has_grid(window: Window) -> bool:
-    """Whether windows lie side by side, in so few axes that libraries stretch tensors with an axis
-    more for each of them (TensorFlow: none of eight axes).
+    """Whether windows lie side by side, along so few axes that libraries broadcast tensors with one
+    more axis for each of these (TensorFlow broadcasts none to eight axes).
     """
     return window.rank < 3 and lies_side_by_side(window)
 
@@ -198,7 +198,7 @@ def out_of_grid(grid: Node, space: Sequence[Size], window: Window) -> Node:
 
 
 def check_places(what: str, places: Node, space: Shape, window: Window) -> None:
-    """That a tensor (batch, *places, channels) is what a window makes of a space."""
+    """Check that a tensor (batch, *places, channels) is what a window makes of a space."""
     check_space(what, places, window)
     join_shapes(window.outputs(space), space_of(places), f"{what}: places of the window")
 

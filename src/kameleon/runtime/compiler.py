@@ -16,7 +16,7 @@ from .engines import embedded
 from .stages import build, prepared
 from .workspace import keep, workspace
 
-# As many compiled graphs are kept for reuse; the oldest is forgotten first.
+# At most this many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
 # Graphs of more nodes are compiled with garbage collection paused.
 LARGE = 2000
@@ -34,16 +34,16 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
 
 
 def compiled_anew(graph: Graph, engine: Engine) -> Executable:
-    """The graph's code, not shared with any other: its nodes are those of the graph.
+    """The graph's code, shared with no other graph: errors name this graph's own nodes.
 
-    No garbage is collected while a large graph is rebuilt: nothing of it is garbage yet.
+    No garbage is collected while a large graph is rebuilt: nothing of the graph is garbage yet.
     """
     if len(graph.nodes) <= LARGE or not gc.isenabled():
         return _made(graph, engine)
     try:
         gc.disable()
         return _made(graph, engine)
-    finally:  # no signal is looked for before this is called
+    finally:  # no signal handler runs between here and the call
         gc.enable()
 
 
@@ -53,11 +53,11 @@ def _made(graph: Graph, engine: Engine) -> Executable:
 
 
 def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
-    """The graph in what the engine does.
+    """The graph in primitives and dtypes that the engine has.
 
     Args:
         graph: any closed graph.
-        engine: for which it shall be; it needn't be one that runs graphs.
+        engine: the engine that it's for, which needn't be able to run graphs.
         keep: names of annotations that shall stay, which only gradients read.
 
     Raises:
@@ -67,9 +67,9 @@ def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
 
 
 def _fold(node: Node) -> Any:
-    """The value of a node over constants; None where it can't be had before the program runs.
+    """The value of a node over constants; None where it can't be computed before the program runs.
 
-    Code for the operation is kept: the same few are folded again and again.
+    Code for the operation is kept: the same few operations are folded again and again.
     """
     if node.primitive is CONSTANT or node.primitive.name not in embedded().rules:
         return None
@@ -86,7 +86,7 @@ def _fold(node: Node) -> Any:
         return found([n.attrs["value"].array for n in node.operands])[0]
     except FOREIGN:
         raise
-    except Exception:  # it fails at run time, too, and is reported there
+    except Exception:  # the node fails at run time, too, and is reported there
         return None
 
 
@@ -101,7 +101,7 @@ def run(
         executable: the code.
         arguments: the values of the graph's inputs.
         replay: runs the caller's own graph where every node is known; it's called after a
-            failure, to learn which node it was.
+            failure, to learn which node has failed.
 
     Raises:
         EvaluationError: a node can't be computed.
@@ -118,7 +118,7 @@ def explain(
 ) -> NoReturn:
     """Raise what is known about a failure: the node, and the line that made it.
 
-    What doesn't come from computing a node is raised as it is.
+    An error that doesn't come from computing a node is raised as it is.
     """
     if isinstance(error, FOREIGN):
         raise error

@@ -1,7 +1,7 @@
 """Arrays and texts as one run of bytes: the format safetensors, with a checksum over all of it.
 
-Eight bytes say how long the header is; it's JSON, and tells of every array its dtype, its shape
-and where its bytes lie behind the header. Texts are the header's `__metadata__`.
+The first eight bytes say how long the header is. The header is JSON, and gives for every array the
+dtype, the shape and where its bytes lie behind the header. Texts are the header's `__metadata__`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _little(array: Array) -> Array:
 
 
 def checksum(arrays: Mapping[str, Array], texts: Mapping[str, str]) -> str:
-    """SHA-256 of all that a file says, however it's laid out there."""
+    """SHA-256 of all arrays and texts, however a file lays them out."""
     digest = hashlib.sha256()
 
     def add(part: bytes) -> None:
@@ -84,7 +84,7 @@ def checksum(arrays: Mapping[str, Array], texts: Mapping[str, str]) -> str:
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Array], dict[str, str]]:
-    """Arrays (read-only) and texts, among which is the checksum, if there was one.
+    """Arrays (read-only) and texts; the checksum, if there is one, is among the texts.
 
     Raises:
         FileFormatError: the bytes aren't what `packed` gives, or the checksum says that they
@@ -143,7 +143,7 @@ def _array(told: Any, body: memoryview, begin: int) -> tuple[Array, int]:
 
 
 def _read(data: memoryview, dtype: DType, shape: Iterable[int]) -> Array:
-    as_dtype(dtype.name)  # bfloat16 needs a package
+    as_dtype(dtype.name)  # raises where the package is missing that bfloat16 needs
     kind = np.dtype(dtype.name)
     if dtype.is_bool:
         expect(not (np.frombuffer(data, np.uint8) > 1).any(), "a bool is neither 0 nor 1")

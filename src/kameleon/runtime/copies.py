@@ -1,8 +1,8 @@
-"""Copies of tensors: own variables and random streams with the values of this moment.
+"""Copies of tensors, with variables and random streams of their own that start as they are now.
 
-A tensor without state is a formula and serves as its own copy. What computes with variables or
-draws from streams is built anew over their copies; within one `copy.deepcopy` all that share a
-variable share its copy. Placeholders stay: a copy is fed as the original is.
+A tensor without state is a formula and serves as its own copy. A node that depends on variables or
+random streams is built anew over the copies of these; within one `copy.deepcopy` all nodes that
+share a variable share its copy. Placeholders stay: a copy is fed as the original is.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..ir.node import ITEM, NO_ATTRS, Effect, Node, Print, Update, Variable
 from .state import Cell, draws, numpy_values
 
 Memo = dict[int, Any]  # of `copy.deepcopy`: by id of an original its copy
-# Marks of a node that belong to it alone: where sizes come from, and the state of a stream.
+# Marks of a node that its copy doesn't get: where sizes come from, and the state of a stream.
 OWN_MARKS = ("earliest", "draws")
 
 
 def copies(nodes: Iterable[Node], memo: Memo) -> list[Node]:
-    """The copies of nodes; `memo` knows those that were made before, and learns the new ones."""
+    """The copies of nodes; `memo` holds all copies made before, and gets the new ones."""
     wanted = list(nodes)
     order = [n for n in _reached(wanted) if id(n) not in memo]
     _copy_variables([n for n in order if isinstance(n, Variable)], memo)
     rewriting(_rebuild, order, memo)
-    memo.setdefault(id(memo), []).append(wanted)  # what ids stand for lives as long as the memo
+    memo.setdefault(id(memo), []).append(wanted)  # originals live on, so that ids stay theirs
     return [memo[id(n)] for n in wanted]
 
 
@@ -40,7 +40,7 @@ def _rebuild(order: list[Node], memo: Memo) -> None:
 
 
 def _reached(nodes: Iterable[Node]) -> list[Node]:
-    """All that nodes need, those too that they carry as effects, in the order they were made."""
+    """All nodes that these need or carry as effects, in the order in which they were made."""
     seen: set[Node] = set()
     stack = list(nodes)
     while stack:
@@ -57,7 +57,7 @@ def _reached(nodes: Iterable[Node]) -> list[Node]:
 
 
 def _copy_variables(variables: list[Variable], memo: Memo) -> None:
-    """Own variables, all with the values of one moment."""
+    """Put copies of variables into `memo`, all with the values of one moment."""
     for variable, value in zip(variables, numpy_values(variables), strict=True):
         name = unique_name(variable.name[:-2])
         made = Variable(variable.primitive, (), NO_ATTRS, variable.type, name)
@@ -67,7 +67,7 @@ def _copy_variables(variables: list[Variable], memo: Memo) -> None:
 
 
 def _rebuilt(node: Node, memo: Memo) -> Node:
-    """A node over the copies of what it needs; itself, where nothing of that has changed."""
+    """A node over the copies of what it needs; the same node, where all of that is its own copy."""
     if node.primitive is SOURCE:
         made = Node(SOURCE, (), node.attrs, node.type)
         made.__dict__["draws"] = Cell(draws(node).value)
@@ -100,12 +100,12 @@ def _copied_effect(effect: Effect, memo: Memo) -> Effect:
 
 
 def _mark(made: Node, node: Node) -> None:
-    """Give a copy the marks that others have put on the original."""
+    """Give a copy the marks that other code has put on the original."""
     made.__dict__.update({k: v for k, v in vars(node).items() if k not in OWN_MARKS})
 
 
 def copied_print(effect: Print, memo: Memo) -> Print:
-    """The copy of something that is shown."""
+    """The copy of a print."""
     copies([effect.value], memo)
     found: Any = _copied_effect(effect, memo)
     return found  # type: ignore[no-any-return]
@@ -119,6 +119,6 @@ def _copy(variable: Variable) -> Node:
     return copies([variable], {})[0]
 
 
-# As `copy` asks for them: a copy of a variable is as little the same state as that of an array.
+# What the module `copy` calls. Like a copy of an array, a copy of a variable has its own state.
 Node.__deepcopy__ = _deep_copy  # type: ignore[method-assign, assignment]
 Variable.__copy__ = _copy  # type: ignore[method-assign, assignment]

@@ -1,4 +1,4 @@
-"""Calls with nothing in them, which some engines don't make."""
+"""Calls with empty arguments, which some engines can't make: the embedded engine makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .engines import embedded
 
 
 def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
-    """The engine's code for a graph; calls that it doesn't make go the embedded engine's way."""
+    """The engine's code for a graph; calls that the engine can't make run on the embedded one."""
     if not engine.needs:
         return engine.compile(graph)
     safe, counted = populated(graph, engine.needs)
@@ -25,7 +25,7 @@ def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
 
 
 class Populated(Executable):
-    """An engine's code for calls that bring elements; the others run on the embedded engine."""
+    """An engine's code for calls that bring elements; other calls run on the embedded engine."""
 
     def __init__(self, code: Executable, graph: Graph, engine: Engine, counted: Counted):
         self._code, self._graph, self._engine, self._counted = code, graph, engine, counted

@@ -30,7 +30,7 @@ MODULES = {
     "torch": "kameleon.engines.torch.engine",
     "onnxruntime": "kameleon.engines.onnxruntime.engine",
 }
-# Engines in another setting: chosen by name, like them, and not listed beside them.
+# Engines in another setting: chosen by name like engines, and not listed among them.
 VARIANTS = {"torch.compile": ("torch", "kameleon.engines.torch.compiled")}
 # Other names of engines.
 ALIASES = {"pytensor": "theano", "pytorch": "torch"}
@@ -88,7 +88,7 @@ def load(name: str) -> Engine:
 
 @contextmanager
 def _generators_kept() -> Iterator[None]:
-    """What a library draws while it loads (JAX does) isn't missing from the program's numbers."""
+    """Keep the states of Python's and NumPy's generators: JAX draws from them while it loads."""
     of_python, of_numpy = random.getstate(), np.random.get_state(legacy=False)
     try:
         yield
@@ -118,7 +118,7 @@ def _imported(name: str) -> Engine:
 
 
 def _announced(entry: EntryPoint) -> Engine:
-    """The engine of another package; what is wrong with it is said in that package's name."""
+    """The engine of another package; errors name that package."""
     package = f" of {entry.dist.name}" if entry.dist else ""
     what = f"the entry point '{entry.name} = {entry.value}' ({GROUP}){package}"
     try:
@@ -142,7 +142,7 @@ def register(engine: Engine) -> None:
 
 
 def current() -> Engine:
-    """The engine that runs functions which name none."""
+    """The engine that runs functions which name no engine."""
     return _here.get() or (_chosen[0] if _chosen else embedded())
 
 

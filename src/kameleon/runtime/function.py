@@ -37,7 +37,7 @@ class Function:
     Attributes:
         inputs, outputs: the tensors.
         program: the closed graph with its updates.
-        constants: what has the same value in every call.
+        constants: the tensors that have the same value in every call.
         state: what calls read and replace.
     """
 
@@ -58,14 +58,14 @@ class Function:
             inputs: any tensors, in the order in which a call gives their values.
             outputs: the tensors to compute.
             updates: update objects, or pairs of a variable and its new value.
-            constants: tensors and the values that they have in every call. A value that is
-                exchanged for another one later counts from then on.
-            engine: what runs it; the engine in force at the first call, if None.
-            name: what errors call it.
+            constants: tensors and the values that they have in every call. If a value in this
+                table is exchanged later, the new value counts from then on.
+            engine: what runs the function; if None, whichever engine is in force at a call.
+            name: what errors call the function.
             prints: values to show at each call.
             as_numpy: a call gives NumPy arrays; else the engine's own.
-            once: it's made for one evaluation; the embedded engine runs it where the engine in
-                force takes long to compile.
+            once: the function is made for one evaluation; the embedded engine runs it where the
+                engine in force takes long to compile.
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
@@ -96,9 +96,10 @@ class Function:
         self._executables: dict[tuple[Engine, bool | None], Executable] = {}
         # What explains failures, by learning phase: see `_replay`.
         self._replays: dict[bool | None, Executable | None] = {}
-        # By the engine in force, for values that are NumPy arrays; gives None for others.
+        # By engine in force: the short way of a call whose values are NumPy arrays of the inputs'
+        # types; it gives None for other values.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
-        # Nothing but arrays goes in, nothing but arrays comes out, in every call by the same code.
+        # Whether every call takes and gives nothing but arrays, and runs the same code.
         self._is_plain = (
             as_numpy
             and self.state.is_none
@@ -133,13 +134,13 @@ class Function:
 
     @property
     def engine(self) -> Engine:
-        """What a call runs on now."""
+        """The engine that a call runs on now."""
         engine = self._engine or current()
         return embedded() if self._once and not engine.quick else engine
 
     @property
     def compilations(self) -> int:
-        """How often it has been compiled so far, on all engines together."""
+        """How often the function has been compiled so far, on all engines together."""
         return sum(e.compilations for e in self._executables.values())
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
@@ -207,14 +208,14 @@ class Function:
     # Variants ------------------------------------------------------------------------------
 
     def source(self, phase: bool | None = None) -> str:
-        """What the engine runs, as text (for learning phase `phase`, if that's an input)."""
+        """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
         return compiled(self.graph(phase), self.engine).source
 
     def _replay(self, values: Sequence[Any], engine: Engine) -> None:
-        """Run a call that failed again, on the embedded engine, where every node is known.
+        """Repeat a call that failed on the embedded engine, where every node is known.
 
         Raises:
-            EvaluationError: it fails there, too; names the node and the line that made it.
+            EvaluationError: the call fails there, too; names the node and the line that made it.
         """
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
         phase = self._phase_of(given)
@@ -243,7 +244,7 @@ class Function:
 
 
 class Constants:
-    """Tensors that have the same value in every call, until that is exchanged for another one.
+    """Tensors that have the same value in every call, until that value is exchanged in `given`.
 
     Attributes:
         given: the tensors and their values; the caller's own table.
@@ -259,7 +260,7 @@ class Constants:
         self.values()
 
     def values(self) -> list[np.ndarray]:
-        """Arrays of the tensors' types: copies, for the user may change theirs."""
+        """Arrays of the tensors' types; they are copies, for the user's own arrays may change."""
         if not self._feeds:
             return []
         values = [self.given[x] for x, _ in self._feeds]
@@ -297,17 +298,18 @@ def as_numpy(value: Any) -> Any:
 
 
 def _value_of(tensor: Node) -> Any:
-    """What a tensor given for an input is at this moment; the code for it is kept."""
+    """The value, at this moment, of a tensor given for an input; the code for it is kept."""
     made = workspace.kept(("fed", tensor), lambda: Function([], [tensor], once=True))
     return made([])[0]
 
 
 def value_for(variable: Variable, value: Any, what: str, truncate: bool = False) -> np.ndarray:
-    """A private array of a variable's type with a value given for it; floats for integers are
-    refused, unless they may be truncated.
+    """A private array of a variable's type with a value given for it. Numbers that aren't whole
+    are refused for integers, unless they may be truncated.
 
     Raises:
-        FeedError: it has another shape; or it's no number, or one that the dtype doesn't hold.
+        FeedError: the value has another shape, or isn't of numbers, or not of such as the dtype
+            holds.
     """
     array = _converted(value, variable, variable.type, what, truncate)
     return np.array(array, order="C")
@@ -342,11 +344,11 @@ def _converted(
     return given
 
 
-# What is out of range is found by whoever casts.
+# NumPy's warnings aren't needed: `_holds` finds what is out of range.
 _cast: Callable[[np.ndarray, Any], np.ndarray] = quiet(lambda array, dtype: array.astype(dtype))
 
 
 def _holds(given: np.ndarray, array: np.ndarray) -> bool:
-    """Whether numbers that were cast are what they were; floats may be rounded."""
+    """Whether a cast, from `array` to `given`, has kept the numbers; floats may be rounded."""
     same_kind = np.can_cast(array.dtype, given.dtype, "same_kind")
     return (same_kind and given.dtype.kind not in "iu") or np.array_equal(given, array)

@@ -16,7 +16,7 @@ from ..ir.types import TensorType
 
 
 def fits(types: Sequence[TensorType]) -> Callable[[Sequence[Any]], bool]:
-    """The function that tells whether values, as many as types, are NumPy arrays of them."""
+    """The function that tells whether values are NumPy arrays of these types, as many as types."""
     return _asked(types, "True", "False")
 
 
@@ -25,7 +25,8 @@ def where_fit(
 ) -> Callable[[Sequence[Any]], Any]:
     """The function that calls `call` with values if they fit, and else gives None.
 
-    So it does where there are not as many values as types. It raises what `call` raises, alone.
+    It also gives None where there are not as many values as types, and raises nothing but what
+    `call` raises.
     """
     return _asked(types, f"call({_names(types)})", "None", call=call)
 

@@ -1,9 +1,9 @@
 """Graphs that an engine can't compile in one piece, cut into parts that it can.
 
 There are two reasons for a cut. A primitive that the engine declines is done by the embedded
-engine. And an engine with static shapes needs numbers where sizes follow from data: what they
-follow from is run first. So each node gets a level; what is on one level is compiled together,
-and what the embedded engine does for it comes behind.
+engine. And an engine with static shapes needs numbers where sizes follow from data: that data is
+computed first. So each node gets a level. What is on one level is compiled together; on each level,
+the embedded engine's nodes run before the engine's own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def build(graph: Graph, engine: Engine) -> Executable:
 
     Raises:
         EngineError: the engine can't do something; names the primitive and the user's line.
-        DTypeError: it has no such dtype.
+        DTypeError: the engine lacks a dtype of the graph.
     """
     graph = prepared(graph, engine)
     levels = _Levels(graph, engine)
@@ -41,10 +41,10 @@ def build(graph: Graph, engine: Engine) -> Executable:
 
 
 def prepared(graph: Graph, engine: Engine) -> Graph:
-    """A simplified graph behind the passes that the engine asks for.
+    """A simplified graph after the passes that the engine asks for.
 
     Raises:
-        DTypeError: the engine has no such dtype.
+        DTypeError: the engine lacks a dtype of the graph.
     """
     _check_dtypes(graph, engine)
     if engine.half is not None:
@@ -100,7 +100,7 @@ class _Levels:
         return level
 
     def _check_body(self, body: Graph, outer: Node, around: set[Node]) -> None:
-        """Inside of a loop or a condition there's no way out to another engine."""
+        """Refuse what the engine can't do: inside of a loop or a condition, no other engine can."""
         static = self.engine.static_shapes
         known = follows_from_sizes(body, unchanging(outer, body, around)) if static else set()
         for node in body.nodes:
@@ -131,7 +131,7 @@ class _Part:
         self.executable = compiled_for_any_size(closed(self.inputs, self.outputs), engine)
 
     def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
-        """Compute the part; `values` holds what came before, and gets what this gives."""
+        """Compute the part; `values` holds what was computed before, and gets the results."""
         given = [_as_numpy(values[x], sources[x], self.engine) for x in self.inputs]
         results = self.executable(given)
         for node, value in zip(self.outputs, results, strict=True):
@@ -143,7 +143,7 @@ def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:
 
 
 class _Staged(Executable):
-    """The parts of a graph, run one behind the other."""
+    """The parts of a graph, run one after the other."""
 
     def __init__(self, levels: _Levels):
         self.graph, self.engine = levels.graph, levels.engine
@@ -175,7 +175,7 @@ class _Staged(Executable):
 
     @property
     def compilations(self) -> int:  # type: ignore[override]
-        """Of the part that was compiled most often."""
+        """How often that part was compiled that was compiled most often."""
         return max((p.executable.compilations for p in self.parts), default=1)
 
     @property
@@ -186,7 +186,7 @@ class _Staged(Executable):
 
 
 def _parts(levels: _Levels) -> Sequence[_Part]:
-    """For each level what the embedded engine does for it, then what the engine does."""
+    """For each level, the part of the embedded engine, then that of the engine itself."""
     graph, inputs = levels.graph, set(levels.graph.inputs)
     outputs = set(graph.outputs)
     rest = [n for n in graph.nodes if n not in inputs and (n.operands or n in outputs)]
@@ -202,13 +202,13 @@ def _parts(levels: _Levels) -> Sequence[_Part]:
 
 
 def _leaves(nodes: Sequence[Node], inputs: Container[Node]) -> list[Node]:
-    """What needs nothing (constants, ranges): each part that uses it has its own."""
+    """Nodes without operands (constants, ranges): each part that uses them computes its own."""
     used = dict.fromkeys(x for n in nodes for x in n.operands if not x.operands)
     return [x for x in used if x not in inputs]
 
 
 def _wanted(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
-    """What a part gives: what others use, and outputs."""
+    """What a part gives: nodes that other parts use, and outputs."""
     inside = set(nodes)
     used = {x for n in graph.nodes if n not in inside for x in n.operands}
     used.update(graph.outputs)

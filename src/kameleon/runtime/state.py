@@ -3,14 +3,14 @@
 Why state is always wholly that before a call or wholly that after it:
 
 1.  A cell's array is never written in place by anyone: a new value replaces it. So whoever has
-    read it may go on using it, and a call that fails has changed nothing. Nothing is donated to
-    an engine: a value that is replaced is given back to it after the commit (`discard`).
-2.  All that a cell holds is one record, which is never changed. What a call reads, it reads at
-    one moment (`records`), by a loop in C, which no signal handler and no other thread can come
-    into.
+    read the array may go on using it, and a call that fails has changed nothing. No buffer is
+    donated to an engine: arrays that were replaced are given back after the commit (`discard`).
+2.  All that a cell holds is one record, whose value and engine never change. What a call reads, it
+    reads at one moment (`records`), by a loop in C, which no signal handler and no other thread
+    can interrupt.
 3.  A call that changes something holds the locks of all that it will change from before it reads
-    until it has committed (`holding`). They are taken in one order, so that no two calls wait for
-    each other, and no exception can leave one taken.
+    until it has committed (`holding`). Locks are taken in one order, so that no two calls wait for
+    each other, and no exception can leave a lock taken.
 4.  New values are of their variables' dtypes and shapes before anything is replaced
     (`SizeGuard`), and all are replaced at one moment (`commit`): a handler may raise between any
     two bytecodes, but not within that loop in C.
@@ -38,8 +38,8 @@ from .updates import SizeGuard
 Record = tuple[Any, Engine, dict[Engine, Any]]
 
 _next_order = counter()
-# Held for the moment of a commit, where other threads may come into a loop in C. Reentrant: a
-# signal handler may read variables while this thread holds it.
+# Held for the moment of a commit, where other threads may run during a loop in C (free-threaded
+# Python). Reentrant: a signal handler may read variables while this thread holds the lock.
 _moment = rlock()
 
 
@@ -47,8 +47,8 @@ class Cell:
     """Where a value lives between calls; `lock` is held by a call that will replace it.
 
     Attributes:
-        record: what it holds; it's replaced as a whole.
-        order: in which locks are taken.
+        record: what the cell holds; it's replaced as a whole.
+        order: the cell's place in the order in which locks are taken.
     """
 
     __slots__ = ("lock", "order", "record")
@@ -78,7 +78,7 @@ def on(record: Record, engine: Engine) -> Any:
 
 
 def moved(array: Any, source: Engine, target: Engine) -> Any:
-    """An array of one engine as one of another's: it shares the memory, where it can."""
+    """An array of one engine as an array of another, which shares its memory where it can."""
     found = target.adopt(array)
     return target.from_numpy(source.to_numpy(array)) if found is None else found
 
@@ -109,8 +109,8 @@ def commit(cells: Sequence[Cell], new: Sequence[Record]) -> list[Any]:
 
     The caller holds the cells' locks. An exception from a signal handler comes before all
     cells are replaced or after it: handlers run between bytecodes, and the loop over
-    `setattr` is one call in C. The old records are held meanwhile, for what dies with them
-    might run Python code.
+    `setattr` is one call in C. The old records are held meanwhile, for objects that die with
+    them might run Python code.
     """
     if FREE_THREADED:
         with _moment:
@@ -133,7 +133,7 @@ def holding(locks: Sequence[Any], call: Callable[..., Any]) -> Callable[..., Any
     """
     for first in reversed(range(0, len(locks), _AT_ONCE)):
         some = locks[first : first + _AT_ONCE]
-        # They're reentrant: the last one may be taken again.
+        # The locks are reentrant: the last one may be taken again.
         more = [some[-1]] * (_AT_ONCE - len(some)) if len(some) > 1 else []
         call = partial(_hold_one if len(some) == 1 else _hold_several, call, *some, *more)
     return call
@@ -158,7 +158,7 @@ def _hold_several(
 
 # Calls of programs -------------------------------------------------------------------------
 
-# Given what the graph's last inputs are, and the engine, and what else a call is about.
+# Given the values of the graph's last inputs, the engine, and what `State.call` hands on.
 Compute = Callable[[list[Any], Engine, Any], Sequence[Any]]
 
 
@@ -166,7 +166,7 @@ class State:
     """What the calls of a program read and replace: its variables' values, its streams' counts.
 
     Attributes:
-        is_none: there's nothing of that.
+        is_none: whether the program reads and replaces nothing.
         sizes: compares the sizes of new values.
     """
 
@@ -188,8 +188,8 @@ class State:
         Args:
             compute: gives the values of a pure graph's outputs (see `pure_graph`). Where it
                 raises, nothing has changed.
-            engine: whose arrays it takes and gives.
-            given: handed to it.
+            engine: the engine whose arrays `compute` takes and gives.
+            given: handed on to `compute`.
 
         Raises:
             ShapeError: a new value has another shape than its variable; nothing has changed.
@@ -203,7 +203,7 @@ class State:
         return self._arrays(records([*self._variables, *self._streams]), engine)
 
     def _replacing(self, compute: Compute, engine: Engine, given: Any) -> Sequence[Any]:
-        """See `call`: other calls that change the same cells wait, and none sees half of it."""
+        """See `call`. Other calls that change the same cells wait; none sees half of the change."""
         held = records([*self._variables, *self._streams])
         results = compute(self._arrays(held, engine), engine, given)
         new: list[Record] = [
@@ -236,7 +236,7 @@ def numpy_value(variable: Variable, copy: bool = True) -> Any:
 
 
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
-    """The values of variables at one moment, as NumPy arrays; without `copy` to be read only."""
+    """The values of variables at one moment, as NumPy arrays; not to be written without `copy`."""
     found = records([v.cell for v in variables])
     if copy:
         return [home.to_numpy(value) for value, home, _ in found]

@@ -1,4 +1,4 @@
-"""Compiled functions in files: the graph as JSON and the variables' values, in one safetensors."""
+"""Compiled functions in files: the graph as JSON and variables' values, in safetensors format."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
 
     Raises:
         GraphError: the graph holds something without a written form.
-        TargetError: the path is that of something else than a file: a folder, a device.
+        TargetError: the path is that of something other than a file: a folder, a device.
     """
     files.replace(path, to_bytes(function))
 
@@ -74,7 +74,7 @@ def to_bytes(function: Function) -> bytes:
 
 
 def _open_graph(function: Function) -> Graph:
-    """The graph over inputs, variables and keys; what has one value in every call is part of it."""
+    """The graph over inputs, variables and keys; `function.constants` are constants in it."""
     graph, first, values = function.graph(), len(function.inputs), function.constants.values()
     fixed = graph.inputs[first : first + len(values)]
     known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
@@ -93,7 +93,7 @@ def load(path: str | os.PathLike[str]) -> Function:
     """The function that `save` wrote, with new variables. Loading runs no code from the file.
 
     Raises:
-        FileFormatError: it's no such file, one of another version, or damaged; says where.
+        FileFormatError: it's no such file, of another version, or damaged; says where.
     """
     name = os.fspath(path)
     if not stat.S_ISREG(mode := os.stat(name).st_mode):
@@ -107,12 +107,12 @@ def load(path: str | os.PathLike[str]) -> Function:
 
 
 def _pickled(function: Function) -> tuple[Any, ...]:
-    """A function is pickled as it's saved: with the variables' values, without what is compiled."""
+    """A function is pickled as it's saved: with the variables' values, without compiled code."""
     engine = function._engine and function._engine.name
     return unpickled, (to_bytes(function), engine, function.name, function._as_numpy)
 
 
-copyreg.pickle(Function, _pickled)  # the function's own file knows nothing of files
+copyreg.pickle(Function, _pickled)  # here, as `runtime.function` doesn't import this module
 
 
 def unpickled(data: bytes, engine: str | None, name: str, as_numpy: bool) -> Function:

@@ -1,7 +1,7 @@
-"""New values of variables: of the variables' dtypes and shapes, or refused before they're seen.
+"""New values of variables: of the variables' dtypes and shapes, or refused before the commit.
 
-Dtypes are known when a program is built, and so are most sizes. Others are compared at run time,
-before anything is committed.
+Dtypes are known when a program is built, and so are most sizes. Other sizes are compared at run
+time.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..ir.types import TensorType
 
 
 def check(variable: Variable, value: Node, what: str) -> None:
-    """Refuse a new value that can't be one of the variable's.
+    """Refuse a new value that doesn't fit its variable.
 
     Raises:
-        ShapeError: its shape is another one, as far as it's known.
-        DTypeError: its dtype is another one.
+        ShapeError: the shape of the value, as far as it's known, isn't the variable's.
+        DTypeError: the dtype of the value isn't the variable's.
     """
     own, new = variable.shape, value.shape
     if len(own) != len(new) or any(
@@ -39,12 +39,12 @@ def check(variable: Variable, value: Node, what: str) -> None:
 
 
 class SizeGuard:
-    """Compares sizes of new values at run time, where it isn't proven that they're right.
+    """Compares sizes of new values at run time, unless they're proven to be right.
 
-    It's proven where no size in the graph behind a value is unknown: inference is exact then.
+    They are where no size in the graph behind a value is unknown: inference is exact then.
 
     Attributes:
-        variables: those whose new values are looked at.
+        variables: the variables whose new values are compared.
     """
 
     def __init__(self, program: Program):
@@ -60,7 +60,7 @@ class SizeGuard:
         """Refuse new values, one for each update, unless all have the variables' shapes.
 
         Raises:
-            ShapeError: one hasn't; names the variable and the line that made the value.
+            ShapeError: a shape differs; names the variable and the line that made the value.
         """
         shape_of = engine.shape_of
         found = [shape_of(new[i]) for i in self._places]
@@ -78,7 +78,7 @@ class SizeGuard:
 
 
 def _is_loose(node: Node) -> bool:
-    """Whether a size is unknown of the node, or of one in its bodies."""
+    """Whether a size of the node, or of a node in its bodies, is unknown."""
     types = (node.type,) if isinstance(node.type, TensorType) else node.type
     return not all(t.is_static for t in types) or any(
         _is_loose(n) for body in bodies(node) for n in body.nodes

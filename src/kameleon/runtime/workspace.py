@@ -1,4 +1,4 @@
-"""What `K.clear_session` forgets."""
+"""The workspace of a session: what `K.clear_session` forgets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._locks import rlock
 from ..ir.context import reset_names
 from ..ir.node import Node
 
-# As many small functions, made to evaluate tensors, are kept for reuse.
+# At most this many small functions, made to evaluate tensors, are kept for reuse.
 KEPT_FUNCTIONS = 256
 
 # Held while uids are counted. Reentrant: a signal handler may count, too.
@@ -18,7 +18,7 @@ _counting = rlock()
 
 
 class Workspace:
-    """What `clear_session` forgets: names, uids, the learning phase, compiled code."""
+    """Uids, the learning phase, compiled code."""
 
     def __init__(self) -> None:
         self.uids: defaultdict[str, int] = defaultdict(int)
@@ -43,7 +43,7 @@ class Workspace:
 
 
 def keep(table: dict[Any, Any], key: Any, value: Any, size: int) -> None:
-    """Put a value into a table that holds at most `size` of them; the oldest are given up.
+    """Put a value into a table that holds at most `size` values; the oldest are given up.
 
     Other threads may do so at the same time.
     """

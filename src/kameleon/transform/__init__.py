@@ -1,1 +1,1 @@
-"""Passes: graphs to equal graphs. Simplification, loops, and what an engine lacks."""
+"""Passes, each from a graph to an equal one: simplification, loops, and what an engine lacks."""

@@ -12,7 +12,7 @@ from ..prims.control import with_gradient
 
 
 def without_custom_gradients(graph: Graph) -> Graph:
-    """The graph without functions in it, as it can be written down."""
+    """The graph without `with_gradient`, whose rules are functions and can't be serialised."""
     outputs = substitute(graph.outputs, {}, _change)
     return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
 

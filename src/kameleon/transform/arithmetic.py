@@ -1,7 +1,7 @@
-"""Integer division and powers for engines whose own would fail, or aren't there.
+"""Division, powers and negation for engines whose own rules would fail, or are missing.
 
-Each rule is the equation of its docstring. It's applied where an engine says that its own rule
-doesn't hold for a node (`Engine.where`).
+The docstring of each rule is its equation. A rule is applied where an engine says that its own
+rule doesn't hold for a node (`Engine.where`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..prims.reduce import reduce_any
 
 def floor_div(node: Node) -> Node | None:
     """a // b -> (a - r) / b, less 1 where r isn't 0 and the signs of a and b differ, of floats;
-    r: |a| mod |b|, with the sign of a. It's a / b where b is 0.
+    r: |a| mod |b|, with the sign of a. The quotient is a / b where b is 0.
 
     a // b -> select(h, a * b, a // select(h, 1, b)), of integers; h: b is 0 or -1.
     """
@@ -36,7 +36,7 @@ def floor_div(node: Node) -> Node | None:
 
 
 def _whole_quotient(a: Node, b: Node) -> Node:
-    """floor(a / b) would be too large where a / b is rounded up to a whole number."""
+    """a // b of floats: floor(a / b) would be too large where a / b is rounded up to a whole."""
     zero = full_like(a, 0)
     size = ew.mod(ew.abs(a), ew.abs(b))
     rest = ew.select(ew.lt(a, zero), ew.neg(size), size)
@@ -77,7 +77,7 @@ def power(node: Node) -> Node | None:
 
 
 def _squared_in_step(x: Node, a: Node) -> Node:
-    """Squares as long as some exponent has bits left."""
+    """x ** a, of tensors of integers: squaring goes on while some exponent has bits left."""
     start = (full_like(x, 1), x, a)
     product, base, rest = inputs = [input_node(s.type) for s in start]
     more = reduce_any(ew.gt(rest, full_like(rest, 0)), range(len(rest.shape)))

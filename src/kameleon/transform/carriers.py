@@ -2,11 +2,12 @@
 
     f(x, y) -> dtype(f(carrier(x), carrier(y)))
 
-for every node whose operands have a dtype that isn't computed with. The cast back is a node of its
-own, so that an engine can't leave it out between two nodes. Which carrier keeps the values depends
-on f: for what moves elements it's any dtype with room for them, for sums and products modulo
-2**bits any wider integers, for comparisons any dtype that keeps the order. Unsigned integers may
-be carried in signed ones of the same size: then f is as `transform.storage` says.
+for every node whose operands have a dtype that the engine doesn't compute with. The cast back is a
+node of its own, so that an engine can't leave the cast out between two nodes. Which carrier keeps
+the values depends on f: any dtype with room for them where f moves elements, any wider integers
+for sums and products modulo 2**bits, any dtype that keeps the order for comparisons. Unsigned
+integers may be carried in signed ones of the same size: then `transform.storage` says what takes
+the place of f.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant
 from . import storage
 
-# For a node: by name of a dtype of its operands, the dtype that carries it.
+# For a node: by name of a dtype of its operands, the dtype that carries this dtype.
 Carriers = Callable[[Node], Mapping[str, str]]
 # By primitive: how many operands come before those that are carried. (A condition stays a bool.)
 BEFORE = {"select": 1}
 
 
 def in_carriers(graph: Graph, carriers: Carriers) -> Graph:
-    """The graph with nodes computed in other dtypes; itself where there's nothing to change.
+    """The graph with nodes computed in other dtypes; the same graph where nothing changes.
 
     Args:
-        graph: a simplified graph. Its inputs stay, and the dtypes of its outputs.
+        graph: a simplified graph. Its inputs and the dtypes of its outputs stay.
         carriers: in which dtypes a node is computed.
     """
     given = {x: x for x in graph.inputs}
@@ -41,7 +42,7 @@ def in_carriers(graph: Graph, carriers: Carriers) -> Graph:
 
 
 class _Change:
-    """Gives for a node, and its operands, what takes its place."""
+    """Gives what takes a node's place, given the node and its new operands."""
 
     def __init__(self, carriers: Carriers):
         self.carriers = carriers

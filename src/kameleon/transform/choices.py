@@ -1,4 +1,4 @@
-"""Choices without a branch: for engines whose own take longest where conditions are random.
+"""`select` without a branch, for engines whose own is slowest where conditions are random.
 
 Floats are chosen as bits: products of floats would keep infinities and NaN that aren't chosen.
 """

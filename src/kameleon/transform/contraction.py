@@ -2,8 +2,8 @@
 
     contract(a, b) -> reshape(contract(reshape(transpose(a)), reshape(transpose(b))))
 
-Axes of one kind are brought together, in the order that moves least, and made one. Where nothing
-is summed it's a multiplication, element by element.
+Axes of one kind (batch, free, contracted) are brought together, in the order that moves least, and
+merged. Where no axis is contracted, a contraction is an elementwise multiplication.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Groups(NamedTuple):
 
     @property
     def order(self) -> Axes:
-        """The axes as they shall lie."""
+        """The axes in the order in which the matrices have them."""
         inner = self.over + self.free if self.swapped else self.free + self.over
         return self.batch + inner
 
@@ -47,7 +47,7 @@ class Groups(NamedTuple):
 
 
 def of_matrices(node: Node) -> Node | None:
-    """See the equation above."""
+    """See the equation of this module."""
     if is_of_matrices(node):
         return None
     a, b = node.operands
@@ -63,7 +63,7 @@ def of_matrices(node: Node) -> Node | None:
 
 
 def _dims(node: Node, left: Groups, right: Groups) -> list[Size]:
-    """The sizes of the result: those that are known of it, else those of the operands."""
+    """The sizes of the result: numbers where its type knows them, else sizes of the operands."""
     sizes = [dims_of(x) for x in node.operands]
     told = [sizes[0][i] for i in left.batch + left.free] + [sizes[1][j] for j in right.free]
     return [size if dim is None else dim for dim, size in zip(node.shape, told, strict=True)]
@@ -86,8 +86,8 @@ def _groups(node: Node) -> tuple[Groups, Groups]:
 
 
 def _agreeing(a: Node, b: Node, over_a: Axes, over_b: Axes) -> Node:
-    """b with contracted sizes that are those of a, one by one: of several, a product of matrices
-    compares no more than their product.
+    """b, each of whose contracted sizes is checked to be that of a: merged, several axes would have
+    no more than the product of their sizes compared.
     """
     if len(over_a) == 1:
         return b
@@ -99,7 +99,7 @@ def _agreeing(a: Node, b: Node, over_a: Axes, over_b: Axes) -> Node:
 
 
 def _matrix(x: Node, groups: Groups) -> Node:
-    """An operand as (*batch, free, over), or with these two swapped."""
+    """An operand as (*batch, free, over), or with the last two swapped."""
     dims = dims_of(x)
     first, last = groups.free, groups.over
     if groups.swapped:
@@ -110,7 +110,7 @@ def _matrix(x: Node, groups: Groups) -> Node:
 
 
 def _inferred(dims: list[Size]) -> list[Size]:
-    """Sizes, of which one that is unknown is left to follow from the others, where it does."""
+    """The sizes, with -1 for the only unknown one where it follows from the others."""
     unknown = [i for i, d in enumerate(dims) if not isinstance(d, int)]
     if len(unknown) == 1 and 0 not in dims:
         dims[unknown[0]] = -1
@@ -118,7 +118,7 @@ def _inferred(dims: list[Size]) -> list[Size]:
 
 
 def _outer(node: Node, left: Groups, right: Groups) -> Node:
-    """Each element of one with each of the other, in step along the batch."""
+    """The products of all elements of one operand with all of the other, batch by batch."""
     (a, b), shape = node.operands, _dims(node, left, right)
     ones = [1] * len(left.free), [1] * len(right.free)
 

@@ -3,12 +3,12 @@ compilers round less often than a program says.
 
     f(x, y) -> float16(f(float32(x), float32(y)))
 
-for every node that computes with float16. What only moves elements keeps them as they are. The
-rounding is a node of its own, so that an engine can't skip it between two nodes.
+for every node that computes with float16. A node that only moves elements stays in float16. The
+rounding is a node of its own, so that an engine can't skip the rounding between two nodes.
 
-Sums, products, quotients and roots of float16 are exact to half a unit so, also where a compiler
-divides by multiplying with the reciprocal of a constant: but for quotients below the least normal
-number that lie in the middle between two.
+Sums, products, quotients and roots of float16 are thereby exact to half a unit in the last place,
+also where a compiler divides by multiplying with the reciprocal of a constant. The exceptions are
+subnormal quotients that lie midway between two numbers of float16.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
     """The graph with float16 computed in float32, and each node's result rounded.
 
     Args:
-        graph: a simplified graph. Its inputs stay, and the dtypes of its outputs.
+        graph: a simplified graph. Its inputs and the dtypes of its outputs stay.
         kept: names of primitives that the engine computes in float16 itself.
     """
     if not has_half(graph):

@@ -1,4 +1,4 @@
-"""Loop-invariant code motion: work that isn't recurrent leaves a scan, batched over all steps."""
+"""Loop-invariant code motion: non-recurrent work leaves a scan, batched over time."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from ..prims.movement import (
 )
 from ..prims.sizes import as_node, dims_of, merged, size_of, size_origin
 
-# Larger slices stay in the loop: it's their elements that cost, not the calls, and one slice is
-# still in the cache when it's needed.
+# Larger slices stay in the loop: their elements cost more than the calls do, and one slice is
+# still in the cache when the step needs it.
 LARGEST_SLICE = 2**16
-# A loop whose steps wait for nothing becomes one computation where slices are smaller: there
-# calls cost more than elements do, and what lies between is in memory for all steps.
+# A loop without recurrent state becomes one computation where slices are no larger than this:
+# there calls cost more than elements do. Intermediate values are in memory for all steps at once.
 LARGEST_MAPPED = 2**13
 
 
 def vectorised(node: Node) -> tuple[Node, ...] | None:
-    """map(f, xs) -> f over all slices at once, where each operation of f can be done so and is
-    small; None, if that doesn't hold."""
+    """map(f, xs) -> f over all slices at once, where each operation of f can be batched over time
+    and is small; else None."""
     if node.attrs["carry"]:
         return None
     work = _Lifting(node)
@@ -49,10 +49,10 @@ def vectorised(node: Node) -> tuple[Node, ...] | None:
 
 
 def hoisted(node: Node) -> tuple[Node, ...] | None:
-    """The results of an equal scan that leaves less to its steps; None, if nothing moves.
+    """The results of an equal scan whose steps do less; None, if nothing can be hoisted.
 
-    What a step computes from its slices and constants alone doesn't wait for the step before:
-    one large operation for all steps is faster than one for each.
+    What a step computes from its slices and constants alone isn't recurrent: one large operation
+    for all steps is faster than one for each.
     """
     work = _Lifting(node)
     work.gather_factors()
@@ -82,7 +82,7 @@ def hoisted(node: Node) -> tuple[Node, ...] | None:
 
 
 class _Lifting:
-    """The nodes of a scan's body, over all steps at once: with a leading axis of time."""
+    """The nodes of a scan's body, batched over time: with a leading axis for the steps."""
 
     def __init__(self, node: Node):
         self.body: Graph = node.attrs["body"]
@@ -101,8 +101,8 @@ class _Lifting:
         return len({sizes.of(x, 0) for x in self.sequences}) == 1
 
     def places(self, names: Container[str]) -> tuple[set[Node], set[Node]]:
-        """The nodes that are the same in all steps, and those that can be made before the loop, if
-        operations of these names may be.
+        """The loop-invariant nodes; and the non-recurrent ones that can be batched over time, where
+        primitives of these names may be.
         """
         still, movable = set(self.steady), set(self.lifted)
         for node in self.body.nodes[len(self.body.inputs) :]:
@@ -116,13 +116,15 @@ class _Lifting:
         return still, movable
 
     def sooner(self) -> tuple[set[Node], set[Node]]:
-        """`places` for steps that wait for each other: but for products that a step makes alone."""
+        """`places` for recurrent steps: without products of two matrices that differ from step to
+        step, and what depends on such products.
+        """
         still, movable = self.places(SOONER)
         alone = {n for n in movable if _multiplies_steps(n, still)}
         return still, movable - dependents(self.body.nodes, alone)
 
     def early(self) -> dict[Node, None]:
-        """What moves out: contractions, and elementwise nodes that are small or follow from one."""
+        """What is hoisted: contractions, and elementwise nodes that are small or read what is."""
         movable = self.sooner()[1]
         chosen: dict[Node, None] = {}
         for node in self.body.nodes[len(self.body.inputs) :]:
@@ -135,13 +137,13 @@ class _Lifting:
     def gather_factors(self) -> None:
         """x * a * b -> x * (a * b), where a and b can be made before the loop and x can't.
 
-        Gradients go back through a step in such chains. One of the factors is at most 1, so that
-        their product isn't infinite where they aren't.
+        Gradients go back through a step in such chains. Either a or b lies between -1 and 1, so
+        that a * b isn't infinite where neither of the two is.
         """
         still, movable = self.sooner()
         before = still | movable
         given = {**self.lifted, **self.steady}
-        factors: dict[Node, tuple[Node, Node]] = {}  # x, and what it's multiplied by
+        factors: dict[Node, tuple[Node, Node]] = {}  # of a product: x, and the other factor
 
         def joint(a: Node, b: Node) -> Node | None:
             if still.issuperset((a, b)) or not any(is_within_one(n, given) for n in (a, b)):
@@ -170,14 +172,14 @@ class _Lifting:
         self.body = Graph(self.body.inputs, substitute(self.body.outputs, {}, gathered))
 
     def _make(self, node: Node) -> None:
-        """Compute a node outside of the loop: over all steps, where it differs between them."""
+        """Compute a node before the loop: batched over time, unless it's loop-invariant."""
         for n in walk([node], self._known):
             if n not in self._known:
                 self._known.add(n)
                 built_for(n, self._make_one, n)
 
     def _make_one(self, n: Node) -> None:
-        """Compute a node whose operands have been."""
+        """Compute a node whose operands have been computed."""
         if _is_size(n) and n.operands[0] in self.lifted:
             self.steady[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
         elif any(m in self.lifted for m in n.operands):
@@ -187,7 +189,7 @@ class _Lifting:
             self.steady[n] = n.primitive(*operands, **n.attrs) if operands else n
 
     def over_time(self, node: Node) -> Node:
-        """A node with the axis of time: repeated, if it's the same in all steps."""
+        """A node with the axis of time, along which a loop-invariant node is repeated."""
         self._make(node)
         if node in self.lifted:
             return self.lifted[node]
@@ -207,14 +209,14 @@ def _liftable(node: Node, still: set[Node]) -> bool:
 
 
 def _multiplies_steps(node: Node, still: set[Node]) -> bool:
-    """Whether it's a product of two matrices that differ from step to step, or of batches."""
+    """Whether a node is a product of two matrices that differ from step to step, or of batches."""
     if node.primitive.name != "contract":
         return False
     return bool(node.attrs["batch"][0]) or not any(n in still for n in node.operands)
 
 
 def _is_size(node: Node) -> bool:
-    """Whether it's the size of an axis, which all slices have alike."""
+    """Whether a node is the size of an axis, which is the same for all slices."""
     return node.primitive.name == "size"
 
 
@@ -291,8 +293,8 @@ def _lift_gather(work: _Lifting, node: Node) -> Node:
     return gather(work.lifted[node.operands[0]], index, axis + 1)
 
 
-# How a node is computed for all steps at once; its operands beside the first are steady, but
-# those in `TOGETHER`.
+# By primitive: how a node is batched over time. Its operands after the first are loop-invariant,
+# except for the primitives in `TOGETHER`.
 LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
     "contract": _lift_contract,
     "elementwise": _lift_elementwise,
@@ -312,7 +314,7 @@ LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
     **dict.fromkeys(("argmax", "argmin", "argsort", "cumsum", "cumprod"), _lift_along),
     **dict.fromkeys(("softmax", "log_softmax", "linear_scan", "concatenate"), _lift_along),
 }
-# What moves out of loops whose steps wait for each other.
+# What is hoisted out of loops with recurrent steps.
 SOONER = frozenset(("contract", "elementwise", "transpose", "reshape"))
-# Those all of whose operands may differ from step to step.
+# Primitives all of whose operands may differ from step to step.
 TOGETHER = frozenset(("contract", "elementwise", "concatenate", "linear_scan", "cumprod_slope"))

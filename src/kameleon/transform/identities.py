@@ -1,7 +1,8 @@
-"""Identities: an equal of one node whose operands are final.
+"""Identities: rules that replace one node, whose operands are final, by an equal node.
 
-Each rule is a function of the node; its docstring is its equation, and says when it holds. It gives
-an equal node, or None. Values change in the last bits at most (and in the sign of a zero).
+Each rule is a function of the node that gives an equal node, or None; its docstring is its
+equation, and says when the equation holds. Values change in the last bits at most (and in the sign
+of a zero).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ LONGEST_SUM = 32
 
 
 def fills(node: Node, other: Node) -> bool:
-    """Whether `other` has the type of the result `node`, so that it can stand for it."""
+    """Whether `other` has the type of `node`, and so can replace `node`."""
     return other.type == node.type
 
 
@@ -102,7 +103,8 @@ def _broadcast(node: Node) -> Node | None:
         return None
     inner, dims = x.operands[0], dims_of(x)
     kept = {i: asked for i, _, asked in kept_axes(node)}
-    # An axis that only the inner one says to be 1 isn't stretched without it.
+    # Without the inner broadcast, the outer one stretches an axis only if `inner` itself is known
+    # to have size 1 there.
     known = inner.shape == () or (
         len(inner.shape) == len(x.shape)
         and all(d == 1 for i, d in enumerate(inner.shape) if i not in kept)
@@ -122,7 +124,7 @@ def _transpose(node: Node) -> Node | None:
 
 
 def _neutral(position: int, value: float) -> Rule:
-    """x op e -> x, where e is neutral at this position; of zeros only that of the same sign is."""
+    """x op e -> x, where e is `value` at this position; a zero must have the sign of `value`."""
 
     def rule(node: Node) -> Node | None:
         number = known_number(node.operands[position])
@@ -155,12 +157,12 @@ def _add_negated(node: Node) -> Node | None:
 
 
 def _of_bools(logic: Callable[[Node, Node], Node]) -> Rule:
-    """a + b -> a or b; a * b -> a and b, of bools; and so of their bits"""
+    """a + b -> a or b; a * b -> a and b, of bools; bitwise operations of bools likewise"""
     return lambda node: logic(*node.operands) if node.dtype.is_bool else None
 
 
 def _sum_of_slices(node: Node) -> Node | None:
-    """unslice(a) + unslice(b) + … -> concatenate(a, b, …), where they lie side by side."""
+    """unslice(a) + unslice(b) + … -> concatenate(a, b, …), where a, b, … lie side by side."""
     terms: list[Node] = []
     pending = list(node.operands)
     while pending and len(terms) < LONGEST_SUM:
@@ -242,7 +244,7 @@ def _select(node: Node) -> Node | None:
 
 
 def _slice_of_parts(node: Node) -> Node | None:
-    """A slice that lies within one of the operands of a concatenation, by static sizes."""
+    """slice(concatenate(…, x, …)) -> slice(x), where static sizes say that the slice lies in x."""
     (joined,) = node.operands
     if joined.primitive.name != "concatenate":
         return None

@@ -1,10 +1,10 @@
-"""Loops over no steps, for engines whose own need one.
+"""Loops that may have no steps, for engines whose own loops need at least one.
 
     scan(body, …, xs) -> cond(len(xs) > 0, scan(body, …, xs), (carry, zeros))
 
-The zeros have no rows; how large a row would be tells a step over zeros, of which nothing but that
-is computed. Where a row of `xs` is a size, for which zero wouldn't do, and another loop made it,
-it's what that one's step over zeros gives.
+The zeros have no rows. How large a row would be is what a step over zeros says, of which nothing
+but its sizes is computed. Zero wouldn't do for a row of `xs` that is itself a size; where another
+loop stacked such sizes, the row is what that loop's own step over zeros gives.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Change:
     """Gives the condition that takes a loop's place."""
 
     def __init__(self) -> None:
-        self.loops: dict[Node, _Loop] = {}  # those so far
+        self.loops: dict[Node, _Loop] = {}  # those met so far
 
     def __call__(self, node: Node, operands: tuple[Node, ...]) -> Node | None:
         """The new node, or None."""
@@ -73,7 +73,7 @@ class _Change:
         )
 
     def _sizes_made_before(self, loop: Node) -> list[Node | None]:
-        """For each sequence the other loop's result that it is, if its rows decide shapes."""
+        """The loop's sequences; None where rows decide no shape, or aren't stacked by a loop."""
         deciding, sequences = shape_inputs(loop.attrs["body"], outer=False), _sequences(loop)
         first = len(loop.operands) - len(sequences)
         return [
@@ -87,7 +87,7 @@ class _Change:
         ]
 
     def _behind(self, loop: Node) -> dict[Node, None]:
-        """The loop, and those that sizes among the rows of its sequences come from."""
+        """The loop, and all loops that stacked the sizes among the rows of its sequences."""
         found: dict[Node, None] = {}
         pending = [loop]
         while pending:
@@ -100,7 +100,7 @@ class _Change:
     def _tried(
         self, loop: Node, inside: Mapping[Node, Node], found: dict[Node, Sequence[Node]]
     ) -> Sequence[Node]:
-        """What a step over zeros gives; what those of other loops give is in `found`."""
+        """What a step over zeros gives; `found` keeps that for each loop."""
         if loop not in found:
             body, operands = self.loops[loop].body, [inside[x] for x in self.loops[loop].operands]
             makers = self._sizes_made_before(loop)
@@ -117,7 +117,7 @@ class _Change:
 
 
 def _of_sizes(x: Node, shape: Shape) -> Node:
-    """`x`, with what is known of its sizes: steps may tell more of a state than its first value."""
+    """`x` with the known sizes of `shape`: a loop may know more of a state than its first value."""
     pairs = enumerate(zip(x.shape, shape, strict=True))
     return broadcast_to(x, [size_of(x, i) if d is None or own == 0 else d for i, (own, d) in pairs])
 

@@ -1,7 +1,7 @@
-"""Order among floats for engines whose kernels pass over NaN, or have it somewhere.
+"""Order among floats for engines whose kernels skip NaN, or put NaN in no certain place.
 
-Each rule is the equation of its docstring. It's applied where an engine says that its own rule
-doesn't hold for a node (`Engine.where`): what is left are orders of integers and bools.
+The docstring of each rule is its equation. A rule is applied where an engine says that its own
+rule doesn't hold for a node (`Engine.where`): only orders of integers and bools are left.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def first_extremum(extremum: Callable[[Node, tuple[int, ...]], Node]) -> Rule:
 
 
 def sorted_keys(node: Node) -> Node | None:
-    """argsort(x) -> argsort(k), where k are integers in the order of x: the bits of its numbers,
-    all but the sign flipped where they're negative; those of one zero, and of one NaN
+    """argsort(x) -> argsort(k), where k are integers in the order of x: the bits of x, all but the
+    sign bit flipped where x is negative. Both zeros have the same bits here, and so have all NaN.
     """
     (x,) = node.operands
     if not x.dtype.is_float:

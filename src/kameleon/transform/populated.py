@@ -1,10 +1,10 @@
-"""Windows that may have nothing to see when a program runs, for engines that don't take them so.
+"""Windows over what may be empty when a program runs, for engines that take no empty operands.
 
     f(x, …) -> cond(counts > 0, f(x, …), 0)
 
-Counts are the unknown sizes without which a window sees nothing: samples, places, channels. Where
-one is that of an input of the program, a call without any isn't made at all, and the graph counts
-on it.
+Counts are the unknown sizes of which none may be 0 if a window shall see anything: samples, places,
+channels. A size of an input of the program needs no condition: a call where it's 0 never reaches
+the engine (`runtime.empties`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ..prims.windows import OVER, space_dims
 from .windows import told
 
 Axis = tuple[Node, int]
-# What there has to be some of, by name of a primitive.
+# By name of a primitive: the counts that must not be 0.
 Needs = Mapping[str, Collection[str]]
-# The axes of an input, as (its number, axis), that must have elements.
+# The axes of inputs, as (number of the input, axis), whose sizes must not be 0.
 Counted = list[tuple[int, int]]
 
-# Whose places there must be some of, where it isn't the node itself: an operand, by its number.
+# By primitive: the number of the operand whose places count, where that isn't the result.
 PLACES_OF = {
     **dict.fromkeys(("conv_input", "depthwise_input", "unpool", "sum_unpool"), 0),
     **dict.fromkeys(("conv_kernel", "depthwise_kernel"), 1),
@@ -37,12 +37,12 @@ PLACES_OF = {
 
 
 def populated(graph: Graph, needs: Needs) -> tuple[Graph, Counted]:
-    """The graph with conditions around windows that may see nothing, and which axes of its inputs
-    it counts on.
+    """The graph with conditions around windows that may see nothing, and the axes of its inputs
+    whose sizes it takes as not 0.
 
     Args:
         graph: a simplified graph.
-        needs: by name of a primitive, of what there must be some: "samples", "places",
+        needs: by name of a primitive, the counts that must not be 0: "samples", "places",
             "channels".
     """
     change = _Change(needs, graph.inputs)
@@ -59,7 +59,7 @@ class _Change:
         self.counted: dict[Axis, None] = {}
 
     def graph(self, graph: Graph) -> Graph:
-        """The graph with conditions; itself, where there are none."""
+        """The graph with conditions; the same graph, where none is needed."""
         outputs = substitute(graph.outputs, {}, self)
         return graph if outputs == list(graph.outputs) else Graph(graph.inputs, outputs)
 
@@ -73,7 +73,7 @@ class _Change:
         return _where_some(node, operands, doubts) if needs and doubts else None
 
     def _counts_on(self, axis: Axis) -> bool:
-        """Whether a size isn't 0: it's known, or an input's, which is `counted` then."""
+        """Whether a size is taken as not 0: a known one, or an input's, which is then `counted`."""
         root = filled_by(self.sizes, *axis)
         if isinstance(root, int):
             return root > 0
@@ -84,7 +84,7 @@ class _Change:
 
 
 def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
-    """The axes of unknown size without which a window sees nothing, of those that are needed."""
+    """The axes of unknown size whose counts `needs` names."""
     if not needs:
         return []
     operand = PLACES_OF.get(node.primitive.name)
@@ -98,10 +98,10 @@ def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
 
 
 def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
-    """What a size is 0 with: the size itself where it's known, else the first axis on its way back
-    that has no origin.
+    """The size that is 0 where this axis is empty: a number where that is known, else the size of
+    the axis that this one comes from, through all windows on the way.
 
-    Where a window's margins make room for it, there are places as soon as there's something.
+    A window has a place as soon as its space has a cell, where its margins fill the rest of it.
     """
     step: Axis | None = (node, axis)
     while step is not None:
@@ -129,7 +129,7 @@ def _before(node: Node, axis: int) -> Axis | None:
 
 
 def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> Node | None:
-    """The condition, if the sizes of what the node gives can be told without it."""
+    """The condition; None if the sizes of the node's results can't be told without computing it."""
     new = dict(zip(node.operands, operands, strict=True))
     outside = node.primitive(*operands, **node.attrs)
     new |= dict(zip(node.results, outside.results, strict=True))
@@ -155,6 +155,6 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
 
 
 def _size(x: Node, axis: int) -> Node:
-    """A size, told without the value where that is a window's."""
+    """A size; that of a window's result is told without computing the result."""
     dims = told(x) if "window" in (x.operands[0] if x.primitive is ITEM else x).attrs else None
     return as_node(size_of(x, axis) if dims is None else dims[axis])

@@ -15,7 +15,7 @@ from ..prims.movement import WHOLE, plain_cut, slice_, slice_axis
 def merge_scans(graph: Graph) -> list[Node]:
     """The outputs of `graph`, where scans that differ only in what they stack have become one.
 
-    A gradient leaves a forward scan beside the original one that gives its inner values, too.
+    A gradient leaves a second forward scan beside the original: it stacks inner values, too.
     """
     merged = {n: m for m in _mergers(graph) if len(m.scans) > 1 for n in m.scans}
     if not merged:
@@ -32,11 +32,11 @@ def merge_scans(graph: Graph) -> list[Node]:
 
 
 class _Merger:
-    """Scans over the same steps, and the one that gives the results of them all.
+    """Scans over the same steps, and the one scan that gives all their results.
 
     Attributes:
         scans: in their order.
-        first: by key of a result, the first one that is the same.
+        first: by key, the first result that has it.
     """
 
     def __init__(self) -> None:
@@ -46,12 +46,12 @@ class _Merger:
         self._place: dict[object, int] = {}
 
     def key(self, item: Node) -> object:
-        """What two results have in common if they are the same."""
+        """The key of a result: equal results have equal keys."""
         scan, index = item.operands[0], item.attrs["index"]
         return index if index < scan.attrs["carry"] else scan.attrs["body"].outputs[index]
 
     def scan(self, operands: tuple[Node, ...]) -> Node:
-        """The one scan; `operands` are those of whichever is asked for first."""
+        """The merged scan; `operands` are those of the scan that is asked for first."""
         if self._whole is None:
             first = self.scans[0]
             carry, inputs = first.attrs["carry"], first.attrs["body"].inputs
@@ -64,17 +64,17 @@ class _Merger:
         return self._whole
 
     def result(self, item: Node) -> Node:
-        """What stands for a result of one of the scans."""
+        """What takes the place of a result of one of the scans."""
         assert self._whole is not None  # operands come first
         key = self.key(item)
         return self._whole.results[key if isinstance(key, int) else self._place[key]]
 
 
 def _mergers(graph: Graph) -> Iterable[_Merger]:
-    """All scans, those over the same steps together.
+    """All scans, grouped by their steps.
 
-    Where they are stacked, the inner ones' operands are the same as soon as the outer ones are
-    merged: results that will be one count as one.
+    Scans that read other scans have equal operands only once those others are merged: results that
+    will be merged count as one here.
     """
     groups: dict[object, _Merger] = {}
     group_of: dict[Node, _Merger] = {}
@@ -94,8 +94,8 @@ def _mergers(graph: Graph) -> Iterable[_Merger]:
 
 
 def stacked_whole(node: Node) -> tuple[Node, ...] | None:
-    """The results of an equal scan that stacks a node of its body once, where it stacked slices
-    of it that have as many elements; they are cut from the stack. None, if there are none."""
+    """The results of an equal scan that stacks a node of its body whole, where `node` stacks slices
+    of it with as many elements; these are cut from the stack. None, if there are no such slices."""
     body: Graph = node.attrs["body"]
     carry = node.attrs["carry"]
     stacked = dict.fromkeys(body.outputs[carry:])
@@ -126,7 +126,7 @@ def stacked_whole(node: Node) -> tuple[Node, ...] | None:
 
 
 def _cover(source: Node, axis: int, group: Sequence[Node]) -> bool:
-    """Whether some slices have as many elements as what they are cut from."""
+    """Whether slices have as many elements in all as the node that they are cut from."""
     size = source.shape[axis]
     sizes = [n.shape[axis] for n in group]
     return size is not None and sum(n or 0 for n in sizes) >= size
@@ -143,7 +143,7 @@ def _slice_of_all(stack: Node, node: Node) -> Node:
 def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
     """f(x[a:b]), f(x[b:c]) -> y[:b-a], y[b-a:], with y = f(x[a:c]); f has one operand.
 
-    Gates of a recurrent cell are computed like that: one call for all of them costs less.
+    Gates of a recurrent cell are computed like that: one call for all gates costs less.
     """
     groups: dict[object, list[Node]] = {}
     for node in walk(outputs, set(inputs)):
@@ -159,7 +159,7 @@ def merge_siblings(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node
 
 
 def _together(group: list[Node]) -> dict[Node, Node]:
-    """The members whose slices lie side by side, from one node."""
+    """By member of the group whose slice adjoins another's: its part of one common node."""
     cut = plain_cut(group[0].operands[0])
     assert cut is not None
     source, axis = cut

@@ -26,7 +26,7 @@ Fold = Callable[[Node], Any]
 Native = Callable[[Node], bool]
 
 FOLDED_SIZE = KEYED_CONSTANT
-# Equal nodes of primitives that an engine does, for where its rule doesn't hold.
+# Rules for primitives that an engine has, applied where its own rule doesn't hold for a node.
 LEGAL = {**arithmetic.RULES, **choices.RULES, **contraction.RULES, **order.RULES}
 
 
@@ -36,7 +36,7 @@ class Rewriter:
     Args:
         native: whether the engine does a node itself; other composites are expanded.
         fold: gives the value of a node whose operands are constants, or None.
-        keep: names of primitives that no rule of `RULES` is for.
+        keep: names of primitives that no rule of `RULES` is applied to.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Rewriter:
         self.bodies: dict[Graph, Graph] = {}
 
     def rewrite(self, outputs: Sequence[Node]) -> list[Node]:
-        """The outputs' equals."""
+        """Nodes equal to the outputs."""
         for node in walk(outputs, self.final):
             if node not in self.final:
                 context.source = node._source
@@ -179,7 +179,7 @@ def simplify(
 
     Args:
         graph: any closed graph.
-        native: where given, composites for which it doesn't hold are expanded.
+        native: whether the engine does a node itself; where given, other composites are expanded.
         fold: evaluates nodes over constants.
         keep: names of primitives that are left as they are, such as annotations.
     """

@@ -2,9 +2,9 @@
 
     f(x, y) -> bitcast(f'(bitcast(x), bitcast(y)))
 
-What adds, multiplies, moves or picks is the same for both; where the sign matters a rule says what
-f' is. Inputs and outputs of the graph keep their dtypes. No divisor is 0 (`transform.arithmetic`
-sees to that).
+A primitive that adds, multiplies, moves or picks elements is the same for both dtypes; where the
+sign matters a rule says what f' is. Inputs and outputs of the graph keep their dtypes. No divisor
+is 0 (`transform.arithmetic` sees to that).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def in_storage(graph: Graph, storage: Storage) -> Graph:
 
     Args:
         graph: a simplified graph.
-        storage: by name of an unsigned dtype the signed one that it's kept in.
+        storage: by name of an unsigned dtype, the signed one that its values are kept in.
     """
     if not storage or not _has(graph, storage):
         return graph
@@ -53,7 +53,7 @@ def _as(x: Node, dtype: DType) -> Node:
 
 
 class _Change:
-    """Gives for a node, and its operands as they are kept, what takes its place."""
+    """Gives what takes a node's place, given the node and its operands as they are kept."""
 
     def __init__(self, storage: Storage):
         self.storage = storage
@@ -103,7 +103,7 @@ class _Change:
         return (*operands[:position], wide, *operands[position + 1 :])
 
 
-# What is done in the dtypes themselves: conversions, and where a dtype is part of the meaning.
+# Primitives that get unsigned operands as such: conversions, and those that depend on a dtype.
 AS_THEY_ARE = frozenset(("cast", "random_bits", "random_fold"))
 # Which operand is an index.
 INDICES = {
@@ -115,7 +115,7 @@ INDICES = {
 
 
 def _is_small(x: Node) -> bool:
-    """Whether a number is surely below the sign bit: it's shifted to the right."""
+    """Whether a number surely has no sign bit, as it's shifted to the right."""
     return x.primitive.name == "shift_right" and bool(known_number(x.operands[1]))
 
 
@@ -145,7 +145,7 @@ def _extreme(node: Node, *operands: Node) -> Node:
 
 
 def _pad(node: Node, x: Node) -> Node:
-    """The number around it wraps."""
+    """The fill value becomes the signed number of the same bits."""
     value = int(node.attrs["value"])
     signed = value - (1 << _bits(x)) if value >> (_bits(x) - 1) else value
     return node.primitive(x, margins=node.attrs["margins"], value=signed)
@@ -179,8 +179,8 @@ def _wide(x: Node) -> Node:
 
 
 def _quotient(a: Node, b: Node) -> Node:
-    """Half of a is divided, and twice the quotient is too small by at most 1. Where the sign bit of
-    b is set it's above every half, and fits once or not at all.
+    """a // b by way of floor(a / 2) // b, twice which is too small by at most 1. Where the sign bit
+    of b is set, b is above every half, and fits into a once or not at all.
     """
     one, zero = full_like(b, 1), full_like(b, 0)
     small = ew.gt(b, zero)

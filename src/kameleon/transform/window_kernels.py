@@ -2,10 +2,11 @@
 
     f(x, …, window) -> back(f(to(x), …, plainer window))
 
-An operand is a space over which windows move, a kernel, or what there is at their places; so is
-the result. A change of the window takes one of these `to` what it is to the plainer window, and
-`back`, which is the adjoint of `to`: one statement holds for an operation and for its adjoints.
-Where no change leads to a kernel the operation is expanded.
+An operand is a space over which windows move, a kernel, or what there is at the windows' places; so
+is the result. A change of the window names one of these three parts: `to` makes of an operand what
+the plainer window takes, and `back`, the adjoint of `to`, does the reverse for a result. So each
+change is said once for an operation and its adjoints. Where no change leads to a kernel, the
+operation is expanded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..prims.sizes import Size, dims_of, plus, split
 from ..prims.windows import Window, framed, is_dilated, space_dims
 from .windows import count_places
 
-# By primitive: what its operands are, then its result.
+# By primitive: which part each of its operands is, then its result.
 PARTS = {
     **dict.fromkeys(("conv", "depthwise_conv"), ("space", "kernel", "places")),
     **dict.fromkeys(("conv_input", "depthwise_input"), ("places", "kernel", "space")),
@@ -32,14 +33,14 @@ PARTS = {
 
 
 class Form(NamedTuple):
-    """An operation over another window, and what becomes of its result."""
+    """An operation over another window, and what makes the wanted result of its result."""
 
     node: Node
     back: Callable[[Node], Node]
 
 
 def by_kernel(node: Node, native: Callable[[Node], bool]) -> Node | None:
-    """An equal of a node, over a window for which there's a kernel; None where there's none.
+    """A node equal to this one, over a window for which there's a kernel; None without a kernel.
 
     Args:
         node: any node.
@@ -75,7 +76,7 @@ def _over(
     back: Callable[[Node], Node],
     space: Sequence[Size] | None = None,
 ) -> Form:
-    """The operation over a window to which one part is another, in a space of other sizes."""
+    """The operation over another window, where one part is changed, and maybe its space's sizes."""
     *parts, result = PARTS[node.primitive.name]
     operands = [to(x) if p == part else x for x, p in zip(node.operands, parts, strict=False)]
     attrs = {**node.attrs, "window": window}
@@ -119,7 +120,7 @@ def without_dilation(node: Node) -> Form | None:
 
 
 def without_strides(node: Node) -> Form | None:
-    """Strides take some of all places."""
+    """The places of a strided window are some of the places of the same window without strides."""
     window = node.attrs["window"]
     if set(window.strides) == {1}:
         return None
@@ -143,8 +144,8 @@ def _bare(window: Window) -> Window:
 
 
 Change = Callable[[Node], Form | None]
-# What is tried, fewer changes first. (Of all strides, the depthwise ones alone: others would be
-# computed at places that nobody asks for.)
+# By primitive: the changes that are tried, fewer at a time first. Only depthwise operations lose
+# their strides: others would be computed at too many places that nobody asks for.
 CHANGES: dict[str, tuple[Change, ...]] = {
     **dict.fromkeys(("conv", "conv_input", "conv_kernel"), (without_margins, without_dilation)),
     **dict.fromkeys(
@@ -159,8 +160,8 @@ CHANGES: dict[str, tuple[Change, ...]] = {
 
 
 def _convolved(node: Node, form: Form) -> Node | None:
-    """The adjoint that a form has with zeros between the kernel's cells, as a convolution, which
-    needs none: g at all places, with the mirrored kernel."""
+    """`conv_input` over a dilated window, as a convolution of g, spread to all places, with the
+    mirrored kernel: unlike `form`, it needs no zeros between the kernel's cells."""
     window = node.attrs["window"]
     solid = not is_dilated(form.node.attrs["window"])
     if node.primitive.name != "conv_input" or not (is_dilated(window) and solid):

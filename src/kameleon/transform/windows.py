@@ -1,8 +1,8 @@
-"""Windows over space in their plainest form: what a stride or a dilation doesn't say is left out.
+"""Windows over space in their plainest form: without strides and dilations that change nothing.
 
-Libraries choose their code for a convolution by its strides, and the rarest ones are the least
-tried: oneDNN crashed at kernel gradients of strided windows of one cell, and gave garbage for
-strided windows with a single place. Neither needs its strides. What is empty isn't computed.
+Libraries choose their code for a convolution by its strides, and rare strides are the least tried:
+oneDNN crashed at kernel gradients of strided windows of one cell, and gave garbage for strided
+windows with a single place. Neither window needs its strides. What is empty isn't computed.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def _onto_input(node: Node) -> Node | None:
 
 # What is empty -------------------------------------------------------------------------------
 
-# By primitive, how many channels come out where that isn't said: operands whose last axes tell.
+# By primitive: the operands the product of whose last axes is the number of channels that come
+# out (times the cells of the window for `patches`).
 CHANNELS = {"depthwise_conv": (0, 1), **dict.fromkeys(("sum_pool", "max_pool", "patches"), (0,))}
 
 
@@ -104,8 +105,8 @@ def count_places(window: Window, axis: int, dim: Size) -> Size:
 
 
 def told(node: Node) -> list[Size] | None:
-    """All sizes of the value of a window's primitive, without that value; None where one of them
-    can't be told so."""
+    """All sizes of the value of a window's primitive, told without computing that value; None where
+    one of the sizes can't be told so."""
     source = node.operands[0] if node.primitive is ITEM else node
     dims = dims_of(node)
     for axis, dim in enumerate(dims):
@@ -135,7 +136,7 @@ def _told_axis(node: Node, axis: int, last: int) -> Size | None:
 
 
 def _of_nothing(node: Node) -> Node | None:
-    """f(x, …) -> 0, where x or what it's combined with has no elements; f is linear in both."""
+    """f(x, …) -> 0, where the result or an operand has no elements; f is linear in each operand."""
     tensors = [x for x in node.operands if x.shape]
     if 0 not in node.shape and not any(0 in x.shape for x in tensors):
         return None
@@ -144,7 +145,7 @@ def _of_nothing(node: Node) -> Node | None:
 
 
 def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
-    """max_pool(x) -> (0, 0), where it has no elements"""
+    """max_pool(x) -> (0, 0), where the results have no elements"""
     if 0 not in node.results[0].shape:
         return None
     dims = told(node.results[0])
