@@ -45,7 +45,7 @@ def _while(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
     count = node.attrs["consts"]
     consts, carry = operands[:count], operands[count:]
     test, body = node.attrs["condition"], node.attrs["body"]
-    # Before the first step the condition is asked outside of the loop.
+    # Before the first step the condition is evaluated outside of the loop.
     first = type(lo)(test, operands, lo.writer).run()[0]
     step, names, params = lo.opened(body, [*consts, *[None] * len(carry)])
     new = step.run()

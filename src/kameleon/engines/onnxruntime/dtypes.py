@@ -1,7 +1,7 @@
 """For which dtypes ONNX Runtime (on a CPU) lacks operators, and which dtypes carry these.
 
 Found by trying each operator with each dtype. A primitive that isn't listed has kernels for all
-dtypes that it takes, but for float16: what computes with it is computed in float32 before.
+dtypes that it takes, but for float16: passes have replaced that by float32 (`transform.half`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 _SMALL = {"uint16": "int32", "int16": "int32"}
 _UNSIGNED = {"uint32": "int64", "uint64": "int64"}
 _BOOL = {"bool": "uint8"}
-# Elements are moved: anything that keeps the bits will do.
+# Elements are moved: any dtype that keeps the bits will do.
 _MOVED = {**_BOOL, **_SMALL}
 # Sums and products modulo 2**bits: of wider integers the low bits are right. (MatMul has unsigned
 # kernels, but they fail on sums of no terms.)

@@ -14,7 +14,7 @@ from .model import ONNX_TYPES
 
 L = OnnxLowering
 
-# By primitive: the operator that does just that.
+# By primitive: the operator that does exactly the same.
 OPERATORS = {
     "neg": "Neg",
     "abs": "Abs",
@@ -73,7 +73,7 @@ def _log1p(lo: L, node: Node, x: str) -> Any:
 
 def _sign(lo: L, node: Node, x: str) -> Any:
     dtype = node.dtype
-    if dtype != "int64":  # of which the operator looks at the lower half alone
+    if dtype != "int64":  # the operator looks at the lower half of an int64 alone
         return lo.op("Sign", x)
     zero = lo.scalar(0, dtype)
     above, below = (lo.cast(lo.op(k, x, zero), dtype) for k in ("Greater", "Less"))
@@ -81,7 +81,7 @@ def _sign(lo: L, node: Node, x: str) -> Any:
 
 
 def _extremum(kind: str, before: str) -> Rule:
-    """Of int64 the operators look at the lower half alone."""
+    """The operators look at the lower half of an int64 alone."""
 
     def rule(lo: L, node: Node, a: str, b: str) -> Any:
         if node.dtype != "int64":
@@ -96,7 +96,7 @@ def _ne(lo: L, node: Node, a: str, b: str) -> Any:
 
 
 def _cast(lo: L, node: Node, x: str) -> str:
-    """ONNX Runtime casts once where it finds two casts: not by way of the integers between."""
+    """ONNX Runtime merges two casts into one, skipping the integers between: a mask wraps them."""
     (source,) = node.operands
     if node.dtype == "uint32" and source.primitive.name == "cast":
         x = lo.op("BitwiseAnd", x, lo.scalar(0xFFFFFFFF, "int64")) if source.dtype == "int64" else x
@@ -112,7 +112,7 @@ def _bitcast(lo: L, node: Node, x: str) -> Any:
 
 
 def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
-    """Of integers: the operator gives the whole number next to 0."""
+    """The floor of a / b, of integers: the operator rounds towards 0."""
     dtype = node.dtype
     quotient = lo.op("Div", a, b)
     if dtype.kind == "unsigned":
@@ -122,14 +122,14 @@ def _floor_div(lo: L, node: Node, a: str, b: str) -> Any:
 
 
 def _crossed(lo: L, dtype: str, rest: str, b: str) -> Any:
-    """Where a division leaves something over that has another sign than b."""
+    """Where the remainder of a division isn't 0, and has another sign than b."""
     zero = lo.scalar(0, dtype)
     crossed = lo.op("Xor", lo.op("Less", rest, zero), lo.op("Less", b, zero))
     return lo.op("And", crossed, lo.op("Not", lo.op("Equal", rest, zero)))
 
 
 def _mod(lo: L, node: Node, a: str, b: str) -> Any:
-    """Of floats: the operator gives what has the sign of a."""
+    """The remainder with the sign of b: of floats the operator's has the sign of a."""
     if not node.dtype.is_float:
         return lo.op("Mod", a, b)
     rest = lo.op("Mod", a, b, fmod=1)
@@ -141,7 +141,7 @@ def _shift_left(lo: L, node: Node, a: str, b: str) -> str:
 
 
 def _shift_right(lo: L, node: Node, a: str, b: str) -> Any:
-    """Of a negative number the flipped bits are shifted, and flipped back."""
+    """The bits of a negative number are flipped, shifted, and flipped back."""
     dtype = node.dtype
     if dtype.kind == "unsigned":
         return _shift(lo, dtype, a, b, "RIGHT")
@@ -152,7 +152,7 @@ def _shift_right(lo: L, node: Node, a: str, b: str) -> Any:
 
 
 def _shift(lo: L, dtype: Any, a: str, b: str, direction: str) -> str:
-    """In unsigned integers; the operator has none of 16 bits, and zeros come in from the left."""
+    """A shift of unsigned integers, filled with zeros; the operator doesn't take 16 bits."""
     unsigned = "uint32" if dtype.itemsize == 2 else f"uint{8 * dtype.itemsize}"
     if unsigned != dtype:
         a, b = lo.cast(a, unsigned), lo.cast(b, unsigned)

@@ -25,14 +25,14 @@ from .lowering import OnnxLowering
 from .model import ONNX_TYPES, Writer, typed
 from .rules import NEEDS, RULES, WHERE
 
-# Planning how values share memory takes time that grows with the square of the number of
-# operators where sizes are unknown: graphs with more of them do without.
+# Where sizes are unknown, planning how values share memory takes time that grows with the square
+# of the number of operators: graphs with more operators do without.
 MANY = 500
 _ARRAY = np.ndarray
 # Before 1.32 the operator that products, scales and transpositions are fused to holds its scale
 # as float32, also in products of float64, and leaves the results of empty products unwritten.
 _FAULTY = ["MatMulScaleFusion", "MatmulTransposeFusion"]
-_FATAL = 4  # the severity of what is logged: errors are raised, too
+_FATAL = 4  # the least severity that is logged: errors are raised, too
 _DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
 _NAMES = {"float32": "float", "float64": "double"}
@@ -66,9 +66,9 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class _Executable(Executable):
-    """A session and its model, the names of what goes in and comes out, what inputs agree in, by
-    name the large constants, which are given to each call and never copied, and of what checks
-    the last output says whether they failed."""
+    """A session and its model; the names of inputs and outputs; the dimension guards, `agree`; by
+    name the large constants, which are given to each call and never copied; and the checks whose
+    failures the last output tells, `flags`."""
 
     def __init__(
         self,
@@ -83,9 +83,9 @@ class _Executable(Executable):
         self._session, self._inputs, self._outputs = session, inputs, outputs
         self._model, self._large = model, dict(large)
         self._agree, self._flags = agree, flags
-        # The session's own `run` looks at each input again, in Python.
+        # The session's public `run` would look at each input again, in Python.
         self._run = getattr(session, "_sess", session).run
-        self._options = onnxruntime.RunOptions()  # to make them takes as long as a small sum
+        self._options = onnxruntime.RunOptions()  # making these takes as long as a small sum
         self._options.log_severity_level = _FATAL
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -125,7 +125,7 @@ class _Nothing(Executable):
 
 
 class OnnxRuntimeEngine(Engine):
-    """Builds ONNX models; sizes that are unknown stay so, and need no other model."""
+    """Builds ONNX models; unknown sizes are symbolic: one model does for all sizes."""
 
     name = "onnxruntime"
     title = "ONNX Runtime"
@@ -168,7 +168,7 @@ class OnnxRuntimeEngine(Engine):
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """The array itself, or a private copy."""
         found = np.array(array) if copy else array
-        # ONNX Runtime says uint64 by another C type, as long, that some libraries don't take.
+        # ONNX Runtime's uint64 is another C type of the same size, which some libraries don't take.
         return found.view(np.uint64) if found.dtype.char == "Q" else found
 
     def type_of(self, value: Any) -> TensorType | None:

@@ -12,7 +12,7 @@ from .._lowering import Rule
 from .lowering import OnnxLowering
 
 L = OnnxLowering
-# Of an index: what follows from sizes and ranks is never negative.
+# Primitives whose results are never negative, and those that keep the elements of an index.
 NEVER_NEGATIVE = {"iota", "argsort", "argmax", "argmin", "size"}
 SAME_ELEMENTS = {"reshape", "broadcast_to", "slice", "cast", "transpose", "reverse"}
 
@@ -21,7 +21,7 @@ SAME_ELEMENTS = {"reshape", "broadcast_to", "slice", "cast", "transpose", "rever
 
 
 def _index(lo: L, index: Node) -> str:
-    """Indices as ONNX takes them, where negative ones would count from the end: no index."""
+    """Indices for ONNX, which counts negative ones from the end: these become the greatest int."""
     x: str = lo.value(index)
     if index.dtype not in ("int32", "int64"):
         x = lo.cast(x, "int64")
@@ -33,13 +33,13 @@ def _index(lo: L, index: Node) -> str:
 
 
 def _wide_index(lo: L, index: Node) -> str:
-    """Such indices as int64."""
+    """Indices for ONNX, as int64: see `_index`."""
     x = _index(lo, index)
     return lo.cast(x, "int64") if index.dtype == "int32" else x
 
 
 def _is_plain(index: Node) -> bool:
-    """Whether no index is negative for sure."""
+    """Whether provably no index is negative."""
     known = known_array(index)
     if known is not None:
         return bool((known >= 0).all())

@@ -40,10 +40,10 @@ class OnnxLowering(Lowering):
         return value
 
     def agree(self, node: Node, sizes: list[Any]) -> None:
-        """Nothing: the graph's flags say it (`flagged`)."""
+        """Does nothing: the graph has flags for it (`flagged`)."""
 
     def used_once(self, node: Node) -> bool:
-        """Whether one node alone needs the value of this one."""
+        """Whether the value of a node is needed only once."""
         if self._uses is None:
             self._uses = Counter(self.graph.outputs)
             for user in self.graph.nodes:
@@ -58,7 +58,7 @@ class OnnxLowering(Lowering):
         Args:
             graph: the closed graph.
             arguments: for each of its inputs a value from outside, or None: a parameter.
-            lead: declarations of parameters that the operator gives before these.
+            lead: declarations of parameters that the operator gives before the graph's.
         """
         inner, _, params = self.opened(graph, arguments)
         return inner.writer.body([*lead, *params], inner.run(), [y.type for y in graph.outputs])
@@ -142,7 +142,7 @@ class OnnxLowering(Lowering):
         return total if known == 1 else self.op("Mul", total, self.ints(known))
 
     def in_step(self, x: str, a: Node, b: Node, axes: Iterable[tuple[int, int]]) -> str:
-        """Integers; an error at run time unless such axes of a and b have equal sizes."""
+        """The integers x; an error at run time unless these pairs of axes have equal sizes."""
         for i, j in axes:
             if self.sizes.of(a, i) != self.sizes.of(b, j):
                 x = self.op("Add", x, self.zero_if_equal(self.dim(a, i), self.dim(b, j)))

@@ -123,7 +123,7 @@ class Writer:
         return names
 
     def declare(self, names: Sequence[str], types: Sequence[TensorType]) -> None:
-        """Say what ONNX doesn't infer: the ranks of what loops give, which other loops need."""
+        """Say what ONNX doesn't infer: the ranks of loops' results, which other loops need."""
         self._declared.update(zip(names, types, strict=True))
 
     def _find(self, key: Any) -> tuple[str, ...] | None:
@@ -151,7 +151,7 @@ class Writer:
         return result
 
     def _needed(self, outputs: Sequence[str]) -> tuple[list[onnx.NodeProto], set[str]]:
-        """The lines that the outputs need, and all names that these read."""
+        """The lines that the outputs need, and all names that these lines read."""
         wanted, kept = set(outputs), []
         for line in reversed(self._lines):
             if not wanted.isdisjoint(line.proto.output):
@@ -207,5 +207,5 @@ def typed(name: str, dtype: str, shape: Sequence[int | str | None] | None) -> on
 
 
 def untyped(name: str) -> onnx.ValueInfoProto:
-    """The declaration of an output, whose type follows."""
+    """The declaration of an output, whose type ONNX infers."""
     return onnx.ValueInfoProto(name=name)

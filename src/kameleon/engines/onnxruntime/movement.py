@@ -14,15 +14,15 @@ from .lowering import OnnxLowering, known_product
 
 L = OnnxLowering
 END = 2**63 - 1
-# Of integers the operators for sums and products go through floats, and saturate; those for
-# extrema look at the lower half of int64 alone.
+# Dtypes whose reductions are exact: sums and products of integers go through floats, and saturate;
+# extrema look at the lower half of an int64 alone.
 FLOATS = frozenset(("float32", "float64"))
 # Small ranges are written into the model.
 SMALL = 4096
 
 
 def _with(kind: str, attribute: str) -> Rule:
-    """The operator that has this attribute, too."""
+    """An operator with an attribute of the primitive."""
     return lambda lo, node, *xs: lo.op(kind, *xs, **{attribute: node.attrs[attribute]})
 
 
@@ -44,7 +44,7 @@ def _reshape(lo: L, node: Node, x: str, *sizes: str) -> Any:
 
 
 def _inferred(lo: L, node: Node) -> int | None:
-    """The one axis of unknown size, if it's that of the operand and needn't be computed."""
+    """The result's one axis of unknown size, if ONNX infers it: the operand has that size, too."""
     shape, (x, *sizes) = node.attrs["shape"], node.operands
     unknown = [i for i, d in enumerate(x.shape) if d is None]
     if len(sizes) != 1 or len(unknown) != 1 or -1 in shape:
@@ -65,7 +65,7 @@ def _root(lo: L, size: Node) -> Any:
 def _broadcast(lo: L, node: Node, x: str, *sizes: str) -> Any:
     shape = node.attrs["shape"]
     if 0 in node.shape:
-        # To a size that is known to be 0 ONNX Runtime doesn't stretch.
+        # ONNX Runtime doesn't stretch an axis to a size that is known to be 0.
         x = lo.constant(np.zeros([0 if d == 0 else 1 for d in node.shape], node.dtype))
     return lo.op("Expand", x, lo.extents(shape, node.operands[1:]))
 
@@ -200,7 +200,7 @@ def _lined_up(lo: L, node: Node, x: str) -> str:
 
 
 def _reduce(kind: str, other: Rule, exact: Container[str] = FLOATS) -> Rule:
-    """Of dtypes for which the operator isn't exact, by another rule over one axis."""
+    """A reduction by an operator; of dtypes not in `exact`, by another rule over one axis."""
 
     def rule(lo: L, node: Node, x: str) -> Any:
         if node.dtype in exact:
@@ -211,14 +211,14 @@ def _reduce(kind: str, other: Rule, exact: Container[str] = FLOATS) -> Rule:
 
 
 def _integer_sum(lo: L, node: Node, x: str) -> Any:
-    """The product with a column of ones. (A vector wouldn't be taken by no rows.)"""
+    """The product with a column of ones. (ONNX Runtime takes no vector where there are no rows.)"""
     column = lo.joined([lo.op("Shape", x, start=-1), 1])
     ones = lo.op("Expand", lo.scalar(1, node.dtype), column)
     return lo.op("Squeeze", lo.op("MatMul", x, ones), lo.ints(-1))
 
 
 def _integer_product(lo: L, node: Node, x: str) -> Any:
-    """The last of the running products, from 1 on."""
+    """The last of the running products, which begin with 1."""
     rank = len(node.shape) + 1
     x = padded(lo, x, node.dtype, [0] * (rank - 1) + [1] + [0] * rank, 1)
     running = lo.op("CumProd", x, lo.scalar(rank - 1, "int64"))
@@ -236,7 +236,7 @@ def _extremum(kind: str, arg: str) -> Rule:
     plain = _reduce(kind, chosen, FLOATS | {"uint8", "int8", "int32"})
 
     def rule(lo: L, node: Node, x: str) -> Any:
-        """ONNX Runtime's own loses NaNs that aren't first."""
+        """The extremum, NaN where there's a NaN: the operator loses NaNs that aren't first."""
         found = plain(lo, node, x)
         if not node.dtype.is_float:
             return found if node.dtype == "int64" else _of_some(lo, node, found)
@@ -258,7 +258,7 @@ def _of_some(lo: L, node: Node, found: str) -> str:
 
 
 def _logic(kind: str) -> Rule:
-    """Of bools the maximum or minimum; that of no bools is known for numbers only."""
+    """The maximum or minimum of bools; where there may be none, of integers, which may be none."""
 
     def rule(lo: L, node: Node, x: str) -> Any:
         axes, shape = node.attrs["axes"], node.operands[0].shape
@@ -271,7 +271,7 @@ def _logic(kind: str) -> Rule:
 
 
 def _arg(kind: str) -> Rule:
-    """ONNX Runtime's own may miss a NaN."""
+    """The position of the extremum, or of the first NaN, which the operator may miss."""
 
     def rule(lo: L, node: Node, x: str) -> Any:
         dtype, along = node.operands[0].dtype, {"axis": node.attrs["axis"], "keepdims": 0}
@@ -291,7 +291,7 @@ def _argsort(lo: L, node: Node, x: str) -> Any:
     count = lo.joined([lo.dim(operand, axis)])
     if not operand.dtype.is_float:
         return _order(lo, x, count, axis)
-    # NaNs come last; all are taken for infinity, then the two kinds are told apart.
+    # NaNs come last: sorted as infinity first, they're then moved behind the infinities.
     spoilt = lo.op("IsNaN", x)
     plain = lo.op("Where", spoilt, lo.scalar(np.inf, operand.dtype), x)
     first = _order(lo, plain, count, axis)

@@ -16,7 +16,7 @@ from .windows import with_bias
 L = OnnxLowering
 
 
-# What ONNX's product of two matrices, `Gemm`, is done in.
+# The dtypes of ONNX's product of two matrices, `Gemm`.
 _GEMM = ("float32", "float64")
 
 
@@ -56,7 +56,7 @@ def _in_step(lo: L, node: Node, right: str) -> Any:
 
 
 def _with_product(sign: float) -> Rule:
-    """c + s * a b, and c - s * a b, at once: `Gemm` takes both. Such are steps of training."""
+    """c + s * a b, and c - s * a b, as one `Gemm`: steps of training are such sums."""
     kind = "Add" if sign > 0 else "Sub"
 
     def rule(lo: L, node: Node, x: str, y: str) -> Any:
@@ -86,7 +86,7 @@ def _scaled_product(lo: L, node: Node) -> tuple[Node, float] | None:
         number = known_array(factor)
         if number is None or number.size != 1 or not lo.used_once(product):
             continue
-        # The attribute that holds it has the precision of float32.
+        # The attribute that holds the number has the precision of float32.
         exact = np.float32(number.flat[0]) == number.flat[0]
         return (product, float(number.flat[0])) if exact and _is_matrices(product) else None
     return None

@@ -27,9 +27,9 @@ _SINGLE = _only("float16", "float32")
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
     "contract": products.has_product,
-    "log_softmax": _SINGLE,  # of float64 it gives numbers for rows that hold NaN
+    "log_softmax": _SINGLE,  # float64: the operator gives numbers for rows with NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input", "conv_kernel"), _SINGLE),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),
 }
-# Operators that refuse windows without a place.
+# Primitives whose operators refuse windows without a place.
 NEEDS = dict.fromkeys("conv conv_input depthwise_conv depthwise_input".split(), ("places",))

@@ -1,4 +1,4 @@
-"""Lowering rules of convolutions. ONNX has channels before space, our layout behind it."""
+"""Lowering rules of convolutions. ONNX has channels before space, the primitives behind it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _conv_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
 
 
 def _transposed_conv(lo: L, node: Node, g: str, weights: str, group: int = 1) -> Any:
-    """Onto the widest space that the windows may come from, which is then cut."""
+    """The adjoint, onto the widest space that the windows may come from, cut to the wanted one."""
     window: Window = node.attrs["window"]
     n, lows = window.rank, [a for a, _ in window.padding]
     y = lo.op(
@@ -85,7 +85,7 @@ def _conv_kernel(lo: L, node: Node, x: str, g: str) -> Any:
     """What the cells see times the cotangent, added up over samples and places.
 
     Channels of x come first: ONNX Runtime is quicker where the sum is over the last axis of the
-    left matrix. That of the right one doesn't matter as much as moving it.
+    left matrix. In the right matrix the axis of the sum stays, as moving it would cost more.
     """
     window, (operand, up) = node.attrs["window"], node.operands
     n = window.rank
@@ -118,7 +118,7 @@ def _seen(lo: L, x: str, window: Window) -> Iterator[Any]:
 
 
 def has_groups(node: Node) -> bool:
-    """Whether ONNX's convolutions in groups do it: each channel is one, and they must be known."""
+    """Whether ONNX's convolutions in groups hold: each channel is a group, of a known number."""
     return node.dtype in ("float16", "float32") and node.operands[1].shape[-2] is not None
 
 
@@ -147,12 +147,12 @@ def _depthwise_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
 
 # Sums ----------------------------------------------------------------------------------------
 
-# What takes a bias, too.
+# Rules that take a bias, too.
 BIASED: dict[str, Rule] = {"conv": _conv, "depthwise_conv": _depthwise_conv}
 
 
 def with_bias(lo: L, node: Node) -> str | None:
-    """conv(x, k) + b at once, where a sum is one with a number for each channel."""
+    """conv(x, k) + b as one operator, if a sum is such, with a number b for each channel."""
     for y, term in (node.operands, node.operands[::-1]):
         rule, b = BIASED.get(y.primitive.name), bare(term)
         if rule and lo.used_once(y) and b.shape == y.shape[-1:] != (None,):

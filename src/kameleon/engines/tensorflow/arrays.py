@@ -13,11 +13,11 @@ from .call import place
 
 # The class of tensors that hold values.
 EAGER: Any = type(tf.constant(0))
-# The sizes of such a tensor, as a tuple. `shape` makes an object first, in some microseconds.
+# The sizes of an eager tensor, as a tuple. `shape` makes an object first, in some microseconds.
 SHAPE: Callable[[Any], tuple[int, ...]] = getattr(EAGER, "_shape_tuple", lambda x: tuple(x.shape))
 # TensorFlow takes memory as it is where it begins at a multiple of so many bytes.
 ALIGNMENT = 64
-# Smaller arrays are copied twice more quickly than an aligned place is found for them.
+# To copy a smaller array twice is quicker than to find an aligned place for it.
 SMALL = 1 << 14
 
 

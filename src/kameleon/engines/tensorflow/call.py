@@ -14,7 +14,7 @@ try:
 except ImportError:
 
     def session() -> Any:
-        """No such thing here."""
+        """Nothing: this version of TensorFlow has no such context."""
 
 
 Call = Callable[[list[Any]], Sequence[Any]]
@@ -28,11 +28,11 @@ def place() -> str:
 
 
 def lean_call(function: Any) -> Call | None:
-    """What runs a concrete function on a list of tensors (its arguments, what it captured).
+    """What calls a concrete function with a list of tensors (its arguments, what it captured).
 
     `ConcreteFunction.__call__` costs 70 µs and 15 more for each argument: it binds names, checks
     types, and looks for gradient tapes. Here the runtime is asked directly, by the function's
-    name, as those layers do in the end. None where TensorFlow's insides are others.
+    name, as those layers do in the end. None where TensorFlow has no such inner function.
     """
     return _bare_call(function) if BARE.holds else None
 
@@ -62,7 +62,7 @@ def _bare_call(function: Any) -> Call | None:
 
 
 def _bare_calls_work() -> bool:
-    """Whether results come in their order, what is captured counts, and what doesn't fit raises."""
+    """Whether results come in order, captured tensors are read, and missing arguments raise."""
     with tf.init_scope():
         table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 

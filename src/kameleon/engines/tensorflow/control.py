@@ -14,7 +14,7 @@ from .._lowering import Rule
 from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector
 from .lowering import Tracing
 
-# What the embedded engine does.
+# What the embedded engine computes, called back by TensorFlow's runtime.
 BORROWED = ("ctc_greedy", "ctc_beam_search")
 
 
@@ -45,7 +45,7 @@ def _typed(values: Any, types: Any) -> list[Tensor]:
 
 
 def _shaped(values: Any, types: Any) -> tuple[Tensor, ...]:
-    """Last states of a loop: before the first step sizes may be unknown that a step's aren't."""
+    """The last states of a loop, with the sizes that are known of a step's states."""
     return tuple(of_shape(shielded(y), t.shape) for y, t in zip(values, types, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Convolutions and their adjoints by TensorFlow's kernels; layout (batch, *space, channels).
 
-The kernels of the CPU take one or two axes with margins, and dilate none but the convolution
-itself; of three axes they take neither. `transform.window_kernels` brings others to these.
+The kernels of the CPU take margins along one or two axes, and dilation there in the convolution
+itself alone; along three axes, neither. `transform.window_kernels` rewrites all other windows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .lowering import Tracing
 
 
 def lifted(window: Window) -> Window:
-    """The window of one axis as one of two, the first of size 1."""
+    """A window of one axis as a window of two axes, the first of size 1."""
     if window.rank != 1:
         return window
     (stride,) = window.strides
@@ -30,7 +30,7 @@ def lifted(window: Window) -> Window:
 
 
 def plane(x: Tensor, window: Window, axis: int = 1) -> Tensor:
-    """A tensor under a window of one axis with two of them: the new one is `axis`."""
+    """A tensor under a window of one axis with one more spatial axis, `axis`, of size 1."""
     return raw.ExpandDims(input=x, axis=axis) if window.rank == 1 else x
 
 
@@ -43,7 +43,7 @@ def over_planes(function: Callable[..., Tensor], kernel: int | None = None) -> R
     """A rule that computes one spatial axis as two.
 
     Args:
-        function: given the tensors, the sizes of the space onto which it goes (if it's an
+        function: given the tensors, the sizes of the result's space (if the primitive is an
             adjoint), and a window.
         kernel: which operand is a kernel (*window, …, …); -1: the result is.
     """
@@ -96,7 +96,7 @@ def _conv_kernel(x: Tensor, g: Tensor, window: Window) -> Tensor:
 
 
 def _kernel_by_conv(x: Tensor, g: Tensor, window: Window) -> Tensor:
-    """x correlated with g, where the samples are what is summed: strides and dilation swap."""
+    """x correlated with g, summed over samples: strides and dilation swap."""
     swapped = window._replace(strides=window.dilation, dilation=window.strides)
     g = transposed(g, (1, 2, 0, 3))
     found = transposed(_conv(transposed(x, (3, 1, 2, 0)), g, swapped), (1, 2, 0, 3))
@@ -105,7 +105,7 @@ def _kernel_by_conv(x: Tensor, g: Tensor, window: Window) -> Tensor:
 
 def conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
     (source, kernel), rank = node.operands, node.attrs["window"].rank
-    e.agree_on_each(node, [((source, rank + 1), (kernel, rank))])  # else it convolves in groups
+    e.agree_on_each(node, [((source, rank + 1), (kernel, rank))])  # else a convolution in groups
     return _conv_of_planes(e, node, x, k)
 
 
@@ -113,7 +113,7 @@ _conv_of_planes = over_planes(_conv, kernel=1)
 
 
 def has_kernel(node: Node) -> bool:
-    """Floats, along up to three axes; along three neither margins nor dilation."""
+    """Whether floats lie along up to three axes; along three with no margins and no dilation."""
     window = node.attrs["window"]
     plain = not has_margins(window) and not is_dilated(window)
     return node.dtype.is_float and (window.rank < 3 or (window.rank == 3 and plain))
@@ -124,7 +124,7 @@ def has_margins(window: Window) -> bool:
 
 
 def _has_kernel_adjoint(node: Node) -> bool:
-    """It's a convolution where it's dilated, whose margins lie around the space then."""
+    """Whether there's a kernel. Under dilation the adjoint is a convolution: without margins."""
     window = node.attrs["window"]
     return has_kernel(node) and not (is_dilated(window) and has_margins(window))
 
@@ -133,9 +133,9 @@ def _has_kernel_adjoint(node: Node) -> bool:
 
 
 def _depthwise(x: Tensor, k: Tensor, window: Window) -> Tensor:
-    """Margins are those of `SAME`: explicit ones would end the process where TensorFlow fuses the
-    convolution with what adds a bias to it (seen in 2.21): its rule for the shape of the fused one
-    doesn't know them.
+    """Margins are those of `SAME`: explicit margins would end the process where TensorFlow fuses
+    the convolution with the sum of it and a bias (seen in 2.21), as the shape rule of the fused
+    operation doesn't know them.
     """
     padding = "SAME" if has_margins(window) else "VALID"
     strides = [1, *window.strides, 1]
@@ -158,7 +158,7 @@ def _depthwise_kernel(x: Tensor, g: Tensor, window: Window) -> Tensor:
 
 
 def has_depthwise(node: Node) -> bool:
-    """Floats, along one or two axes, in equal strides."""
+    """Whether floats lie along one or two axes, with equal strides and no dilation."""
     window = node.attrs["window"]
     even = len(set(window.strides)) == 1 and not is_dilated(window)
     return node.dtype.is_float and window.rank <= 2 and even

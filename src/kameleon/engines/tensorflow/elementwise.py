@@ -71,7 +71,7 @@ _add, _mul = kernel("AddV2", "x", "y"), kernel("Mul", "x", "y")
 def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """A vector added along the last axis has a kernel of its own, twice as fast or more."""
     if a is b:
-        # The optimiser rewrites y + y of y = -x, forgets one of its two readers, and then puts
+        # The optimiser rewrites y + y of y = -x, forgets one of y's two readers, and then puts
         # the maximum of y, where there is one, in y's place (TensorFlow 2.21).
         return _mul(a, constant(2, a.dtype))
     left, right = bare_operands(node)
@@ -82,7 +82,7 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
 
 
 def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
-    """Not `LogicalNot`: the optimiser makes a > b of not a <= b, which NaN is neither."""
+    """`LogicalNot` won't do: the optimiser makes a > b of not (a <= b), which differ for NaN."""
     return raw.NotEqual(x=x, y=constant(True, tf.bool))
 
 
@@ -141,7 +141,7 @@ RULES: dict[str, Rule] = {
 
 
 def _is_signed(node: Node) -> bool:
-    """Of -x of unsigned integers, and of 0 - x, the optimiser makes an operation without kernel."""
+    """Whether -x has a kernel: of unsigned -x and 0 - x the optimiser makes what has none."""
     return node.dtype.kind != "unsigned"
 
 

@@ -1,4 +1,4 @@
-"""The TensorFlow engine: each graph becomes one concrete function, called without ceremony."""
+"""The TensorFlow engine: each graph becomes one concrete function, called almost directly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TensorflowEngine(Engine):
 
     name = "tensorflow"
     title = "TensorFlow"
-    started = True  # loading it starts its threads
+    started = True  # loading TensorFlow starts its threads
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = WHERE
     half = CONTRACTIONS | EXACT
@@ -39,7 +39,7 @@ class TensorflowEngine(Engine):
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]
 
     def survives_fork(self) -> bool:
-        """See `Engine.survives_fork`: it computes in threads."""
+        """See `Engine.survives_fork`: TensorFlow computes in threads, which a child lacks."""
         return False
 
     def compile(self, graph: Graph) -> _Executable:
@@ -105,7 +105,7 @@ class _Executable(Executable):
                 function = tf.function(traced, input_signature=specs, autograph=False)
                 return function.get_concrete_function()
 
-        self._function = uninterrupted(concrete)  # it would leave TensorFlow in a graph's scope
+        self._function = uninterrupted(concrete)  # else TensorFlow may stay in a graph's scope
         self._captured = list(self._function.captured_inputs)
         self._call = lean_call(self._function) or self._public_call
 

@@ -1,4 +1,4 @@
-"""TensorFlow's operations as rules call them: what has no kernel for a dtype is computed wider."""
+"""TensorFlow's operations as rules call them: in a wider dtype where a dtype has no kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ raw = tf.raw_ops
 Tensor = Any
 
 # What stands in for a dtype that a kernel lacks. Sums and products of integers are the same
-# modulo 2**bits, and all but those of uint64 keep their order.
+# modulo 2**bits, and all integers but those of uint64 keep their order.
 WIDER = {
     "bool": "int32",
     "int8": "int32",
@@ -31,7 +31,7 @@ WIDER = {
 @functools.cache
 def _dtypes(op: str) -> frozenset[str] | None:
     """The dtypes that an operation takes and a CPU has a kernel for; None where they aren't known,
-    or it's all."""
+    or where these are all dtypes."""
     try:
         from tensorflow.python.framework.kernels import get_registered_kernels_for_op
         from tensorflow.python.framework.op_def_registry import get as definition
@@ -152,7 +152,7 @@ def reshaped(x: Tensor, dims: Any) -> Tensor:
 
 
 def of_shape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
-    """`x` with the known sizes of `shape`; it's an error at run time where it hasn't them."""
+    """`x` with the known sizes of `shape`; an error at run time where `x` has other sizes."""
     known = x.shape.as_list()
     if all(a is None or a == b for a, b in zip(shape, known, strict=True)):
         return x
@@ -162,14 +162,14 @@ def of_shape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
 def shielded(x: Tensor, shape: Sequence[int | None] | None = None) -> Tensor:
     """`x`; what the optimiser infers of the result's unknown sizes, it doesn't infer of `x`.
 
-    It takes sizes as equal that an operation compares when it runs, wherever tensors of one origin
-    are used, and computes with them beforehand. That holds no longer where a body of a condition
-    or of a loop needn't run: what goes into one, or comes out of a loop, goes through here.
+    The optimiser takes sizes that an operation compares at run time as equal wherever tensors of
+    one origin are used, and computes with them beforehand. That is wrong where the body of a
+    condition or loop needn't run: what goes into a body, or comes out of a loop, goes through here.
 
     Args:
         x: any tensor.
-        shape: what may be known of its sizes: TensorFlow refuses what it knows to fail also where
-            it never runs.
+        shape: what may be known of its sizes: TensorFlow refuses operations that it knows to fail,
+            also those that never run.
     """
     own = x.shape if shape is None else tf.TensorShape(shape)
     if x.dtype != tf.variant and own.is_fully_defined():
@@ -188,7 +188,7 @@ def required(holds: Tensor, message: str) -> None:
 
 
 def on_gpu() -> bool:
-    """Whether a GPU runs what it has kernels for: they don't report indices out of range."""
+    """Whether a GPU runs what it has kernels for; these don't report indices out of range."""
     return bool(tf.config.list_logical_devices("GPU"))
 
 

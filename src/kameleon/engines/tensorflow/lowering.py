@@ -59,7 +59,7 @@ class Tracing(Lowering):
         """See `Lowering.constant`."""
         if array.nbytes <= LARGEST_CONSTANT:
             return tf.constant(array, dtype=array.dtype)
-        with tf.init_scope():  # an array outside of the graph, which it takes as an argument
+        with tf.init_scope():  # an array outside of the graph, which gets it as an argument
             return tf.constant(array, dtype=array.dtype)
 
     def size(self, value: Value, axis: int) -> Value:

@@ -107,7 +107,7 @@ def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
 
 
 def _margin(cut: Cut, whole: Dim, part: Dim) -> list[int] | None:
-    """What lies before and behind a cut, where that's known."""
+    """How many elements lie before and behind a cut, where that's known."""
     if cut == WHOLE:
         return [0, 0]
     if cut[2] > 1 or whole is None or part is None:
@@ -120,7 +120,7 @@ def _margin(cut: Cut, whole: Dim, part: Dim) -> list[int] | None:
 
 
 def reduction(op: str, some: bool = False) -> Rule:
-    """A kernel over the attribute `axes`; an error over nothing, where there must be `some`."""
+    """A kernel over the attribute `axes`; an error over no elements, if there must be `some`."""
     function = kernel(op, "input")
 
     def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ def reduce_sum(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 def along(op: str, operand: str, axis: str) -> Rule:
-    """A kernel along the attribute `axis`; what it calls its operand, and that."""
+    """A kernel along the attribute `axis`; `operand` and `axis` are the kernel's own names."""
     function = kernel(op, operand)
     return lambda e, node, x: function(x, **{axis: constant(node.attrs["axis"], tf.int32)})
 
@@ -197,7 +197,7 @@ def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
 
 
 def argsort(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    """TopK of numbers in reversed order: equal ones stay in order."""
+    """TopK of inverted integers, which are in reversed order: equal ones stay in order."""
     axis, keys = node.attrs["axis"], cast(x, tf.int32) if x.dtype == tf.bool else x
     size = e.size(x, axis)
     found = along_last(lambda x: raw.TopKV2(input=raw.Invert(x=x), k=size).indices, axis, keys)
@@ -234,7 +234,7 @@ RULES: dict[str, Rule] = {
 
 
 def _is_exact(node: Node) -> bool:
-    """Of floats the kernels skip NaN."""
+    """Whether the kernels hold: of floats they skip NaN."""
     return not node.operands[0].dtype.is_float
 
 

@@ -33,8 +33,8 @@ _matmul, _batched = kernel("MatMul", "a", "b"), kernel("BatchMatMulV2", "x", "y"
 def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """The product of matrices, or of batches of them, in step.
 
-    TensorFlow fuses `MatMul` with what is added to it, and oneDNN then ends the process where
-    there's nothing to sum over.
+    TensorFlow fuses `MatMul` with a term that is added to it, and oneDNN then ends the process
+    where there's nothing to sum over: so not where that size is unknown.
     """
     (x, y), flips = node.operands, lie_transposed(node)
     lead = len(node.attrs["batch"][0])
@@ -48,9 +48,9 @@ _softmax_kernel, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax"
 
 
 def _softmax(x: Tensor) -> Tensor:
-    """By the kernel. Rows with NaN or infinity are made NaN: oneDNN's have zeros beside them."""
+    """The kernel's, but rows with NaN or infinity become NaN: oneDNN leaves zeros in such rows."""
     found = _softmax_kernel(x)
-    if x.dtype == tf.float64:  # oneDNN doesn't do it
+    if x.dtype == tf.float64:  # oneDNN doesn't compute in it
         return found
     total = raw.Sum(input=found, axis=[-1], keep_dims=True)
     spoilt = raw.IsNan(x=total)
@@ -76,7 +76,7 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
     """From x alone: where only the loss is wanted p isn't computed.
 
     `SoftmaxCrossEntropyWithLogits` stretches operands of size 1, but the optimiser takes from its
-    shape function that sizes are equal, and drops any check that says so. It's slower, too.
+    shape function that sizes are equal, and drops any check of that. The kernel is slower, too.
     """
     axis = node.attrs["axis"]
     source, _, targets = node.operands

@@ -15,15 +15,15 @@ RULES: dict[str, Rule] = {
     **networks.RULES,
     **windows.RULES,
 }
-# Rules that don't hold for every node: where they do. Elsewhere the graph has others.
+# Rules that don't hold for every node: where they do. Elsewhere passes rewrite the node.
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
     **movement.WHERE,
     **networks.WHERE,
     **windows.WHERE,
 }
-# Kernels that give wrong sizes, or fail, where there's nothing to see. A maximum without a place is
-# seen to by its rule; without samples or channels oneDNN's gradient of it ends the process.
+# Kernels that give wrong sizes, or fail, where windows see nothing. The rule of maxima allows for
+# windows without a place; without samples or channels oneDNN's gradient of it ends the process.
 NEEDS = {
     **dict.fromkeys(
         "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel patches"

@@ -64,8 +64,8 @@ class Pooled(NamedTuple):
     """What the gradient of a max_pool by TensorFlow's kernel needs.
 
     x and y have two spatial axes. `special` is true where the kernels don't do what the
-    primitive says: x holds NaN, y is the least number, or nothing. Then `cell` is needed; where
-    it's called, in a branch, it's computed.
+    primitive says: x holds NaN, y holds the least number, or is empty. Only then is the index of
+    cells needed: a branch that calls `cell` computes it.
     """
 
     x: Tensor
@@ -81,18 +81,18 @@ def max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
     source = plane(x, window)
     y = _max_by_kernel(node, source, wide)
     special = _is_special(source, y)
-    if not _has_known_places(node.results[0]):  # of none, the kernel's gradient isn't written
+    if not _has_known_places(node.results[0]):  # without places the kernel writes no gradient
         none = raw.Equal(x=raw.Size(input=y), y=0)
         special = raw.LogicalOr(x=special, y=none)
     e.pools[node] = Pooled(source, y, special, wide, lambda: e.expanded(node, [x])[1])
     values = tf.cond(special, lambda: e.expanded(node, [x])[0], lambda: line(y, window))
     values.set_shape(node.results[0].shape)
-    # Checks of sizes in it would run also where nobody needs it.
+    # Checks of sizes in the index's expansion would run also where nobody needs the index.
     return values, e.expanded(node, [x])[1] if node.results[1] in e.used else values
 
 
 def _max_by_kernel(node: Node, x: Tensor, window: Window) -> Tensor:
-    """The kernel's maxima over two axes; nothing where a window has no place: the kernel fails."""
+    """The kernel's maxima over two axes; nothing where windows have no place: the kernel fails."""
 
     def pool() -> Tensor:
         return raw.MaxPool(input=x, **_pool(window))
@@ -111,12 +111,12 @@ def _max_by_kernel(node: Node, x: Tensor, window: Window) -> Tensor:
 
 
 def _has_known_places(y: Node) -> bool:
-    """Whether there are places for sure: nothing empty is computed that is known to be so."""
+    """Whether windows provably have places: a result that is known to be empty isn't computed."""
     return None not in y.shape[1:-1]
 
 
 def _is_special(x: Tensor, y: Tensor) -> Tensor:
-    """Whether x holds a NaN, which the kernel skips, or y is at its start value."""
+    """Whether x holds a NaN, which the kernel skips, or y the number that the kernel starts at."""
     *_, width, channels = shape_of(x)
     rows = raw.Max(input=reshaped(x, [-1, width * channels]), axis=[1])
     top = raw.Max(input=rows, axis=[0])
