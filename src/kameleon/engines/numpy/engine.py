@@ -44,7 +44,7 @@ class NumpyEmitter(Emitter):
         return literal(value) if np.isfinite(value) else None
 
     def product(self, node: Node) -> str:
-        """See `Emitter.product`; to `dot`, 0 times infinity is 0 where a factor is one number."""
+        """See `Emitter.product`; `dot` makes 0 of 0 times infinity where a factor is one number."""
         (a, b), (over, _), (batch, _) = node.operands, node.attrs["over"], node.attrs["batch"]
         if not batch and all(a.shape[i] == 1 for i in over):
             return "multiply"  # of a column and a row

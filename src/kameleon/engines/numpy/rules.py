@@ -56,8 +56,8 @@ UFUNCS = {
 }
 
 
-# NumPy 2.4 gives wrong numbers where it writes these to elements that don't lie one behind another,
-# as those of a part of an array.
+# NumPy 2.4 gives wrong numbers where these functions write to elements that don't lie one behind
+# another, as those of a part of an array.
 NOT_IN_PLACE = frozenset(("negative",))
 ZEROS = ("0", "0.0")
 
@@ -79,7 +79,7 @@ def _ufunc(function: str) -> Rule:
 
 
 def _relu(e: Emitter, node: Node) -> None:
-    zero = "0" if node.shape else "{0}.dtype.type(0)"  # a scalar's dtype stays, in NumPy 1, too
+    zero = "0" if node.shape else "{0}.dtype.type(0)"  # so a scalar keeps its dtype in NumPy 1, too
     unary(f"maximum({{0}}, {zero}{{out}})")(e, node)
 
 

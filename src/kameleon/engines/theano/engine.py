@@ -23,7 +23,7 @@ REFUSALS = (NotImplementedError, ValueError)
 
 
 class TheanoExecutable(Executable):
-    """Runs in Python until C code will pay for itself, then compiles it, once."""
+    """Runs in Python until C code will pay for itself, then compiles the graph to C, once."""
 
     def __init__(self, graph: Graph, engine: TheanoEngine):
         self.graph, self.engine = graph, engine
@@ -74,9 +74,9 @@ class TheanoExecutable(Executable):
         try:  # where this is interrupted, a later call tries again
             self.machine = Machine(self.graph, in_c=True) if has_compiler() else self.machine
             self.settled = True
-        except (MemoryError, TimeoutError):  # which may be a signal's: it isn't the graph's fault
+        except (MemoryError, TimeoutError):  # a signal's handler may raise these: not the graph
             raise
-        except Exception as error:  # the results are there, in Python, too
+        except Exception as error:  # Python code gives the results, too
             self.settled = True
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             warnings.warn(
@@ -98,11 +98,11 @@ def _plain(x: Any) -> Any:
 
 
 class TheanoEngine(NumpyEngine):
-    """Its arrays are NumPy's, so all but compiling is as on the embedded engine.
+    """Arrays of this engine are NumPy's, so all but compiling is as on the embedded engine.
 
     Attributes:
         compile_after: a graph is compiled to C when its calls have taken so many seconds, and as
-            many again for each hundred nodes: about what compiling takes. None: it never is.
+            many again for each hundred nodes: about what compiling takes. None: never.
     """
 
     name = "theano"

@@ -1,4 +1,4 @@
-"""From a graph to PyTensor's: arithmetic becomes its own, the rest Ops over embedded code."""
+"""From a graph to PyTensor's: its own operations for arithmetic, Ops over embedded code else."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .._lowering import Lowering
 from ..numpy.engine import NumpyEmitter
 from .ops import Function, Kernel, constant
 
-# As many functions of embedded code are kept for reuse; all are forgotten when there are more.
+# So many functions of embedded code are kept for reuse; all are forgotten when there are more.
 KEPT = 2048
 _functions: dict[Any, Function] = {}
 
 
-# Their embedded code gives a view of the first operand.
+# Primitives whose embedded code gives a view of the first operand.
 VIEWS = frozenset({"reshape", "transpose", "slice", "reverse", "bitcast", "check"})
 
 
@@ -37,7 +37,7 @@ class TheanoLowering(Lowering):
     """Gives nodes PyTensor variables.
 
     Attributes:
-        guards: variables without meaning, whose computation fails where sizes differ.
+        guards: variables whose computation fails where sizes differ; their values mean nothing.
     """
 
     title = "Theano (PyTensor)"
@@ -55,7 +55,7 @@ class TheanoLowering(Lowering):
         return AxisOf(value, axis)
 
     def agree(self, node: Node, sizes: list[Any]) -> None:
-        """PyTensor checks operands of its own operations; what is stretched is checked here."""
+        """PyTensor checks operands of its own operations; sizes of broadcasts are checked here."""
         known = {s for s in sizes if isinstance(s, int)}
         axes = [s for s in sizes if isinstance(s, AxisOf)]
         scalars = [s for s in sizes if not isinstance(s, int | AxisOf)]
@@ -88,7 +88,7 @@ class TheanoLowering(Lowering):
         view = node.primitive.name in VIEWS and node.operands[0] in leaves
         single = isinstance(node.type, TensorType)
         results = [r for r in node.results if single or r in self.used]
-        # Over inputs of its own: the code is kept, and shall keep nothing of the user's graph.
+        # New inputs: the code is kept for reuse, and mustn't keep nodes of the user's graph alive.
         inputs = {x: input_node(x.type) for x in leaves}
         graph = Graph(inputs.values(), substitute(results, inputs))
         function = _function(graph, own=not view)
@@ -103,7 +103,7 @@ class TheanoLowering(Lowering):
 
 
 def array_type(type: TensorType) -> ArrayType:
-    """PyTensor's type for one of ours."""
+    """PyTensor's type for a tensor type of a graph."""
     return ArrayType(str(type.dtype), type.shape)
 
 

@@ -1,4 +1,4 @@
-"""PyTensor's thunks, run one by one; large buffers are handed on to where they fit again."""
+"""PyTensor's thunks, run one by one; large buffers are reused where they fit again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Lowering(TheanoLowering):
 class Machine:
     """A graph as PyTensor runs it.
 
-    Its cells serve one call at a time: the caller takes care of that.
+    Its cells serve one call at a time: callers hold a lock.
     """
 
     def __init__(self, graph: Graph, in_c: bool, inside: bool | None = None):
@@ -60,19 +60,19 @@ class Machine:
         Args:
             graph: a closed graph.
             in_c: fuse arithmetic to loops in C; else PyTensor's Python code is run.
-            inside: make use of what is private to PyTensor; where that holds, if None.
+            inside: make use of what is private to PyTensor; None: if that works when tried out.
         """
         if inside is None:
             inside = (C_CODE if in_c else THUNKS).holds
         inputs = [array_type(x.type)() for x in graph.inputs]
         low = _Lowering(graph, inputs)
         outputs = [*low.run(), *low.guards]
-        # PyTensor's own loop in C is the quickest, where there's nothing to hand on.
+        # PyTensor's own loop in C is the quickest, where there are no large buffers to reuse.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
         with _building:
             function = FunctionMaker(
                 [In(x) for x in inputs],
-                # Not borrowed: none shares memory with another, an input or a constant.
+                # Not borrowed: no output shares memory with another, an input or a constant.
                 [Out(y, borrow=False) for y in outputs],
                 mode=_mode(in_c, looped, inside),
                 on_unused_input="ignore",
@@ -108,7 +108,7 @@ class Machine:
 
     def run(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs' values."""
-        if self.busy:  # a call before was interrupted, maybe while it emptied the cells
+        if self.busy:  # an earlier call was interrupted, maybe while it emptied the cells
             self._empty()
         self.busy = True
         try:
@@ -131,7 +131,7 @@ class Machine:
     def _written_out(self, vm: Any) -> Callable[[Sequence[Any]], list[Any]]:
         """`run` where PyTensor's loop does all steps, without loops of Python.
 
-        Its cells are emptied by stores alone, between which no signal is looked for.
+        Cells are emptied by stores alone, between which Python runs no signal's handler.
         """
         groups = {"g": self.given, "m": self.made, "f": self.filled}
         given, made, filled = (
@@ -166,7 +166,7 @@ def _mode(in_c: bool, looped: bool, vectorised: bool) -> Mode:
     linker = VMLinker(allow_gc=True, use_cloop=looped, c_thunks=in_c)
     if not in_c:
         return Mode(linker, SequentialGraphRewriter())
-    # Numbers written into C code would be doubles there.
+    # Constants that are written into C code would be doubles there.
     query = RewriteDatabaseQuery(
         include=["fusion", "inplace_elemwise"], exclude=["local_inline_composite_constants"]
     )
@@ -175,8 +175,8 @@ def _mode(in_c: bool, looped: bool, vectorised: bool) -> Mode:
 
 
 def _strict(rewriter: Any) -> Any:
-    """A rewriter that raises what is raised in it. PyTensor's own say it in a log, and go on with a
-    graph that may be changed by half.
+    """A rewriter that lets errors through. PyTensor's own only log them, and go on with a graph
+    that may be half rewritten.
     """
     made = copy(rewriter)
     if isinstance(made, SequentialGraphRewriter):
@@ -203,7 +203,7 @@ def _prepared(node: Any, thunk: Callable[[], None]) -> Callable[[], None]:
 
 
 def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
-    """A loop in C whose new large arrays are made from buffers of the memory."""
+    """A loop in C whose new large arrays are made from buffers of the pool."""
     fresh = [y for i, y in enumerate(node.outputs) if i not in node.op.inplace_pattern]
     like = next((x for x in node.inputs if x.type.shape == node.outputs[0].type.shape), None)
     if not fresh or like is None or not _is_large(like.type):
@@ -223,7 +223,7 @@ def _with_buffers(node: Any, thunk: Any) -> Callable[[], None]:
 
 
 def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
-    """PyTensor's Python code for an elementwise operation, without what it asks at each call."""
+    """PyTensor's Python code for an elementwise operation, but for its checks at each call."""
     op, inputs, (output,) = node.op, thunk.inputs, thunk.outputs
     function, check = op.nfunc, op._check_runtime_broadcast
     if isinstance(op.scalar_op, Cast):
@@ -244,7 +244,7 @@ def _by_numpy(node: Any, thunk: Any) -> Callable[[], None]:
 
 
 def _is_large(type: Any) -> bool:
-    """Whether a value of one of PyTensor's types, not all arrays, is worth a kept buffer."""
+    """Whether a type of PyTensor is one of arrays that are worth a buffer of the pool."""
     return isinstance(type, Array) and is_large(type.shape, np.dtype(type.dtype).itemsize)
 
 

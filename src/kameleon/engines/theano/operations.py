@@ -1,4 +1,4 @@
-"""PyTensor's elementwise operations, by the primitive that they do."""
+"""PyTensor's elementwise operations, by primitive."""
 
 from __future__ import annotations
 

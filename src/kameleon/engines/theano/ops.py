@@ -15,15 +15,15 @@ from pytensor.tensor.variable import TensorConstant
 
 Function = Callable[..., Sequence[Any]]
 
-# Of the C code made here: PyTensor keeps compiled code on disk.
+# The version of the C code made here: PyTensor keeps compiled code on disk.
 VERSION = 1
 
 
 class Kernel(Op):  # type: ignore[misc]
     """An Op whose work a Python function does: arrays in, a tuple of arrays out.
 
-    Two of them are never taken for the same. With `view` the one result may share the memory of
-    the first operand; else results are fresh.
+    PyTensor never takes two kernels for the same. With `view` the one result may share the memory
+    of the first operand; else results are fresh.
     """
 
     def __init__(self, name: str, function: Function, types: Sequence[ArrayType], view: bool):
@@ -34,7 +34,7 @@ class Kernel(Op):  # type: ignore[misc]
         return self.name
 
     def make_node(self, *operands: Any) -> Apply[Any]:
-        """Apply it to PyTensor variables."""
+        """Apply the Op to PyTensor variables."""
         return Apply(self, list(operands), [t() for t in self.types])
 
     def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
@@ -71,11 +71,11 @@ class Loop(Elemwise):  # type: ignore[misc]
     """An elementwise loop that compilers can vectorise, where all arrays are without gaps."""
 
     def c_compile_args(self, **options: Any) -> list[str]:
-        """Arguments for the compiler: nobody asks for errno or traps."""
+        """Arguments for the compiler: nothing reads errno or needs floating-point traps."""
         return [*super().c_compile_args(**options), "-fno-math-errno", "-fno-trapping-math"]
 
     def c_code_cache_version_apply(self, node: Any) -> tuple[Any, ...]:
-        """What tells this code from PyTensor's own, in its store of compiled code."""
+        """The version that tells this code from PyTensor's own in the store of compiled code."""
         return (*super().c_code_cache_version_apply(node), "kameleon", VERSION)
 
     def _c_all(
@@ -102,7 +102,7 @@ class Loop(Elemwise):  # type: ignore[misc]
         named: dict[str, Any],
         sub: Any,
     ) -> str | None:
-        """One loop over all elements; None where an operand but a number is stretched."""
+        """One loop over all elements; None where an operand that isn't a number is stretched."""
         full = node.outputs[0].type.shape
         if all(d == 1 for d in full):
             return None
@@ -131,7 +131,7 @@ class Vectorised(GraphRewriter):  # type: ignore[misc]
     """Makes every elementwise operation of a graph a `Loop`."""
 
     def apply(self, fgraph: Any) -> None:
-        """Replace them, in place where they were."""
+        """Replace the operations; those that write in place still do."""
         for node in fgraph.toposort():
             if type(node.op) is Elemwise:
                 loop = Loop(node.op.scalar_op, dict(node.op.inplace_pattern), node.op.name)

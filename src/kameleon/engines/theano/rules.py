@@ -26,7 +26,7 @@ ARITHMETIC = (
     "eq ne lt le gt ge logical_and logical_or bit_and bit_or bit_xor select"
 ).split()
 
-# In C it takes them for doubles, which hold no large integers.
+# In C PyTensor computes these in doubles, which hold no large integers.
 ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
 
 # Identity-like annotations of their first operand.
@@ -39,7 +39,7 @@ def embedded(low: TheanoLowering, node: Node, *operands: Value) -> Value:
 
 
 def _own(low: TheanoLowering, node: Node) -> bool:
-    """Whether PyTensor's arithmetic does a node: it has no half floats, and no tiny integers."""
+    """Whether PyTensor's arithmetic does a node: not float16, nor integers below 32 bits."""
     if node.primitive.name in ONLY_FLOATS and not node.dtype.is_float:
         return False
     return all(x.dtype.itemsize >= 4 or x.dtype.is_bool for x in (node, *node.operands))
@@ -58,13 +58,13 @@ def _arithmetic(name: str) -> Rule:
 
 
 def _stretchable(y: Value, ones: Iterable[int]) -> Value:
-    """A value whose axes of size 1 PyTensor may stretch: it knows less of sizes than the graph."""
+    """A value whose axes of size 1 may be stretched, also where only the graph knows the size."""
     axes = [i for i in sorted(ones) if not y.type.broadcastable[i]]
     return pt.specify_broadcastable(y, *axes) if axes else y
 
 
 def _unstretched(low: TheanoLowering, operand: Node, x: Value) -> Value:
-    """What a chain of broadcasts stretches; one of them may tell that a size is 1."""
+    """The value that a chain of broadcasts stretches; a broadcast may tell that a size is 1."""
     ones: set[int] = set()
     while operand.primitive.name == "broadcast_to" and low.values.get(operand) is not x:
         operand = operand.operands[0]
@@ -85,7 +85,7 @@ def _raised(x: Value, rank: int) -> Value:
 
 
 def _cast(low: TheanoLowering, node: Node, x: Value) -> Value:
-    own = node.dtype.is_float and _own(low, node)  # between integers it refuses to wrap
+    own = node.dtype.is_float and _own(low, node)  # PyTensor's cast of integers doesn't wrap
     return pt.cast(x, str(node.dtype)) if own else low.embedded(node)
 
 

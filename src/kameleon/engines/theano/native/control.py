@@ -15,7 +15,7 @@ from ..._lowering import Rule
 from .lowering import NativeLowering, Value, asserted
 
 L = NativeLowering
-# A loop without an end of its own makes so many steps at most.
+# A loop that ends by a condition makes so many steps at most.
 ENDLESS = 2**60
 
 
@@ -106,8 +106,8 @@ def _while(low: L, node: Node, *operands: Value) -> tuple[Value, ...]:
 
 
 def _of_last_states(traces: Sequence[Value], states: Sequence[Value]) -> tuple[Value, ...]:
-    """The last states of a loop that keeps two of them, not as many as it might make steps; of no
-    steps both are the first ones."""
+    """The last states of a loop that is changed to keep two states, not one for each step that it
+    might make; without a step, both are the initial state."""
     loop = traces[0].owner.inputs[0].owner
     inputs = list(loop.inputs)
     begin = inputs.index(loop.op.outer_sitsot(inputs)[0])

@@ -36,7 +36,7 @@ def _mask(dtype: DType) -> Value:
 
 
 def _neg(x: Value) -> Value:
-    """Of unsigned integers its rewrites would make a product with -1, which they don't hold."""
+    """-x; of unsigned integers as ~x + 1, since PyTensor's rewrites would multiply these by -1."""
     return pt.add(pt.invert(x), np.ones((), x.type.dtype)) if x.type.dtype[0] == "u" else pt.neg(x)
 
 
@@ -45,7 +45,7 @@ def _exact_in_float64(dtype: DType) -> bool:
 
 
 def _extremum(function: Callable[..., Value], better: Callable[..., Value]) -> Rule:
-    """In C PyTensor takes integers for floats here, which hold no large ones."""
+    """In C PyTensor takes integers for floats here, which hold no large integers."""
 
     def rule(low: NativeLowering, node: Node, a: Value, b: Value) -> Value:
         if _exact_in_float64(node.dtype):
@@ -83,12 +83,12 @@ def _bitcast(low: NativeLowering, node: Node, x: Value) -> Value:
 
 
 def _relu(low: NativeLowering, node: Node, x: Value) -> Value:
-    """Its slope at 0 is 0."""
+    """max(x, 0), with a slope of 0 at 0."""
     return pt.switch(pt.le(x, _number(0, node)), _number(0, node), x)
 
 
 def _elu(low: NativeLowering, node: Node, x: Value) -> Value:
-    """Its slope at 0 is 1; nothing overflows where it isn't chosen."""
+    """x, or e**x - 1 below 0; the slope at 0 is 1, and e**x can't overflow where x is chosen."""
     zero = _number(0, node)
     return pt.switch(pt.lt(x, zero), pt.expm1(pt.minimum(x, zero)), x)
 
@@ -102,14 +102,14 @@ def _softplus(low: NativeLowering, node: Node, x: Value) -> Value:
     return pt.add(pt.maximum(x, zero), pt.log1p(pt.exp(pt.neg(pt.abs(x)))))
 
 
-# A constant of PyTensor's gradients; nothing of it is left in what is compiled.
+# Makes x a constant of PyTensor's gradients; compiled code has nothing of that.
 def _constant_in_gradients(low: NativeLowering, node: Node, x: Value) -> Value:
     from pytensor.gradient import disconnected_grad
 
     return disconnected_grad(x)
 
 
-# Those whose results wrap around, and what stands for them.
+# Primitives whose results wrap around, and their functions.
 WRAPPING: dict[str, Callable[..., Any]] = {
     **{name: OPERATIONS[name] for name in ("square", "add", "sub", "mul", "bit_not")},
     "neg": _neg,

@@ -1,4 +1,4 @@
-"""What PyTensor's own operations do, and what graph passes bring to them."""
+"""The engine that runs PyTensor's own operations: its table, and what it asks of graph passes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class GraphEngine(NumpyEngine):
         "pow": lambda node: node.dtype.is_float,
     }
     half = frozenset[str]()
-    # Its running sums and products are of 64 bits.
+    # PyTensor's running sums and products are of 64 bits.
     carriers: Mapping[str, Mapping[str, str]] = dict.fromkeys(
         ("cumsum", "cumprod"), dict.fromkeys(NARROW, "int64")
     )

@@ -16,8 +16,8 @@ OUTSIDE = "an index is out of range"
 
 
 def within(node: Node, index: Value, size: Value) -> Value:
-    """The index, which must be in range: PyTensor counts negative ones from the end, and JAX and
-    Numba look at none."""
+    """The index, which must be in range: PyTensor counts negative indices from the end, and JAX and
+    Numba don't check any."""
     array = known_array(node)
     index = pt.cast(index, "int64")
     if array is not None and isinstance(size, int) and _lies_within(array, size):

@@ -33,7 +33,7 @@ class NativeLowering(Lowering):
     """Gives nodes PyTensor variables.
 
     Attributes:
-        guards: conditions on sizes; the outputs are theirs only where they hold.
+        guards: conditions on sizes; where one doesn't hold, computing an output fails.
     """
 
     title = "PyTensor"
@@ -110,8 +110,8 @@ def plain(function: Callable[..., Value]) -> Rule:
 
 
 def raised(rule: Rule) -> Rule:
-    """The rule over operands that are no scalars, where they're constants and the result is none:
-    of scalars JAX would forget the dtype, and they'd be expanded in the graph.
+    """The rule, with constant scalars at the rank of the result: JAX would forget the dtype of
+    scalars, and PyTensor would expand them by operations of the graph.
     """
 
     def over(low: NativeLowering, node: Node, *values: Value) -> Value:
@@ -137,8 +137,8 @@ def asserted(x: Value, message: str, *conditions: Value) -> Value:
 
 
 def extent(low: NativeLowering, size: Node) -> Value:
-    """A size operand as PyTensor counts: in int64 from the start, for behind a cast JAX wouldn't
-    know it when it traces.
+    """A size operand as PyTensor counts: in int64 from the start, as JAX, when it traces, wouldn't
+    know the size behind a cast.
     """
     name = size.primitive.name
     if name == "size":
@@ -152,7 +152,7 @@ def extent(low: NativeLowering, size: Node) -> Value:
     return pt.cast(low.value(size), "int64")
 
 
-# What is computed of sizes.
+# Arithmetic with sizes, by primitive.
 COUNTED: dict[str, Callable[..., Value]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -175,5 +175,5 @@ def dims_of(x: Value) -> list[Value]:
 
 
 def filled(value: Any, dtype: str, shape: Sequence[Value]) -> Value:
-    """A tensor full of one value. It's no scalar, of which JAX would forget the dtype."""
+    """A tensor full of one value, made of a constant with axes: JAX forgets a scalar's dtype."""
     return pt.alloc(constant(np.full((1,) * len(shape), value).astype(dtype)), *shape)

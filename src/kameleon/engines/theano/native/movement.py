@@ -63,7 +63,7 @@ def _reverse(low: L, node: Node, x: Value) -> Value:
 
 
 def _cut(node: Node) -> tuple[slice, ...]:
-    """The attribute `windows` as Python says it, without what says nothing."""
+    """The attribute `windows` as slices of Python; a step of 1 is left out."""
     return tuple(
         slice(start, stop, None if step == 1 else step)
         for start, stop, step in node.attrs["windows"]
@@ -117,7 +117,7 @@ def _concatenate(low: L, node: Node, *parts: Value) -> Value:
         for i in rest:
             if 1 in (first.shape[i], other.shape[i]):
                 low.equal_axes(first, i, other, i)
-    # What one part is known to have along another axis, all have.
+    # Where one part is known to have size 1 along another axis, all parts have.
     known = [1 if node.shape[i] == 1 and i != axis else None for i in range(len(node.shape))]
     return pt.concatenate([stretchable(x, tuple(known)) for x in parts], axis)
 

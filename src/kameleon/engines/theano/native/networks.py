@@ -31,7 +31,7 @@ def _rows(function: Callable[..., Value]) -> Rule:
 
 
 def _crossentropy(low: L, node: Node, x: Value, p: Value, t: Value) -> Value:
-    """By PyTensor's own logarithm of softmax(x), whose slope it knows."""
+    """By PyTensor's own logarithm of softmax(x), whose gradient PyTensor knows."""
     axis, dtype = node.attrs["axis"], str(node.dtype)
     terms = pt.mul(t, log_softmax(x, axis=axis))
     return pt.neg(pt.sum(terms, axis=axis, dtype=dtype, acc_dtype=dtype))

@@ -1,7 +1,7 @@
 """What PyTensor lacks: a few Ops of our own, equal where what they do is equal, so that they merge.
 
-Each says why it's there. What has a ufunc of NumPy (`nfunc_spec`) PyTensor's compilers for Numba
-and JAX find by its name; `Wrap` they take for the cast that it is.
+Each says why it's there. PyTensor's compilers for Numba and JAX find an Op that names a ufunc of
+NumPy (`nfunc_spec`) by that name, and take `Wrap` for the cast that it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pytensor.tensor.type import TensorType as ArrayType
 
 from ....kernels import ctc
 
-# Of the C code made here: PyTensor keeps compiled code on disk.
+# The version of the C code made here: PyTensor keeps compiled code on disk.
 VERSION = 1
 
 
@@ -61,7 +61,7 @@ class ShiftRight(_Shift):
 
 
 class Wrap(Cast):  # type: ignore[misc]
-    """A cast to integers that wraps around. In Python code PyTensor's own raises instead."""
+    """A cast to integers that wraps around. In Python code PyTensor's own cast raises instead."""
 
     def impl(self, x: Any) -> Any:
         """The value for a number, which comes as one of Python's."""
@@ -74,7 +74,7 @@ class Wrap(Cast):  # type: ignore[misc]
 class Bitcast(UnaryScalarOp):  # type: ignore[misc]
     """The bits of a number read as another dtype, which PyTensor has no operation for.
 
-    JAX's has no name that PyTensor could find it by.
+    JAX has a function for that, but under no name by which PyTensor could find it.
     """
 
     def __init__(self, dtype: str):
@@ -88,7 +88,7 @@ class Bitcast(UnaryScalarOp):  # type: ignore[misc]
         return hash((Bitcast, self.dtype))
 
     def impl(self, x: Any) -> Any:
-        """The value for a number; Python's own tell nothing of their size."""
+        """The value for a number; a number of Python's own doesn't tell its size."""
         width = np.dtype(self.dtype).itemsize
         if isinstance(x, float | np.floating):
             bits = np.asarray(x, f"float{8 * width}")
@@ -126,10 +126,10 @@ def bitcast(x: Any, dtype: str) -> Any:
 
 
 def _teach_numba() -> None:
-    """Say how Numba does it: its scalars have views. That loads Numba, so it's done when needed."""
+    """Register `Bitcast` with Numba. That loads Numba, so it's done only when needed."""
     try:
         from pytensor.link.numba.dispatch import basic
-    except ImportError:  # it isn't installed
+    except ImportError:  # Numba isn't installed
         return
 
     @basic.numba_funcify.register(Bitcast)  # type: ignore[untyped-decorator]
@@ -149,20 +149,20 @@ def _teach_numba() -> None:
 class _Decoding(Op):  # type: ignore[misc]
     """Labels of sequences: their number and length depend on values, by a search over many paths.
 
-    As a graph it would be a loop over sets of beams, slower by far than the search in NumPy.
-    Numba calls that as it is; to JAX sizes that depend on values can't be said.
+    As a graph the search would be a loop over sets of beams, slower by far than it is in NumPy.
+    Numba calls the NumPy code as it is; JAX has no sizes that depend on values.
     """
 
     paths: int
 
     def make_node(self, scores: Any, lengths: Any) -> Apply[Any, Any]:
-        """Apply it to PyTensor variables."""
+        """Apply the Op to PyTensor variables."""
         labels = [ArrayType("int64", (None, None))() for _ in range(self.paths)]
         total = ArrayType(scores.type.dtype, (scores.type.shape[0], self.paths))()
         return Apply(self, [scores, lengths], [*labels, total])
 
     def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        """The samples and paths; how long the labels are shows the values alone."""
+        """Shapes by samples and paths; how long labels are is known once there are values."""
         samples = shapes[0][0]
         return [*((samples, Shape_i(1)(y)) for y in node.outputs[:-1]), (samples, self.paths)]
 
@@ -201,6 +201,6 @@ class BeamDecoding(_Decoding):
         return [*labels, total]
 
 
-# All of them, for those who look what a graph is made of.
+# The Ops of this module, for tests of what a graph is made of.
 SCALAR = (ShiftLeft, ShiftRight, Wrap, Bitcast)
 OWN = (GreedyDecoding, BeamDecoding)

@@ -29,7 +29,7 @@ def _reduced(function: Callable[..., Value]) -> Rule:
 
 
 def _max(low: L, node: Node, x: Value) -> Value:
-    """Of large integers it's the element that is found: in C they go through floats."""
+    """The maximum; integers of 64 bits are picked by position, as in C they go through floats."""
     axes = node.attrs["axes"]
     if node.dtype.is_float or node.dtype.itemsize < 8:
         return pt.max(x, axis=axes)
