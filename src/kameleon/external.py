@@ -77,7 +77,7 @@ def _known_to_keras() -> str:
 def load(path: str, source: str = CALL) -> ModuleType:
     """Import the backend module `path` and check that it has the required functions.
 
-    Arguments:
+    Args:
         path: dotted path of an importable module.
         source: where the path comes from, as `config.choose_backend` returns it.
 
@@ -125,7 +125,7 @@ def _failure(path: str, error: Exception) -> str:
 def overlay(names: Iterable[str], module: ModuleType) -> dict[str, Any]:
     """Return for each name the module's attribute, or None where it has none.
 
-    Arguments:
+    Args:
         names: names of K functions.
         module: an external backend.
 
@@ -139,7 +139,7 @@ def overlay(names: Iterable[str], module: ModuleType) -> dict[str, Any]:
 def missing(name: str, module_name: str) -> Callable[..., NoReturn]:
     """Return a function to stand for one that an external backend lacks: it raises when called.
 
-    Arguments:
+    Args:
         name: the K function.
         module_name: the external backend.
 

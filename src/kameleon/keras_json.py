@@ -42,7 +42,7 @@ def find() -> tuple[str, bool]:
 def read(path: str, shared: bool = False) -> dict[str, object]:
     """Return what the file says; nothing, if there is no file.
 
-    Arguments:
+    Args:
         path: of the file.
         shared: whether other users can write in its folder. The file may name a module to
             import, so in such a folder only a file of this user's or of root's is accepted.

@@ -1,11 +1,11 @@
 """`import kameleon.as_keras`: from then on, `import keras` in this process is Keras 2, on Kameleon.
 
-Where the original Keras 2.3.1 is installed (`kameleon keras2 install`), that's what the program
-gets, hosted on `kameleon.backend`. Where it isn't, `keras.backend` and `keras.layers` are
-Kameleon's own, and whatever else is asked for says what to install.
+Where the original Keras 2.3.1 is installed (`kameleon keras2 install`), the program gets that,
+hosted on `kameleon.backend`. Where it isn't, `keras.backend` and `keras.layers` are Kameleon's
+own, and any other part of Keras raises an error that says what to install.
 
-The import comes before any other that loads a Keras; TensorFlow is one that does. The command
-`kameleon run script.py` does it for a program that isn't to be changed.
+This import must come before any other that loads a Keras, such as that of TensorFlow. The command
+`kameleon run script.py` does all this for a program that isn't to be changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["alias_tensorflow", "export", "folder", "hosts_original"]
 
 
 def _refuse_another() -> None:
-    """Raise where a Keras that can't be replaced any more is there."""
+    """Raise where another Keras is imported already: it can't be replaced any more."""
     theirs, backend = sys.modules.get("keras"), sys.modules.get(BACKEND)
     if theirs is None:
         return
@@ -45,13 +45,13 @@ def _begin() -> None:
         given.original = True
     except MissingLibraryError:
         if os.environ.get(location.VARIABLE, "").strip():
-            raise  # it was said to be there
+            raise  # the user has named a folder that doesn't hold it
     if given.folder and given.folder not in sys.path:
         # Behind the program's own folder, before what is installed.
         sys.path.insert(0 if sys.flags.safe_path else 1, given.folder)
     sys.meta_path.insert(0, AliasFinder())
     config.load()
-    config.write_if_missing()  # before Keras or TensorFlow does, which would name a backend in it
+    config.write_if_missing()  # before Keras or TensorFlow writes one that names a backend
 
 
 _begin()

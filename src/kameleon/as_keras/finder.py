@@ -1,4 +1,4 @@
-"""Who answers where a program imports a Keras."""
+"""The import hook that answers where a program imports a Keras."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LEGACY = "TF_USE_LEGACY_KERAS"  # TensorFlow's own switch to the package tf_kera
 
 
 class AliasFinder(MetaPathFinder):
-    """Answers for `keras`, and for what is asked for in its name.
+    """Answers for `keras` and its modules, and for those of TensorFlow that stand for them.
 
-    To refuse, it answers with modules that can't be loaded: those who only look whether there
-    is such a module aren't stopped.
+    To refuse, the finder answers with a module that raises when it's loaded: so code that only
+    looks whether there is such a module isn't stopped.
     """
 
     def find_spec(
@@ -40,8 +40,8 @@ class AliasFinder(MetaPathFinder):
 
     def _keras(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         if name == "keras" and is_loading("tensorflow"):
-            # It looks for the parts of its own Keras, and takes no for an answer. Kameleon may
-            # be waiting for it: Keras would find a backend that is half there.
+            # TensorFlow looks for the parts of its own Keras, and goes on without them. It may be
+            # Kameleon that imports TensorFlow: Keras would then find a backend half loaded.
             return refusal(name, "TensorFlow's own Keras isn't there")
         if name.startswith(OF_TENSORFLOW):
             return refusal(name, INSTEAD)
@@ -62,6 +62,6 @@ class AliasFinder(MetaPathFinder):
         return loaded_within(spec, with_our_keras) if spec else made(name, fill)
 
     def _others(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        """What is found without this finder."""
+        """The spec that the other finders give."""
         others = (finder.find_spec(name, path) for finder in sys.meta_path if finder is not self)
         return next(filter(None, others), None)

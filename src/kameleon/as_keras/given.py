@@ -1,25 +1,25 @@
-"""What this process has been given for `keras`."""
+"""What `import keras` gives in this process."""
 
 from __future__ import annotations
 
 
 class Given:
-    """What this process has been given for `keras`."""
+    """What `import keras` gives in this process."""
 
     def __init__(self) -> None:
-        self.original = False  # or what Kameleon has of its own
-        self.folder: str | None = None  # where it is, if it had to be put on the path
-        self.aliased = False  # whether tensorflow.keras is the same
+        self.original = False  # whether it's the original; else Kameleon's own part of Keras
+        self.folder: str | None = None  # the original's, if it had to be put on the path
+        self.aliased = False  # whether tensorflow.keras gives the same
 
 
 given = Given()
 
 
 def hosts_original() -> bool:
-    """Whether `import keras` gives the original; else it gives what Kameleon has of its own."""
+    """Whether `import keras` gives the original; else it gives Kameleon's own part of Keras."""
     return given.original
 
 
 def folder() -> str | None:
-    """The folder of the original that was put on the path; None if there was no need."""
+    """The folder of the original that was put on the path; None if none had to be."""
     return given.folder

@@ -1,4 +1,4 @@
-"""The original Keras, told to run on Kameleon: by the environment, while it loads and after."""
+"""The original Keras, told by environment variables to run on Kameleon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from .given import given
 
 
 def environment() -> dict[str, str]:
-    """What Keras is told: to run on us. The engine it would be told goes to us."""
+    """The variables that tell Keras to run on Kameleon, and Kameleon which engine to run on, if
+    `KERAS_BACKEND` names one.
+    """
     asked = os.environ.get(config.ENVIRONMENT, "").strip()
     told = {config.ENVIRONMENT: config.HOSTED}
     if asked not in ("", config.HOSTED) and not os.environ.get(config.OWN, "").strip():
@@ -23,7 +25,7 @@ def environment() -> dict[str, str]:
 
 @contextmanager
 def hosted(module: ModuleType) -> Iterator[None]:
-    """While Keras loads: the environment tells it to run on us."""
+    """A block in which the environment tells Keras, which loads inside, to run on Kameleon."""
     hosting.begin()
     told = environment()
     before = {name: os.environ.get(name) for name in told}
@@ -32,7 +34,7 @@ def hosted(module: ModuleType) -> Iterator[None]:
         yield
     except ValueError as error:
         if isinstance(error.__context__, EngineNotFoundError):
-            raise error.__context__ from None  # it says more than Keras makes of it
+            raise error.__context__ from None  # this says more than the error that Keras made of it
         raise
     finally:
         for name, value in before.items():
@@ -41,10 +43,10 @@ def hosted(module: ModuleType) -> Iterator[None]:
 
 
 def export() -> None:
-    """Tell the processes that this one starts, too, by the environment.
+    """Let processes that this one starts run Keras on Kameleon, too, by their environment.
 
-    `kameleon run` does so, for programs that use several processes. Nothing is told where the
-    original isn't installed.
+    `kameleon run` calls this for programs that use several processes. Where the original isn't
+    installed, the environment stays as it is.
     """
     if not given.original:
         return

@@ -1,4 +1,4 @@
-"""What Kameleon has of Keras itself, where the original isn't installed."""
+"""Kameleon's own part of Keras, for where the original isn't installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .specs import made, refusal
 from .tensorflow import NO_TENSORFLOW, TF_KERAS, Later
 
 BACKEND, LAYERS = "keras.backend", "keras.layers"
-OURS = {BACKEND: "kameleon.backend", LAYERS: "kameleon.layers"}  # what serves as what
+OURS = {BACKEND: "kameleon.backend", LAYERS: "kameleon.layers"}  # by module, what stands for it
 
 
 def not_here(name: str) -> str:
@@ -29,7 +29,7 @@ def not_here(name: str) -> str:
 
 
 def own_spec(name: str) -> ModuleSpec:
-    """How to load what Kameleon has of Keras; a refusal for what it hasn't."""
+    """The spec of a module in Kameleon's own part of Keras; a refusal for any other."""
     if name == BACKEND:
         return made(name, partial(stand_for, OURS[BACKEND]))
     if name in CONTENT:
@@ -41,7 +41,7 @@ def stand_for(meant: str, module: ModuleType) -> None:
     """Load the module `meant` in the place of `module`."""
     name = module.__name__
     try:
-        sys.modules[name] = importlib.import_module(meant)  # from there, imports take it
+        sys.modules[name] = importlib.import_module(meant)  # the import system takes it from there
     except ModuleNotFoundError as error:
         if error.name != meant or not name.startswith(TF_KERAS):
             raise
@@ -55,7 +55,7 @@ def _layers() -> dict[str, Any]:
     return {name: getattr(ours, name) for name in ("__all__", *ours.__all__)}
 
 
-# What is in the modules that stand in for others.
+# By module that `fill` makes, what gives its content.
 CONTENT: dict[str, Callable[[], dict[str, Any]]] = {
     "keras": lambda: {"__version__": location.VERSION, "__doc__": "Kameleon's own part of Keras."},
     LAYERS: _layers,
@@ -64,12 +64,12 @@ CONTENT: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def fill(module: ModuleType) -> None:
-    """Give the module its content, and words for what it lacks."""
+    """Give the module its content, and a `__getattr__` that explains what it lacks."""
     name = module.__name__
 
     def absent(attribute: str) -> Any:
         child = f"{name}.{attribute}"
-        if child in OURS:  # nobody must import them one by one
+        if child in OURS:  # so that `import keras` is enough
             return importlib.import_module(child)
         if attribute.startswith("__"):
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")

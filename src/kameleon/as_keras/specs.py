@@ -17,7 +17,7 @@ from ..errors import MissingLibraryError
 def loaded_within(
     spec: ModuleSpec, context: Callable[[ModuleType], AbstractContextManager[None]]
 ) -> ModuleSpec:
-    """The same module, which runs inside of `context(module)`."""
+    """The spec, changed so that the module runs inside of `context(module)`."""
     loader: Any = spec.loader
     run = loader.exec_module
 
@@ -30,7 +30,7 @@ def loaded_within(
 
 
 class _Filled(Loader):
-    """Loads a module by a function that gets it empty."""
+    """Loads a module by a function that is called with the empty module."""
 
     def __init__(self, run: Callable[[ModuleType], None]) -> None:
         self._run = run
@@ -47,7 +47,7 @@ def made(name: str, run: Callable[[ModuleType], None]) -> ModuleSpec:
 
 
 def refusal(name: str, sentence: str | Callable[[str], str]) -> ModuleSpec:
-    """A module that says why it can't be loaded."""
+    """The spec of a module that raises when it's loaded, with a sentence that says why."""
 
     def refuse(module: ModuleType) -> None:
         said = sentence if isinstance(sentence, str) else sentence(name)

@@ -1,4 +1,4 @@
-"""`tensorflow.keras`: refused, or the same as `keras` where the program asks for that."""
+"""`tensorflow.keras`: refused, or, where the program asks for it, the same as `keras`."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def with_our_keras(module: ModuleType) -> Iterator[None]:
 def alias_tensorflow() -> None:
     """From now on, `tensorflow.keras` and what is in it are the Keras on Kameleon.
 
-    Also where TensorFlow isn't installed: then there's nothing else in `tensorflow`. Tensors
-    are Kameleon's: other functions of TensorFlow can't take them.
+    This works without TensorFlow, too: then there's nothing else in `tensorflow`. Tensors are
+    Kameleon's, so other functions of TensorFlow can't take them.
 
     Raises:
         HostingError: TensorFlow's Keras has been imported in this process before.

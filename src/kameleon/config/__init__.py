@@ -1,7 +1,7 @@
 """Settings of the process: float type, fuzz factor, image layout, and the choice of engine.
 
-Each setting has three layers, the first that holds a value wins: what the program set by a
-call, what `keras.json` says, the documented default. Importing this package reads and writes
+Each setting has three layers, of which the first that holds a value wins: what the program set by
+a call, what `keras.json` says, the documented default. Importing this package reads and writes
 nothing; `load` reads the file, `write_if_missing` makes it.
 """
 

@@ -1,4 +1,4 @@
-"""Which engine runs: who may ask for one, in which order, and what is said where it isn't there."""
+"""Which engine runs: who may ask for one, in which order, and the errors where one isn't there."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENVIRONMENT = "KERAS_BACKEND"  # a source of the choice, beside those of any setting
-OWN = "KAMELEON_ENGINE"  # a source, too: what's asked of Kameleon alone, not of Keras
+ENVIRONMENT = "KERAS_BACKEND"  # a source of the choice, beside the sources of any setting
+OWN = "KAMELEON_ENGINE"  # a source, too; Kameleon alone reads this variable, and Keras doesn't
 
 WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.json
 
-# The original Keras, when hosted on Kameleon, is told `KERAS_BACKEND=kameleon.backend`. That
-# names us to Keras; taken as our own engine, the module would be asked to import itself. Which
-# engine runs then is said by `KAMELEON_ENGINE`.
+# The original Keras, when hosted on Kameleon, is told `KERAS_BACKEND=kameleon.backend`. This name
+# is for Keras: taken as the name of an engine, it would make the module import itself. Which engine
+# runs then is said by `KAMELEON_ENGINE`.
 HOSTED = "kameleon.backend"
 
-STAND_IN = "kameleon"  # the origin of modules that we give to programs in the place of others
+STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place of others
 
 
 class Library:
-    """Where an engine's library comes from: the line for pip, the module it installs; its title."""
+    """An engine's library: what to tell pip, the module that pip installs then, and the title."""
 
     __slots__ = ("module", "requirement", "title")
 
@@ -53,7 +53,7 @@ ENGINES = {
 def installed(name: str) -> bool:
     """Whether the library of the engine `name` is installed; nothing is imported.
 
-    A folder of that name, which Python would take for a package, is no library.
+    A mere folder with the library's name, which Python would take for a package, doesn't count.
 
     >>> installed("numpy")
     True
@@ -69,7 +69,7 @@ def installed(name: str) -> bool:
 
 
 def describe_source(source: str, name: str) -> str:
-    """Return words for who asked for `name`, to begin an error with.
+    """Return the words with which an error begins that say who asked for `name`.
 
     >>> describe_source("KERAS_BACKEND", "torch")
     'KERAS_BACKEND=torch'
@@ -80,7 +80,7 @@ def describe_source(source: str, name: str) -> str:
 
 
 def describe_remedy(source: str) -> str:
-    """Return words for how to get the embedded engine instead of the one that `source` named.
+    """Return the words that say how to get the embedded engine instead of the one asked for.
 
     >>> describe_remedy("KERAS_BACKEND")
     'to run on NumPy, which is always there, set KERAS_BACKEND=numpy'
@@ -96,7 +96,7 @@ def describe_remedy(source: str) -> str:
 def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
     """Raise EngineNotFoundError unless the known engine `name` can run."""
     missing = ""
-    if not available(name):  # then its library would be of no use
+    if not available(name):  # then the library would be of no use
         have = ", ".join(filter(available, ENGINES))
         missing = f"this version of Kameleon has no engine {name!r} (it has: {have})"
     elif not installed(name):
@@ -118,30 +118,30 @@ def is_hosted() -> bool:
 
 
 def _asked() -> tuple[tuple[str, str], ...]:
-    """Return (source, name) of the places that may ask for an engine, the strongest first."""
+    """Return (source, name) for all places that may name an engine, the strongest first."""
     environment = [(name, os.environ.get(name, "").strip()) for name in (OWN, ENVIRONMENT)]
     setting = (settings.source("backend"), settings.backend or "")
     return (setting, *environment) if setting[0] == CALL else (*environment, setting)
 
 
 def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
-    """Return the engine (or external module) to run on, and where that was said.
+    """Return the engine (or external module) to run on, and where it was named.
 
     The order: a call (`settings.backend`), `KAMELEON_ENGINE`, `KERAS_BACKEND`, keras.json,
-    TensorFlow if Kameleon has its engine and it is installed, NumPy. Reads keras.json if that
-    wasn't done.
+    TensorFlow if Kameleon has an engine for it and it's installed, NumPy. Reads keras.json if
+    that hasn't been done.
 
-    Arguments:
-        available: tells of a name in `ENGINES` whether Kameleon has that engine.
+    Args:
+        available: says whether Kameleon has the engine of a name in `ENGINES`.
 
     Returns:
         (name, source): source is 'call', 'KAMELEON_ENGINE', 'KERAS_BACKEND', the path of
         keras.json, or 'default'. A name not in `ENGINES` is the path of an external module.
 
     Raises:
-        EngineNotFoundError: for an engine that was asked for and isn't there. No other one is
-            taken in its place; but for the documented default in keras.json, which any Keras
-            writes by itself, there's a ConfigWarning, and the choice goes on.
+        EngineNotFoundError: for an engine that was asked for and isn't there. No other engine
+            takes its place. Only where keras.json names the documented default, which any Keras
+            writes by itself, there's a ConfigWarning instead, and the choice goes on.
 
     >>> choose_backend(lambda name: name == "numpy")[0]
     'numpy'
@@ -157,8 +157,8 @@ def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
             except EngineNotFoundError as error:
                 if name != WRITTEN_BY_KERAS or source in (CALL, OWN, ENVIRONMENT):
                     raise
-                # Any Keras writes this line by itself: it's nobody's choice. The one that we
-                # host has been told another one, so there's nothing to tell.
+                # Any Keras writes this name by itself, so it's nobody's choice. A hosted Keras
+                # runs on Kameleon whatever the file says, so there's no need to warn.
                 if not is_hosted():
                     warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
     preferred = available("tensorflow") and installed("tensorflow")

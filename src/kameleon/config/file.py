@@ -1,4 +1,4 @@
-"""keras.json and the settings: reading it once, writing one where there is none."""
+"""keras.json and the settings: reading the file once, writing one where there is none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .table import RULES, settings
 def load() -> None:
     """Read keras.json into `settings`, once in a process; what was set by calls stays.
 
-    Keys that it doesn't know are left alone. A file that can't be read and a value that can't
-    be used give a ConfigWarning with the file, the key and the value; the default is taken.
+    Unknown keys are left alone. A file that can't be read and a value that can't be used give a
+    ConfigWarning with the file, the key and the value; the default is taken.
 
     >>> load()
     >>> settings.loaded
@@ -37,13 +37,13 @@ def load() -> None:
 
 
 def write_if_missing(backend: str | None = None) -> bool:
-    """Write keras.json with the documented defaults if there is none; say whether it did.
+    """Write keras.json with the documented defaults if there is none; say whether this call did.
 
-    `backend` is written only where it is 'tensorflow', the documented default: other
-    installations of Keras read the same file, and mustn't be switched by us. A folder that
-    can't be written is no error.
+    `backend` is written only where it's 'tensorflow', the documented default: other installations
+    of Keras read the same file, and Kameleon mustn't switch them. A folder that can't be written
+    is no error.
 
-    Arguments:
+    Args:
         backend: the engine chosen; None for the one in `settings`.
 
     >>> write_if_missing() and write_if_missing()  # once written, it's left alone

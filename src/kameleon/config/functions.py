@@ -1,4 +1,4 @@
-"""The functions of the documentation that read and set."""
+"""The functions of the documentation that read and change settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def epsilon() -> float:
 def set_epsilon(e: float) -> None:
     """Set the fuzz factor.
 
-    Arguments:
+    Args:
         e: a positive, finite number.
 
     Raises:
@@ -46,9 +46,9 @@ def floatx() -> str:
 def set_floatx(floatx: str) -> None:
     """Set the float type of tensors that are made without naming one.
 
-    Tensors that exist already keep theirs.
+    Tensors that exist already keep their float type.
 
-    Arguments:
+    Args:
         floatx: 'float16', 'float32' or 'float64'.
 
     Raises:
@@ -72,9 +72,9 @@ def image_data_format() -> str:
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Set where images keep their channels, for functions that aren't told.
+    """Set where images keep their channels, for functions whose `data_format` is None.
 
-    Arguments:
+    Args:
         data_format: 'channels_last' (rows, columns, channels) or 'channels_first'
             (channels, rows, columns).
 
@@ -93,9 +93,9 @@ def set_image_data_format(data_format: str) -> None:
 def normalize_data_format(value: str | None, function: str = "normalize_data_format") -> str:
     """Return `value` as 'channels_last' or 'channels_first'; None is the default layout.
 
-    Arguments:
+    Args:
         value: a layout in any case of letters, or None.
-        function: the function to name in the error, where another one passes its argument on.
+        function: the function that the error names, where another one passes its argument on.
 
     Raises:
         ArgumentError: (a ValueError) for anything else.
@@ -129,7 +129,7 @@ def image_dim_ordering() -> str:
 def set_image_dim_ordering(dim_ordering: str) -> None:
     """Set the default image layout by its name of old.
 
-    Arguments:
+    Args:
         dim_ordering: 'tf' for 'channels_last', 'th' for 'channels_first'.
 
     Raises:

@@ -115,22 +115,22 @@ class Settings:
         self._calls[key] = RULES[key].check(f"settings: {key}", value)
 
     def source(self, key: str) -> str:
-        """Return where the value of `key` is from: 'call', the file's path, or 'default'."""
+        """Return where the value of `key` comes from: 'call', the file's path, or 'default'."""
         if key in self._calls:
             return CALL
         return self._path if self._path and key in self._file else DEFAULT
 
     def told(self, key: str) -> Any:
-        """Return what the file says of `key`; None, if nothing."""
+        """Return the file's value for `key`; None, if it has none."""
         return self._file.get(key)
 
     def keep_calls_in(self, place: MutableMapping[str, Any]) -> None:
-        """From now on, what's set by calls is kept in `place`, beside what it holds already."""
+        """From now on, keep in `place` what is set by calls, beside what `place` holds already."""
         place.update(self._calls)
         object.__setattr__(self, "_calls", place)
 
     def take_file(self, path: str, values: dict[str, Any]) -> None:
-        """Put the checked `values` of the file `path` under those set by calls."""
+        """Take the checked `values` of the file `path`; values set by calls go before these."""
         object.__setattr__(self, "_file", values)
         object.__setattr__(self, "_path", path)
 

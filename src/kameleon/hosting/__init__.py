@@ -1,7 +1,7 @@
 """Hosting the original Keras 2.3.1: it runs unmodified, with `KERAS_BACKEND=kameleon.backend`.
 
-Keras imports us by that name. What it needs beyond a backend is done from outside: for modules
-of Keras alone, before they run.
+Keras imports Kameleon by that name. What Keras needs beyond a backend is done from outside, by an
+import hook: for modules of Keras alone, before or after they run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["begin", "is_loading", "is_running"]
 
 
 def is_loading() -> bool:
-    """Whether it's the original Keras that imports us, or has.
+    """Whether the original Keras imports Kameleon, or has imported it.
 
     >>> is_loading()
     False
@@ -34,10 +34,10 @@ def is_running() -> bool:
 
 
 def begin() -> None:
-    """Make ready for Keras: what it has loaded by now, and what it's going to load.
+    """Prepare the modules that Keras has loaded by now, and those that it's going to load.
 
-    Called when `kameleon.backend` loads where Keras imports it; or earlier, before Keras is
-    imported. Calling it again changes nothing. Another Keras in the process stays as it is.
+    Called when Keras imports `kameleon.backend`, or earlier, before Keras is imported. A second
+    call changes nothing. Another Keras in the process stays as it is.
     """
     if is_running():
         return
@@ -52,7 +52,7 @@ def begin() -> None:
 
 
 def begin_if_asked() -> None:
-    """Begin where Keras imports us, or where it's told to."""
+    """Begin where Keras imports Kameleon, or is told to."""
     if is_loading() or config.is_hosted():
         begin()
 
@@ -61,12 +61,12 @@ def begin_if_asked() -> None:
 
 
 def _share_settings(load_backend: ModuleType) -> None:
-    # By now Keras has set what keras.json says, so what the program has set before isn't lost.
+    # By now Keras has set its globals from keras.json, so this puts what calls have set over them.
     config.settings.keep_calls_in(SharedGlobals(sys.modules["keras.backend.common"]))
 
 
 def _ask_us(backend: ModuleType) -> None:
-    """Let a module of Keras's backend, which has a fixed list of names, ask us for the others."""
+    """Let `keras.backend`, which has a fixed list of names, take other names from Kameleon."""
 
     def ask(name: str) -> Any:
         ours = sys.modules[config.HOSTED]
@@ -76,7 +76,9 @@ def _ask_us(backend: ModuleType) -> None:
 
 
 def _be_tensorflow_backend(module: ModuleType) -> None:
-    """`keras.backend.tensorflow_backend`, from which programs import: Keras's names and ours."""
+    """Fill `keras.backend.tensorflow_backend`, from which programs import, with the names of
+    `keras.backend` and Kameleon's.
+    """
     keras_backend = sys.modules["keras.backend"]
     vars(module)["__getattr__"] = lambda name: getattr(keras_backend, name)
 

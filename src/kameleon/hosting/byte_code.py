@@ -1,8 +1,8 @@
 """Functions of `Lambda` layers that a model file holds as byte code: when they may run.
 
-Keras 2 stores a function as marshalled byte code and runs it when the model is loaded. Here that
-is refused, unless this process has stored the function itself, a function is given in its place,
-or the user says that the file may run code.
+Keras 2 stores a function as marshalled byte code and runs it when the model is loaded. Here such a
+model is refused, unless this process has stored the function itself, a function is given in its
+place, or the user says that the file may run code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..errors import ByteCodeError
 
 ALLOWED_BY = "KAMELEON_UNSAFE_LAMBDA"  # the variable that allows all byte code
 
-# What a configuration may hold as byte code, by name of the argument of `Lambda`.
+# The arguments of `Lambda` that a configuration may hold as byte code.
 FUNCTIONS = ("function", "output_shape")
 
 _stored_here: set[bytes] = set()
@@ -33,7 +33,7 @@ _allowed: ContextVar[bool] = ContextVar("kameleon_byte_code_allowed", default=Fa
 
 
 def allowed(yes: bool = True) -> Scope[bool]:
-    """Inside, in this thread (or task), byte code may run."""
+    """A block inside of which, in this thread (or task), byte code may run."""
     return Scope(_allowed, lambda outer: yes or outer)
 
 
@@ -55,7 +55,7 @@ def _digest(code: str) -> bytes:
 
 
 def noting(dump: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Keras's `func_dump`, which notes what this process stores: it may load that again."""
+    """Keras's `func_dump`, which also notes what this process stores and so may load again."""
 
     @functools.wraps(dump)
     def call(function: Any) -> Any:
@@ -91,7 +91,7 @@ def guard_lambda(core: ModuleType) -> None:
 def replaced(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """A layer's configuration without byte code, if a function is given by the layer's name.
 
-    A function for the shape of the output goes, too: calling the given one tells the shape.
+    A function for the shape of the output is dropped, too: calling the given one tells the shape.
     """
     name, parts = config.get("name"), [part for part in FUNCTIONS if _is_byte_code(config, part)]
     if not parts or not callable(given.get(str(name))):
@@ -129,7 +129,7 @@ def _refusal(config: Mapping[str, Any], part: str) -> str:
 
 # --- what the byte code is -----------------------------------------------------------------------
 
-# Reading hostile byte code may end a process: so it's another one.
+# Reading hostile byte code may crash a process, so another process does it.
 _DESCRIBE = """
 import dis, marshal, sys, types
 def within(code):
@@ -146,11 +146,11 @@ MOST_LINES = 60
 
 
 def described(stored: Any) -> str | None:
-    """The names that a stored function uses, and its disassembly; nothing of it runs.
+    """The names that a stored function uses, and its disassembly; none of its code runs.
 
-    None where it's no byte code of this Python.
+    None where the function is no byte code of this Python.
     """
-    import subprocess  # late: it takes long to import
+    import subprocess  # late, as it takes long to import
 
     try:
         child = subprocess.run(
@@ -185,7 +185,7 @@ LOADERS = ("load_model", "model_from_config", "model_from_json", "model_from_yam
 def add_safe_mode(saving: ModuleType) -> None:
     """Give Keras's functions that load models the argument `safe_mode`.
 
-    Whoever unpickles a model runs what the pickle says anyway.
+    `unpickle_model` allows byte code: to unpickle a model runs whatever the pickle says anyway.
 
     Args:
         saving: `keras.engine.saving`.

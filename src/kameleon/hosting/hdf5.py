@@ -1,7 +1,7 @@
 """HDF5 files as the original Keras expects them of h5py 2: texts in attributes are bytes.
 
-h5py 3 reads them as str. The classes here are given to modules of Keras alone; h5py itself, and
-files that the program opens, stay as they are.
+h5py 3 reads such texts as str. The classes here are given to modules of Keras alone; h5py itself,
+and files that the program opens, stay as they are.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 
 
 class Text(str):
-    """A text that was written as one, and not as bytes; `decode` finds nothing to do.
+    """A text that was written as text and not as bytes; `decode` gives it as it is.
 
-    h5py 2 gave a plain str. Later versions of Keras write so what Keras 2.3 decodes.
+    h5py 2 gave a plain str, which has no `decode`. Later versions of Keras write as text what
+    Keras 2.3 decodes.
 
     >>> Text("2.2.4-tf").decode("utf8")
     '2.2.4-tf'
@@ -36,7 +37,7 @@ def as_h5py_2(value: Any, ascii_only: bool) -> Any:
 
     Args:
         value: an attribute's value.
-        ascii_only: whether the file says so of its texts; bytes are written like that.
+        ascii_only: whether the file declares its texts as ASCII; bytes are written so.
 
     >>> as_h5py_2("model", True), as_h5py_2("model", False), as_h5py_2(3, False)
     (b'model', 'model', 3)
@@ -57,7 +58,7 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
     """Subclasses of `h5py.Group` and `h5py.File` for Keras."""
 
     class Attributes:
-        """Goes before `h5py.AttributeManager`."""
+        """Overrides methods of `h5py.AttributeManager`."""
 
         def __getitem__(self, name: Any) -> Any:
             stored = self.get_id(name).get_type()  # type: ignore[attr-defined]
@@ -66,7 +67,7 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
             return as_h5py_2(super().__getitem__(name), ascii_only)  # type: ignore[misc]
 
         def __setitem__(self, name: Any, value: Any) -> None:
-            # h5py 3 gives a list of bytes variable lengths, and reads them as objects.
+            # h5py 3 writes a list of bytes with variable lengths, and reads that as objects.
             if isinstance(value, list) and value and all(isinstance(x, bytes) for x in value):
                 value = np.array(value)
             super().__setitem__(name, value)  # type: ignore[misc]
@@ -74,7 +75,7 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
     attributes = type("AttributeManager", (Attributes, h5py.AttributeManager), {})
 
     class OfKeras:
-        """Goes before `h5py.Group`."""
+        """Overrides methods of `h5py.Group`."""
 
         @property
         def attrs(self) -> Any:
@@ -89,10 +90,10 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
     group = type("Group", (OfKeras, h5py.Group), {})
 
     class Opened:
-        """Goes before `h5py.File`."""
+        """Overrides methods of `h5py.File`."""
 
         def __init__(self, name: Any, mode: Any = None, *args: Any, **kwargs: Any) -> None:
-            # h5py 2 made a file where it found none; h5py 3 reads unless it's told.
+            # Without a mode, h5py 2 made a file where it found none; h5py 3 only reads.
             in_memory = kwargs.get("driver") == "core" and not kwargs.get("backing_store", True)
             mode = mode or ("w" if in_memory else "r")
             super().__init__(name, mode, *args, **kwargs)  # type: ignore[call-arg]
@@ -106,7 +107,7 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
 
 
 def adopted(thing: Any, h5py: ModuleType) -> Any:
-    """A group of h5py's, seen as Keras needs it; anything else as it is."""
+    """A group of h5py's, as one of the class for Keras; anything else as it is."""
     group, _ = classes(h5py)
     if isinstance(thing, h5py.Group) and not isinstance(thing, group):
         return group(thing.id)
@@ -137,7 +138,7 @@ def adopt_handed(module: ModuleType) -> None:
 def _adopting(function: Callable[..., Any], at: int) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        h5py: Any = sys.modules.get("h5py")  # loaded, if there's a group of its
+        h5py: Any = sys.modules.get("h5py")  # where it isn't loaded, no argument is its group
         if h5py is not None:
             args = tuple(adopted(x, h5py) if i == at else x for i, x in enumerate(args))
             kwargs = {name: adopted(x, h5py) for name, x in kwargs.items()}

@@ -1,4 +1,4 @@
-"""What changes in Keras for a backend whose name it doesn't know, and is put right."""
+"""Layers of Keras that behave otherwise on a backend whose name Keras doesn't know, put right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .byte_code import guard_lambda
 
 
 def mend_lambda(core: ModuleType) -> None:
-    """Let `Lambda` layers find their outputs, and run no stored code unasked.
+    """Let `Lambda` layers infer the shapes of their outputs, and run no stored code unasked.
 
     Args:
         core: `keras.layers.core`.
@@ -24,7 +24,7 @@ def mend_lambda(core: ModuleType) -> None:
 
 
 def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: Any) -> Any:
-    """What Keras has stored of a function: byte code, which is one Python version's own."""
+    """Load a function from byte code, which only the Python version that wrote it can read."""
     try:
         return load(code, *args, **kwargs)
     except (EOFError, TypeError, ValueError) as error:
@@ -37,10 +37,10 @@ def _load_function(load: Callable[..., Any], code: Any, *args: Any, **kwargs: An
 
 
 def infer_outputs_of_lambda(core: ModuleType) -> None:
-    """Let a `Lambda` without `output_shape` find it by calling its function on placeholders.
+    """Let a `Lambda` without `output_shape` infer it by calling its function on placeholders.
 
-    Keras does so on backends that it knows by name, and for others it takes the output to have
-    the input's shape.
+    Keras does so on backends that it knows by name; on others it takes the output to have the
+    input's shape.
 
     Args:
         core: `keras.layers.core`.
@@ -67,7 +67,8 @@ def _placeholders(K: ModuleType, shape: Any, dtype: Any) -> Any:
     return [K.placeholder(shape=s, dtype=d) for s, d in zip(shape, dtypes, strict=True)]
 
 
-# Layers of one kernel of one library; the layer that computes the same, with which settings.
+# For each layer that is bound to a kernel of cuDNN, the layer that computes the same, and its
+# settings.
 CUDNN: dict[str, tuple[str, dict[str, Any]]] = {
     "CuDNNLSTM": ("LSTM", {"recurrent_activation": "sigmoid"}),
     "CuDNNGRU": ("GRU", {"recurrent_activation": "sigmoid", "reset_after": True}),
@@ -75,9 +76,9 @@ CUDNN: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def serve_cudnn(module: ModuleType) -> None:
-    """Let layers that ask for cuDNN be those that compute the same on any engine.
+    """Replace the layers that need cuDNN by those that compute the same on any engine.
 
-    They are LSTM and GRU in files, too: Keras converts the weights of one kind to the other's.
+    In files these are LSTM and GRU, too: Keras converts the weights of one kind to the other's.
 
     Args:
         module: `keras.layers.cudnn_recurrent`.
@@ -90,7 +91,7 @@ def serve_cudnn(module: ModuleType) -> None:
 
 
 def _like(layer: Any, settings: Mapping[str, Any], order: Sequence[str]) -> Any:
-    """A subclass of a layer, by the layer's own name, that takes arguments in another order."""
+    """A subclass of a layer, with the layer's name, that takes its arguments in `order`."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         given = dict(zip(order, args, strict=False))

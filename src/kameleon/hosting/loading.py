@@ -1,6 +1,7 @@
 """The import hook: modules of the original Keras load with what they need.
 
-It looks at modules of Keras alone, finds them as Python does, and steps back when they have run.
+The hook handles modules of Keras alone, and finds them as Python does. Once a module has run, its
+own loader is in place again.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from typing import Any
 
 from . import location, shims
 
-Steps = dict[str, Callable[[ModuleType], None]]  # for names of modules: what's done with them
+Steps = dict[str, Callable[[ModuleType], None]]  # by name of a module, what's done with it
 
 
 class Hosted(Loader):
-    """Loads a module of Keras: `before`, its own loader, `after`."""
+    """Loads a module of Keras by its own loader, between `shims.before` and `after`."""
 
     def __init__(self, inner: Any, after: Callable[[ModuleType], None] | None) -> None:
         self.inner, self.after = inner, after
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """What its own loader makes."""
+        """The module that its own loader makes."""
         created: ModuleType | None = self.inner.create_module(spec)
         return created
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run it; what asks for its source later finds its own loader."""
+        """Run the module; whoever asks for its source later finds its own loader."""
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self.inner
         shims.before(module)
@@ -47,7 +48,7 @@ class Hosted(Loader):
 
 
 class Empty(Loader):
-    """Makes a module from nothing: one that the original has and that we stand for."""
+    """Makes a module of the original without its file: `fill` gives it its content."""
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self.fill = fill
@@ -57,14 +58,14 @@ class Empty(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill it."""
+        """Fill the module."""
         self.fill(module)
 
 
 class KerasFinder(MetaPathFinder):
     """Finds those modules of Keras that need something.
 
-    Arguments:
+    Args:
         after: for names of modules, what is done when they have run.
         instead: for names of modules, what fills a module in their place.
     """
@@ -97,7 +98,7 @@ class KerasFinder(MetaPathFinder):
 
 
 def is_of_original() -> bool:
-    """Whether the package `keras` that is loading, or has, is the original.
+    """Whether the package `keras` that is loading, or has loaded, is the original.
 
     >>> is_of_original()
     False

@@ -1,7 +1,7 @@
-"""Where the original Keras 2.3.1 is, and whether the environment's own `keras` is one.
+"""Where the original Keras 2.3.1 is, and whether the environment's own `keras` is the original.
 
 The original may live in an environment beside Keras 3, which has the same name: then it has a
-folder of its own, that is put first on the path of a program that wants it.
+folder of its own, which is put first on the path of a program that wants the original.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ..errors import MissingLibraryError
 
 VERSION = "2.3.1"
 VARIABLE = "KAMELEON_KERAS2"  # names the folder
-INSTALL = "kameleon keras2 install"  # the line that fills it
+INSTALL = "kameleon keras2 install"  # the line that fills the folder
 
-# The file that tells Keras 2.3 from later ones and earlier ones: it loads the backend.
+# The file, which loads the backend, by which Keras 2.3 is told from later and earlier versions.
 _MARK = os.path.join("backend", "load_backend.py")
 
 
@@ -32,7 +32,7 @@ def folder() -> str:
 
 
 def holds_original(package: str) -> bool:
-    """Whether the folder of a package `keras` holds the original, of a version that can be hosted.
+    """Whether the folder of a package `keras` holds the original, in a version that can be hosted.
 
     >>> holds_original("no/such/keras")
     False
@@ -55,7 +55,7 @@ def is_importable() -> bool:
     >>> is_importable() in (True, False)
     True
     """
-    from importlib.util import find_spec  # late: takes longer than this module
+    from importlib.util import find_spec  # late: its import takes longer than this module's
 
     try:
         spec = find_spec("keras")
@@ -72,7 +72,8 @@ def find() -> str | None:
         A folder; None where the environment's own `keras` is the original.
 
     Raises:
-        MissingLibraryError: (an ImportError) it isn't installed; holds the line to do so.
+        MissingLibraryError: (an ImportError) the original isn't installed; the message holds the
+            line that installs it.
     """
     where = folder()
     if is_original(where):
@@ -87,7 +88,7 @@ def find() -> str | None:
 
 
 def installed() -> bool:
-    """Whether the original is there.
+    """Whether the original is installed.
 
     >>> installed() in (True, False)
     True

@@ -1,4 +1,7 @@
-"""What Keras reads is data: YAML without objects, pickles of arrays alone, regular files."""
+"""Files that Keras reads hold data, no code: YAML without objects, pickles of arrays alone.
+
+Settings are read from regular files alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ..files import open_regular
 
 # YAML ----------------------------------------------------------------------------------------
 
-# Tags that Keras's own configurations have, beside those of YAML itself, and what makes the value.
+# By tag that Keras's configurations have beside YAML's own tags, what makes the value.
 _YAML_TAGS: Mapping[str, Callable[[Any, Any], Any]] = {
     "tuple": lambda loader, node: tuple(loader.construct_sequence(node, deep=True)),
     "list": lambda loader, node: loader.construct_sequence(node, deep=True),
@@ -37,7 +40,7 @@ def yaml_loader(yaml: ModuleType) -> type:
 
 # Pickles -------------------------------------------------------------------------------------
 
-# The globals that a pickled array or number of NumPy's names, by NumPy 1 and 2.
+# By module, the globals that a pickled array or number of NumPy's refers to, in NumPy 1 and 2.
 _OF_ARRAYS = {
     "numpy": ("ndarray", "dtype", "str_", "bytes_"),
     **dict.fromkeys(
@@ -50,7 +53,7 @@ _OF_ARRAYS = {
 
 class _Arrays(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """One of the names above."""
+        """One of the globals above; any other is refused."""
         if name not in _OF_ARRAYS.get(module, ()):
             raise pickle.UnpicklingError(
                 f"{module}.{name} in a pickle: a model holds arrays of numbers alone"
@@ -67,7 +70,9 @@ def loads_arrays(pickled: bytes) -> Any:
 
 
 def open_settings(path: Any, mode: str = "r") -> Any:
-    """`open` for the module of Keras that reads keras.json, and takes a ValueError for bad JSON."""
+    """`open` for the module of Keras that reads keras.json: a file that can't be read raises
+    ValueError, which that module handles as bad JSON.
+    """
     if mode != "r":
         return open(path, mode)
     try:

@@ -1,8 +1,8 @@
 """Names of NumPy 1 for old programs that use them: `np.float`, `np.Inf`, `np.product` …
 
-Programs that were written for Keras 2 were written for NumPy 1. A file of such a program, that
-uses a name which is gone, sees a stand-in for NumPy that has it. Files that use none, libraries,
-and NumPy itself stay as they are.
+Programs that were written for Keras 2 were written for NumPy 1. A file of such a program that
+uses a removed name gets a stand-in for NumPy that has the name. Files that use no such name,
+libraries, and NumPy itself stay as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from .shims import importing
 
-# By the old name what NumPy has now, or Python; all of them left with NumPy 1.24 or 2.0.
+# By old name, what Python or NumPy has for it now; NumPy 1.24 or 2.0 removed the names.
 PYTHONS = {
     "bool": bool,
     "complex": complex,
@@ -40,7 +40,7 @@ _LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 def old_names(numpy: ModuleType) -> Mapping[str, Any]:
-    """The names that NumPy had, and has no longer.
+    """The names that NumPy had and has no longer, with their values.
 
     >>> import numpy
     >>> old_names(numpy)["float"], old_names(numpy)["complex"]
@@ -61,11 +61,11 @@ def uses_old_names(source: bytes) -> bool:
 
 
 def give_old_names(module: dict[str, Any], source: bytes) -> None:
-    """Let a module, that is about to run, see the old names, if its source uses any.
+    """Let a module that is about to run see the old names, if its source uses any.
 
-    Arguments:
-        module: its globals.
-        source: what will run.
+    Args:
+        module: the module's globals.
+        source: the source that will run.
     """
     if uses_old_names(source):
         module["__builtins__"] = importing({"numpy": old_names})
@@ -74,8 +74,8 @@ def give_old_names(module: dict[str, Any], source: bytes) -> None:
 class ProgramFinder(MetaPathFinder):
     """Finds the modules of a program beside its script.
 
-    Arguments:
-        folder: of the script. What is installed in it as a library is left alone.
+    Args:
+        folder: of the script. Libraries that are installed inside the folder are left alone.
     """
 
     def __init__(self, folder: str) -> None:
@@ -84,7 +84,7 @@ class ProgramFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Python's own spec with a loader that gives the old names; None for others' modules."""
+        """Python's own spec with a loader that gives the old names; None for other modules."""
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
             return None
@@ -96,7 +96,7 @@ class ProgramFinder(MetaPathFinder):
 
 
 class _OldLoader(importlib.machinery.SourceFileLoader):
-    """Python's own, but for the old names."""
+    """Python's own loader, which gives the old names first."""
 
     def exec_module(self, module: ModuleType) -> None:
         give_old_names(vars(module), self.get_data(self.path))
@@ -105,6 +105,6 @@ class _OldLoader(importlib.machinery.SourceFileLoader):
 
 def begin(folder: str) -> None:
     """From now on, modules in the folder of a script that need old names see them."""
-    # Where Python looks through its path, so that what it finds before that stays first.
+    # Right before the finder that searches `sys.path`: all finders before it still come first.
     path_finder: Any = importlib.machinery.PathFinder
     sys.meta_path.insert(sys.meta_path.index(path_finder), ProgramFinder(folder))

@@ -1,10 +1,9 @@
-"""What files of weights and texts of networks say about the backend they come from.
+"""The backend's name that Keras records in files of weights and in configurations of networks.
 
-Keras records a name, and its readers take it for one thing: whether the kernels of convolutions
-are applied as they lie there (correlation: "tensorflow", "cntk") or turned ("theano"). Ours are
-applied as they lie. A name that Keras on Theano doesn't know makes it take the kernels as its
-own, without turning them, and predict something else; by "tensorflow" it reads them right, and
-so do all others.
+Keras uses the recorded name for one thing: it says whether the kernels of convolutions are applied
+as they are stored (correlation: "tensorflow", "cntk") or mirrored ("theano"). Kameleon's are
+applied as they are stored. From a name that it doesn't know, Keras on Theano takes the kernels as
+mirrored, and predicts something else; with "tensorflow", Keras reads them right on every backend.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from .shims import StandIn
 
 NAME = "tensorflow"
 
-# Modules of Keras that ask for the backend's name only to record it, or to compare it with what
-# is recorded.
+# Modules of Keras that ask for the backend's name only to record it, or to compare it with the
+# recorded one.
 RECORDERS = ("keras.engine.saving", "keras.engine.network")
 
 
 def record_convention(module: ModuleType) -> None:
-    """Let one of the `RECORDERS` write the name that says how our kernels are meant."""
+    """Let one of the `RECORDERS` write the name that says how Kameleon applies kernels."""
     backend = vars(module)["K"]
     if not isinstance(backend, StandIn):
         vars(module)["K"] = StandIn(backend, {"backend": lambda: NAME})

@@ -1,7 +1,7 @@
-"""Float type, fuzz factor and image layout of a hosted Keras: one value for Keras and for us.
+"""Float type, fuzz factor and image layout of a hosted Keras: one value for Keras and Kameleon.
 
-Keras keeps them in globals of `keras.backend.common` and has setters of its own, which nobody
-can put others in the place of. So what is "set by a call" is kept there, by both.
+Keras keeps these settings in globals of `keras.backend.common` and has setters of its own, which
+can't be replaced. So Kameleon, too, keeps in those globals what calls have set.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ GLOBALS = {
 
 
 class SharedGlobals(MutableMapping[str, Any]):
-    """A view of a module's globals as settings; settings that it has none for are kept here.
+    """A view of a module's globals as settings; settings without such a global are kept here.
 
-    Arguments:
+    Args:
         module: `keras.backend.common`.
 
     >>> module = ModuleType("common")

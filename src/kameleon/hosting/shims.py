@@ -1,8 +1,8 @@
-"""What Keras 2.3.1 needs on today's Python, NumPy and h5py: one table, and who sees it.
+"""What Keras 2.3.1 needs on today's Python, NumPy and h5py: a table of shims, and who sees them.
 
-Keras was written for Python 3.7, NumPy 1 and h5py 2, and uses names that are gone. A module of
-Keras that needs some gets a stand-in for the library, which has them and else is the library.
-Nobody else sees a stand-in, and the libraries stay as they are.
+Keras was written for Python 3.7, NumPy 1 and h5py 2, and uses names that these have removed since.
+A module of Keras that uses such names imports a stand-in, which has them and is the library in all
+else. No other module sees a stand-in, and the libraries stay as they are.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from .._private import Private
 from .plain import loads_arrays, open_settings, yaml_loader
 
-# From a library, the names that are added to it.
+# Gives, for a library, the names that its stand-in adds, with their values.
 Gives = Callable[[ModuleType], Mapping[str, Any]]
 
 
 class Shim(NamedTuple):
-    """That a module of Keras sees a library with names added."""
+    """The names of a library that a module of Keras sees beside the library's own, and why."""
 
     module: str
     library: str
@@ -51,7 +51,7 @@ def _arg_spec(inspect: ModuleType) -> Mapping[str, Any]:
 
 def _ragged(numpy: ModuleType) -> Mapping[str, Any]:
     def array(rows: Any, *args: Any, **kwargs: Any) -> Any:
-        """`numpy.array`; lists of unequal lengths give an array of lists, as they did."""
+        """`numpy.array`; lists of unequal lengths give an array of lists, as in NumPy 1.23."""
         ragged = isinstance(rows, list) and len({_length(row) for row in rows}) > 1
         if ragged and not args and not kwargs:
             kwargs = {"dtype": object}
@@ -69,7 +69,7 @@ def _whole_numbers(random: ModuleType) -> Mapping[str, Any]:
 
 
 def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
-    ndimage = scipy.ndimage  # whose functions moved up from its parts
+    ndimage = scipy.ndimage  # it has the functions that were in its submodules
     return {"ndimage": StandIn(ndimage, {"interpolation": ndimage})}
 
 
@@ -87,7 +87,7 @@ def _arrays_alone(pickle: ModuleType) -> Mapping[str, Any]:
     return {"loads": loads_arrays}
 
 
-# In the order in which Keras loads them.
+# In the order in which Keras loads the modules.
 SHIMS = (
     Shim("keras.utils.generic_utils", "inspect", _arg_spec, "left in Python 3.11"),
     Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "left in NumPy 2"),
@@ -119,8 +119,8 @@ SHIMS = (
     Shim("keras.backend.numpy_backend", "numpy", _int, "left in NumPy 1.24"),
 )
 
-# Modules that load TensorFlow where it's installed, whatever runs: for files in Google's cloud,
-# and to make a class a subclass of one of another Keras. To them it isn't installed.
+# Modules that load TensorFlow where it's installed, on any backend: for files in Google's cloud,
+# and to make a class a subclass of one of another Keras. For these modules TensorFlow is hidden.
 WITHOUT_TENSORFLOW = frozenset(
     {
         "keras.engine.saving",
@@ -131,15 +131,15 @@ WITHOUT_TENSORFLOW = frozenset(
     }
 )
 
-# Modules that open keras.json, which needn't be a file that ends.
+# Modules that open keras.json, which may be a pipe or a device, from which reading never ends.
 OPENS_SETTINGS = frozenset({"keras.backend.load_backend"})
 
-# Modules that Python warns about when it compiles them: they compare numbers by identity.
+# Modules that Python warns about when it compiles them, as they compare numbers by identity.
 WARNED_ABOUT = frozenset({"keras.losses", "keras.backend.numpy_backend"})
 
 
 class StandIn(ModuleType):
-    """A library with some names added, for the eyes of one module.
+    """A library with some names added, which one module alone sees.
 
     >>> import math
     >>> stand_in = StandIn(math, {"tau_2": 12.6})
@@ -160,14 +160,14 @@ class StandIn(ModuleType):
 
 
 class _Builtins(dict[str, Any]):
-    """The builtins as they are at any time, but for one's own `__import__`."""
+    """Live builtins: names that aren't in this dictionary are looked up in Python's own."""
 
     def __missing__(self, name: str) -> Any:
         return vars(builtins)[name]
 
 
-# Whether code looks its builtins up in a dictionary of a derived class, as often as it runs, and
-# imports by what is found there.
+# Code that finds out whether Python looks builtins up in a dictionary of a derived class each time
+# it runs code, and imports by the `__import__` in there.
 _TRIED = """
 def find():
     try:
@@ -209,7 +209,7 @@ def needs(module: str) -> dict[str, Shim]:
 
 
 def before(module: ModuleType) -> None:
-    """Let a module of Keras, that is about to run, import stand-ins."""
+    """Let a module of Keras that is about to run import stand-ins."""
     shims = needs(module.__name__)
     without = module.__name__ in WITHOUT_TENSORFLOW
     opens = module.__name__ in OPENS_SETTINGS
@@ -222,10 +222,10 @@ def before(module: ModuleType) -> None:
 
 
 def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[str, Any]:
-    """Builtins for one module, that import stand-ins.
+    """Builtins for one module, by which it imports stand-ins.
 
-    Arguments:
-        gives: by library, what its stand-in has beside what the library has.
+    Args:
+        gives: by library, what gives the names that its stand-in adds.
         hidden: libraries that aren't found.
     """
     stand_ins: dict[str, StandIn] = {}
@@ -247,7 +247,7 @@ def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[s
 
 
 def after(module: ModuleType) -> None:
-    """Put stand-ins where a module of Keras, that ran before we came, holds the libraries."""
+    """Put stand-ins into a module of Keras that ran before the import hook was there."""
     for name, shim in needs(module.__name__).items():
         if name in sys.modules:
             show(module, sys.modules[name], shim.gives)

@@ -1,11 +1,11 @@
-"""Keras's wrappers for scikit-learn, as scikit-learn 1.6 and later ask for them."""
+"""Keras's wrappers for scikit-learn, with the tags that scikit-learn 1.6 and later ask for."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
-# The wrappers, and the class of `sklearn.base` that says what such an estimator does.
+# For each wrapper, the class of `sklearn.base` that says what kind of estimator it is.
 KINDS = {"KerasClassifier": "ClassifierMixin", "KerasRegressor": "RegressorMixin"}
 
 
@@ -21,7 +21,7 @@ def describe_estimators(wrappers: ModuleType) -> None:
 
 def _tags_of(mixin: str) -> Any:
     def __sklearn_tags__(self: Any) -> Any:  # noqa: N807 (scikit-learn's name)
-        from sklearn import base  # it's what asks
+        from sklearn import base  # late: only scikit-learn calls this
 
         alike = type(mixin, (getattr(base, mixin), base.BaseEstimator), {})
         return alike().__sklearn_tags__()
