@@ -1,6 +1,6 @@
-"""The command `kameleon`. Its commands are in `app`, which needs Typer and Rich.
+"""The command line `kameleon`. Its commands are in `app`, which needs Typer and Rich.
 
-This module needs neither, so that it can say what to install where they are missing; and
+This module needs neither library, so that it can say what to install where one is missing; and
 `kameleon run` needs neither, so that programs run wherever Kameleon is installed.
 """
 

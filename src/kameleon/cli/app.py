@@ -1,4 +1,4 @@
-"""The commands of `kameleon`, but for what they do: that's in the modules around."""
+"""The commands of `kameleon` and their options; what the commands do is in the other modules."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _chosen_engines(text: str) -> list[str]:
     from kameleon.runtime import engines  # late: it loads NumPy
 
     if text == ALL:
-        # NumPy first: it's what the others are compared with.
+        # NumPy comes first, because the other engines are compared with it.
         return sorted(filter(engines.runs_here, engines.names()), key=lambda n: n != "numpy")
     names = [engines.canonical(name.strip()) for name in text.split(",") if name.strip()]
     known = {*engines.names(), *ENGINES}
@@ -136,7 +136,7 @@ def _chosen_engines(text: str) -> list[str]:
 
 
 def _load_backend(engine: str) -> None:
-    """Import the K surface on an engine; inside of a program that has done so, it stays."""
+    """Import the K surface on an engine, or only load the engine where that import is done."""
     if "kameleon.backend" not in sys.modules:
         settings.backend = engine
     try:
@@ -146,7 +146,7 @@ def _load_backend(engine: str) -> None:
         load(engine)
     except KameleonError as error:
         raise fail(str(error)) from None
-    except Exception as error:  # its library is broken
+    except Exception as error:  # a broken library may raise anything
         raise fail(f"The engine {engine} can't be loaded: {first_line(error)}") from None
 
 
@@ -234,7 +234,7 @@ def _table_of(runs: Sequence[Trained]) -> Table:
 
 
 def _remarks(run: Trained, runs: Sequence[Trained]) -> Text:
-    """How far a run was from the one that all are compared with, or why it failed."""
+    """How far a run was from the reference, or why it failed."""
     from kameleon.demo.side_by_side import difference, reference_of
 
     reference = reference_of(runs)

@@ -1,4 +1,4 @@
-"""What `kameleon engines` shows: the engines there are, what runs here, and who chose which."""
+"""What `kameleon engines` shows: the engines there are, which run here, and who chose one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kameleon.config import (
 )
 from kameleon.errors import EngineNotFoundError
 
-# Names that are known and have no engine: why, and what can be done.
+# Known names without an engine, and what to say of them: why there's none, and what can be done.
 WITHOUT = {
     "cntk": "no engine in this version: its last release (2.7, 2019) needs Python 3.6 or older;"
     " programs written for it run unchanged on every engine here",
@@ -33,19 +33,19 @@ AT_ONCE = 2  # libraries loading at the same time
 
 @dataclass(frozen=True)
 class EngineRow:
-    """An engine, as far as it is known without loading its library; `told` adds the rest.
+    """An engine, as far as it's known without loading its library; `told` adds the rest.
 
     Attributes:
-        name: how it is chosen.
-        aliases: other names that choose it.
-        title: how its name is written.
+        name: the name that chooses the engine.
+        aliases: other names that choose the engine.
+        title: the name as it's shown to users.
         library, version: the installed package that runs the graphs; empty where there's none.
-        installed: whether it can run here, as far as packages tell.
-        install: the line that installs it; empty where there is nothing to install.
-        devices: what it can run on, the first one is used; None if it wasn't asked.
-        error: why its library can't be loaded; empty if it can.
-        note: what else is to be said of it.
-        in_force: whether it's the one that programs started here would run on.
+        installed: whether the engine can run here, as far as installed packages tell.
+        install: the line that installs the library; empty where there is nothing to install.
+        devices: what the engine can run on, of which the first is used; None if it wasn't asked.
+        error: why the library can't be loaded; empty if it can be, or if that wasn't tried.
+        note: further remarks.
+        in_force: whether programs started here would run on this engine.
     """
 
     name: str
@@ -63,7 +63,7 @@ class EngineRow:
 
 @dataclass(frozen=True)
 class Choice:
-    """The engine in force (None, if what was asked for can't be met), and who said so."""
+    """The engine in force (None, if the one that was asked for isn't here), and who chose it."""
 
     name: str | None
     source: str
@@ -74,7 +74,7 @@ class Choice:
 
 
 def choice() -> Choice:
-    """Return what a program started here would run on."""
+    """Return the engine that a program started here would run on."""
     from kameleon.runtime.engines import available, canonical  # late: it loads NumPy
 
     with warnings.catch_warnings(record=True) as caught:
@@ -96,8 +96,8 @@ def choice() -> Choice:
 def rows(chosen: str | None) -> list[EngineRow]:
     """Return all engines, as far as they are known without loading a library.
 
-    Arguments:
-        chosen: the name of the one in force.
+    Args:
+        chosen: the name of the engine in force.
     """
     from kameleon.runtime.engines import third_parties
 
@@ -143,9 +143,9 @@ def told(
 ) -> list[EngineRow]:
     """Return the rows with what the engines say of themselves.
 
-    Arguments:
-        found: rows; the libraries of those that are installed get loaded, in other processes.
-        progress: called with the titles of those that haven't answered yet.
+    Args:
+        found: rows; the libraries of installed engines are loaded, in other processes.
+        progress: called with the titles of the engines that haven't answered yet.
         ask: asks an engine by its name.
     """
     found = list(found)
@@ -174,7 +174,7 @@ def _with_answer(row: EngineRow, answer: Answer | None) -> EngineRow:
 
 
 def as_data(found: Iterable[EngineRow], chosen: Choice) -> dict[str, object]:
-    """Return everything as JSON takes it."""
+    """Return all rows and the choice as data for JSON."""
     return {"engines": [asdict(row) for row in found], "in_force": asdict(chosen)}
 
 
@@ -195,7 +195,7 @@ def as_table(found: Iterable[EngineRow]) -> Table:
 
 
 def _state(row: EngineRow) -> Text:
-    """Whether it can run here, and if not, why or what to do."""
+    """Whether the engine can run here, and if not, why or what to do."""
     if row.error:
         return Text(row.error, "red")
     if row.install:
@@ -207,7 +207,7 @@ def _state(row: EngineRow) -> Text:
 
 
 def in_force(chosen: Choice) -> str:
-    """Return the sentence on what programs started here run on."""
+    """Return the sentence that says which engine programs started here run on."""
     if chosen.name is None:
         return f"No engine is in force: {chosen.reason}"
     return f"In force: {chosen.name} – {chosen.reason}"

@@ -44,7 +44,7 @@ def as_table(found: original.Status) -> Table:
 
 
 def in_words(found: original.Status) -> str:
-    """What programs get, and what to do about it."""
+    """The sentence that says which Keras programs get, and what to do for another."""
     if found.found is None:
         beside = f" (this environment's own Keras, {found.own}, stays)" if found.own else ""
         return (

@@ -1,7 +1,7 @@
 """Installing the original Keras 2.3.1 beside whatever Keras the environment has.
 
-It goes into a folder of its own (`hosting.location`), complete or not at all. The libraries that
-it needs are the environment's, like any other's.
+The original goes into a folder of its own (`hosting.location`), complete or not at all. The
+libraries that it needs are installed into the environment, as for any other package.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from kameleon import files
 from kameleon.errors import KameleonError, MissingLibraryError
 from kameleon.hosting import location
 
-# The last releases that go together.
+# The last releases that work together.
 PACKAGES = (f"keras=={location.VERSION}", "keras_applications==1.0.8", "keras_preprocessing==1.1.2")
-BY_MISTAKE = ("docs",)  # in the published archive beside the packages; would hide a user's own
-MARK = ".installed-by-kameleon"  # in the folder: this is ours to remove
+BY_MISTAKE = ("docs",)  # published beside the packages; on the path, it would hide a user's own
+MARK = ".installed-by-kameleon"  # a file in the folder that says: `uninstall` may remove this
 
 
 @dataclass(frozen=True)
 class Library:
-    """What the original needs besides NumPy: its module, its name for pip, and what for."""
+    """A library that the original needs besides NumPy: its module, its name for pip, its use."""
 
     module: str
     requirement: str
@@ -45,7 +45,7 @@ LIBRARIES = (
     Library("six", "six", "Keras's own code, which serves Python 2 as well"),
 )
 
-Report = Callable[[str], None]  # is told what is going on
+Report = Callable[[str], None]  # is called with each line that says what is going on
 
 
 class InstallError(KameleonError):
@@ -61,10 +61,10 @@ class Status:
 
     Attributes:
         folder: where `kameleon keras2 install` puts the original.
-        found: where the original is; empty if it's the environment's own, None if nowhere.
-        version: its version; empty if there's none, or if that isn't known.
-        own: the version of the environment's own Keras; empty if it has none.
-        lacking: libraries that are missing.
+        found: where the original is; empty if it's the environment's own Keras, None if nowhere.
+        version: the original's version; empty if there's no original, or the version isn't known.
+        own: the version of the environment's own Keras; empty if there's none.
+        lacking: libraries that the original needs and that are missing.
     """
 
     folder: str
@@ -105,12 +105,12 @@ def _version_in(folder: str) -> str:
 def install(source: Path | None = None, report: Report = lambda line: None) -> None:
     """Install what's missing of the original and its libraries.
 
-    Arguments:
-        source: a folder with the files to install from; else the package index is asked.
-        report: is told what is going on, a line at a time.
+    Args:
+        source: a folder with the files to install from; else they come from the package index.
+        report: is called with each line that says what is going on.
 
     Raises:
-        InstallError: it couldn't be done; what was there before is left as it was.
+        InstallError: something couldn't be installed; what was there before stays as it was.
     """
     before = status()
     where = () if source is None else ("--no-index", "--find-links", str(source))
@@ -130,10 +130,10 @@ def installer() -> list[str]:
     Raises:
         InstallError: there is neither pip nor uv.
     """
-    if version_of("pip"):  # setuptools takes a look for the module as its import, and steps back
+    if version_of("pip"):  # not `find_spec`: a hook of setuptools takes that for an import of pip
         return [sys.executable, "-m", "pip", "install", "--no-input"]
     uv = shutil.which("uv")
-    if uv is not None:  # environments that it makes have no pip
+    if uv is not None:  # environments made by uv have no pip
         return [uv, "pip", "install", "--python", sys.executable]
     raise InstallError(
         f"This environment has no pip, and there's no command uv: run `{sys.executable} -m"
@@ -144,7 +144,7 @@ def installer() -> list[str]:
 
 @contextmanager
 def _filled_at_once(folder: Path) -> Iterator[Path]:
-    """A draft that takes the folder's place when the block has succeeded; else it's removed."""
+    """A draft folder that becomes `folder` when the block has succeeded, and else is removed."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InstallError(
             f"{folder} holds something else; name another folder by {location.VARIABLE}"
@@ -160,7 +160,7 @@ def _filled_at_once(folder: Path) -> Iterator[Path]:
             for name in BY_MISTAKE:
                 remove(draft / name)
             (draft / MARK).write_text("To remove this folder: kameleon keras2 uninstall\n", "utf-8")
-            draft.chmod(0o755)  # as a draft it's the user's alone
+            draft.chmod(0o755)  # drafts are readable by the user alone
             os.replace(draft, folder)
     except OSError as error:
         raise InstallError(_no_right(folder, error)) from error
@@ -180,7 +180,7 @@ BY_HAND = (
     f" {' '.join(PACKAGES)}` (and the libraries, if they are missing), then"
     f" `{location.INSTALL} --from FOLDER`"
 )
-# What pip or uv says, and what to do then.
+# By words that pip or uv says when it fails, what to do then.
 ADVICE = {
     "externally-managed-environment": "This Python belongs to the operating system: use a virtual"
     " environment (python3 -m venv FOLDER)",
@@ -198,10 +198,10 @@ ADVICE = {
 
 
 def _run(command: Sequence[str], report: Report) -> None:
-    """Run pip or uv; tell what they say, line by line."""
+    """Run pip or uv; report its output, line by line."""
     settings = {
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PIP_USER": "0",  # doesn't go together with a folder
+        "PIP_USER": "0",  # pip refuses it together with a target folder
         "PIP_PROGRESS_BAR": "off",
         "PYTHONUNBUFFERED": "1",
     }
@@ -223,7 +223,7 @@ def _run(command: Sequence[str], report: Report) -> None:
 
 
 def _why(command: Sequence[str], said: Sequence[str]) -> str:
-    """What a failed installer said, and what to do."""
+    """The message for a failed installer: what it said, and what to do."""
     told = [line for line in said if line.strip()]
     errors = [line for line in told if line.lstrip().lower().startswith(("error", "×", "╰"))]
     advice = next((advice for words, advice in ADVICE.items() if words in "\n".join(told)), "")
@@ -243,7 +243,7 @@ TRIAL = (
 
 
 def trial() -> str:
-    """Let another process run a model on the NumPy engine; return what went wrong, if anything."""
+    """Run a model on the NumPy engine in another process; return what went wrong, if anything."""
     with tempfile.TemporaryDirectory() as empty:
         settings = {
             "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path),
@@ -268,7 +268,7 @@ def uninstall() -> str:
     """Remove the original that `install` has put into its folder; return which folder that was.
 
     Raises:
-        InstallError: there's nothing of that kind.
+        InstallError: there's no such folder, `install` hasn't made it, or it can't be removed.
     """
     folder = Path(location.folder())
     if not (folder / MARK).is_file():

@@ -1,4 +1,4 @@
-"""What the commands have in common in speaking to people."""
+"""How commands report failures to people."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import typer
 
 
 def fail(message: str) -> typer.Exit:
-    """Say what is wrong on the error stream; returns the exception to raise."""
+    """Print what is wrong on standard error; return the exception to raise."""
     typer.echo(message, err=True)
     return typer.Exit(1)

@@ -1,6 +1,6 @@
 """What an engine says of itself, asked in another process: `python -m kameleon.cli.probe torch`.
 
-Loading an engine loads its library, which takes seconds and may fail in any way.
+Loading an engine loads its library, which takes seconds and may even end the process.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-ANSWER = "kameleon-probe:"  # begins the line that counts; libraries print things, too
+ANSWER = "kameleon-probe:"  # begins the line with the answer; libraries print lines, too
 PATIENCE = 180  # seconds for a library to load
 
 
 class Answer(NamedTuple):
-    """The engine's devices and the version of what runs it, or why it can't be loaded."""
+    """The engine's devices and its library's version, or why the engine can't be loaded."""
 
     devices: tuple[str, ...] = ()
     version: str = ""
@@ -26,9 +26,9 @@ class Answer(NamedTuple):
 def ask(name: str, patience: float = PATIENCE) -> Answer:
     """Load the engine `name` in another process; return what it says of itself.
 
-    Arguments:
+    Args:
         name: an engine whose library is installed.
-        patience: how many seconds that may take.
+        patience: how many seconds loading may take.
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", __name__, name]
@@ -46,7 +46,7 @@ def ask(name: str, patience: float = PATIENCE) -> Answer:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the kind of an error and the first line of what it says.
+    """Return the class of an error and the first line of its message.
 
     >>> first_line(ImportError("libnothing.so: not found\\nlong advice"))
     'ImportError: libnothing.so: not found'
@@ -61,7 +61,7 @@ def _answer(name: str) -> Answer:
     try:
         engine = engines.load(name)
         return Answer(tuple(engine.devices()), engine.version())
-    except Exception as error:  # libraries fail in all ways
+    except Exception as error:  # a library may fail in any way
         return Answer(error=first_line(error))
 
 

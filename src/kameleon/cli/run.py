@@ -1,7 +1,7 @@
-"""`kameleon run script.py`: a program that imports Keras, on Kameleon, as `python script.py`.
+"""`kameleon run script.py`: runs a program that imports Keras on Kameleon, as `python script.py`.
 
-It needs neither Typer nor Rich, and ends as the program ends: nothing of it is in tracebacks,
-and exit codes and signals are the program's.
+The command needs neither Typer nor Rich, and ends as the program ends: tracebacks begin in the
+program, and exit codes and signals are the program's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Options, before the program:
   --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
   --help         Say this.
 """
-WRONG = 2  # the status for a command line that can't be understood, as Python's
+WRONG = 2  # the exit status for a command line that can't be understood, the same as Python's
 
 
 @dataclass
@@ -91,7 +91,7 @@ def _next(rest: list[str], lacking: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the program that the command line names, to its end."""
+    """Run the program that the command line names, until it ends."""
     plan = understand(arguments)
     work = _module(plan) if plan.is_module else _script(plan)
     try:
@@ -130,7 +130,7 @@ def _script(plan: Plan) -> Callable[[], None]:
     full = os.path.abspath(path)
     if os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path):
         if not sys.flags.safe_path:
-            del sys.path[0]  # `run_path` puts its own there
+            del sys.path[0]  # `run_path` puts an entry of its own there
         return partial(_run_path, full)
     if not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.realpath(path))
@@ -147,7 +147,7 @@ def _run_path(path: str) -> None:
 
 
 def _execute(source: bytes, path: str) -> None:
-    """Run the source of a script in a fresh `__main__`, which stays when it has ended."""
+    """Run the source of a script in a fresh `__main__`, which stays when the script has ended."""
     module = ModuleType("__main__")
     vars(module).update(
         __file__=path,
@@ -186,7 +186,7 @@ def _run_module(name: str) -> None:
 
 
 def _as_if_started(work: Callable[[], None]) -> None:
-    """Run `work` to its end; an error is shown without us, then ends the process as ever."""
+    """Run `work` until it ends; an error is shown without Kameleon's frames, then raised anew."""
     try:
         work()
     except SystemExit:
@@ -218,4 +218,4 @@ def _inside(trace: TracebackType | None) -> TracebackType | None:
 def _said_already(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """What the interpreter calls at the end instead of showing the error again."""
+    """The `sys.excepthook` that keeps the interpreter from showing the error again."""

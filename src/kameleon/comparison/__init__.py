@@ -17,7 +17,8 @@ from .result import Comparison, Difference, EngineRun, FirstDifference, differen
 
 __all__ = ["Comparison", "Difference", "EngineRun", "FirstDifference", "compare"]
 
-# A warm call is timed so often, unless that takes too many seconds; the shortest time counts.
+# How often a warm call is timed, and after how many seconds no further one is begun; the shortest
+# time counts.
 REPEATS, PATIENCE = 5, 1.0
 
 
@@ -33,25 +34,27 @@ def compare(
 
     Outputs, gradients and the variables' new values are compared. All engines start from the
     same values and draw the same random numbers; afterwards variables and random streams are
-    as they were before. Where an engine parts from the reference, the first node that differs
-    is looked for, and the line that made it.
+    as they were before. Where an engine differs from the reference, the first node that differs
+    is looked for, and the line that made that node.
 
     Args:
         function: what `K.function` returns, a tensor, or a list of tensors.
-        feeds: a list with a value for each input, or a dict of tensors and their values. The
-            inputs of tensors are the placeholders that they need, in the order of their making.
+        feeds: a list with a value for each input, or a dict of tensors and their values. Where
+            `function` is a tensor or a list, the inputs are the placeholders needed, in the order
+            of their making.
         engines: names (or `Engine` instances); all that are installed, if None.
-        wrt: tensors to differentiate by the first output that is a float scalar (the first of
-            a float dtype, where there's none). All float variables, if None and there is such
-            a scalar; no gradients, if empty.
+        wrt: tensors by which the first output that is a float scalar is differentiated (the first
+            output of a float dtype, where there's no such scalar). All float variables, if None
+            and there is such a scalar; no gradients, if empty.
         reference: the engine that the others are compared with; it's run in any case. Where it
-            fails (there's a dtype that it lacks, say), the first one that doesn't takes its place.
+            fails (there's a dtype that it lacks, say), the first engine that doesn't fail takes
+            its place.
 
     Returns:
-        Numbers for each engine: see `Comparison`. Printed, it's a table.
+        A `Comparison`, which holds numbers for each engine and prints as a table.
 
     Raises:
-        ArgumentError: that is no function and no tensor; or there's no engine to compare.
+        ArgumentError: `function` is no function and no tensor; or there's no engine to compare.
         FeedError: a value is missing, superfluous, or of the wrong shape or dtype.
         EngineNotFoundError: an engine that was named isn't there.
         GradientError: a gradient was asked for that doesn't exist.
@@ -76,7 +79,7 @@ def compare(
     base = next((r for r in runs.values() if r.values is not None), None)
     if base is not None and base.values is not None:
         if reference not in named and runs[reference].error is not None:
-            del runs[reference]  # nobody asked how it does
+            del runs[reference]  # nobody asked for the results of this engine
         for found in runs.values():
             if found is not base and found.values is not None:
                 pairs = zip(problem.names, found.values, base.values, strict=True)
@@ -87,7 +90,9 @@ def compare(
 
 
 def _named(engines: Iterable[str | Engine] | None) -> dict[str, str | Engine]:
-    """By name, the engines to compare; those that nobody named are loaded later: it may fail."""
+    """By name, the engines to compare. Engines that nobody named are loaded later, since that may
+    fail.
+    """
     if engines is None:
         return {name: name for name in registry.names() if registry.runs_here(name)}
     listed = [engines] if isinstance(engines, str | Engine) else list(engines)
@@ -98,7 +103,7 @@ def _named(engines: Iterable[str | Engine] | None) -> dict[str, str | Engine]:
 
 
 def _run(name: str, engine: str | Engine, problem: Problem) -> EngineRun:
-    """Compile and call the graph; what goes wrong is kept as text."""
+    """Compile and call the graph; an error is kept as text."""
     result = EngineRun(name)
     try:
         engine = registry.load(engine) if isinstance(engine, str) else engine
@@ -116,7 +121,7 @@ def _run(name: str, engine: str | Engine, problem: Problem) -> EngineRun:
 
 
 def _timed(engine: Engine, executable: Executable, arguments: list[Any]) -> Iterator[float]:
-    """Seconds of calls, until the results are in NumPy's arrays."""
+    """The seconds that each of several calls takes, until its results are NumPy's arrays."""
     end = time.perf_counter() + PATIENCE
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -128,7 +133,9 @@ def _timed(engine: Engine, executable: Executable, arguments: list[Any]) -> Iter
 
 
 def _arguments(engine: Engine, problem: Problem) -> list[Any]:
-    """As calls of a function give them: variables as own arrays, all else as NumPy arrays."""
+    """Arguments as calls of a function give them: variables as the engine's own arrays, all else
+    as NumPy's.
+    """
     return [
         engine.from_numpy(x) if i in problem.variables else x.copy()
         for i, x in enumerate(problem.values)
@@ -136,14 +143,16 @@ def _arguments(engine: Engine, problem: Problem) -> list[Any]:
 
 
 def _replay(problem: Problem) -> None:
-    """Run a call that failed on the embedded engine: it knows node and line."""
+    """Run a call that failed again, on the embedded engine, whose errors name node and line."""
     run(compiled_anew(problem.graph, registry.embedded()), problem.values)
 
 
 def _search(
     found: EngineRun, base: EngineRun, chosen: dict[str, str | Engine], problem: Problem
 ) -> None:
-    """Look for the node where an engine parts from the reference; it may fail in parts."""
+    """Look for the first node where an engine differs from the reference. Where the engine fails
+    on a part of the graph, that is kept as the run's error.
+    """
     both = [chosen[r.engine] for r in (base, found)]
     reference, engine = (registry.load(x) if isinstance(x, str) else x for x in both)
     try:

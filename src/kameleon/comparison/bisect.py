@@ -1,4 +1,4 @@
-"""Where two engines part: the first node that differs from equal operands."""
+"""Where two engines begin to differ: the first node that differs though its operands are equal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .result import FirstDifference, difference, summary, worst_place
 
 Array = Any
 
-# So many nodes are asked for at a time: their values are all held in memory.
+# How many nodes are computed at a time, as all their values are held in memory.
 CHUNK = 200
 
 
@@ -30,11 +30,11 @@ def evaluate(engine: Engine, graph: Graph, values: Sequence[Array]) -> list[Arra
 
 
 class Search:
-    """Looks for the node at which an engine parts from the reference.
+    """Looks for the first node at which an engine differs from the reference.
 
     Args:
         problem: the graph, and the values of its inputs.
-        reference, engine: the two.
+        reference, engine: the two engines.
     """
 
     def __init__(self, problem: Problem, reference: Engine, engine: Engine):
@@ -46,8 +46,9 @@ class Search:
         self.differing: set[Node] = set()
 
     def first(self) -> FirstDifference | None:
-        """The first node that differs though it's given equal operands; else the first one that
-        makes a small difference a large one; None where no node differs."""
+        """The first node that differs though it's given equal operands; where there's none, the
+        first node that makes small differences of its operands a large one; None where no node
+        differs."""
         amplifier: FirstDifference | None = None
         for node, got in self._differing_nodes():
             found = self._alone(node)
@@ -73,7 +74,9 @@ class Search:
                         yield node, got
 
     def _alone(self, node: Node) -> FirstDifference | None:
-        """What the two make of the node alone, given the reference's values of its operands."""
+        """How the engines differ on the node alone, given the reference's values of its operands;
+        None where they agree.
+        """
         operands = dict.fromkeys(x for x in _producer(node).operands if x.primitive is not CONSTANT)
         graph = closed(list(operands), [node])
         given = [self.values[x] for x in operands]
@@ -107,14 +110,14 @@ def _has_value(node: Node) -> bool:
 
 
 def _producer(node: Node) -> Node:
-    """The node itself; or the one with several results, of which this is one."""
+    """The node itself; for an item, the node with several results that the item is taken from."""
     return node.operands[0] if node.primitive is ITEM else node
 
 
 def _branches(graph: Graph, evaluate: Callable[[Graph], list[Array]]) -> Graph:
-    """The graph with the nodes of the branch that is taken in place of each condition.
+    """The graph with each `cond` replaced by the nodes of the branch that is taken.
 
-    The conditions' values become outputs beside the graph's own.
+    The conditions become outputs beside the graph's own.
     """
     outputs = list(graph.outputs)
     while found := [n for n in graph.nodes if n.primitive.name == "cond"]:

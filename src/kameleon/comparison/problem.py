@@ -1,7 +1,7 @@
 """What is compared: one pure graph, and one value for each of its inputs.
 
 Engines get the graph that a call of the function gives them, with variables' values and random
-keys as arguments. So nothing that they do can change a variable or advance a stream.
+keys as arguments. So nothing that an engine does can change a variable or advance a stream.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Problem:
     """A closed graph with its arguments.
 
     Attributes:
-        graph: inputs, variables' values and random keys in; `names` out.
-        values: of the graph's inputs.
-        variables: which of them are variables, by number.
-        names: what the outputs are, for people.
+        graph: takes inputs, variables' values and random keys; gives what `names` names.
+        values: a value for each input of the graph.
+        variables: the numbers of those inputs that are variables.
+        names: what each output of the graph is, in words for people.
     """
 
     graph: Graph
@@ -42,10 +42,10 @@ class Problem:
 
 
 def problem_of(subject: Any, feeds: Any, wrt: Sequence[Node] | None) -> Problem:
-    """See `compare` for the arguments.
+    """The problem that the arguments of `compare` pose; see there.
 
     Raises:
-        ArgumentError, FeedError: one of them is none of what is expected there.
+        ArgumentError, FeedError: an argument is none of what `compare` expects.
         GradientError: a gradient was asked for that doesn't exist.
     """
     function, given = _function(subject, feeds)
@@ -73,7 +73,7 @@ def _function(subject: Any, feeds: Any) -> tuple[Function, list[Array]]:
 
 
 def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction:
-    """A function of what is fed; else of the placeholders that the tensors need."""
+    """A function of the tensors that a dict feeds; else of the placeholders that tensors need."""
     items = list(tensors) if isinstance(tensors, list | tuple) else [tensors]
     for x in items:
         if not isinstance(x, Node):
@@ -85,7 +85,7 @@ def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction:
 
 
 def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
-    """The values in the order of the inputs; defaults, where a dict has none."""
+    """The values in the order of the inputs; an input's default, where a dict has no value."""
     if not isinstance(feeds, Mapping):
         return list(feeds) if isinstance(feeds, list | tuple) else [feeds]
     given = dict(feeds)
@@ -98,7 +98,9 @@ def _in_order(inputs: Sequence[Any], feeds: Any) -> list[Any]:
 
 
 def _fixed(function: Function, given: Sequence[Array]) -> dict[Node, Node]:
-    """Nodes that are constants in this call: the learning phase, and what has a default."""
+    """Constants for nodes that are fixed in this call: the learning phase, and inputs that aren't
+    given and have a default.
+    """
     known = {n: constant(n.default, n.dtype) for n in function.program.unfed}
     phase = function._phase_of(given)
     if phase is not None:
@@ -116,7 +118,8 @@ def _graph(
     roots = [*program.outputs, *(value for _, value in program.updates)]
     inputs = (*program.inputs, *program.variables, *program.sources)
     cut = closed(inputs, [*roots, *by])
-    # Inputs that are computed by something were replaced, also where they're differentiated by.
+    # `closed` puts parameters in the place of inputs that are computed: to differentiate by such
+    # an input is to differentiate by its parameter.
     own = dict(zip(inputs, cut.inputs, strict=True))
     found = substitute(cut.outputs, dict(known))
     outputs = found[: len(roots)]
@@ -138,8 +141,8 @@ def _differentiated(program: Program) -> list[Node]:
 def _gradients(
     outputs: Sequence[Node], points: Sequence[Node], by: Sequence[Node], explicit: bool
 ) -> list[tuple[Node, Node]]:
-    """What is differentiated by, and the gradient of the first float scalar among the outputs;
-    where there's none, of the first float tensor."""
+    """Pairs of a tensor in `by` and the gradient, by it, of the first float scalar among the
+    outputs; where there's no such scalar, of the first float tensor."""
     if not by:
         return []
     floats = [x for x in outputs if x.dtype.is_float]

@@ -12,9 +12,9 @@ from ..kernels.quiet import quiet
 
 Array = Any
 
-# By dtype, how far two engines may be apart, relative to the largest number of the tensor.
+# By dtype, how far two engines may be apart, relative to the largest magnitude of the tensor.
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-# The same for numbers near zero, as a part of it.
+# The absolute tolerance, as a part of the relative one: for tensors of numbers near zero.
 ABSOLUTE = 1e-3
 
 
@@ -23,10 +23,10 @@ class Difference:
     """How far two values of one tensor are apart.
 
     Attributes:
-        name: what it is: 'output 0', say.
+        name: what the tensor is: 'output 0', say.
         dtype: its element type; integers and bools must be equal.
         absolute: the largest difference of two elements; infinite where one is NaN or infinite
-            and the other isn't that, too, or where shapes or dtypes differ.
+            and the other isn't the same, or where shapes or dtypes differ.
         scale: the largest finite magnitude in the reference.
         only_nan: whether each element of the reference is NaN: then agreement says little.
     """
@@ -45,7 +45,7 @@ class Difference:
         return self.absolute / self.scale if self.scale else np.inf
 
     def within(self, rtol: float | None = None, atol: float | None = None) -> bool:
-        """Whether it's no larger than `atol` + `rtol` times the largest magnitude."""
+        """Whether the difference is at most `atol` + `rtol` times the largest magnitude."""
         if self.dtype not in TOLERANCES:
             return self.absolute == 0
         rtol = TOLERANCES[self.dtype] if rtol is None else rtol
@@ -72,7 +72,7 @@ def _apart(got: Array, want: Array) -> Array:
     apart = _distance(a, b)
     apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, apart)
     apart = np.where(np.isnan(apart), np.inf, apart)
-    if exact[0].dtype.kind in "iu":  # large ones may be equal as floats
+    if exact[0].dtype.kind in "iu":  # large integers that differ may be equal as floats
         apart = np.maximum(apart, exact[0] != exact[1])
     return apart
 
@@ -83,17 +83,17 @@ _range = quiet(lambda numbers: (numbers.min(), numbers.mean(), numbers.max()))
 
 @dataclass(frozen=True)
 class FirstDifference:
-    """The first node of the graph whose value differs, though those of its operands agree.
+    """The first node of the graph whose value differs, though the values of its operands agree.
 
     Attributes:
-        primitive: its name.
+        primitive: the primitive's name.
         operands: the operands' types.
-        type: the type of its value.
+        type: the type of the node's value.
         name: the tensor's name.
-        source: the line that made it.
-        values: two lines about its values: of the reference, and of the other engine.
-        alone: whether it differs also when it's given the very same operands; else it makes a
-            small difference a large one.
+        source: the line that made the node.
+        values: two lines about the node's value: on the reference, and on the other engine.
+        alone: whether the node differs even if given the very same operands; else it makes small
+            differences of its operands a large one.
     """
 
     primitive: str
@@ -113,15 +113,15 @@ class FirstDifference:
 
 @dataclass
 class EngineRun:
-    """What one engine made of it.
+    """What running the problem on one engine gave.
 
     Attributes:
-        engine: its name.
-        values: the results; None where it failed.
-        first_call, warm_call: seconds with compilation, and without it.
-        error: what was raised, as text; else None.
-        differences: one for each result, from the reference.
-        first_difference: which node parts it from the reference, where one does.
+        engine: the engine's name.
+        values: the results; None where the engine failed.
+        first_call, warm_call: seconds of a call with compilation, and of one without.
+        error: what was raised, as text; None, if nothing was.
+        differences: from the reference, one for each result.
+        first_difference: the first node that differs from the reference, if one does.
     """
 
     engine: str
@@ -134,29 +134,29 @@ class EngineRun:
 
     @property
     def only_nan(self) -> bool:
-        """Whether there was nothing but NaN to compare it with."""
+        """Whether all that the engine was compared with is NaN."""
         return bool(self.differences) and all(d.only_nan for d in self.differences)
 
     @property
     def worst(self) -> Difference | None:
-        """The difference that exceeds its tolerance by most."""
+        """The largest relative difference; one beyond its tolerance goes before all within."""
         if not self.differences:
             return None
         return max(self.differences, key=lambda d: (not d.within(), d.relative))
 
     def agrees(self, rtol: float | None = None, atol: float | None = None) -> bool:
-        """Whether it ran, and is as near as that to the reference."""
+        """Whether the engine ran, and is within these tolerances of the reference."""
         return self.error is None and all(d.within(rtol, atol) for d in self.differences)
 
 
 @dataclass
 class Comparison:
-    """What `compare` found. Printed, it's a table, and the nodes where engines part.
+    """What `compare` found. It prints as a table, with the nodes where engines begin to differ.
 
     Attributes:
         reference: the name of the engine that the others are compared with.
         names: of the results: outputs, new values of variables, gradients.
-        runs: by name of an engine, what it made of it.
+        runs: by name of an engine, what running on it gave.
     """
 
     reference: str
@@ -164,18 +164,19 @@ class Comparison:
     runs: dict[str, EngineRun]
 
     def agree(self, rtol: float | None = None, atol: float | None = None) -> bool:
-        """Whether all engines ran and give the same.
+        """Whether all engines ran and give the same, within tolerances.
 
         Args:
             rtol: how far apart floats may be, as a part of the largest magnitude of their
-                tensor; by dtype, if None: 1e-9 for float64, 1e-4 for float32, 1e-2 for float16.
-            atol: what is allowed beside that; a thousandth of rtol, if None.
+                tensor; by dtype, if None: 1e-9 for float64, 1e-4 for float32, 1e-2 for float16,
+                5e-2 for bfloat16.
+            atol: an absolute difference that is allowed in addition; a thousandth of rtol, if None.
         """
         return all(run.agrees(rtol, atol) for run in self.runs.values())
 
     @property
     def only_nan(self) -> list[str]:
-        """The names of results that are NaN in each element: that they agree says little."""
+        """The names of results that are NaN in each element: agreement on these says little."""
         found = (d.name for run in self.runs.values() for d in run.differences if d.only_nan)
         return list(dict.fromkeys(found))
 
@@ -240,7 +241,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def summary(engine: str, value: Array, at: tuple[int, ...]) -> str:
-    """A line about a value: its range, and the element where two differ most."""
+    """A line about a value: the element at `at`, where two values differ most, and the range."""
     array = np.asarray(value)
     if not array.size:
         return f"{engine}: shape {array.shape}"

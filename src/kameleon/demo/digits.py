@@ -1,6 +1,6 @@
 """Reading handwritten digits: a convolutional network in the K API alone.
 
-Read it from top to bottom to learn the API. The way is always the same:
+Read this module from top to bottom to learn the API. The steps are always the same:
 
 1. placeholders stand for what comes in, variables hold what is learnt;
 2. K functions of them describe the output and the loss; nothing is computed yet;
@@ -28,7 +28,7 @@ Tensor = Any  # what K functions take and return
 CLASSES = 10
 FILTERS = (32, 64)  # of the two convolutional blocks
 UNITS = 128  # of the dense layer
-DROPPED = 0.4  # share of its values that dropout hides while training
+DROPPED = 0.4  # share of the dense layer's values that dropout sets to 0 while training
 HELD_OUT = 360  # digits never trained on: a fifth
 BATCH = 64
 PEAK_RATE = 4e-3  # learning rate at the start
@@ -62,7 +62,7 @@ def load(rng: np.random.Generator) -> tuple[Data, Data]:
 
 @dataclass
 class Variables:
-    """The state of a network, by name, and the updates that are no matter of gradients."""
+    """The state of a network, by name, and the updates that don't come from gradients."""
 
     rng: np.random.Generator
     weights: dict[str, Tensor] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Variables:
         return int(self.rng.integers(2**31))
 
     def random_weight(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        """Add a weight of normal numbers, scaled to keep the size of what flows through relu.
+        """Add a weight of normal numbers, scaled so that relu layers keep the values' variance.
 
         Source: He, Zhang, Ren, Sun, "Delving deep into rectifiers", ICCV 2015.
         """
@@ -187,9 +187,9 @@ class Epoch(NamedTuple):
 class Reader:
     """A network that learns to read digits.
 
-    Arguments:
+    Args:
         seed: decides the split, the initial values, the order of the digits, how they are moved
-            and what dropout hides. Equal seeds give equal results.
+            and what dropout drops. Equal seeds give equal results.
 
     Attributes:
         step: takes images, labels and 1, learns from them, and returns loss and accuracy.
@@ -221,7 +221,7 @@ class Reader:
         self._predict = K.function([images, phase], [probabilities])
 
     def learn(self, epochs: int) -> Iterator[Epoch]:
-        """Train for some epochs; after each, yield what it gave.
+        """Train for some epochs; yield the results of each.
 
         The learning rate falls along half a cosine, to nearly zero in the last epoch.
         """

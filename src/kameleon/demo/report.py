@@ -20,7 +20,7 @@ SHOWN = 24  # mistakes in the picture, at most
 
 
 class Files(NamedTuple):
-    """Where the parts of a report lie."""
+    """The paths of the parts of a report."""
 
     curves: Path
     mistakes: Path
@@ -30,7 +30,7 @@ class Files(NamedTuple):
 def write(folder: Path, reader: Reader, history: Sequence[Epoch]) -> Files:
     """Write the report of a training into `folder`, which is made where it's missing.
 
-    Arguments:
+    Args:
         folder: where the three files go; older ones are replaced.
         reader: the trained network.
         history: what its epochs gave.
@@ -47,7 +47,7 @@ def write(folder: Path, reader: Reader, history: Sequence[Epoch]) -> Files:
 
 
 def _figure(width: float, height: float) -> Any:
-    """A figure drawn in memory: no window, and no setting of pyplot is touched."""
+    """A figure drawn in memory: it opens no window and changes no setting of pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -82,8 +82,8 @@ def draw_curves(path: Path, history: Sequence[Epoch]) -> None:
     _save_picture(figure, path)
 
 
-# How curves are drawn so that those which coincide are all seen: wide below narrow, and dashes
-# that leave gaps for what lies below.
+# Line widths and dashes with which curves that coincide are all seen: wide lines lie below narrow
+# ones, and dashes leave gaps that show the lines below.
 WIDEST, NARROWEST = 10.0, 2.0
 DASHES = ("-", (0, (6, 2)), (2, (4, 4)), (0, (2, 3)), (1, (1, 3)), (0, (8, 3, 1, 3)))
 
@@ -91,9 +91,9 @@ DASHES = ("-", (0, (6, 2)), (2, (4, 4)), (0, (2, 3)), (1, (1, 3)), (0, (8, 3, 1,
 def write_comparison(folder: Path, runs: Sequence[Trained]) -> Path:
     """Draw the runs of several engines into a picture in `folder`; return its path.
 
-    Arguments:
-        folder: where it goes; it's made where it's missing.
-        runs: at least one of them has ended without an error.
+    Args:
+        folder: where the picture goes; the folder is made where it's missing.
+        runs: of which at least one has ended without an error.
     """
     folder.mkdir(parents=True, exist_ok=True)
     draw_comparison(folder / COMPARISON, runs)
@@ -101,7 +101,7 @@ def write_comparison(folder: Path, runs: Sequence[Trained]) -> Path:
 
 
 def draw_comparison(path: Path, runs: Sequence[Trained]) -> None:
-    """Draw the loss of all engines over the steps, and below how far they are from NumPy's."""
+    """Draw the loss of all engines over the steps, and below the distances to the reference's."""
     reference = reference_of(runs)
     shown = [run for run in runs if run.losses]
     figure = _figure(10, 8)
@@ -128,7 +128,7 @@ def _steps(run: Trained) -> NDArray[np.intp]:
 
 
 def _distances(run: Trained, reference: Trained) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Steps, and how far the losses are apart there; where they're equal, a point is left out."""
+    """Steps, and how far the losses are apart there; NaN, which isn't drawn, for equal losses."""
     count = min(len(run.losses), len(reference.losses))
     ours, theirs = np.array(run.losses[:count]), np.array(reference.losses[:count])
     apart = np.abs(ours - theirs) / np.abs(theirs)

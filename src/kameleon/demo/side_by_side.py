@@ -14,9 +14,9 @@ from kameleon.demo.digits import Epoch, Reader
 from kameleon.runtime.engines import load
 from kameleon.runtime.state import draws
 
-REFERENCE = "numpy"  # what the others are compared with, where it takes part
-# A step that takes so many times as long as usual makes code: engines compile for each size of a
-# batch, or when a function has been called often enough.
+REFERENCE = "numpy"  # the engine that the others are compared with, where it takes part
+# A step that takes more than this many times the median counts as compiling: engines compile for
+# each size of a batch, or when a function has been called often enough.
 LONG = 10
 
 
@@ -25,12 +25,12 @@ class Trained:
     """What training on one engine gave.
 
     Attributes:
-        engine: its name.
+        engine: the engine's name.
         version: of the library that ran the graph.
         epochs: what each pass over the training set gave.
         losses: one for each step.
         seconds: how long each step took.
-        error: why it ended early; None if it didn't.
+        error: why training ended early; None if it didn't.
     """
 
     engine: str
@@ -42,7 +42,7 @@ class Trained:
 
     @property
     def compiling(self) -> float:
-        """Seconds of the steps in which code was made: the first one, and very long ones.
+        """Seconds of the steps that count as compiling: the first one, and very long ones.
 
         >>> run = Trained("some engine", seconds=[2.0, 0.5, 0.25, 0.25, 8.0, 0.25])
         >>> run.compiling, run.training
@@ -60,8 +60,8 @@ class Trained:
 class Start:
     """The state of a reader at one moment, to begin from once more.
 
-    That's the values of all variables, how often each random function was drawn from, and the
-    order of the digits.
+    The state is the values of all variables, how often each random stream was drawn from, and the
+    generator of the digits' order.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -73,7 +73,7 @@ class Start:
         self._order = copy.deepcopy(reader.rng.bit_generator.state)
 
     def restore(self) -> None:
-        """Let the reader be as it was."""
+        """Put the reader back into this state."""
         K.batch_set_value(list(zip(self._variables, self._values, strict=True)))
         for cell, drawn in self._streams:
             cell.record = drawn
@@ -81,7 +81,7 @@ class Start:
 
 
 class Watch:
-    """Stands for the training step of a reader: measures it, and keeps the losses."""
+    """Stands for the training step of a reader: times each step, and keeps its loss."""
 
     def __init__(self, step: Any, run: Trained) -> None:
         self._step, self._run = step, run
@@ -98,13 +98,13 @@ class Watch:
 def train(
     engine: str, reader: Reader, epochs: int, show: Callable[[Epoch], None] = lambda epoch: None
 ) -> Trained:
-    """Train a reader on an engine; a failure ends it and is part of what it returns.
+    """Train a reader on an engine; an error ends the training and is part of the result.
 
-    Arguments:
-        engine: its name.
-        reader: what to train, from the state that it is in.
+    Args:
+        engine: the engine's name.
+        reader: what to train, from its present state.
         epochs: passes over the training set.
-        show: called after each of them.
+        show: called after each pass.
     """
     from threadpoolctl import threadpool_limits  # late: the package works without it
 
@@ -112,13 +112,14 @@ def train(
     reader.step = Watch(step, run)
     try:
         run.version = load(engine).version()
-        # Work of this size is slower on several threads, and differs in its last bits. The limit
-        # (for BLAS and OpenMP) holds for libraries that are loaded by now, until the block ends.
+        # Work of this size is slower on several threads, and its results differ in their last bits.
+        # The limit (for BLAS and OpenMP) holds for libraries that are loaded by now, until the
+        # block ends.
         with K.using_engine(engine), threadpool_limits(1):
             for epoch in reader.learn(epochs):
                 run.epochs.append(epoch)
                 show(epoch)
-    except Exception as error:  # libraries fail in all ways; the others shall have their turn
+    except Exception as error:  # a library may fail in any way; other engines go on all the same
         run.error = error
     finally:
         reader.step = step
@@ -132,7 +133,7 @@ def reference_of(runs: Sequence[Trained]) -> Trained | None:
 
 
 def difference(run: Trained, reference: Trained) -> float:
-    """Return how far the loss was from the reference's at most, relative to it.
+    """Return the largest difference of the loss from the reference's, relative to the latter.
 
     >>> difference(Trained("a", losses=[2.0, 1.1]), Trained("b", losses=[2.0, 1.0])) < 0.11
     True
