@@ -1,1 +1,1 @@
-"""Source that is written and run: which values and names it may hold, functions of fixed arity."""
+"""Source that is emitted and run: which values and names it may hold, functions of fixed arity."""

@@ -11,9 +11,9 @@ from typing import Any
 from ..ir.program import Graph
 from .literal import compiled_text
 
-# Names that every function may use.
+# Names that every emitted function may use.
 BUILT_IN = frozenset({"written", "len", "type", "TypeError", "ValueError"})
-# The code of as many functions is kept; those of one text share it.
+# The code of at most this many functions is kept; functions of one text share it.
 KEPT = 512
 
 
@@ -26,10 +26,10 @@ def written(rows: Iterable[str], **names: Any) -> Callable[..., Any]:
     """The function called `written` that the rows define.
 
     Args:
-        rows: of Python.
-        names: what they may name.
+        rows: lines of Python.
+        names: the values that the rows may use, by name.
     """
-    space = {"__name__": __name__, **names}  # a warning's line is looked for behind it
+    space = {"__name__": __name__, **names}  # warnings look for a line's text by `__name__`
     exec(_code("\n".join(rows), frozenset(names)), space)
     function: Callable[..., Any] = space["written"]
     return function
@@ -48,15 +48,16 @@ def between_arrays(
     refusals: tuple[type[Exception], ...] = (),
     **names: Any,
 ) -> Callable[..., list[Any] | None]:
-    """What may serve as `Executable.short`.
+    """A function that may serve as `Executable.short`.
 
     Args:
         graph: its inputs and outputs are the function's.
         call: a line that sets `{made}`, a list of names, by a call with `{given}`.
         given: how an argument, `{}`, is handed to that call.
         made: what becomes of a result, `{}`.
-        refusals: what `given` raises for arrays that can't be taken: None is given then.
-        names: what these may name.
+        refusals: errors that `given` raises for arrays that can't be taken: the function gives
+            None then.
+        names: the values that these texts may use, by name.
     """
     assert not any(re.fullmatch(r"[axy]\d+", name) for name in names), "values are called so"
     arguments = numbered("x", len(graph.inputs))

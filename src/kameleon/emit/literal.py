@@ -2,7 +2,7 @@
 
 All values go into source through `literal` and `word`, and all source is compiled by
 `compiled_text`, which refuses code that names anything it wasn't given. So no text from a graph,
-wherever that comes from, is ever run.
+wherever the graph comes from, is ever run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import EngineError
 _WORD = re.compile(r"[a-z_][a-z0-9_]*", re.ASCII)
 _UNWRITTEN = {"nan", "inf", "-inf"}  # floats that have no literal
 
-# Attributes of arrays that lines ask for.
+# Attributes of arrays that emitted source may use.
 ATTRIBUTES = frozenset(
     "T astype bitwise_and_ bitwise_xor_ clone contiguous copy dtype expand flags ndim numpy permute"
     " reduce reshape shape sign to transpose type view writeable".split()
@@ -27,10 +27,10 @@ ATTRIBUTES = frozenset(
 
 
 def literal(value: Any) -> str:
-    """The Python text of a number, of None, or of a tuple of such values.
+    """The Python text of a number, of None, or of a tuple or a list of such values.
 
     Raises:
-        EngineError: it's anything else.
+        EngineError: the value is anything else.
 
     >>> literal((3, -1.5, None, (True,)))
     '(3, -1.5, None, (True,))'
@@ -52,7 +52,7 @@ def word(name: Any) -> str:
     """The name of a function or a dtype, as it stands in source.
 
     Raises:
-        EngineError: it's no plain lower-case word.
+        EngineError: the name is no plain lower-case word.
     """
     if not isinstance(name, str) or not _WORD.fullmatch(name):
         raise EngineError(f"{name!r:.60} is no name that can stand in emitted source")
@@ -65,16 +65,16 @@ def quoted(name: Any) -> str:
 
 
 def compiled_text(text: str, filename: str, mode: str, known: Container[str]) -> CodeType:
-    """Source as code that names nothing but what's known.
+    """Source as code that uses no names but known ones.
 
     Args:
         text: the source.
         filename: what tracebacks call it.
         mode: "exec" or "eval".
-        known: the global names that it may use.
+        known: the global names that the source may use, besides `ATTRIBUTES`.
 
     Raises:
-        EngineError: it names something else.
+        EngineError: the source names something else.
     """
     code = compile(text, filename, mode)
     for name in _names(code):
@@ -84,7 +84,7 @@ def compiled_text(text: str, filename: str, mode: str, known: Container[str]) ->
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The global names and attributes that code uses, its functions' too."""
+    """The global names and attributes that code uses, those of its functions among them."""
     yield from code.co_names
     for part in code.co_consts:
         if isinstance(part, CodeType):

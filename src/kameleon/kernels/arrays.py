@@ -42,7 +42,7 @@ def keep_where(condition: Array, x: Array) -> Array:
     if x.size < SMALL or condition.shape != x.shape:
         return np.where(condition, x, x.dtype.type(0))
     mask = _numbers(condition, x)
-    np.negative(mask, mask)  # all bits set where it holds
+    np.negative(mask, mask)  # all bits set where the condition holds
     return np.bitwise_and(mask, x.view(mask.dtype), mask).view(x.dtype)
 
 
@@ -58,7 +58,7 @@ def keep_unless(condition: Array, x: Array) -> Array:
     if x.size < SMALL or condition.shape != x.shape:
         return np.where(condition, x.dtype.type(0), x)
     mask = _numbers(condition, x)
-    np.subtract(mask, 1, mask)  # all bits set where it doesn't hold
+    np.subtract(mask, 1, mask)  # all bits set where the condition doesn't hold
     return np.bitwise_and(mask, x.view(mask.dtype), mask).view(x.dtype)
 
 
@@ -154,7 +154,7 @@ def put_along(g: Array, index: Array, size: int, axis: int) -> Array:
 
 
 def one_hot(index: Array, size: int, dtype: str) -> Array:
-    """1 at each index along a new last axis; nothing where it's out of range."""
+    """1 at each index along a new last axis; nothing but 0 for indices out of range."""
     out = np.zeros((index.size, size), dtype)
     flat = np.reshape(index, -1)
     rows = np.flatnonzero((flat >= 0) & (flat < size))
@@ -181,7 +181,7 @@ def minus_one_hot(p: Array, labels: Array, axis: int, out: Array = None) -> Arra
     return out
 
 
-# The smallest numbers with all their digits: logarithms of smaller ones lose some, or all.
+# The least normal numbers: smaller numbers have fewer digits, and so have their logarithms.
 _TINY = {name: np.finfo(name).tiny for name in ("float16", "float32", "float64")}
 
 
@@ -218,7 +218,7 @@ def linear_scan(a: Array, b: Array, axis: int) -> Array:
 
 
 def _divides(products: Array) -> bool:
-    """Whether factors of these can be taken out by division: no zero, nothing lost or infinite."""
+    """Whether factors can be divided out of all products: none is 0, subnormal, infinite or NaN."""
     sizes = np.abs(products)
     least = np.finfo(sizes.dtype).tiny
     return bool(np.min(sizes, initial=1) >= least and np.max(sizes, initial=1) < np.inf)

@@ -9,23 +9,24 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-# Smaller arrays come quickly from the allocator.
+# Arrays of fewer bytes come quickly from the allocator.
 SMALLEST = 64 * 1024
-# As many bytes are kept at most, by each library.
+# At most this many bytes are kept for each library.
 LIMIT = 256 * 1024 * 1024
 
 
 def is_large(shape: Iterable[int | None], itemsize: int, smallest: int = SMALLEST) -> bool:
-    """Whether an array is worth a buffer that is kept; unknown sizes count 32."""
+    """Whether an array is worth a buffer that is kept; unknown sizes count as 32."""
     return math.prod(32 if d is None else d for d in shape) * itemsize >= smallest
 
 
 class Buffers:
     """Buffers by their size in bytes, shared by all programs and threads of the process.
 
-    Where there's no room for another one, those that were given longest ago are freed. There's
-    no lock: who works with the store takes it away meanwhile, and others do without. An exception
-    from a signal handler loses it, with all that is kept; nothing half done is ever seen.
+    Where there's no room for another buffer, those that were given longest ago are freed. There's
+    no lock: a thread that works with the store takes it away meanwhile, and other threads do
+    without it. An exception from a signal handler loses the store, with all that it keeps; a store
+    that is half changed is never seen.
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class _Store:
         self._buffers: dict[int, tuple[int, Any]] = {}  # by number, oldest first
         self._numbers = itertools.count()
         self._by_size: dict[int, deque[int]] = {}
-        self._sizes: list[int] = []  # those of which there are some, sorted
+        self._sizes: list[int] = []  # those of which there are buffers, sorted
 
     def take(self, size: int) -> Any:
         place = bisect_left(self._sizes, size)

@@ -18,7 +18,7 @@ from .quiet import quiet
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_WHOLE_ALPHABET = 256  # labels up to which none is left out before the search
+_WHOLE_ALPHABET = 256  # of up to so many labels none is left out before the search
 
 
 def greedy_decode(log_probs: Array, lengths: Array) -> tuple[Array, Array]:

@@ -13,12 +13,12 @@ from .memory import empty
 
 # Gives the new carry, then what is stacked.
 Step = Callable[..., Sequence[Any]]
-# By output its shape and dtype.
+# The shape and dtype of each output; None where they aren't known.
 Made = Sequence[tuple[tuple[int, ...], str]] | None
 
 
 class Loops(ABC):
-    """Runs loops; what it asks of a library's arrays its subclasses say."""
+    """Runs loops; its subclasses say how a library's arrays do what loops need."""
 
     @abstractmethod
     def rows(self, x: Any) -> Sequence[Any]:
@@ -30,7 +30,7 @@ class Loops(ABC):
 
     @abstractmethod
     def room(self, length: int, y: Any) -> Any:
-        """An array for so many of `y`, with any content."""
+        """An array for `length` values like `y`, with any content."""
 
     @abstractmethod
     def copied(self, x: Any) -> Any:
@@ -38,12 +38,12 @@ class Loops(ABC):
 
     @abstractmethod
     def nothing(self, shape: tuple[int, ...], dtype: str, like: Any) -> Any:
-        """An array of that shape, which is without elements; it's where `like` is."""
+        """An array of that shape, which is without elements, on the device of `like`."""
 
     @abstractmethod
     def blank(self, x: Any) -> Any:
-        """A slice of `x`, which has none, to try a step with that won't happen: what another such
-        try gave, else zeros. A trial may have given a size, for which zeros wouldn't do.
+        """A slice to try a step with, where `x` has no slices: what the trial of another loop gave,
+        else zeros. A trial may have given a size, for which zeros wouldn't do.
         """
 
     def scan(
@@ -62,14 +62,14 @@ class Loops(ABC):
 
         Args:
             step: it may write what is stacked into the places; a place may be None.
-            consts, carry, sequences: what it's given.
+            consts, carry, sequences: what steps are given; the carry is that of the first step.
             backwards: from the last slice to the first.
-            initial: for each stack the number of the state with whose initial value it begins, in
-                a row more than there are steps, or None.
-            views: for each output the number of its stack, and whether it's that of the values
-                from before each step.
-            passed: numbers of the states that are what a step got as a state: where it's from the
-                step before, it lies in a stack.
+            initial: for each stack, None, or the number of the state whose initial value has a row
+                of the stack, which then has one row more than there are steps.
+            views: for each output, the number of its stack, and whether the output has the values
+                from before each step, instead of those from after it.
+            passed: numbers of the states that a step gives as it got them: such a value is copied,
+                as it may lie in a stack since the step before.
             made: shape and dtype of each output, where they are known.
 
         Returns:
@@ -111,7 +111,7 @@ class Loops(ABC):
         return (*states, *(_before(wholes[i], backwards) if b else stacks[i] for i, b in views))
 
     def _stack(self, length: int, y: Any, state: Any, backwards: bool) -> Any:
-        """Room for what so many steps give; with an initial state where that is wanted."""
+        """Room for what `length` steps give, and for an initial state where one is given."""
         if state is None:
             return self.room(length, y)
         stack = self.room(length + 1, y)

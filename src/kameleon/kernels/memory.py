@@ -14,7 +14,7 @@ from .pool import Pool
 
 
 def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    """An array with any content, like `numpy.empty`; of a buffer given before, if one fits."""
+    """An array with any content, like `numpy.empty`; over a buffer given before, if one fits."""
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size < SMALLEST:
@@ -24,14 +24,14 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    """An array of zeros, like `numpy.zeros`; of a buffer given before, if one fits."""
+    """An array of zeros, like `numpy.zeros`; over a buffer given before, if one fits."""
     array = empty(shape, dtype)
     array.fill(0)
     return array
 
 
 def _is_own(array: Any, owner: Any) -> bool:
-    """Whether `empty` made it."""
+    """Whether `empty` made the array."""
     return type(owner) is np.ndarray and owner.dtype == np.uint8 and owner.base is None
 
 

@@ -1,7 +1,7 @@
-"""Arrays of a library over buffers that are used again, and taken back from who is done with them.
+"""Arrays of a library over buffers that are used again, and taken back when nobody needs them.
 
-It counts references, so a mistake can't do harm: what somebody else holds isn't taken. Where
-counts don't tell, nothing is.
+References are counted, so a mistake can't do harm: what somebody else holds isn't taken. Where
+counts of references don't tell who holds an array, nothing is taken.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Pool(Buffers):
             self.keep(self._size(owner), owner)
 
     def give_all(self, arrays: list[Any]) -> None:
-        """`give` each of a list that is the only one to hold them; the list is emptied."""
+        """`give` each array of a list that is the only one to hold them; the list is emptied."""
         while arrays:
             array = arrays.pop()
             self.give(array)

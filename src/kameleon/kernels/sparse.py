@@ -1,5 +1,5 @@
 """Sparse tensors for the NumPy engine: scattered sums, and sparse times dense by SciPy's kernels,
-or row by row where it isn't installed.
+or row by row where SciPy isn't installed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from .arrays import check_index
 
 Array = Any
 
-# Dtypes that SciPy multiplies as others do: bools and float16 it doesn't.
+# Dtypes that are left to SciPy: it doesn't multiply bools and float16 as other engines do.
 _COMPILED: Final = (np.float32, np.float64)
-# A row of so many products is a vector times a matrix; others are summed side by side.
+# A row of at least so many products is a vector times a matrix; shorter ones are summed side by
+# side.
 _LONG_ROW: Final = 2048
-# Sums made at a time: they should stay in the cache while products are added.
+# Sums made at a time: few enough to stay in the cache while products are added.
 _BLOCK: Final = 65_536
 
 
@@ -74,8 +75,8 @@ def row_starts(indices: Array, shape: Sequence[int]) -> Array | None:
 def compiled() -> Any:
     """SciPy's matrices, where it's installed.
 
-    Those in compressed rows or columns are used: those of coordinates leave out the product of a
-    stored 0 and NaN.
+    Matrices of compressed rows or columns are used, for those of coordinates leave out the product
+    of a stored 0 and NaN.
     """
     try:
         import scipy.sparse as found

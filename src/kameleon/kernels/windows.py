@@ -6,7 +6,7 @@ numbered `i` of a dimension sees the cells `i * stride + offset * dilation - low
 the array are zero (for a maximum: -inf). Negative padding crops. Results are new arrays of the
 dtype of the first operand. Windows that don't fit give results of size 0.
 
-How they're fast: NumPy pays for each run of cells that lie next to each other in memory, so the
+Why they're fast: NumPy pays for each run of cells that lie next to each other in memory, so the
 runs are made long. Patches are copied as opaque items of a whole window row; where the last
 stride is 1, rows are handled flat, `width * channels` cells at once; and large batches go
 through in blocks that fit the cache.
@@ -204,8 +204,8 @@ def conv_input(
 ) -> Array:
     """The adjoint of a convolution: `fold` of the products of `g` with the kernel.
 
-    Made a few items at a time, an offset of the window after the other, so that the products
-    stay in the cache and lie as they're added.
+    The products are made a few items at a time, one offset of the window after the other, so that
+    they stay in the cache and lie in memory as they're added.
 
     Args:
         g: `(batch, *counts, filters)`.
@@ -394,7 +394,7 @@ def sum_pool_grad(g: Array, spatial: Dims, window: Dims, strides: Dims, padding:
         [1.0, 1.0, 5.0, 5.0]
     """
     x = g
-    for axis in range(len(spatial), 0, -1):  # the last first: the rest is small as yet
+    for axis in range(len(spatial), 0, -1):  # the last axis first: the others are short as yet
         d = axis - 1
         x = _unslide(x, axis, int(spatial[d]), window[d], strides[d], padding[d])
     return x if x is not g else g.copy()
@@ -426,7 +426,7 @@ def _slide(
             out[...] = nothing
         elif w == 1:
             out[...] = views.pop()[0]
-        else:  # the first two at once: nothing to begin with
+        else:  # the first two at once: so `out` needs no start value
             first, second = views.pop(0), views.pop(0)
             reduce(first[0], second[0], out=out)
         for cells_, windows_ in views:

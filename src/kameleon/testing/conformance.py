@@ -1,9 +1,9 @@
 """The conformance kit: what an engine must do, as a list of checks that it passes or fails.
 
-There are four kinds of them: values of each primitive against an oracle in plain Python; the
-expansion of each composite; gradients to the second order; each of them with known sizes and with
-unknown ones, all cases of a primitive in one program; and the contract of `Engine` and
-`Executable`.
+There are four kinds of checks: values of each primitive against an oracle in plain Python; the
+expansion of each composite; gradients to the second order; and the contract of `Engine` and
+`Executable`. The first three have all cases of a primitive in one program, with known sizes and
+with unknown ones.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Check:
     """Something that every engine must do, mostly with all cases of a primitive.
 
     Attributes:
-        name: what it's about.
-        run: does it with an engine; raises AssertionError, or whatever the engine raises.
+        name: what the check is about.
+        run: checks an engine; raises AssertionError, or whatever the engine raises.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Check:
 
 @dataclass
 class Report:
-    """What an engine did of the conformance kit.
+    """The checks of the conformance kit that an engine has passed and failed.
 
     Attributes:
         engine: its name.
         passed: the names of the checks that it passed.
-        failures: of the others, the name and what was raised.
+        failures: by name of a check that it failed, what was raised.
     """
 
     engine: str
@@ -121,7 +121,8 @@ def check_engine(
 
     Args:
         engine: an instance; it needn't be registered.
-        progress: called before each check with the number of those done, of all, and its name.
+        progress: called before each check with the number of checks that are done, the number of
+            all checks, and the name of the next one.
         match: where given, only checks whose name contains it.
 
     Returns:
@@ -163,8 +164,8 @@ def _checks() -> Iterator[Check]:
 
 
 def cases_of(kind: str, cases: Sequence[Case], known: bool) -> list[Case]:
-    """Those for which a kind of check says something; with sizes unknown only those in which
-    that makes a difference."""
+    """The cases that a kind of check is for; with sizes unknown, only cases in which some size
+    may be."""
     return [case for case in cases if WITH[kind](case) and (known or case.has_unknown)]
 
 
@@ -183,18 +184,18 @@ def check_case(
 ) -> None:
     """Values against the oracle, and inferred types against the values' own.
 
-    A second call must give the same, and no operand may be overwritten. Where a dtype is in use
-    that the engine lacks, it must be refused.
+    A second call must give the same, and no operand may be overwritten. A case that uses a dtype
+    that the engine lacks must be refused.
 
     Args:
-        engine: what computes it.
-        case: one of `conformance_cases()`, or several: they make one function.
-        known: whether all sizes are known before it runs.
+        engine: what computes the values.
+        case: one of `conformance_cases()`, or several, which make one function.
+        known: whether all sizes are known before the function runs.
         native: for which nodes the engine's own rules are used; `engine.native`, if None.
 
     Raises:
-        AssertionError: a value, dtype or shape is wrong; of several cases it's a `CasesError`,
-            which names them.
+        AssertionError: a value, dtype or shape is wrong; for several cases a `CasesError`, which
+            names those that fail.
     """
     one_by_one(check_values, engine, _several(case), known, native)
 
@@ -208,7 +209,7 @@ def check_expansion(engine: Engine, case: Case | Sequence[Case], known: bool = T
     """Values of a composite that is expanded, whatever rules the engine has for it.
 
     Raises:
-        AssertionError: as `check_case`; or it's still there when it's expanded.
+        AssertionError: as `check_case`; or the composite is still there when it's expanded.
     """
     cases = _several(case)
     names = {c.primitive for c in cases}
@@ -227,8 +228,8 @@ def check_expansion(engine: Engine, case: Case | Sequence[Case], known: bool = T
 def check_case_gradient(engine: Engine, case: Case | Sequence[Case], known: bool = True) -> None:
     """Gradients of a case to the order that it says.
 
-    The embedded engine's are held against differences of values, another engine's against the
-    embedded engine's. An engine that lacks float64 must refuse them.
+    Gradients of the embedded engine are held against differences of values, those of another engine
+    against the embedded engine's. An engine that lacks float64 must refuse to compute them.
 
     Raises:
         AssertionError: a gradient is wrong, missing, or of another type.

@@ -63,17 +63,17 @@ def _equal(got: Any, expected: Any, message: str) -> None:
     np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance, err_msg=message)
 
 
-# What a message that refuses a call names, whatever a library's words are.
+# Patterns of what a message that refuses a call must name, whatever a library's words are.
 INDEX, SIZES_DIFFER = r"\bind(ex|ic)|segment_ids", r"\bsizes?\b|shape|dim|broadcast"
 # Errors with a cause in what was given; libraries have classes of their own, too.
 REFUSALS = (KameleonError, ValueError, IndexError, ArithmeticError, RuntimeError)
-# Those that a mistake in code raises.
+# Errors that a mistake in code raises.
 MISTAKES = (TypeError, NotImplementedError, RecursionError)
 
 
 def _fails(executable: Callable[..., Any], arguments: Sequence[Any], what: str, says: str) -> None:
-    """The call is refused: by an error of such a class, whose message names (`says`, a pattern)
-    what is wrong."""
+    """Require that a call is refused, by an error of `REFUSALS` or of a library's own class, whose
+    message says what is wrong: it matches the pattern `says`."""
     try:
         executable(arguments)
     except Exception as error:
@@ -119,7 +119,7 @@ def _arrays_are_private(engine: Engine) -> None:
 
 
 def _other_values_are_no_arrays(engine: Engine) -> None:
-    """`type_of` is None for them, and raises nothing."""
+    """`type_of` gives None for values that are no arrays, and raises nothing."""
     for value in (None, 1, 2.5, True, "x", [1.0], (1.0,), {}, object(), np.float32):
         require(engine.type_of(value) is None, f"type_of({value!r}) must be None")
 
@@ -157,7 +157,7 @@ def _discarded_values_may_be_held(engine: Engine) -> None:
 
 
 def _arguments_of_any_layout(engine: Engine) -> None:
-    """NumPy arrays with strides, that can't be written to, and own arrays among them."""
+    """Arguments may be NumPy arrays with strides, or read-only ones, and own arrays among them."""
     x, y = _input(engine, None, 3), _input(engine, None, 3)
     executable = _compiled(engine, [x, y], [ew.sub(x, ew.mul(y, y))])
     base = _numbers(engine, 4, 6)
@@ -191,7 +191,7 @@ def _results_are_fresh(engine: Engine) -> None:
     """Results that are inputs, views of them, constants or equal to each other are copies."""
     x, v = _input(engine, 2, 3), _input(engine, 2, 3)
     fixed = ew.constant(np.full((2, 3), 5.0), _float(engine))
-    # One that is computed, and what may be views of it.
+    # A result that is computed, and results that may be views of it.
     made = ew.neg(x)
     views = [made, made, reshape(made, (6,)), transpose(made, (1, 0))]
     outputs = [x, v, x, reshape(v, (6,)), transpose(x, (1, 0)), fixed, fixed, *views]
@@ -202,7 +202,7 @@ def _results_are_fresh(engine: Engine) -> None:
     own = engine.from_numpy(b)
     for _ in range(2):
         given = a.copy()
-        # Without `copy` memory is handed over: whoever gets it may write to it.
+        # Without `copy` memory is handed over: whoever gets the memory may write to it.
         results = [engine.to_numpy(r, copy=False) for r in executable([given, own])]
         for result, expected in zip(results, want, strict=True):
             np.testing.assert_array_equal(result, expected, err_msg="written to through another")
@@ -227,7 +227,7 @@ def _graphs_at_the_edge(engine: Engine) -> None:
 
 
 def _one_code_for_all_sizes(engine: Engine) -> None:
-    """Sizes that aren't known don't compile again; with static shapes once for each size."""
+    """Unknown sizes don't make an engine compile again; with static shapes, each size does once."""
     x, w = _input(engine, None, 3), _input(engine, 3, 2)
     outputs = [ew.tanh(matmul(x, w)), reduce_sum(x, (0,))]
     executable = _compiled(engine, [x, w], outputs)
@@ -266,19 +266,19 @@ def _calls_from_several_threads(engine: Engine) -> None:
 
 
 def _the_short_way(engine: Engine) -> None:
-    """From NumPy arrays to NumPy arrays, where there is one: as a call, or it fails where that
-    does."""
+    """From NumPy arrays to NumPy arrays: `short`, where there is one, gives what a call gives, and
+    fails where a call does."""
     x, y = _input(engine, None, 3), _input(engine, None, 3)
     executable = _compiled(engine, [x, y], [ew.add(x, y), x, y, y])
     a, b = _numbers(engine, 4, 3), _numbers(engine, 4, 3, seed=1)
-    for _ in range(3):  # it may come with a later call
+    for _ in range(3):  # `short` may come with a later call
         want = _values(engine, executable([a, b]))
     short = executable.short
     if short is None:
         return
     for given in ([a.copy(), b.copy()], [a.copy(), b.copy()], [np.flip(np.flip(a).copy()), b]):
         results = short(*given)
-        if results is None:  # it needn't take arrays that lie in other ways
+        if results is None:  # `short` needn't take arrays of another layout
             require(given[0].strides[0] < 0, "it doesn't take plain arrays")
             continue
         require(type(results) is list, f"it gives a {type(results).__name__}, not a list")
@@ -295,7 +295,7 @@ def _the_short_way(engine: Engine) -> None:
 
 
 def _wrong_indices_are_errors(engine: Engine) -> None:
-    """Below zero or too large; and the next call works."""
+    """An index below zero or too large is an error; and the next call works."""
     x, index = _input(engine, None, 2), _input(engine, None, dtype="int32")
     picked = _compiled(engine, [x, index], [gather(x, index, 0)])
     added = _compiled(engine, [x, index], [scatter_add(x, index, 3, 0)])
@@ -325,7 +325,7 @@ def _sizes_that_differ_are_errors(engine: Engine) -> None:
 
 
 def _checks_are_errors(engine: Engine) -> None:
-    """A `check` that doesn't hold; and the next call works."""
+    """A `check` that doesn't hold is an error; and the next call works."""
     x = _input(engine, None)
     holds = ew.gt(x, full_like(x, 0))
     executable = _compiled(engine, [x], [REGISTRY["check"](x, holds, message="not positive")])

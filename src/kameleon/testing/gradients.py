@@ -31,7 +31,7 @@ def directional_difference(
 
     Args:
         f: a function of one array that gives a number.
-        x: where, float64 of any shape.
+        x: the point, float64 of any shape.
         direction: an array of the shape of `x`.
         h: the step, in units of the direction; `f` is called up to `2 * h` away from `x`.
 
@@ -68,9 +68,10 @@ def check_gradients(
         order: the highest derivative to check.
         step: how far to move, in units of a direction whose elements are about 1. The loss must
             be smooth within twice of that.
-        rtol, atol: how far the two may be apart, relative to the larger one and absolutely.
+        rtol, atol: how far the derivatives by gradient and by differences may be apart, relative to
+            the larger one and absolutely.
         seed: of the projections and directions.
-        engine: what runs it; the engine in force, if None.
+        engine: what computes values and gradients; the engine in force, if None.
 
     Raises:
         AssertionError: a gradient is wrong; says the order, the tensor and both numbers.

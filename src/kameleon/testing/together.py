@@ -1,7 +1,7 @@
 """Several cases in one program: their values against oracles, their gradients against NumPy's.
 
 Compiling costs far more than running where programs are small, so all cases of a primitive make
-one function. Where that fails, each of them is run alone, and those that fail are named.
+one function. Where that function fails, each case is run alone, and those that fail are named.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .gradients import check_gradients, projected
 Native = Callable[[Node], bool]
 Together = Callable[..., None]
 
-# How far gradients may be from the embedded engine's: of each number, and of the largest one.
+# How far gradients may be from the embedded engine's: relative to each number, and to the largest.
 RELATIVE, ABSOLUTE = 1e-6, 1e-8
 
 
@@ -40,8 +40,8 @@ class CasesError(AssertionError):
     """Some of several cases fail.
 
     Attributes:
-        failures: by the id of a case what it raised alone. It's empty where each passes alone,
-            and all of them together don't.
+        failures: by the id of a case, what it raised alone. Empty where each case passes alone, but
+            all together fail.
     """
 
     def __init__(self, count: int, failures: Mapping[str, Exception], whole: Exception):
@@ -77,7 +77,7 @@ def one_by_one(check: Together, engine: Engine, cases: Sequence[Case], *rest: An
 
 
 class Posed(NamedTuple):
-    """A case as nodes: what it's fed, and what comes out."""
+    """A case as nodes."""
 
     case: Case
     inputs: list[Node]
@@ -97,7 +97,7 @@ def _joined(uses: Iterable[Posed], native: Native) -> Graph:
 
 
 def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Posed]:
-    """Those uses whose dtypes the engine has. The others it must refuse, and say so."""
+    """Those uses whose dtypes the engine has; it must refuse all others with a DTypeError."""
     if not engine.lacks:
         return list(uses)
     found = []
@@ -132,7 +132,7 @@ def dtypes_of(graph: Graph) -> set[str]:
 def check_values(
     engine: Engine, cases: Sequence[Case], known: bool, native: Native | None = None
 ) -> None:
-    """Values of cases against their oracles, by one function of all of them.
+    """Values of cases against their oracles, by one function of all cases.
 
     See `conformance.check_case` for what is checked.
     """
@@ -198,9 +198,9 @@ def _assert_close(got: Array, expected: Array, units: float) -> None:
 def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
     """Gradients of cases to the order that each says.
 
-    The embedded engine's are held against differences of values. Other engines' are held
-    against the embedded engine's, element by element: the loss with its gradients of first and
-    second order is one function, of all cases.
+    Gradients of the embedded engine are held against differences of values. Those of other engines
+    are held against the embedded engine's, element by element: the losses of all cases, with their
+    gradients of first and second order, are one function.
     """
     if engine is embedded():
         for case in cases:
@@ -249,7 +249,7 @@ def _require_gradients(loss: Node, case: Case, inputs: Sequence[Node]) -> None:
 
 
 def _derived(case: Case, known: bool) -> Posed:
-    """A case's loss, with its gradients and theirs."""
+    """A case's loss, its gradients, and the gradients of these."""
     loss, inputs = _loss(case, known)
     _require_gradients(loss, case, inputs)
     wrt = [inputs[i] for i in case.wrt]
@@ -260,8 +260,8 @@ def _derived(case: Case, known: bool) -> Posed:
 def slopes(
     loss: Node, wrt: Sequence[Node], shapes: Sequence[Sequence[int]], order: int = 2
 ) -> list[Node]:
-    """The gradients of a scalar, and those of their sum with random weights; not those that are
-    None.
+    """The gradients of a scalar, and the gradients of their sum with random weights; those that are
+    None are left out.
 
     Args:
         loss: the scalar.

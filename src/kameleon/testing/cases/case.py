@@ -38,7 +38,7 @@ class Case:
         operands: the operands' values.
         oracle: the same values -> what the results must be, by other means.
         wrt: operands by which the results are differentiated (float64, away from kinks).
-        order: how often.
+        order: how often they are.
         units: how far floats may be off, in units in the last place of 1.
         rigid: operands whose sizes must be known.
         data_dependent: sizes of the result depend on values.
@@ -62,7 +62,7 @@ class Case:
 
     @property
     def has_unknown(self) -> bool:
-        """Whether some size is unknown where sizes are: else there's nothing to tell apart."""
+        """Whether `inputs(known=False)` have unknown sizes, unlike `inputs(known=True)`."""
         return any(not x.type.is_static for x in self.inputs(known=False))
 
     def inputs(self, known: bool) -> list[Node]:
@@ -126,7 +126,7 @@ def each(f: Callable[..., Any], dtype: Any = None) -> Oracle:
 
 
 def lined(f: Callable[..., Sequence[Any]], axis: int, dtype: Any = None) -> Oracle:
-    """The oracle of what works along an axis: `f` of each line's Python numbers."""
+    """The oracle of a primitive that works along an axis: `f` of each line's Python numbers."""
 
     def oracle(x: Array, *rest: Array) -> Array:
         moved = [np.moveaxis(a, axis, -1) for a in (x, *rest)]
@@ -217,7 +217,7 @@ def flags(*shape: int, seed: int = 0) -> Array:
 
 
 def spaced(*shape: int, seed: int = 0) -> Array:
-    """Distinct numbers in random order, half apart: no ties within reach of differences."""
+    """Distinct numbers in random order, 0.5 apart: no ties within reach of differences."""
     count = math.prod(shape)
     order = np.random.default_rng((seed, count)).permutation(count)
     return (order.reshape(shape) * 0.5 - count / 4 + 0.13).astype("float64")

@@ -113,7 +113,7 @@ CONDITIONS: list[Case] = [
 
 
 def halved(limit: Node, x: Node, count: Node) -> Nodes:
-    """x / 2 as long as the sum of squares is above a limit."""
+    """x is halved as long as its sum of squares is above a limit; and how often that was."""
     types = [n.type for n in (limit, x, count)]
 
     def condition(limit: Node, x: Node, count: Node) -> Nodes:
@@ -143,7 +143,7 @@ def while_case(label: str, limit: float, x: Array) -> Case:
     )
 
 
-# Notes -------------------------------------------------------------------------------------
+# Identity-like annotations -----------------------------------------------------------------
 
 
 def checked(x: Node) -> Node:

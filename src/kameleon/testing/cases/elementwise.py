@@ -202,14 +202,14 @@ def rows_of(name: str, row: Row, arity: int) -> Iterator[Case]:
         )
 
 
-# Those that are nearly the identity near zero; not elu, where some kernels take 1 from e**x.
+# Primitives that are nearly the identity near zero; not elu, for some kernels take 1 from e**x.
 TINY = ("expm1", "log1p", "sin", "tanh")
 
 
 def tiny_case(name: str, dtype: str) -> Case:
     """f(x) / x where f(x) is nearly x: tiny numbers keep their digits, too."""
     tiny = [s * n for n in (1e-2, 1.5e-3, 3e-4, 1e-6, 1e-9, 1e-20) for s in (1, -1)]
-    most = 6 if dtype == "float16" else len(tiny)  # the rest is below its range
+    most = 6 if dtype == "float16" else len(tiny)  # the rest underflows
     f = UNARY[name].f
     return Case(
         primitive=name,

@@ -1,4 +1,4 @@
-"""Cases of reductions, cumulative ones, and of where the largest element is."""
+"""Cases of reductions, of cumulative primitives, and of argmax and argmin."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def total(items: list[Any]) -> Any:
 
 LARGEST = highest(lambda a, b: a > b)
 SMALLEST = highest(lambda a, b: a < b)
-# The meaning for a list of Python numbers, where it is smooth, and whether nothing will do.
+# The meaning for a list of Python numbers, a value at which it's smooth, and whether the list may
+# be empty.
 REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, bool]] = {
     "reduce_sum": (total, CUBE, True),
     "reduce_prod": (math.prod, CUBE, True),
@@ -176,7 +177,7 @@ def running_slope_case(label: str, g: Array, x: Array, axis: int) -> Case:
 
 
 def with_zeros(x: Array, *places: int) -> Array:
-    """A copy of x, with zeros at these places of its elements in a row."""
+    """A copy of x, with zeros at these places in row-major order."""
     copy = x.copy()
     copy.reshape(-1)[list(places)] = 0
     return copy

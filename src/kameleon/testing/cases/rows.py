@@ -17,7 +17,7 @@ from .case import Array, Case, lined, normal, whole
 
 
 def _top(row: list[float]) -> float:
-    """The largest number; NaN, with which all becomes NaN, where there's none or it's infinite."""
+    """The largest number; NaN, which makes all results NaN, if that is infinite or one is NaN."""
     top = max(row)
     return top if math.isfinite(top) and not any(map(math.isnan, row)) else math.nan
 
@@ -79,7 +79,7 @@ def entropy_case(label: str, x: Array, t: Array, axis: int) -> Case:
 
 
 def labelled(values: Array, labels: Array, axis: int) -> Iterator[tuple[Any, Any]]:
-    """(where in the labels, where in the values), for each label."""
+    """(index into the labels, index into the values), for each label."""
     for at in np.ndindex(*labels.shape):
         yield at, (*at[:axis], labels[at], *at[axis:])
 

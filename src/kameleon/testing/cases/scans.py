@@ -132,7 +132,7 @@ def rnn_meaning(consts: Any, carry: Any, slices: Any) -> Any:
 
 
 def gated(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
-    """Two states, each gating the other; one constant is used as it is, one element for element."""
+    """Two states, each gating the other; one constant is a matrix, the other is broadcast."""
     (k, scale), (h, c), (x,) = consts, carry, slices
     gate = REGISTRY["sigmoid"](ew.add(x, matmul(h, k)))
     c = ew.add(ew.mul(gate, c), ew.mul(x, like(x, scale)))
@@ -250,7 +250,7 @@ def swapped_meaning(consts: Any, carry: Any, slices: Any) -> Any:
 
 
 def shifted(consts: Nodes, carry: Nodes, slices: Nodes) -> tuple[Nodes, Nodes]:
-    """A constant and the slice have one cotangent: summed for the one, stacked for the other."""
+    """A constant and a slice share a cotangent: summed for the constant, stacked for the slice."""
     z = ew.add(slices[0], consts[0])
     return [ew.tanh(ew.mul(carry[0], z))], [z]
 
@@ -362,7 +362,7 @@ SCANS: list[Case] = [
 def no_steps(
     label: str, step: Step, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]
 ) -> Case:
-    """Over nothing the state stays as it is, outputs are empty and constants have no influence."""
+    """Without steps a state stays as it is, outputs are empty and constants have no influence."""
     consts, carry, sequences = operands
     made = scan_case(f"{label}-no-steps", step, lambda *_: None, consts, carry, empty(sequences))
 

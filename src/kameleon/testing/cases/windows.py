@@ -24,7 +24,7 @@ TILES = Window((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1))
 ATROUS = Window((2, 2), (1, 1), ((1, 1), (0, 0)), (2, 1))
 BLOCK = Window((2, 1, 2), (1, 2, 1), ((1, 0), (0, 0), (0, 1)), (1, 1, 1))
 SPACES = {LINE: (6,), DILATED: (5,), PLANE: (4, 5), TILES: (4, 5), ATROUS: (4, 3), BLOCK: (2, 3, 2)}
-# The largest windows that pools take: without dilation.
+# The windows that pools take: those without dilation.
 POOLS = (LINE, PLANE, TILES, BLOCK)
 
 
@@ -140,8 +140,8 @@ def _sum_unpool(out: Array, n: int, place: Any, i: int, at: Any, g: Array) -> No
 
 
 class Linear(NamedTuple):
-    """A row: how the node is made of a window and operands, which arrays these are, whose shape
-    the result has, and what a cell adds to it."""
+    """A row of the table: how a node is made of a window and operands; which arrays are these
+    operands; which array has the shape of the result; what a cell adds to it; for which windows."""
 
     build: Callable[..., Any]
     operands: str
@@ -151,8 +151,8 @@ class Linear(NamedTuple):
 
 
 def _arrays(window: Window) -> dict[str, Array]:
-    """x over space; p its patches; k a kernel, g what it gives, deep where each channel has its
-    own; pooled sums."""
+    """x over space; k a kernel; and of the types of what windows make of x: p of patches, g of a
+    convolution, deep of a depthwise one, pooled of a pool."""
     space, spots, c = SPACES[window], places(window), CHANNELS
     return {
         "x": normal(BATCH, *space, c),
@@ -194,8 +194,8 @@ LINEAR: dict[str, Linear] = {
 
 
 def window_cases(window: Window) -> Iterator[Case]:
-    """All linear primitives over one window: in float64 with gradients; in float32, too, for which
-    alone there are some kernels."""
+    """All linear primitives over one window: in float64 with gradients, and in float32, the only
+    dtype that some kernels are for."""
     arrays = _arrays(window)
     for name, row in LINEAR.items():
         if window not in row.takes:
@@ -216,7 +216,7 @@ def window_cases(window: Window) -> Iterator[Case]:
 
 
 def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
-    """Each window's maximum and the first cell that holds it; NaN counts as one.
+    """Each window's maximum and the first cell that holds it; NaN counts as a maximum.
 
     All windows here have less than 128 cells, whose numbers are int8.
     """
