@@ -51,7 +51,7 @@ class GradientError(KameleonError, ValueError):
 
 
 class GraphError(KameleonError, ValueError):
-    """A graph breaks one of the rules that `ir.verify` holds (a fault of whoever built it)."""
+    """A graph breaks one of the rules that `ir.verify` checks (a fault of whoever built it)."""
 
 
 class FileFormatError(GraphError):
@@ -116,7 +116,7 @@ class HostingError(KameleonError, ImportError):
 class ByteCodeError(KameleonError, ValueError):
     """A model file holds a function as byte code, which would run when the model is loaded.
 
-    Cause: Keras 2 stores the functions of `Lambda` layers so.
+    Cause: Keras 2 stores the functions of `Lambda` layers as byte code.
     Remedy: `custom_objects={"name of the layer": function}`; or, for a file that you trust,
     `safe_mode=False`.
     """
@@ -139,7 +139,7 @@ class MissingLibraryError(KameleonError, ImportError):
 class UncheckedFileWarning(UserWarning):
     """A file without a checksum was loaded: nothing tells whether its numbers were changed.
 
-    Cause: it was saved by an early version, or somebody has taken the checksum away.
+    Cause: the file was saved by an early version, or somebody has taken the checksum away.
     Remedy: if you trust the file, load it once and save it anew.
     """
 
@@ -149,7 +149,7 @@ class ConfigWarning(UserWarning):
 
 
 class RecompilationWarning(UserWarning):
-    """One function was compiled again and again, for ever other sizes.
+    """One function was compiled again and again, for other sizes each time.
 
     Cause: the engine (JAX) compiles for fixed sizes, and inputs keep coming in new sizes; or an
     integer that decides a shape keeps changing. Each compilation takes much longer than a call.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
 SUFFIX = ".part"
-# Names of drafts begin with that of their target, cut to so many characters where it's long.
+# A draft's name begins with its target's name, of which it takes at most this many characters.
 LONGEST = 40
 TOKEN = 16  # random hexadecimal digits that follow in a draft's name
 

@@ -102,7 +102,7 @@ class Layer:
         """A new variable of the layer.
 
         Args:
-            name: the variable's name, put behind the layer's.
+            name: the variable's name, which follows the layer's.
             shape: the variable's shape.
             initializer: gives the initial value of that shape; Glorot uniform, if None
                 (Glorot and Bengio, AISTATS 2010).

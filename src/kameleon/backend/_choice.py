@@ -18,7 +18,8 @@ def title(name: str) -> str:
 
 
 def choose(names: Iterable[str]) -> dict[str, Any]:
-    """Choose engine or external backend, say so on standard error, write a missing keras.json.
+    """Choose an engine or an external backend, say which on standard error, and write keras.json
+    where it's missing.
 
     Returns:
         The functions that an external backend puts in the place of Kameleon's; empty for an engine.

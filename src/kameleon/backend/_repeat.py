@@ -36,8 +36,8 @@ def tiled(x: Node, counts: Sequence[Size]) -> Node:
 
 
 def interpolated(x: Node, axis: int, factor: int) -> Node:
-    """`x` with `factor` cells for each along `axis`: cell i lies at i / factor in `x`, and mixes
-    the cells of `x` on both sides of it linearly; behind the last cell of `x`, that is repeated.
+    """`x` with `factor` cells for each along `axis`: cell i stands for place i / factor in `x`, a
+    linear mixture of the two cells around that place; past the last cell of `x`, a copy of it.
 
     Source: TensorFlow 1, `resize_bilinear` without aligned corners or half pixels.
     """

@@ -73,7 +73,7 @@ def padding_name(padding: Any, what: str, allowed: Sequence[str] = ("valid", "sa
 
 
 def kernel_sizes(kernel: Node, rank: int, what: str) -> Ints:
-    """The spatial sizes of a kernel with two axes of channels behind them."""
+    """The spatial sizes of a kernel, whose last two axes are channels."""
     if len(kernel.shape) != rank + 2:
         raise ShapeError(
             f"{what}: a kernel with {rank + 2} axes was expected ({rank} of space, 2 of channels),"

@@ -48,7 +48,7 @@ def _is(value: Any, number: float) -> bool:
 def relu(x: TensorLike, alpha: Any = 0.0, max_value: Any = None, threshold: Any = 0.0) -> Tensor:
     """max(x, 0), or with other parameters a ramp with a leak, a ceiling and a threshold.
 
-    It's `max_value` where x >= max_value, x where threshold < x < max_value, and
+    The result is `max_value` where x >= max_value, x where threshold < x < max_value, and
     `alpha * (x - threshold)` elsewhere.
 
     Args:
@@ -100,7 +100,7 @@ def _leaky(x: Node, slope: float) -> Node:
 
 
 def _above(x: Node, floor: Any) -> Node:
-    """x above the threshold, 0 at it and below; NaN stays."""
+    """x above the threshold, 0 at the threshold and below; NaN stays."""
     below, y = broadcast_together((binary(ew.le, x, floor, "relu"), x), "relu")
     return ew.select(below, full_like(y, 0), y)
 

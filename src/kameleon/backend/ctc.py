@@ -95,7 +95,7 @@ def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> 
         label_lengths: integer tensor (samples,): how many elements of each row count.
 
     Returns:
-        A sparse tensor of the shape and dtype of `labels`, without what lies behind the lengths.
+        A sparse tensor of the shape and dtype of `labels`, without the elements past the lengths.
 
     Raises:
         ShapeError: `labels` isn't a matrix; `label_lengths` isn't a vector; the numbers of
@@ -205,9 +205,9 @@ def ctc_decode(
         top_paths: how many sequences the beam search returns, best first.
 
     Returns:
-        A list of int64 tensors (samples, longest of them), filled up with -1: one, or
-        `top_paths`; and a tensor: (samples, 1), minus the sum of the log probabilities along the
-        best path, or (samples, top_paths), the log probabilities of the sequences.
+        A list of int64 tensors (samples, length of the longest sequence), filled up with -1: one,
+        or `top_paths`; and a tensor: (samples, 1), minus the sum of the log probabilities along
+        the best path, or (samples, top_paths), the log probabilities of the sequences.
 
     Raises:
         ShapeError: a tensor has other axes; the numbers of samples differ.

@@ -226,8 +226,8 @@ def function(
         the structure of `outputs`. It may be called from several threads.
 
     Raises:
-        ValueError: another keyword is given; or a placeholder is needed that is no input. A
-            call raises it for values of wrong number, shape or dtype, naming the placeholder.
+        ValueError: another keyword is given; or a placeholder is needed that is no input. A call
+            raises ValueError for values of wrong number, shape or dtype, naming the placeholder.
 
     >>> from kameleon import backend as K
     >>> x, v = K.placeholder((2,)), K.variable(10.)

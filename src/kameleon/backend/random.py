@@ -186,7 +186,7 @@ def random_uniform(
     Raises:
         ShapeError: a size is negative.
         DTypeError: `dtype` is bool; or it's an integer dtype, and a bound is no int.
-        ArgumentError: bounds of an integer dtype that enclose nothing, or that exceed it.
+        ArgumentError: bounds of integers that enclose nothing, or that the dtype can't hold.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.random_uniform((3,), seed=1))

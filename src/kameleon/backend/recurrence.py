@@ -38,9 +38,9 @@ def rnn(
         inputs: (samples, time, ...).
         initial_states: the states before the first step, (samples, ...) each.
         go_backwards: run from the last step to the first; outputs come in the order of running.
-        mask: (samples, time), or with axes of size 1 behind; at a step where the mask is 0 the
+        mask: (samples, time), or with further axes of size 1; at a step where the mask is 0 the
             sample keeps its states and repeats its last output (zeros before there's one).
-        constants: tensors that each step gets behind its states.
+        constants: tensors that each step gets after its states.
         unroll: build every step as nodes of its own, instead of one loop.
         input_length: the number of steps, if the static shape doesn't tell.
 

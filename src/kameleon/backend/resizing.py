@@ -88,7 +88,7 @@ def resize_images(
         height_factor, width_factor: positive integers.
         data_format: 'channels_last' or 'channels_first'.
         interpolation: 'nearest' repeats each pixel; 'bilinear' puts pixel i of an axis at
-            i * factor and mixes linearly in between (of integers it makes floats).
+            i * factor and mixes linearly in between (and makes floats of integers).
 
     Returns:
         Tensor in the layout of `x`.

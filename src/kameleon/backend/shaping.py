@@ -102,7 +102,7 @@ def stack(x: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     Args:
-        x: tensors, or numbers beside them.
+        x: tensors; some of them may be numbers.
         axis: where the new axis is in the result; negative ones count from the end.
 
     Returns:
@@ -157,7 +157,7 @@ def permute_dimensions(x: TensorLike, pattern: Sequence[int]) -> Tensor:
 
     Args:
         x: a tensor.
-        pattern: for each axis of the result, which one of `x` it is.
+        pattern: for each axis of the result, which axis of `x` it is.
 
     Returns:
         Tensor with the axes of `x`.

@@ -118,7 +118,7 @@ def elements_of(matrix: Any) -> tuple[np.ndarray[Any, Any], ...]:
         return _side_by_side(matrix.coords), matrix.data, shape
     matrix = matrix.tocsr()
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()  # the user's own stays as it is
+        matrix = matrix.copy()  # the user's matrix stays as it is
         matrix.sum_duplicates()
     starts = matrix.indptr
     rows = np.repeat(np.arange(starts.size - 1, dtype=starts.dtype), np.diff(starts))

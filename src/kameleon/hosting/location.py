@@ -59,7 +59,7 @@ def is_importable() -> bool:
 
     try:
         spec = find_spec("keras")
-    except (ImportError, ValueError):  # a `keras` that is half there
+    except (ImportError, ValueError):  # a `keras` that is half loaded
         return False
     places = (spec.submodule_search_locations if spec else None) or ()
     return any(holds_original(place) for place in places)

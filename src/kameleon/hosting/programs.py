@@ -72,7 +72,7 @@ def give_old_names(module: dict[str, Any], source: bytes) -> None:
 
 
 class ProgramFinder(MetaPathFinder):
-    """Finds the modules of a program beside its script.
+    """Finds the modules of a program that lie in the folder of its script.
 
     Args:
         folder: of the script. Libraries that are installed inside the folder are left alone.
