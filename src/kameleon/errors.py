@@ -1,7 +1,8 @@
 """The tree of errors: what went wrong, and what to do about it.
 
-Every error that Kameleon raises is a `KameleonError` and, beside it, the built-in class that
-users of the documented API catch (`ValueError` for bad arguments, `TypeError` for bad kinds).
+An error that Kameleon raises is a `KameleonError` and also of the built-in class that users of
+the documented API catch (`ValueError` for bad arguments, `TypeError` for bad kinds). Where a
+protocol of Python's or Keras's asks for a built-in class (indexing, say), that alone is raised.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
         message: what to print before the value (on standard output).
 
     Returns:
-        The tensor to use instead of `x`; what doesn't use it prints nothing.
+        The tensor to use instead of `x`; where that isn't computed, nothing is printed.
 
     >>> from kameleon import backend as K
     >>> y = K.print_tensor(K.constant([1., 2.]), message='y is ')
