@@ -1,4 +1,4 @@
-"""Which outputs may share memory with what was given: these must be copied."""
+"""Which outputs may alias inputs, that is, share their memory: these outputs must be copied."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The gradient of an extremum asks which elements are equal to the extremum, and so do users:
 `K.equal(x, K.max(x))`. A compiler that computes x anew for each of its uses may round x differently
-there, so that no element is the largest.
+in each, so that no element is the largest.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The body is differentiated once. Values of the forward body that its reverse needs are stacked
 by an augmented forward scan (which the simplifier merges with the original one). Cotangents of
 constants are sums over steps: where a step's share is a contraction or a sum, its factors are
-stacked and contracted once after the loop; else it is added up in the carry.
+stacked and contracted once after the loop; other shares are added up in the carry.
 """
 
 from __future__ import annotations

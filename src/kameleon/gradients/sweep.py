@@ -1,6 +1,6 @@
 """The reverse sweep: cotangents flow from outputs to whatever they depend on.
 
-It reads the table of rules and knows nothing of any operation but how cotangents add up.
+The sweep reads the table of rules and knows nothing of any operation but how cotangents add up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list
         seed: the cotangent of the loss; ones, if None.
 
     Returns:
-        A tensor of the type of each of `wrt`, or None where it has no influence on the loss.
+        For each of `wrt` a tensor of its type, or None if it has no influence on the loss.
 
     Raises:
         GradientError: the loss isn't of a float dtype; or an operation on the way has no
@@ -48,9 +48,9 @@ def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list
 
 
 def _of_sizes(g: Node, x: Node, sizes: Sizes) -> Node:
-    """`g` with the sizes of `x`: it's an error at run time where they differ.
+    """`g` with the sizes of `x`; where these differ, an error at run time says so.
 
-    The operation that took sizes as equal may be none that the gradient needs.
+    The gradient may not need the operation that took the sizes as equal, and would have failed.
     """
     same = all(sizes.of(g, axis) == sizes.of(x, axis) for axis in range(len(x.shape)))
     return g if same else broadcast_to(g, dims_of(x))
@@ -66,7 +66,7 @@ def pullback(
 
     Args:
         outputs, cotangents: in pairs of equal type.
-        wrt: any nodes, also such that depend on each other.
+        wrt: any nodes, which may depend on each other.
         stop: nodes behind which the sweep does not look (the inputs of a body).
 
     Raises:
@@ -95,7 +95,7 @@ def _sweep(
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) -> set[Node]:
-    """What depends on `wrt` in a way that has a derivative."""
+    """The nodes that depend on `wrt` in a way that has a derivative."""
     active = {n for n in wrt if n.dtype.is_float}
     for node in order:
         if (

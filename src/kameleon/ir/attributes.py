@@ -1,8 +1,8 @@
 """The declared types of attributes: what a primitive may be told besides its operands.
 
 A primitive has the attributes that its `infer` takes by keyword alone. An attribute of one name
-is of one kind wherever it occurs; where a primitive means something else by it, `OWN_KINDS` says
-so. Graphs that come from files are held against these types before anything is inferred from them.
+is of one kind wherever it occurs; where a primitive means something else by that name, `OWN_KINDS`
+says so. Graphs from files are held against these types before anything is inferred from them.
 """
 
 from __future__ import annotations

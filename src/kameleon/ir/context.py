@@ -29,7 +29,7 @@ class Source:
 
 
 class _Setting(Generic[T]):
-    """An attribute whose value is one of the running context: of a thread, or of a task in it."""
+    """An attribute whose value belongs to the running context: to a thread, or to an async task."""
 
     def __init__(self, default: T):
         self.variable = ContextVar("kameleon_setting", default=default)

@@ -215,7 +215,7 @@ class Primitive:
 
     Args:
         name: its name, snake_case; the key of every table.
-        infer: `(*operands, **attrs) -> TensorType`, or a tuple of them for several results;
+        infer: `(*operands, **attrs) -> TensorType`, or a tuple of types for several results;
             raises ShapeError or DTypeError. The attributes are its keyword-only parameters; what
             each may be is declared in `ir.attributes`.
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.

@@ -18,7 +18,7 @@ KEYED_CONSTANT = 64
 class Graph:
     """Outputs as a function of inputs; closed: every leaf but constants is an input.
 
-    Immutable. As an attribute of a node it's equal only to itself; `key` tells whether two
+    Immutable. As an attribute of a node, a graph is equal only to itself; `key` tells whether two
     graphs have the same structure.
     """
 
@@ -104,7 +104,7 @@ def _node_key(node: Node, number: dict[Node, int]) -> Hashable:
 
 
 class _Same:
-    """Equal where it holds the same array; the array lives on, so that no other takes its id."""
+    """A key for the very same array, which lives on, so that no other array takes its id."""
 
     __slots__ = ("array",)
 
@@ -119,7 +119,7 @@ class _Same:
 
 
 def attrs_key(node: Node, structure: bool = True) -> Hashable:
-    """The attributes of a node as something hashable, equal where their types and bits are.
+    """The attributes of a node as something hashable: equal where types and bits of them are.
 
     Args:
         node: any node.

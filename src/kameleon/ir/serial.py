@@ -63,7 +63,7 @@ def _type_to_data(type: TensorType) -> list[Any]:
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """A value of an attribute; what JSON lacks is a dict with one tag."""
+    """A value of an attribute; what JSON lacks is a dict whose keys say what it is."""
     if isinstance(value, Graph):
         return {"graph": graph_to_data(value, arrays)}
     if isinstance(value, Constant):

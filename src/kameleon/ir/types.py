@@ -159,7 +159,7 @@ def promote(*dtypes: DType) -> DType:
 
 
 def join_dims(a: Dim, b: Dim) -> Dim:
-    """The dim of two that are taken as equal; raises ValueError where both are known and differ."""
+    """The one dim for two that are taken as equal; raises ValueError where known ones differ."""
     if a is None:
         return b
     if b is None or a == b:

@@ -264,7 +264,7 @@ def _grown(
 ) -> Array:
     """Log-probability of each prefix followed by each of `labels`: `(rows, width, fan)`.
 
-    -inf where that longer prefix is in the beam already: there it gets its share as a child.
+    -inf where the longer prefix is in the beam already, and gets its share by `_from_parents`.
     """
     grown: Array = total[:, :, None] + np.take_along_axis(scores, labels, axis=1)[:, None, :]
     place = np.full(scores.shape, -1)  # of each class among `labels`; the blank has none
@@ -281,7 +281,7 @@ def _grown(
 
 
 class _Turns(NamedTuple):
-    """When prefixes are met again as children of another: index arrays of one length."""
+    """When prefixes are met again as children of another prefix: index arrays of one length."""
 
     row: Array
     child: Array  # slot of the prefix
@@ -299,10 +299,10 @@ class _Turns(NamedTuple):
 def _shut_out(stayed: Array, grown: Array, picked: Array, beam_width: int, turns: _Turns) -> Array:
     """Prefixes that have lost their turn to grow: bool `(rows, width)`.
 
-    Prefixes grow in order of rank into a beam of limited size. One that has been pushed out
-    of it, by the time its parent's turn to grow comes to its last label, is dropped for good,
-    so it doesn't grow when its own turn comes. This is how TensorFlow's search behaves, and it
-    shows in the results. Only rows in which such a prefix has `picked` children need a look.
+    Prefixes grow in order of rank into a beam of limited size. A prefix that has been pushed out
+    of the beam, by the time its parent's turn to grow comes to the prefix's last label, is dropped
+    for good, so it doesn't grow when its own turn comes. This is how TensorFlow's search behaves,
+    and shows in the results. Only rows in which such a prefix has `picked` children need a look.
     """
     width, fan = grown.shape[1:]
     shut = np.zeros(stayed.shape, bool)
@@ -330,7 +330,7 @@ def _shut_out(stayed: Array, grown: Array, picked: Array, beam_width: int, turns
 
 
 def _above(stayed: Array, grown: Array, turns: _Turns) -> Array:
-    """How many score above each of the prefixes in `turns` when its parent's turn comes to it.
+    """How many prefixes score above each one of `turns` when its parent's turn comes to it.
 
     `(len, 1 + width)`: those that stay, then the children of each slot.
     """

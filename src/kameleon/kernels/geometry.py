@@ -20,7 +20,7 @@ _BLOCK = 2**20  # bytes of one operand worked on at a time: a share of the secon
 
 
 class Offset(NamedTuple):
-    """One position inside the window, and where all windows together see the array from there."""
+    """One position inside the window, and what of the array all windows together see there."""
 
     number: int  # row-major
     cells: Slices  # of the array, after the batch: what the windows see here

@@ -131,7 +131,7 @@ def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[
 
     Arguments:
         key: two 32-bit words, shape (2,). Equal keys give equal bits.
-        count: how many words, 0 … 2**33. The layout depends on `count` (see the module's head),
+        count: how many words, 0 … 2**33. The layout depends on ``count`` (see the module's head),
             so a shorter stream is not a prefix of a longer one.
 
     Returns:

@@ -9,7 +9,7 @@ from ..ir.node import Node
 
 
 def bare(x: Node) -> Node:
-    """What a chain of broadcasts stretches."""
+    """The node that a chain of broadcasts stretches."""
     while x.primitive.name == "broadcast_to":
         x = x.operands[0]
     return x

@@ -1,4 +1,7 @@
-"""Primitives that move elements without changing them; shapes are given as dims (see `sizes`)."""
+"""Primitives that move elements without changing them.
+
+Shapes are given as `dims`: sequences of sizes (see `sizes`).
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ _reshape = Primitive(
 
 
 def reshape(x: Node, dims: Sequence[Size]) -> Node:
-    """`x` in the shape `dims`; one of them may be -1."""
+    """`x` in the shape `dims`, where one size may be -1."""
     shape, sizes = split(dims)
     if shape == x.shape and not sizes:
         return x

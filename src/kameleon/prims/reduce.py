@@ -177,7 +177,7 @@ def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:
 
 
 def _by_steps(a: Node, b: Node, axis: int) -> Node:
-    """A scan, where 0 stands for a[0]: that multiplies nothing, and may be infinite."""
+    """A scan, with 0 in place of a[0], which multiplies nothing and may be infinite."""
     a, b = move_axis(a, axis, 0), move_axis(b, axis, 0)
     nothing = full_like(slice_axis(a, 0, None, 1), 0)  # has no rows where there are no steps
     factors = concatenate([nothing, slice_axis(a, 0, 1, None)], 0)

@@ -93,7 +93,7 @@ def shape_nodes(graph: Graph, outer: bool = True) -> set[Node]:
 
 
 def _behind_item(item: Node) -> Sequence[Node]:
-    """The operands of a loop that decide one of its results, which is the same for each step."""
+    """The operands of a loop that decide one of its results, where all steps give the same."""
     node, index = item.operands[0], item.attrs["index"]
     body = node.attrs.get("body")
     if body is None:

@@ -262,7 +262,7 @@ def dims_of(x: Node) -> list[Size]:
 
 
 def split(dims: Sequence[Size]) -> tuple[Shape, list[Node]]:
-    """Dims as a static shape and the operands that stand for its Nones."""
+    """Sizes as a static shape and the operands that stand for its Nones."""
     shape: list[Dim] = []
     operands: list[Node] = []
     for dim in dims:

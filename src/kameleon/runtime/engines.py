@@ -75,7 +75,7 @@ def load(name: str) -> Engine:
     """The engine of this name; imports it at the first call.
 
     Raises:
-        EngineNotFoundError: there's none of this name, or its library isn't installed.
+        EngineNotFoundError: there's no engine of this name, or its library isn't installed.
         EngineError: another package announces it, and it can't be loaded, or is no engine.
     """
     name = canonical(name)
@@ -152,7 +152,10 @@ def use(name: str) -> None:
 
 
 def using(name: str, gives: bool = True) -> Scope[Engine | None]:
-    """Make `name` the engine in force inside, in this thread (or task) alone; `as` gives it."""
+    """Make `name` the engine in force within a block, in this thread (or task) alone.
+
+    `with using(name) as engine` gives the engine, unless `gives` is false.
+    """
     return Scope(_here, lambda outer: load(name), gives)
 
 

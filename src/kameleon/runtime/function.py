@@ -69,7 +69,7 @@ class Function:
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
-            ShapeError, DTypeError: a new value can't be one of its variable's.
+            ShapeError, DTypeError: a new value doesn't fit its variable.
         """
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.name = name or "K.function"
@@ -212,7 +212,7 @@ class Function:
         return compiled(self.graph(phase), self.engine).source
 
     def _replay(self, values: Sequence[Any], engine: Engine) -> None:
-        """Repeat a call that failed on the embedded engine, where every node is known.
+        """Run a failed call again, now on the embedded engine, where every node is known.
 
         Raises:
             EvaluationError: the call fails there, too; names the node and the line that made it.
@@ -308,8 +308,8 @@ def value_for(variable: Variable, value: Any, what: str, truncate: bool = False)
     are refused for integers, unless they may be truncated.
 
     Raises:
-        FeedError: the value has another shape, or isn't of numbers, or not of such as the dtype
-            holds.
+        FeedError: the value has another shape, or isn't made of numbers, or of numbers that the
+            dtype doesn't hold.
     """
     array = _converted(value, variable, variable.type, what, truncate)
     return np.array(array, order="C")

@@ -1,4 +1,4 @@
-"""Graphs that an engine can't compile in one piece, cut into parts that it can.
+"""Graphs that an engine can't compile in one piece, cut into parts that it can compile.
 
 There are two reasons for a cut. A primitive that the engine declines is done by the embedded
 engine. And an engine with static shapes needs numbers where sizes follow from data: that data is
@@ -100,7 +100,7 @@ class _Levels:
         return level
 
     def _check_body(self, body: Graph, outer: Node, around: set[Node]) -> None:
-        """Refuse what the engine can't do: inside of a loop or a condition, no other engine can."""
+        """Refuse what the engine can't do: within a loop or a condition, no other one can do it."""
         static = self.engine.static_shapes
         known = follows_from_sizes(body, unchanging(outer, body, around)) if static else set()
         for node in body.nodes:

@@ -1,4 +1,4 @@
-"""State outside of graphs: the cells of variables and streams, and the calls that replace it.
+"""State outside of graphs: the cells of variables and streams, and the calls that replace state.
 
 Why state is always wholly that before a call or wholly that after it:
 
@@ -127,9 +127,9 @@ def _exchange(cells: Sequence[Cell], new: Sequence[Record]) -> list[Any]:
 def holding(locks: Sequence[Any], call: Callable[..., Any]) -> Callable[..., Any]:
     """`call` as a function during which all locks are held; they're taken in the order given.
 
-    The locks are C's own, so no exception can leave one taken: from the call of `__enter__` to
-    the block behind `with`, and from its end to the call of `__exit__`, the interpreter looks
-    for no signals (CPython 3.11 to 3.13).
+    The locks are C's own, so no exception can leave a lock taken: from the call of `__enter__` to
+    the block of `with`, and from the end of the block to the call of `__exit__`, the interpreter
+    runs no signal handlers (CPython 3.11 to 3.13).
     """
     for first in reversed(range(0, len(locks), _AT_ONCE)):
         some = locks[first : first + _AT_ONCE]
@@ -236,7 +236,7 @@ def numpy_value(variable: Variable, copy: bool = True) -> Any:
 
 
 def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
-    """The values of variables at one moment, as NumPy arrays; not to be written without `copy`."""
+    """The values of variables at one moment, as NumPy arrays; only copies may be written to."""
     found = records([v.cell for v in variables])
     if copy:
         return [home.to_numpy(value) for value, home, _ in found]

@@ -93,7 +93,8 @@ def load(path: str | os.PathLike[str]) -> Function:
     """The function that `save` wrote, with new variables. Loading runs no code from the file.
 
     Raises:
-        FileFormatError: it's no such file, of another version, or damaged; says where.
+        FileFormatError: the file isn't one that `save` writes, of another version, or damaged; says
+            where.
     """
     name = os.fspath(path)
     if not stat.S_ISREG(mode := os.stat(name).st_mode):

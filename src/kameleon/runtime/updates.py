@@ -41,7 +41,7 @@ def check(variable: Variable, value: Node, what: str) -> None:
 class SizeGuard:
     """Compares sizes of new values at run time, unless they're proven to be right.
 
-    They are where no size in the graph behind a value is unknown: inference is exact then.
+    They're proven where no size in the graph behind a value is unknown: inference is exact then.
 
     Attributes:
         variables: the variables whose new values are compared.

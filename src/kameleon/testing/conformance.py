@@ -164,8 +164,8 @@ def _checks() -> Iterator[Check]:
 
 
 def cases_of(kind: str, cases: Sequence[Case], known: bool) -> list[Case]:
-    """The cases that a kind of check is for; with sizes unknown, only cases in which some size
-    may be."""
+    """The cases that a kind of check is for; with sizes unknown, only those that `has_unknown`
+    holds for."""
     return [case for case in cases if WITH[kind](case) and (known or case.has_unknown)]
 
 

@@ -265,7 +265,7 @@ def slopes(
 
     Args:
         loss: the scalar.
-        wrt: by what to differentiate it.
+        wrt: the tensors to differentiate by.
         shapes: of the values that will be given for `wrt`.
         order: 1 for the first gradients alone.
     """

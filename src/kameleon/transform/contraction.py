@@ -86,8 +86,8 @@ def _groups(node: Node) -> tuple[Groups, Groups]:
 
 
 def _agreeing(a: Node, b: Node, over_a: Axes, over_b: Axes) -> Node:
-    """b, each of whose contracted sizes is checked to be that of a: merged, several axes would have
-    no more than the product of their sizes compared.
+    """b, whose contracted sizes are checked against those of a, one by one: of merged axes, nothing
+    but the product of the sizes would be compared.
     """
     if len(over_a) == 1:
         return b

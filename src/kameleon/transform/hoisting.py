@@ -124,7 +124,7 @@ class _Lifting:
         return still, movable - dependents(self.body.nodes, alone)
 
     def early(self) -> dict[Node, None]:
-        """What is hoisted: contractions, and elementwise nodes that are small or read what is."""
+        """What is hoisted: contractions; elementwise nodes that are small or read hoisted nodes."""
         movable = self.sooner()[1]
         chosen: dict[Node, None] = {}
         for node in self.body.nodes[len(self.body.inputs) :]:

@@ -2,9 +2,9 @@
 
     scan(body, …, xs) -> cond(len(xs) > 0, scan(body, …, xs), (carry, zeros))
 
-The zeros have no rows. How large a row would be is what a step over zeros says, of which nothing
-but its sizes is computed. Zero wouldn't do for a row of `xs` that is itself a size; where another
-loop stacked such sizes, the row is what that loop's own step over zeros gives.
+The zeros have no rows. How large a row would be is known from a step over zeros, of which nothing
+but sizes is computed. Zero wouldn't do for a row of `xs` that is itself a size; where another loop
+stacked such sizes, the row is what that loop's own step over zeros gives.
 """
 
 from __future__ import annotations

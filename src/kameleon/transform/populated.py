@@ -98,10 +98,11 @@ def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
 
 
 def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
-    """The size that is 0 where this axis is empty: a number where that is known, else the size of
-    the axis that this one comes from, through all windows on the way.
+    """The size that is 0 just where the size of this axis is 0: its root (see `Sizes.of`), which is
+    also looked for behind windows.
 
-    A window has a place as soon as its space has a cell, where its margins fill the rest of it.
+    A window whose margins are as long as its span less 1 has a place as soon as its space has a
+    cell.
     """
     step: Axis | None = (node, axis)
     while step is not None:

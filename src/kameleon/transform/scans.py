@@ -94,8 +94,9 @@ def _mergers(graph: Graph) -> Iterable[_Merger]:
 
 
 def stacked_whole(node: Node) -> tuple[Node, ...] | None:
-    """The results of an equal scan that stacks a node of its body whole, where `node` stacks slices
-    of it with as many elements; these are cut from the stack. None, if there are no such slices."""
+    """The results of an equal scan that stacks a node x of its body whole, where `node` stacks
+    slices of x with as many elements in all; the slices are cut from the stack. None, if there are
+    no such slices."""
     body: Graph = node.attrs["body"]
     carry = node.attrs["carry"]
     stacked = dict.fromkeys(body.outputs[carry:])

@@ -26,7 +26,7 @@ Fold = Callable[[Node], Any]
 Native = Callable[[Node], bool]
 
 FOLDED_SIZE = KEYED_CONSTANT
-# Rules for primitives that an engine has, applied where its own rule doesn't hold for a node.
+# Rules for primitives that an engine has, for nodes for which the engine's own rule doesn't hold.
 LEGAL = {**arithmetic.RULES, **choices.RULES, **contraction.RULES, **order.RULES}
 
 

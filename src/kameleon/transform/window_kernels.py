@@ -33,7 +33,7 @@ PARTS = {
 
 
 class Form(NamedTuple):
-    """An operation over another window, and what makes the wanted result of its result."""
+    """An operation over another window, and the function from its result to the wanted one."""
 
     node: Node
     back: Callable[[Node], Node]
@@ -161,7 +161,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
 
 def _convolved(node: Node, form: Form) -> Node | None:
     """`conv_input` over a dilated window, as a convolution of g, spread to all places, with the
-    mirrored kernel: unlike `form`, it needs no zeros between the kernel's cells."""
+    mirrored kernel: this convolution, unlike `form`, needs no zeros between the kernel's cells."""
     window = node.attrs["window"]
     solid = not is_dilated(form.node.attrs["window"])
     if node.primitive.name != "conv_input" or not (is_dilated(window) and solid):

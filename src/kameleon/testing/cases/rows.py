@@ -1,4 +1,4 @@
-"""Cases of softmax and its kin, and of CTC decoding."""
+"""Cases of softmax, its logarithm, its crossentropies, and of CTC decoding."""
 
 from __future__ import annotations
 

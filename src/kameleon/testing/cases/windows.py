@@ -151,8 +151,8 @@ class Linear(NamedTuple):
 
 
 def _arrays(window: Window) -> dict[str, Array]:
-    """x over space; k a kernel; and of the types of what windows make of x: p of patches, g of a
-    convolution, deep of a depthwise one, pooled of a pool."""
+    """x over space, k a kernel, and arrays in the shapes of results: p of `patches`, g of `conv`,
+    deep of `depthwise_conv`, pooled of `sum_pool`."""
     space, spots, c = SPACES[window], places(window), CHANNELS
     return {
         "x": normal(BATCH, *space, c),
