@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _HOME = tempfile.mkdtemp(prefix="kameleon-tests-")
 os.environ["KERAS_HOME"] = _HOME
 os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
-os.environ.pop("KAMELEON_ENGINE", None)  # it would be stronger
+os.environ.pop("KAMELEON_ENGINE", None)  # it would override KERAS_BACKEND
 
 
-# What can't run here: engines whose libraries aren't installed, their own tests, and what else
-# shows how to use such a library.
+# What can't run here: engines whose libraries aren't installed, their own tests, and other files
+# that use such a library.
 ABOUT = {"theano": ("src/kameleon/interop.py", "docs/pytensor.md")}
 collect_ignore_glob = [
     pattern
@@ -37,16 +37,16 @@ collect_ignore_glob = [
         *ABOUT.get(name, ()),
     )
 ]
-# What changes what `import keras` gives, or imports the original: tests do that in processes of
-# their own.
+# Files that change what `import keras` gives, or that import the original: tests run these in
+# processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "tests/hosting/files/*", "tests/original/*/*"]
 collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
-collect_ignore_glob += ["tests/recorded/*.py"]  # commands, too
+collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--nightly`: run what is marked so, too; it's too slow for every change. `--share i/n`: of
-    all tests every n-th.
+    """`--nightly`: also run tests marked nightly, which are too slow for every change. `--share
+    i/n`: run every n-th test.
     """
     parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
     parser.addoption("--share", default="0/1", help="i/n: every n-th test, from the i-th")
@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked nightly, unless it's asked for; keep together what is marked so."""
+    """Leave out tests marked nightly, unless asked for; keep tests marked `together` together."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             if item.get_closest_marker("together"):
@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _group(item: pytest.Item) -> str:
-    """What shares its costly preparations with a test: those of its file on the same engine."""
+    """The group of tests that share costly preparations: those of one file on one engine."""
     parameters = getattr(item, "callspec", None)
     return f"{item.path.name}-{parameters and parameters.params.get('engine_name')}"
 

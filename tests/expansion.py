@@ -1,4 +1,4 @@
-"""The NumPy engine without some of its native rules: composites run as what they stand for."""
+"""The NumPy engine without some of its native rules: composites run as their expansions."""
 
 from __future__ import annotations
 

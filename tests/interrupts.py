@@ -2,7 +2,7 @@
 
 A timer of the process sends a signal; its handler raises in the main thread, between two
 bytecodes of whatever runs there then. `Strikes.hit` lets that happen to some work; each
-`Scenario` is such work, and what has to hold behind it.
+`Scenario` is a piece of work, and what has to hold after it was struck.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kameleon.runtime.state import draws
 Work = Callable[[], Any]
 
 KINDS = (KeyboardInterrupt, MemoryError)
-# How often the timer strikes again, in seconds: then it hits what cleans up, too.
+# After how many seconds the timer strikes again, to hit code that cleans up, too.
 AGAIN = 30e-6
 # How long a strike may take to come, in seconds: CPython may forget to look for a signal that
 # another thread has received, until something else makes it look.
@@ -62,8 +62,8 @@ class Strikes:
         """Run work, and raise up to three times in it; whether anything was raised.
 
         Args:
-            work: it may end before.
-            within: the first one comes in so many seconds, or earlier.
+            work: it may end before it's struck.
+            within: the first strike comes in so many seconds, or earlier.
         """
         self._kind = self.random.choice(KINDS)
         times = self.random.choice((1, 1, 3))
@@ -77,7 +77,7 @@ class Strikes:
             finally:
                 self._left = 0  # from here on nothing is raised
         except Exception as error:
-            # Some code in C makes another error of it; ours doesn't.
+            # Some code in C turns the exception into another one; Kameleon's code doesn't.
             if self.count == before or isinstance(error, KameleonError):
                 raise
         except KeyboardInterrupt:
@@ -91,7 +91,7 @@ class Strikes:
     def listening(self) -> Iterator[None]:
         """Handle the timer's signals inside.
 
-        What is raised in a destructor, Python only shows; and who shows it may be struck, too.
+        Python only shows what is raised in a destructor; the hook that shows it may be struck, too.
         """
         before, shown = signal.signal(signal.SIGALRM, self._handle), sys.unraisablehook
         sys.unraisablehook = lambda unraisable: None
@@ -104,10 +104,10 @@ class Strikes:
 
 
 class Scenario(NamedTuple):
-    """Work that is struck, and what has to hold behind it.
+    """Work that is struck, and what has to hold afterwards.
 
     work: a short piece of work; it's repeated until it's struck.
-    holds: asserts that all is as before one of the pieces, or as behind it.
+    holds: asserts that the state is that from before or after one of the pieces.
     call: what another thread can do at any time.
     """
 
@@ -313,7 +313,7 @@ def run(scenario: Scenario, strikes: Strikes, count: int) -> None:
 
 
 def _elsewhere(call: Work) -> None:
-    """Call it in another thread, which no lock may keep waiting."""
+    """Make the call in another thread, which no lock may keep waiting."""
     failures: list[BaseException] = []
 
     def guarded() -> None:

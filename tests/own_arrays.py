@@ -56,7 +56,7 @@ def _fill_onnxruntime(array: Any, number: float) -> None:
     array.update_inplace(np.full(array.shape(), number, array.numpy().dtype))
 
 
-# How to write to such an array; none for arrays that can't be written to.
+# By name of an engine, how to write to its arrays; those that aren't here can't be written to.
 FILLERS: dict[str, Callable[[Any, float], None]] = {
     "numpy": lambda array, number: array.fill(number),
     "theano": lambda array, number: array.fill(number),

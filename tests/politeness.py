@@ -43,7 +43,7 @@ LIBRARIES = {
 
 
 def attributes(thing: Any, names: str) -> Flags:
-    """Attributes by their names; functions are called. With "?", older versions lack it."""
+    """Attributes by their names; functions are called. Older versions may lack a name with "?"."""
     found = {}
     for name in names.split():
         value: Any = thing
@@ -302,7 +302,7 @@ def _rude_onnxruntime() -> None:
     onnxruntime.set_default_logger_severity(3)
 
 
-# By name of an engine: what a rude one would do.
+# By name of an engine: what a rude engine would do.
 RUDE: Mapping[str, Callable[[], object]] = {
     "numpy": lambda: (np.seterr(all="raise"), np.random.random()),
     "tensorflow": _rude_tensorflow,
@@ -379,7 +379,7 @@ def work(engine: str) -> None:
     assert K.get_value(table).shape == (3, 2)
 
 
-# Of the snapshot: where the program draws.
+# The entries of a snapshot that change where the program draws random numbers.
 GENERATORS = ("python: random", "numpy: random")
 
 

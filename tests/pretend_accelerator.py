@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="PyTorch isn't installed")
 backend_registration = torch.utils.backend_registration
 
 NAME = "pretend"
-# What is private in PyTorch. Where one of them is missing, it has no devices written in Python.
+# Private parts of PyTorch. A version that lacks one of them has no devices written in Python.
 NEEDED = (
     (backend_registration, "_setup_privateuseone_for_python_backend"),
     (torch._C, "_acc"),
@@ -28,9 +28,9 @@ NEEDED = (
 )
 # Added to an address: whoever reads there ends the process, as on CUDA.
 FAR = 2**60
-# What PyTorch's code for any device leaves to each of them.
+# What PyTorch's code for all devices leaves to each device.
 OWN = (torch.ops.aten.convolution.default, torch.ops.aten.convolution_backward.default)
-# What is done on any device as on the processor, for it doesn't look into memory.
+# What is done on any device as on the processor, as these operations don't look into memory.
 VIEWS = (
     torch.ops.aten.as_strided.default,
     torch.ops.aten.view.default,
@@ -77,7 +77,7 @@ def register() -> str:
     return NAME
 
 
-_libraries: list[Any] = []  # what they have registered goes with them
+_libraries: list[Any] = []  # operations stay registered while these live
 _waited: list[list[str]] = []
 
 
@@ -98,7 +98,7 @@ def _run(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 class _Kind:
-    """What is to be known of an operation."""
+    """What the device must know of an operation."""
 
     def __init__(self, op: Any):
         self.op, self.name = op, op.overloadpacket.__name__
@@ -118,7 +118,7 @@ class _Call:
 
     def __init__(self, kind: _Kind):
         self.kind = kind
-        self.own: list[tuple[Tensor, Tensor]] = []  # of the device, and what stands for them
+        self.own: list[tuple[Tensor, Tensor]] = []  # tensors of the device, with their stand-ins
         self.others: list[Tensor] = []
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -151,7 +151,7 @@ class _Call:
         return target
 
     def waited(self) -> None:
-        """Let those know who want to."""
+        """Tell every block of `waited_for` of this operation."""
         for names in _waited:
             names.append(self.kind.name)
 
@@ -207,7 +207,7 @@ def _outside(memory: Storage) -> Storage:
     made = torch._C._construct_storage_from_data_pointer(
         memory.data_ptr() + FAR, torch.device(NAME, 0), memory.nbytes()
     )
-    made.memory, made.resizable = memory, lambda: True  # CUDA's are
+    made.memory, made.resizable = memory, lambda: True  # as CUDA's are
     return made
 
 

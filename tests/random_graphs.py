@@ -51,7 +51,7 @@ class Recipe:
 
     Attributes:
         shapes: of the inputs.
-        unknown: for each input, the axes whose size isn't known before it runs, as bits.
+        unknown: for each input, the axes whose size the graph doesn't know, as bits.
         steps: names of operations, each with numbers that choose operands and details.
         seed: of the inputs' values.
     """
@@ -136,7 +136,7 @@ def step(table: dict[str, Step]) -> Callable[[Step], Step]:
 
 
 def constant_like(x: Node, number: int) -> Node:
-    """A filled tensor; 0, 1 and others that rules look for."""
+    """A tensor filled with 0, 1 or another number that rewrite rules look for."""
     return full_like(x, (0.0, 1.0, -1.0, 2.0, 0.5)[number % 5])
 
 
@@ -337,7 +337,7 @@ def weighted(t: Trial, x: Node, a: int, b: int) -> Node | None:
 
 @step(SMOOTH)
 def contracted(t: Trial, x: Node, a: int, b: int) -> Node | None:
-    """With itself or another of its shape: over some axes, in step along others."""
+    """Contracted with another tensor of its shape: over some axes, in step along others."""
     other = t.pick(b)
     if t.shape(other) != t.shape(x) or x.ndim > 3:
         other = ew.sin(x)
@@ -406,7 +406,7 @@ def chosen(t: Trial, x: Node, a: int, b: int) -> Node:
 
 @step(ROUGH)
 def surely(t: Trial, x: Node, a: int, b: int) -> Node:
-    """A choice that is known."""
+    """A choice by a condition that is known."""
     known = broadcast_to(ew.constant(bool(b % 2)), dims_of(x))
     return ew.select(known, *partner(t, x, a)) if t.shape(partner(t, x, a)[0]) == t.shape(x) else x
 

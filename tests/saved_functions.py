@@ -122,7 +122,7 @@ def hostile_values(canary: str) -> list[Any]:
 
 
 def plausible_values(value: Any, texts: list[str]) -> list[Any]:
-    """What a field might be as well, going by what it is; `texts` occur elsewhere in the file."""
+    """Other plausible values for a field with this value; `texts` occur elsewhere in the file."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -162,7 +162,7 @@ def edited(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 def untyped(data: bytes) -> bytes:
-    """The file in the early format, that says nothing of the types of nodes."""
+    """The file in the early format, which says nothing of the types of nodes."""
 
     def strip(graph: dict[str, Any]) -> None:
         for row in graph["nodes"]:

@@ -51,8 +51,8 @@ def engines_under_test() -> list[str]:
 
 
 def shortened(checks: Iterable[Check]) -> list[Any]:
-    """Checks of the conformance kit as parameters; with static sizes alone, and without gradients,
-    but in nightly runs."""
+    """Checks of the conformance kit as parameters; those of unknown sizes and of gradients are
+    left to nightly runs."""
     return [
         check
         if re.match("contract-|values-.*-static$", check.name)
@@ -76,7 +76,7 @@ def native_in(names: Container[str]) -> Callable[[Node], bool]:
 
 
 def side_by_side(works: list[Callable[[], None]]) -> None:
-    """Run each of them in a thread of its own, change often; raise what any of them raised."""
+    """Run each of these in a thread of its own, switching often; raise what any of them raised."""
     failures: list[BaseException] = []
     barrier = threading.Barrier(len(works))
 
@@ -120,7 +120,7 @@ def printed_by(script: str, *arguments: str, environment: Mapping[str, str]) -> 
 def run_python(
     code: str, home: Path, settings: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run `code` in a fresh interpreter whose keras.json belongs into `home`.
+    """Run `code` in a fresh interpreter whose keras.json is that of the folder `home`.
 
     The environment is the present one without KERAS_* and KAMELEON_ENGINE, plus `settings`.
     """
@@ -140,7 +140,7 @@ def run_python(
     )
 
 
-# So many elements of float32 lie in a buffer that engines may use again.
+# An array of so many elements of float32 takes a buffer that engines may use again.
 LARGE = 50_000
 
 

@@ -65,7 +65,7 @@ def _sizes(x: Node) -> list[Node]:
 
 
 def product(x: Node, random: Random) -> Node:
-    """With a matrix on either side, whichever way it lies."""
+    """The product of x and a matrix, on either side, transposed or not."""
     if len(x.shape) < 2 or x.shape[-1] is None:
         return x
     depth, flipped = x.shape[-1], bool(random.integers(2))
@@ -75,7 +75,7 @@ def product(x: Node, random: Random) -> Node:
 
 
 def gram(x: Node, random: Random) -> Node:
-    """Each with itself, in batches."""
+    """The product of each matrix with itself, in batches."""
     if len(x.shape) != 3:
         return x
     axis = int(random.integers(1, 3))
@@ -158,8 +158,8 @@ def there_and_back(x: Node, random: Random) -> Node:
     return ew.cast(ew.cast(x, via), x.dtype)
 
 
-# Those of the first table are the same to the last bit on every engine that rounds each result, so
-# that what jumps may follow them.
+# Results of the first table are the same to the last bit on every engine that rounds each result,
+# so operations that jump may follow them.
 EXACT: dict[str, Link] = {
     **{name: with_number(name) for name in ("add", "sub", "mul", "maximum", "minimum")},
     **{name: unary(name) for name in ("neg", "abs", "square", "sign")},
@@ -201,11 +201,11 @@ class Chain:
     """Operations one behind the other.
 
     Attributes:
-        seed: what they were drawn from.
+        seed: what the operations were drawn from.
         dtype: of the input.
         input: what it begins with; sizes are known or not.
         value: of the input.
-        links: a node for each operation; the last is the result.
+        links: the input, then a node for each operation; the last is the result.
         names: of the operations.
     """
 

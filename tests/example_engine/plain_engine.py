@@ -284,7 +284,7 @@ class Interpreted(Executable):
 
 
 class PlainEngine(Engine):
-    """See `kameleon.engines.Engine` for what each of these is."""
+    """See `kameleon.engines.Engine` for what each attribute and method is."""
 
     name = "plain"
     title = "Plain"

@@ -4,17 +4,17 @@
     python tests/faults/run.py                      # all; compares with caught.json
     python tests/faults/run.py --only torch scan    # those whose name or file contains a word
     python tests/faults/run.py --record             # writes caught.json, one by one
-    python tests/faults/run.py --record --missing   # those alone that it doesn't tell yet
+    python tests/faults/run.py --record --missing   # only faults that it doesn't tell of yet
     python tests/faults/run.py --part 1/7           # every seventh, from the first
     python tests/faults/run.py --suite before --tree /path/to/older --record
 
-Each fault is planted in a copy of the checkout of its own, in a folder that is removed behind
-it. Exits with 1 where a fault isn't caught that caught.json says to be caught, and with 2 where
-the text of one is gone: its row in table.py must follow the sources.
+Each fault is planted in a copy of the checkout of its own, in a folder that is removed afterwards.
+Exits with 1 where a fault isn't caught that caught.json says to be caught, and with 2 where the
+text of a fault is gone from the sources: its row in table.py must follow them.
 
-caught.json tells for each fault what the suite of this checkout found, `now`, and what that of
-commit e5c3bee found, `before` it was made to run in half the time: with its own tests, in its
-own sources. Where those don't have the text yet, the fault is `gone` there.
+caught.json tells for each fault what the suite of this checkout found, `now`, and what the suite
+of commit e5c3bee found, `before` tests were made to run in half the time: with that commit's tests,
+in its sources. Where these don't have the fault's text yet, the fault is `gone` there.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def outcome(fault: Fault, tree: Path) -> str:
 
 
 def chosen(words: Sequence[str], part: str) -> list[Fault]:
-    """Those whose name or file contains one of the words; of them a part, `i/n`."""
+    """The faults whose name or file contains one of the words; of these a part, `i/n`."""
     found = [f for f in FAULTS if not words or any(w in f"{f.name} {f.file}" for w in words)]
     number, parts = map(int, part.split("/"))
     return found[number % parts :: parts]

@@ -15,4 +15,4 @@ import tempfile
 # Before the backend is imported, which reads settings, and writes them where there are none.
 os.environ.setdefault("KERAS_BACKEND", "numpy")
 os.environ.setdefault("KERAS_HOME", os.path.join(tempfile.gettempdir(), "kameleon-fuzz"))
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow tells of what it refuses
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow logs what it refuses

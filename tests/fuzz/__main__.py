@@ -19,7 +19,7 @@ from support import engines_under_test
 from .effort import EFFORTS, of_processes
 from .worker import work
 
-# A program that takes longer hangs.
+# A program that takes more seconds counts as hanging.
 LONGEST = 180.0
 # After so many programs a process begins anew: libraries keep what they have compiled.
 RENEWED = 2000
@@ -38,12 +38,12 @@ class Child:
         self.seed, self.since, self.count = -1, 0.0, 0
 
     def give(self, seed: int) -> None:
-        """Hand it a seed."""
+        """Hand a seed to the process."""
         self.seed, self.since, self.count = seed, time.monotonic(), self.count + 1
         self.channel.send(seed)
 
     def take(self) -> list[Any]:
-        """What it found; that it died, if it did."""
+        """What the process found; that it died, if it did."""
         try:
             rows: list[Any] = self.channel.recv()
         except (EOFError, ConnectionResetError):
@@ -53,11 +53,11 @@ class Child:
 
     @property
     def hangs(self) -> bool:
-        """Whether it has been at one program for too long."""
+        """Whether the process has been at one program for too long."""
         return time.monotonic() - self.since > LONGEST
 
     def stop(self) -> None:
-        """End it, whatever it does."""
+        """End the process, whatever it does."""
         self.process.kill()
         self.process.join()
 

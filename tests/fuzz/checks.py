@@ -17,7 +17,7 @@ from .stepwise import Stepwise, apart
 
 # A function is called so often: its code changes between the first calls.
 CALLS = 3
-# By engine, what it says of programs that it can't do; the documentation says it, too.
+# Words in the errors of engines for programs that they can't do, which is documented.
 DECLINES = "choose another engine"
 
 
@@ -25,7 +25,7 @@ class Found(NamedTuple):
     """Something that must not be.
 
     Attributes:
-        kind: its class; `engine`: where, if on one of them.
+        kind: the class of the fault; `engine`: where, if on one of them.
         text: for people.
     """
 
@@ -59,7 +59,7 @@ class Trial:
 
     @cached_property
     def stepwise(self) -> Stepwise:
-        """The same, node by node."""
+        """The program's function, node by node."""
         return Stepwise(self.function(), self.built.feeds)
 
     @cached_property
@@ -78,7 +78,7 @@ class Trial:
         return K.function(built.inputs, built.outputs, updates=built.updates, engine=engine)
 
     def apart(self, got: Sequence[Array], want: Sequence[Array]) -> str:
-        """The first value that isn't what it should be, as text: none that last bits decide."""
+        """The first value that isn't what it should be, as text; not one that last bits decide."""
         found = apart(got, want)
         return next((found[i] for i in found if i not in self.delicate), "")
 
@@ -90,7 +90,7 @@ def check(
 
     Args:
         program: its lines run without an error.
-        engines: names of those to run it on.
+        engines: names of the engines to run it on.
         single: the outputs of its first call, each node having been computed on its own; if
             they're known.
     """

@@ -26,7 +26,7 @@ DEEPEST = 5  # axes
 GRADIENT = re.compile(r"K\.gradients\((.*), \[(\w+)\]\)\[0\]")
 STEP = 1e-6  # of differences
 STEPS = [STEP * i for i in (-2, -1, 0, 1, 2)]
-FAR = 1e3  # from 0, numbers have too few digits for such steps
+FAR = 1e3  # numbers further from 0 have too few digits for such steps
 HUGE = 1e4  # larger numbers make last bits count
 
 
@@ -100,11 +100,11 @@ class Draft:
         return bool(self.random.random() < chance)
 
     def size(self) -> int:
-        """Of an axis."""
+        """The size of an axis."""
         return self.choice([1, 1, 2, 2, 3, 3, 4, 5] + [0, 0] * self.empty)
 
     def shape(self, low: int = 0, high: int = 4) -> tuple[int, ...]:
-        """Sizes of so many axes."""
+        """Sizes of `low` to `high` axes."""
         return tuple(self.size() for _ in range(self.int(low, high)))
 
     # Operands ----------------------------------------------------------------------------------

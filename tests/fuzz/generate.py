@@ -18,10 +18,10 @@ _CHANCES /= _CHANCES.sum()
 
 
 def drafted(seed: int) -> Draft:
-    """The draft of a program that calls what its seed says.
+    """The draft of the program of a seed.
 
     Raises:
-        WrongError: a line gives what it must not; it carries the lines so far in a note.
+        WrongError: a line gives what it must not; the error has the lines so far in a note.
     """
     K.clear_session()
     draft = Draft(seed)

@@ -24,7 +24,7 @@ class UnknownError(Exception):
 
 
 class Namespace(SimpleNamespace):
-    """In place of `K`: names that aren't there aren't known."""
+    """In place of `K`: other names than those of the table are unknown."""
 
     def __getattr__(self, name: str) -> Any:
         raise UnknownError(name)
@@ -80,7 +80,7 @@ TABLE.update(
     hard_sigmoid=lambda x: np.clip(0.2 * _float(x) + 0.5, 0, 1),
     elu=lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x)),
 )  # fmt: skip
-# Where NaN or infinities come in, these follow conventions of their own, tested elsewhere.
+# Given NaN or infinities, these functions of K follow conventions that other tests check.
 _PLAIN = ("sign", "maximum", "minimum", "clip", "hard_sigmoid", "sqrt", "elu", "softsign", "pow")
 
 
@@ -247,7 +247,7 @@ def _per_axis(number: Any, count: int) -> tuple[int, ...]:
 
 
 def _margins(size: int, span: int, stride: int, padding: str) -> tuple[int, int]:
-    """Zeros before and behind: of odd numbers, the greater half comes behind."""
+    """How many zeros come before and behind; of an odd number the greater half comes behind."""
     if padding == "valid":
         return (0, 0)
     total = max((-(-size // stride) - 1) * stride + span - size, 0)

@@ -1,4 +1,4 @@
-"""Programs held against the original Keras 2.3.1, which runs beside in an older Python.
+"""Programs held against the original Keras 2.3.1, which runs in a process of an older Python.
 
 python -m fuzz.original --python /path/to/python3.7 --programs 200
 """
@@ -32,7 +32,7 @@ VALUE = re.compile(r"value\((\([^)]*\)), '([^']*)', (\d+)\)")
 
 # How far numbers may be apart, relative to the largest one of a tensor.
 TOLERANCE = 1e-4
-# What the older Python may see of this one's environment.
+# What the older Python may see of this process's environment.
 KEPT = ("HOME", "PATH", "LANG", "OMP_NUM_THREADS")
 
 
@@ -73,7 +73,7 @@ class Original:
         return Path(self.folder.name) / f"{name}.npy"
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         self.process.kill()
         self.process.wait()
         self.folder.cleanup()
@@ -101,7 +101,7 @@ def _apart(ours: Array, theirs: Array) -> str:
     """How two outputs differ, as text.
 
     The original computes parts of float64 programs in float32 (CTC, say), and some of its
-    gradients are NaN where there is a finite one.
+    gradients are NaN where the right one is finite.
     """
     if ours.shape != theirs.shape:
         return f"shape {ours.shape}, the original's is {theirs.shape}"
@@ -152,7 +152,7 @@ def _of_seed(seed: int, original: Original) -> list[tuple[str, Program]]:
     def run() -> Any:
         try:
             return list(_one(generated(seed), original))
-        except WrongError:  # the other command reports it
+        except WrongError:  # `python -m fuzz` reports such errors
             return []
 
     found: list[tuple[str, Program]] = quietly(run)

@@ -15,8 +15,8 @@ def shrunk(program: Program, shows: Shows, seconds: float = 60) -> Program:
 
     Args:
         program: one for which `shows` holds.
-        shows: whether a program shows it.
-        seconds: after which the best so far is given.
+        shows: whether a program shows what was found.
+        seconds: after which the best program so far is given.
     """
     end = time.monotonic() + seconds
     found = _outputs(program, shows)
@@ -33,7 +33,7 @@ def shrunk(program: Program, shows: Shows, seconds: float = 60) -> Program:
 
 
 def _outputs(program: Program, shows: Shows) -> Program:
-    """With one output, if that shows it; what it doesn't need is left out."""
+    """The program with a single output and what this needs, if that shows what was found."""
     *lines, give = program.lines
     names = TENSOR.findall(give)
     for name in reversed(names) if len(names) > 1 else ():
@@ -56,7 +56,7 @@ def needed(program: Program) -> Program:
 
 
 def without(program: Program, numbers: range) -> Program:
-    """The program without some lines, and without those that use what they made."""
+    """The program without some lines, and without the lines that use what these made."""
     gone: set[str] = set()
     kept = []
     for number, line in enumerate(program.lines):

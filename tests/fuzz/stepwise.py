@@ -38,8 +38,8 @@ EXACT = frozenset(
     " reduce_max reduce_min relu reshape reverse round select sign size slice stop_gradient"
     " take_along transpose unslice with_gradient".split()
 )
-# Those that round each element of the result once. All others sum, or have steps inside: what
-# they make of rounded operands tells how far engines may be apart.
+# Primitives that round each element of the result once. All others sum, or have steps inside: what
+# these make of rounded operands tells how far engines may be apart.
 ELEMENTWISE = frozenset(
     "add cos div elu exp expm1 log log1p mul normal_quantile pow sigmoid sin softplus sqrt square"
     " sub tanh".split()
@@ -128,7 +128,7 @@ class Step(NamedTuple):
         return made
 
 
-# Whose zeros have a sign that records leave to the engine.
+# Primitives whose records leave the sign of zeros to the engine.
 PICKS = frozenset("maximum minimum select relu reduce_max reduce_min max_pool".split())
 
 

@@ -16,7 +16,7 @@ from .generate import drafted
 from .program import TENSOR, Program
 from .shrink import needed, shrunk
 
-# What is shrunk for longer isn't worth the wait.
+# Shrinking a program for more seconds isn't worth the wait.
 PATIENCE = 60.0
 
 
@@ -25,7 +25,7 @@ def tried(seed: int, engines: Sequence[str]) -> list[tuple[Found, Program]]:
     try:
         draft = drafted(seed)
     except WrongError as error:
-        # What the text names is where it was found.
+        # The tensors that the text names are those that show what was found.
         names = ", ".join(dict.fromkeys(TENSOR.findall(str(error))))
         lines = (*error.__notes__[-1].splitlines(), f"give({names})")
         return [(Found(error.kind, "numpy", str(error)), needed(Program(lines)))]

@@ -46,7 +46,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Case:
-    """One call and what the original made of it."""
+    """One call, and what the original made of that call."""
 
     id: str
     function: str

@@ -1,7 +1,7 @@
 """Golden cases that Kameleon answers differently from the original, on purpose.
 
 The list is strict. A case listed here fails the tests where it matches the record, and where it
-differs in another way than the one said here. At most a share of `LIMIT` of all cases differs.
+differs in another way than its row says. At most a share of `LIMIT` of all cases differs.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ BY_ENGINE: dict[str, dict[str, Difference]] = {
 }
 
 # What comes of calls that the reference refused in its engine, or by a bare assertion: an error of
-# this class. Where only the engine had a limit, and another engine returned a value: a value.
+# this class. Where only that engine has a limit, and another one returned a value: a value.
 OUTCOMES: dict[str, str] = {
     name: outcome
     for outcome, names in {
@@ -99,13 +99,13 @@ OUTCOMES: dict[str, str] = {
 
 
 class Value(NamedTuple):
-    """What the reference returns when it's asked in other words, which its engine takes."""
+    """What the reference returns for the same call in other words, which its engine takes."""
 
     instead: str
     value: object
 
 
-# Those values.
+# By case, the values of `OUTCOMES`.
 VALUES: dict[str, Value] = {
     "conv2d-044": Value(
         "K.conv2d(x, kernel, dilation_rate=(2, 2))[:, ::2, ::2]",

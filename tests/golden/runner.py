@@ -1,7 +1,7 @@
 """Runs golden cases on a backend module and compares the outcomes with the record.
 
 `check_cases(K, cases)` returns where all cases pass and raises `MismatchError` where one doesn't.
-Tensors and gradients of all of them are the outputs of one function: compiling costs more than
+Tensors and gradients of all cases are the outputs of one function: compiling costs more than
 running.
 """
 

@@ -28,7 +28,7 @@ BEFORE: dict[str, Any] = {}  # what the libraries were before Keras was imported
 
 
 def program(function: Callable[[], None]) -> Callable[[], None]:
-    """Let the process run it."""
+    """Let the process run the function as a program."""
     PROGRAMS[function.__name__] = function
     return function
 
@@ -375,7 +375,7 @@ def shapes_of_lambdas() -> None:
     assert Model(x, Dense(2)(parts[1])).predict(np.ones((3, 3))).shape == (3, 2)
 
 
-# Files hold its code alone; where it's loaded, names are those of Keras's own module.
+# Files hold the lambda's code alone; where it's loaded, names are those of Keras's own module.
 _doubled = lambda t, by: K.concatenate([t, t * by])  # type: ignore[name-defined] # noqa: E731, F821
 
 

@@ -24,7 +24,7 @@ def run_hosted(
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with `KERAS_BACKEND=kameleon.backend`, and a keras.json that belongs to `home`.
 
-    Arguments:
+    Args:
         arguments: a file and its arguments, or `-c` and code.
         home: folder for keras.json.
         settings: more of the environment.

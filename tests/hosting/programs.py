@@ -50,7 +50,7 @@ SMALL_KERAS = {
 
 
 def write_small_keras(folder: Path) -> dict[str, str]:
-    """Write it into a folder; return the settings with which it's the original."""
+    """Write the tiny Keras into a folder; return the settings with which it's the original."""
     for name, text in SMALL_KERAS.items():
         path = folder / "keras" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, without any setting of Keras but `settings`.
 
-    keras.json belongs into the folder `home` below it. Kameleon's engine is NumPy.
+    keras.json is that of the folder `home` below it. Kameleon's engine is NumPy.
     """
     ours = ("KERAS_", "KAMELEON_ENGINE")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}

@@ -2,7 +2,7 @@
 
     python tests/original/run.py --engine numpy jax --only backend layers -j 2
 
-Fetches the published source package for its tests, and runs each file of them in a process of
+Fetches the published source package for its tests, and runs each file of tests in a process of
 its own, where `import keras` is the original, hosted on Kameleon. Ends with 1 if a test fails
 that should pass, if an excluded one passes, or if fewer pass than `expected.json` says.
 """

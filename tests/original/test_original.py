@@ -15,7 +15,7 @@ from kameleon.hosting import location
 
 # What runs on engines other than NumPy, as far as time allows.
 ELSEWHERE = ("backend", "losses")
-# Of engines that take long to compile, less.
+# The groups that run on engines that take long to compile: fewer.
 BRIEFLY = {"jax": ("backend",)}
 
 PARTS = [

@@ -3,8 +3,8 @@
     python ctc.py ctc.npz
 
 Samples come in groups of one shape; the names of a group's arrays begin with its number. Each
-sample is computed by a call of its own, since one bad sample makes the whole call fail; those that
-are fine are computed together once more, to see that they don't depend on each other.
+sample is computed by a call of its own, since one bad sample makes the whole call fail; the good
+samples are computed together once more, to see that they don't depend on each other.
 
 | array | of each sample of the group |
 |---|---|
@@ -41,7 +41,7 @@ GROUPS = (  # steps, classes, longest sequence of labels
 
 
 def random_labels(rng, longest, blank):
-    """Labels with many repeats; often blanks follow, seldom one stands between or none is one."""
+    """Labels with many repeats; often blanks follow, seldom a blank or no label is among them."""
     labels = rng.randint(0, blank, longest)
     for i in range(1, longest):
         if rng.rand() < 0.4:
@@ -96,7 +96,7 @@ def recorder():
 
 
 def outcome(record, sample):
-    """Of one sample: the number in `OUTCOMES`, and the results."""
+    """The number in `OUTCOMES` and the results of one sample."""
     try:
         cost, slope = record(*(np.asarray(x)[None] for x in sample))
     except Exception as error:
@@ -110,7 +110,7 @@ def record_group(record, rng, shape):
     """The arrays of one group."""
     samples = [random_sample(rng, *shape) for _ in range(EACH)]
     labels, pred, steps, counts = (np.array(x) for x in zip(*samples))
-    steps[(steps == 1) & (labels[:, 0] >= shape[1] - 1)] = 0  # it writes out of bounds, and dies
+    steps[(steps == 1) & (labels[:, 0] >= shape[1] - 1)] = 0  # else Keras writes out of bounds
     samples = list(zip(labels, pred, steps, counts))
     number, cost, slope = (np.array(x) for x in zip(*(outcome(record, s) for s in samples)))
     fine = number == 0

@@ -3,10 +3,10 @@
     python generator.py generator.json
 
 "The Keras at hand" is what `import keras` finds: the original, which wrote `generator.json`, or the
-hosted one. Every piece of work begins at `numpy.random.seed(SEED)`. What is recorded for it is how
-many 32-bit words of the generator's stream it has used up; "+" means that a second normal number
-waits beside them, as `numpy.random.normal` makes two at a time. For a network these are the places
-after it's built, after it's compiled, after it's trained, and after it has predicted.
+hosted one. Every piece of work begins at `numpy.random.seed(SEED)`. Recorded is its place: how many
+32-bit words of the generator's stream the work has used up; "+" means that a second normal number
+waits beside them, as `numpy.random.normal` makes two at a time. A network has four places: after
+it's built, after it's compiled, after it's trained, and after it has predicted.
 """
 
 import json

@@ -140,7 +140,7 @@ def _moves(rng: np.random.Generator, rank: int, function: str) -> tuple[Ints, In
         if function == "conv2d_transpose":
             dilation[:] = dilation[0]
         if "depthwise" in function or "separable" in function:
-            strides[:] = 1  # there the two have a meaning of their own, tested elsewhere
+            strides[:] = 1  # strides with dilation have a meaning of their own, tested elsewhere
     found = (sizes, strides, dilation)
     return tuple(tuple(int(v) for v in line) for line in found)  # type: ignore[return-value]
 
@@ -185,7 +185,7 @@ def draw(rng: np.random.Generator, functions: Sequence[str] = tuple(RANKS)) -> C
         second=bool(rng.random() < 0.3),
         seed=int(rng.integers(2**31)),
     )
-    # A transposed convolution needs a place at which the window is.
+    # A transposed convolution needs at least one place of its window.
     return draw(rng, functions) if case.transposed and 0 in places(case) else case
 
 
@@ -193,7 +193,7 @@ def draw(rng: np.random.Generator, functions: Sequence[str] = tuple(RANKS)) -> C
 
 
 def margins(case: Case) -> Pads:
-    """What is added before and after each axis."""
+    """How much is added before and after each axis."""
     found = []
     for size, stride, span in zip(case.space, case.strides, case.spans, strict=True):
         total = 0

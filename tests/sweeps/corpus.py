@@ -1,4 +1,4 @@
-"""Cases that went wrong once: what is left out of a case is that of `USUAL`."""
+"""Cases that went wrong once; fields that a case leaves out are those of `USUAL`."""
 
 from __future__ import annotations
 

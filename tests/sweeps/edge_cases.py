@@ -63,7 +63,7 @@ FINITE = [x for x in SOFT if math.isfinite(x)]
 
 
 def edge(rng: Rng, shape: Shape, dtype: str) -> Array:
-    """All that is special about a dtype, its limits included."""
+    """Numbers that are special for a dtype, its limits included."""
     if np.dtype(dtype).kind in "iu":
         info = np.iinfo(dtype)
         numbers = [info.min, info.min + 1, 0, 1, 2, 7, info.max - 1, info.max]
@@ -77,7 +77,7 @@ def edge(rng: Rng, shape: Shape, dtype: str) -> Array:
 
 
 def soft(rng: Rng, shape: Shape, dtype: str) -> Array:
-    """What sums and products of come out alike in any order."""
+    """Numbers whose sums and products are the same in any order."""
     if np.dtype(dtype).kind != "f":
         return edge(rng, shape, dtype)
     return rng.choice(np.array(SOFT), shape).astype(dtype)
@@ -130,7 +130,7 @@ def over_axes(rng: Rng) -> Drawn:
 
 
 def over_some(rng: Rng) -> Drawn:
-    """Of no elements there's no largest one."""
+    """Axes with elements: an extremum needs some."""
     shape = tuple(max(d, 1) for d in shape_of(rng))
     return [shape], {"axes": [i for i in range(len(shape)) if rng.random() < 0.6]}
 
@@ -243,7 +243,7 @@ def in_double(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def accumulated(f: Any) -> Callable[..., Any]:
-    """A reduction, whose sums and products of integers keep their dtype."""
+    """A reduction in the dtype of its operand, also for sums and products of integers."""
     return lambda x, axes: f(x, axis=tuple(axes), dtype=x.dtype)
 
 

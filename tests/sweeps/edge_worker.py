@@ -16,10 +16,10 @@ import numpy as np
 from .edge_cases import OPS, Array, Case, case_of, expected, operands
 from .processes import serve
 
-# Numbers between this, times the least normal one, and 0 are flushed to it by some engines.
+# Some engines flush numbers to 0 that are smaller than the least normal number times this one.
 FLUSHED = 4.0
-# How far gradients may be off, in units in the last place of 1; and of which numbers alone they
-# are compared: compilers take (a / b) / b as a / (b * b), which may overflow.
+# How far gradients may be off, in units in the last place of 1; and up to which size of operands
+# they are compared: compilers take (a / b) / b as a / (b * b), which may overflow.
 SLOPE_UNITS = 64
 LARGEST = 10
 
@@ -46,7 +46,7 @@ def _canonical(value: Any) -> Any:
 
 
 def placed(case: Case, given: list[Array]) -> list[Any]:
-    """Inputs that know of their sizes what the case says."""
+    """Inputs whose sizes are known as far as the case says."""
     from kameleon.ir.leaves import input_node
     from kameleon.ir.types import TensorType, as_dtype
 
@@ -116,7 +116,7 @@ def fault(case: Case, engine: str) -> str | None:
     found = slopes(case, y, inputs)
     with engines.using(engine) as chosen:
         call = Function(inputs, [y, *(g for _, g in found)], engine=chosen)
-        for _ in range(2):  # memory used before is found used again
+        for _ in range(2):  # the second call may get used memory
             got, *by = call(given)
             wrong = difference(case, got, want)
             if wrong:
@@ -136,7 +136,7 @@ def _slope_difference(given: list[Array], x: Array, got: Array, want: Array) -> 
         return None
     off = ~_close(got, want, SLOPE_UNITS, least=1)
     if x.dtype.kind == "f":
-        off &= ~np.isnan(x)  # a slope of relu there is engine-defined
+        off &= ~np.isnan(x)  # the gradient of relu at NaN is engine-defined
     if not off.any():
         return None
     at = tuple(int(n) for n in np.argwhere(off)[0])

@@ -1,4 +1,4 @@
-"""Runs cases in child processes, which a library's fault may end: then that's a finding."""
+"""Runs cases in child processes: where a library's fault ends a process, that's a finding."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ import numpy as np
 
 
 class Readable(Protocol):
-    """A case: what goes to a worker as text."""
+    """A case, which goes to a worker as text."""
 
     def text(self) -> str:
-        """As a line."""
+        """The case as a line."""
 
 
 AnyCase = TypeVar("AnyCase", bound=Readable)
@@ -56,7 +56,7 @@ class Child:
         self.answers: queue.Queue[str] = queue.Queue()
         self.listener = threading.Thread(target=self._listen, daemon=True)
         self.listener.start()
-        self._answer()  # it's ready
+        self._answer()  # the process is ready
 
     def _listen(self) -> None:
         for line in self.process.stdout:
@@ -90,7 +90,7 @@ class Child:
         return ("no answer" if hangs and code is None else f"ended the process ({code})"), False
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self.process.kill()
         self.process.wait()
         self.listener.join()
@@ -104,8 +104,8 @@ def sweep(
 ) -> Iterator[tuple[AnyCase, str]]:
     """The cases that go wrong, each with its finding; a fresh process every so many cases.
 
-    A fault of memory may end the process later than at the case that made it: then the case is
-    fine on its own, and those before it are run again, each in a process of its own.
+    A fault of memory may end the process later than at the case that made it: then the last case
+    is fine on its own, and the cases before it are run again, each in a process of its own.
     """
     child: Child | None = None
     ran: list[AnyCase] = []
@@ -130,7 +130,7 @@ def sweep(
 def _blamed(
     engine: str, ran: list[AnyCase], found: str, worker: str
 ) -> Iterator[tuple[AnyCase, str]]:
-    """Who ended the process: the last case, or one shortly before it."""
+    """The case that ended the process: the last one, or one shortly before."""
     for case in reversed(ran[-12:]):
         child = Child(engine, worker)
         try:

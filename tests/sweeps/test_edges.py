@@ -19,7 +19,7 @@ FEW = {"numpy": 1500, "torch": 1000, "onnxruntime": 800, "tensorflow": 60, "thea
 MANY = {"numpy": 50_000, "torch": 30_000, "onnxruntime": 30_000, "theano": 20_000, "jax": 3000}
 
 
-# What went wrong once.
+# Cases that went wrong once.
 CASES = {
     "products of int16": Case(
         "contract", "int16", ((2, 1, 1), (1,)), "all",

@@ -51,7 +51,7 @@ def test_a_case_is_read_as_it_was_written() -> None:
 
 
 def test_the_oracle_adds_up() -> None:
-    """<y, g> = <x, dx> = <k, dk>: what is linear in x and k, and the adjoints in each."""
+    """<y, g> = <x, dx> = <k, dk>, as y is linear in x and in k, and dx and dk are adjoints."""
     for case in drawn(draw, 5, 60, RANKS):
         given = operands(case)
         wanted = {name: exact for name, (exact, _) in expected(case, given).items()}

@@ -2,8 +2,8 @@
 
     python -m sweeps.worker ENGINE
 
-It's a process of its own because a library's fault may end it: whoever started it knows which
-case it was running then.
+The worker is a process of its own because a library's fault may end it: the process that started
+the worker knows which case was running then.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def fault(case: Case, engine: str) -> str | None:
         if case.refused:
             return "taken, though the window doesn't fit"
         wanted = expected(case, built.given)
-        for _ in range(2):  # memory used before is found used again
+        for _ in range(2):  # the second call may get used memory
             for name, got in built.results().items():
                 if name in wanted:
                     wrong = difference(name, got, *wanted[name])

@@ -1,4 +1,4 @@
-"""What programs call, by subject. Their order decides which program a seed is."""
+"""What programs call, by subject. The order of calls decides which program belongs to a seed."""
 
 from . import control, elementwise, losses, products, reductions, shapes
 from .table import WEIGHTS, Call

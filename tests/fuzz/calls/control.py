@@ -72,7 +72,7 @@ def while_loop(d: Draft) -> str:
 
 @call
 def gradient(d: Draft) -> str | None:
-    """Of a tensor by what came before it; those of gradients are second-order ones."""
+    """The gradient of a tensor by an earlier one; of a gradient it's one of second order."""
     y = d.pick(lambda e: e.is_float and e.name.startswith("t"))
     x = d.pick(lambda e: e.is_float and (e.name[0] in "xw" or d.flag(0.2)), 99)
     if y is None or x is None:

@@ -10,7 +10,7 @@ call = CALLS.add
 
 
 def _classes(d: Draft) -> tuple[Entry, bool]:
-    """Probabilities or logits of some classes, and which of them."""
+    """Probabilities or logits of some classes, and whether they're logits."""
     shape = (d.size(), *d.shape(0, 1), d.int(2, 4))
     logits = d.flag()
     return d.input(shape, "normal" if logits else "unit"), logits
@@ -39,7 +39,7 @@ def sparse_categorical_crossentropy(d: Draft) -> str:
 
 @call
 def softmax_loss(d: Draft) -> str:
-    """The original traces a softmax back to its logits."""
+    """A crossentropy of a softmax, which the original traces back to its logits."""
     x, _ = _classes(d)
     target = d.input(x.shape, "unit")
     return f"K.categorical_crossentropy({target.name}, K.softmax({x.name}))"

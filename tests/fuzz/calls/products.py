@@ -14,7 +14,7 @@ call = CALLS.add
 def _kernel(d: Draft, shape: tuple[int, ...], known: int) -> Entry:
     """A kernel of these sizes, the first ones known when it's built.
 
-    Its numbers are finite: whether a margin of zeros is multiplied is the engines' own choice.
+    Its numbers are finite, since engines may or may not multiply them by a margin's zeros.
     """
 
     def fits(e: Entry) -> bool:

@@ -107,7 +107,7 @@ def reverse(d: Draft) -> str:
 
 @call
 def indexed(d: Draft) -> str:
-    """As NumPy means it; bounds of axes are never left by whole numbers."""
+    """Indexing as NumPy means it; whole numbers stay within the bounds of their axes."""
     x = d.float(1, filled=True)
     parts = []
     for size in x.shape[: 0 if (last := d.flag(0.2)) else d.int(1, x.ndim)] or x.shape[-1:]:

@@ -1,6 +1,6 @@
 """The table of calls: by name, a function that draws the text of an expression.
 
-Each is given the draft, picks operands that fit, and gives None where there are none.
+Each function is given the draft, picks operands that fit, and gives None where there are none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..draft import Draft, Entry
 
 Call = Callable[[Draft], str | None]
-# How often a call is drawn, where that isn't once: loops and windows take long to compile.
+# How often a call is drawn relative to others, where not 1: loops and windows compile slowly.
 WEIGHTS: dict[str, float] = {}
 
 

@@ -6,7 +6,7 @@
 "The Keras at hand" is what `import keras` finds: the original 2.3.1 on Python 3.6 (Theano) or
 3.7 (TensorFlow), or the hosted one. So nothing here is newer than Python 3.6.
 
-Of each network there are NAME.h5.gz, the HDF5 file in a compressed shell, and NAME.npz: inputs,
+For each network there are NAME.h5.gz, the compressed HDF5 file, and NAME.npz: inputs,
 targets, what the writer predicted, and the loss and the weights after one more step of training.
 `check` exits with 1 if anything differs by more than it may: `TOLERANCE`, with one exception.
 """
@@ -91,9 +91,9 @@ def predict(model: models.Model, inputs: list, calls: int) -> list:
 
 
 def step(model: models.Model, inputs: list, targets: list) -> tuple:
-    """Train on the batch; return the loss (and metrics), and what it left in the weights.
+    """Train on the batch; return the loss (and metrics), and the weights afterwards.
 
-    Those are the weights that are trained, in a row, and likewise the others: the statistics of
+    The weights are those that are trained, in a row, and likewise all others: the statistics of
     normalizations, and what is frozen.
     """
     losses = as_list(model.train_on_batch(inputs, targets))
@@ -110,8 +110,8 @@ def in_a_row(arrays: list) -> np.ndarray:
 def settle(optimizer: object) -> None:
     """Set the counter of steps so high that one more or less makes no difference.
 
-    On TensorFlow the original reads the counter before it's raised or after that, as it happens
-    to be scheduled; and the first steps of Adam and its kin depend on it.
+    On TensorFlow the original may read the counter before or after it's raised, as the session
+    happens to schedule; and the first steps of Adam and its kin depend on the counter.
     """
     K.set_value(optimizer.iterations, MANY)
     if hasattr(optimizer, "m_schedule"):  # Nadam's product of momenta: nothing is left by then
@@ -129,7 +129,7 @@ def write_model(path: str, model: models.Model) -> models.Model:
 
 
 def read_model(path: str, network: Network) -> models.Model:
-    """Load it."""
+    """Load the model."""
     return models.load_model(f"{path}.h5", custom_objects=CUSTOM)
 
 
@@ -142,7 +142,7 @@ def write_texts(path: str, model: models.Model) -> models.Model:
 
 
 def read_texts(path: str, network: Network) -> models.Model:
-    """Load it; the texts must make the same network, and this Keras the same texts of it."""
+    """Load the model; the texts must make the same network, with the same weights."""
     model = read_model(path, network)
     for kind, read in (("json", models.model_from_json), ("yaml", models.model_from_yaml)):
         with open(f"{path}.{kind}", encoding="utf-8") as file:
@@ -162,7 +162,7 @@ def write_weights(path: str, model: models.Model) -> models.Model:
 
 
 def read_weights(path: str, network: Network) -> models.Model:
-    """Load them into a network of the same topology, whose weights were others."""
+    """Load the weights into a network of the same topology, which had other weights."""
     model = network.build()
     model.load_weights(f"{path}.h5")
     return model
@@ -175,10 +175,10 @@ def write_names(path: str, model: models.Model) -> models.Model:
 
 
 def read_names(path: str, network: object = None) -> models.Model:
-    """Load them into that network."""
+    """Load the weights into a network that takes some of them."""
     model = fill(takes_some(), np.random.RandomState(7))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says which layers don't fit
+        warnings.simplefilter("ignore")  # Keras says which layers don't fit
         model.load_weights(f"{path}.h5", by_name=True, skip_mismatch=True)
     return model
 
@@ -214,7 +214,7 @@ def write(folder: str, network: Network) -> dict:
 
 
 def pack(path: str) -> int:
-    """Put the HDF5 file, most of which is gaps, into its shell; return the size of that."""
+    """Compress the HDF5 file, most of which is gaps; return the size of the compressed file."""
     with open(f"{path}.h5", "rb") as file, open(f"{path}.h5.gz", "wb") as shell:
         shell.write(gzip.compress(file.read()))
     os.remove(f"{path}.h5")
@@ -222,7 +222,7 @@ def pack(path: str) -> int:
 
 
 def unpack(path: str, folder: str) -> str:
-    """Copy the network's files to the folder, the HDF5 file out of its shell; return the path."""
+    """Copy the network's files to the folder, the HDF5 file uncompressed; return the path."""
     copy = os.path.join(folder, os.path.basename(path))
     with gzip.open(f"{path}.h5.gz", "rb") as shell, open(f"{copy}.h5", "wb") as file:
         shutil.copyfileobj(shell, file)
@@ -252,14 +252,14 @@ def check(folder: str, network: Network) -> dict:
     for kind, value in zip(TRAINED, step(model, inputs, targets)):
         found[kind] = largest(value, arrays[kind])
     if network.theano == "turned" and is_theano(K.backend()) != is_theano(arrays["backend"]):
-        # Kernels lie there turned, and Keras doesn't turn what the optimizer knows of them; and
-        # Theano adds BatchNormalization's epsilon to the variances.
+        # On Theano kernels lie turned, and Keras doesn't turn what the optimizer knows of them;
+        # and Theano adds BatchNormalization's epsilon to the variances.
         del found["after"], found["statistics"]
     return found
 
 
 def is_theano(backend: object) -> bool:
-    """Say whether it's the one with turned kernels."""
+    """Say whether the backend is Theano, whose kernels are turned."""
     return str(backend) == "theano"
 
 

@@ -1,13 +1,13 @@
 """The networks that go through files: one table, read by every Keras that takes part.
 
-It runs on Python 3.6 with the original Keras as well as on today's Python with the hosted one,
-so it keeps to what Python 3.6 knows. All arrays come from seeds by NumPy's `RandomState`, whose
-numbers are the same in every version.
+This file runs on Python 3.6 with the original Keras as well as on today's Python with the hosted
+one, so it keeps to what Python 3.6 knows. All arrays come from seeds by NumPy's `RandomState`,
+whose numbers are the same in every version.
 
 Convolutions have kernels that are no mirror images of themselves, and paddings on which
-TensorFlow and Theano agree ('same' with kernels of even size isn't one of them). No weight is
-there of whose gradient nothing but rounding is left (a bias before a normalization): Adam, which
-divides by the gradient's size, would make numbers of that which differ everywhere.
+TensorFlow and Theano agree ('same' with kernels of even size isn't one of them). No weight has a
+gradient of rounding errors alone, as a bias before a normalization has: Adam, which divides by the
+gradient's size, would make large numbers of these, other ones on each backend.
 """
 
 from functools import partial
@@ -331,7 +331,7 @@ def custom() -> models.Model:
 def with_lambda() -> models.Model:
     """A network with a Lambda layer.
 
-    Of such a one only the weights go from one Python to another: its configuration holds the
+    Only the weights of such a network go from one Python to another: its configuration holds the
     function as byte code.
     """
     model = models.Sequential([layers.Dense(3, input_shape=(3,)), layers.Lambda(doubled)])
@@ -349,7 +349,7 @@ def named() -> models.Model:
 
 
 def takes_some() -> models.Model:
-    """What takes the weights of `named` by name: `exit` before `entry`; `middle` doesn't fit."""
+    """A network that takes weights of `named` by name: `entry` and `exit`; `middle` doesn't fit."""
     entry = layers.Input((3,))
     inside = layers.Dense(4, activation="tanh", name="entry")(entry)
     inside = layers.Dense(3, name="new")(inside)

@@ -64,7 +64,7 @@ def files_of(tests: Path, names: Iterable[str] = NAMES) -> dict[str, list[str]]:
 
 
 def is_test(file: str) -> bool:
-    """Whether it's a file of tests.
+    """Whether a file is one of tests.
 
     >>> is_test("keras/losses_test.py"), is_test("keras/legacy/conftest.py")
     (True, False)

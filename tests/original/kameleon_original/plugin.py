@@ -1,7 +1,7 @@
 """A plugin of pytest for the process that runs one test file of the original.
 
-It does from outside what the tests need: their hosted Keras, a fresh session for each test,
-seeds, NumPy's and pytest's old names for the eyes of the tests alone; and writes what came out.
+The plugin gives the tests from outside what they need: their hosted Keras, a fresh session for
+each test, seeds, and old names of NumPy and pytest that only tests see; it writes what came out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class OnNumPy(ModuleType):
-    """Our functions, evaluated on NumPy: what the engine under test is compared with.
+    """Kameleon's functions, evaluated on NumPy: what the engine under test is compared with.
 
     Some tests compare two backends, Theano and TensorFlow. Here they compare two engines.
     """
@@ -104,7 +104,7 @@ ORACLE = {"argsort": _stable_argsort}
 
 @contextmanager
 def _told(name: str, module: ModuleType) -> Iterator[None]:
-    """Let a test module find the backend called `name`; Keras hears the truth."""
+    """Give a test module `name` as the backend's name; Keras itself gets the true name."""
     K = sys.modules["keras.backend"]
     truth = K.backend
 
@@ -176,7 +176,7 @@ class Outcomes:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
-        """Tell a test the name of the backend that it wants to hear."""
+        """Tell tests that choose by the backend's name that it's TensorFlow."""
         if self.name(item) in tables.TOLD_TENSORFLOW:
             with _told("tensorflow", item.module):
                 return (yield)
@@ -191,7 +191,7 @@ class Outcomes:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[Any]:
-        """Note the outcome of each phase; the worst counts."""
+        """Note the outcome of each phase of a test; the worst outcome counts."""
         report = yield
         if report.skipped:
             *_, reason = report.longrepr
@@ -220,6 +220,6 @@ class Outcomes:
             self.found[name] = {"outcome": "failed", "seconds": 0.0, "message": message}
 
     def pytest_sessionfinish(self) -> None:
-        """Write it all."""
+        """Write all outcomes."""
         if self.path is not None:
             self.path.write_text(json.dumps(self.found), encoding="utf-8")

@@ -21,7 +21,7 @@ def recorded() -> dict[str, dict[str, int]]:
 
 
 def expected(engine: str) -> dict[str, int]:
-    """For each group how many tests have to pass on an engine; those that were recorded."""
+    """For each recorded group how many tests have to pass on an engine."""
     return recorded().get(engine, {})
 
 
@@ -95,7 +95,7 @@ def slowest(found: Mapping[str, Result], count: int) -> None:
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; numbers to the right."""
+    """Print a table, with numbers aligned at the right."""
     rows = list(rows)
     right = [all(row[i].isdigit() or not row[i] for row in rows) for i in range(len(columns))]
     try:

@@ -27,13 +27,13 @@ def cache() -> Path:
 
 
 def tests(folder: Path | None = None) -> Path:
-    """The folder `tests` of the source package; fetched and unpacked where it isn't there yet.
+    """The folder `tests` of the source package, fetched and unpacked if that isn't done yet.
 
     Args:
         folder: an unpacked source package, or a folder that holds the archive; None to fetch.
 
     Raises:
-        SourceError: it isn't there, or can't be fetched.
+        SourceError: the package isn't there, or can't be fetched.
     """
     place = folder or cache()
     if (place / "tests" / "keras").is_dir():
@@ -64,7 +64,7 @@ def fetch(folder: Path) -> None:
 
 
 def _download(folder: Path) -> str:
-    """Let pip download it; the last thing that it said."""
+    """Let pip download the package; the last line that pip wrote."""
     line = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     line += ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), REQUIREMENT]
     done = subprocess.run(line, capture_output=True, text=True, check=False)

@@ -23,7 +23,7 @@ NEVER_RUN = (
     ("test_multiprocessing.py", "its tests are switched off by the original, on every backend"),
 )
 
-# Packages that the tests of a file import; where one lacks, the file isn't run.
+# Packages that the tests of a file import; where a package is missing, the file isn't run.
 NEEDS = {
     "keras/engine/test_training.py": ("pandas",),
     "keras/callbacks/callbacks_test.py": ("requests",),
@@ -137,7 +137,7 @@ EXCLUSIONS = (
 )
 
 # Tests skip themselves by the backend's name, of which they know three. These skips don't hold
-# for us: (tests, the beginning of the reason given).
+# for Kameleon: (tests, the beginning of the reason given).
 LIFTED = (
     ("keras/backend/backend_test.py::*", "theano returns tuples for updates"),
     ("keras/backend/backend_test.py::*", "Uses the `"),

@@ -1,6 +1,6 @@
 """The decorator of the package `flaky`, as far as the tests use it.
 
-A module of its own, so that processes that a test starts find it, too.
+It's a module of its own, so that processes that a test starts find it, too.
 """
 
 from __future__ import annotations
