@@ -8,7 +8,7 @@ import numpy as np
 
 
 def numpy_view(array: Any) -> Any:
-    """A NumPy array over the memory of another library's array (DLPack); None, if that's elsewhere.
+    """A NumPy array over another library's array (DLPack); None, if its memory is elsewhere.
 
     A NumPy array is given back as it is.
     """

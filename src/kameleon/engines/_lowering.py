@@ -1,7 +1,7 @@
 """From a graph to an engine's own graph: every node gets a value, by the engine's table.
 
-For engines that trace (JAX, TensorFlow) or build graphs of their own (PyTensor, ONNX). A value
-is whatever the engine's rules make of a node: a tracer, a symbolic tensor, a name.
+`Lowering` is for engines that trace (JAX, TensorFlow) or build graphs of their own (PyTensor,
+ONNX). A value is whatever an engine's rules make of a node: a tracer, a symbolic tensor, a name.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Run:
 
         Args:
             users: by node of the whole graph, the nodes that use it as an operand.
-            results: nodes that are needed behind all others.
+            results: nodes whose values are results of the program.
         """
         outputs = [
             n for n in self.nodes if n in results or not self.nodes.keys() >= {*users.get(n, ())}
@@ -92,7 +92,7 @@ class Block:
 
     Attributes:
         outputs: the nodes of the run that are needed behind it.
-        sliced: the operands from outside that are given row by row; the graph's first inputs.
+        sliced: the operands from outside of which some rows are given; the graph's first inputs.
         whole: the operands from outside that are given whole; the graph's other inputs.
         graph: the graph of the outputs' rows.
     """

@@ -191,7 +191,7 @@ class Code:
     # Planning ------------------------------------------------------------------------------
 
     def write_into(self, slot: int, parameter: int) -> None:
-        """Let a value be computed into the array that a parameter gives, unless that's None.
+        """Let a value be computed into the array that a parameter gives, unless it gives None.
 
         Where that can't be done, the value is made as usual.
         """
@@ -263,7 +263,7 @@ class Code:
         line.text = line.text.replace("{out}", chosen)
 
     def _is_only_one(self, slot: int, line: Line) -> bool:
-        """Whether no other operand is over the same memory, where it may be in another order."""
+        """Whether no other operand reads this one's memory, perhaps in another order."""
         group = self._find(slot)
         return all(other == slot or self._find(other) != group for other in line.used)
 

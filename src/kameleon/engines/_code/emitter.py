@@ -82,7 +82,7 @@ class Emitter:
         return self.slot(node)
 
     def held(self, node: Node, inside: Node, body: Graph) -> int:
-        """A slot for a node that every step of a loop reads; `inside` is that in the body."""
+        """A slot for a node that every step of a loop reads; `inside` is its stand-in there."""
         return self.slot(node)
 
     def is_blocked(self, node: Node) -> bool:
@@ -201,7 +201,7 @@ class Emitter:
         return self.slot(node)
 
     def operands(self, node: Node) -> list[Arg]:
-        """The values of a node's operands; of sizes as `size` gives them."""
+        """The values of a node's operands; those of sizes are as `size` gives them."""
         first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
         values: list[Arg] = [self.slot(x) for x in node.operands[:first]]
         return values + [self.size(x) for x in node.operands[first:]]

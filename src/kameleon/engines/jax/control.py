@@ -67,7 +67,7 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
 
 
 # XLA's convolutions on a processor are up to 15 times slower within a loop than outside of one.
-# Loops of no more steps are unrolled if they convolve: so many compile in 2 s, instead of 0.5.
+# Loops with convolutions, and with no more steps, are unrolled: they compile in 2 s, not 0.5.
 LONGEST_UNROLLED = 32
 CONVOLUTIONS = frozenset(
     ("conv", "conv_input", "conv_kernel", "depthwise_conv", "depthwise_input", "depthwise_kernel")

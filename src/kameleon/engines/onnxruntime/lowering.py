@@ -1,4 +1,4 @@
-"""From a graph to an ONNX graph: values are names, and what rules ask for besides operators."""
+"""From a graph to an ONNX graph, whose values are names; what rules need besides operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing ONNX: one graph at a time, with names for values, and the constants they share."""
+"""Writing ONNX: one graph at a time, with names for values; graphs of a model share constants."""
 
 from __future__ import annotations
 

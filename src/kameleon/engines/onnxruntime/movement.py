@@ -22,7 +22,7 @@ SMALL = 4096
 
 
 def _with(kind: str, attribute: str) -> Rule:
-    """An operator with an attribute of the primitive."""
+    """An operator that takes one of the primitive's attributes."""
     return lambda lo, node, *xs: lo.op(kind, *xs, **{attribute: node.attrs[attribute]})
 
 
@@ -258,7 +258,7 @@ def _of_some(lo: L, node: Node, found: str) -> str:
 
 
 def _logic(kind: str) -> Rule:
-    """The maximum or minimum of bools; where there may be none, of integers, which may be none."""
+    """The maximum or minimum of bools; as integers, where there may be no elements."""
 
     def rule(lo: L, node: Node, x: str) -> Any:
         axes, shape = node.attrs["axes"], node.operands[0].shape

@@ -27,7 +27,7 @@ _SINGLE = _only("float16", "float32")
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
     "contract": products.has_product,
-    "log_softmax": _SINGLE,  # float64: the operator gives numbers for rows with NaN
+    "log_softmax": _SINGLE,  # in float64 the operator gives numbers for rows with NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input", "conv_kernel"), _SINGLE),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),
 }

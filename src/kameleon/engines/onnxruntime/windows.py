@@ -118,7 +118,7 @@ def _seen(lo: L, x: str, window: Window) -> Iterator[Any]:
 
 
 def has_groups(node: Node) -> bool:
-    """Whether ONNX's convolutions in groups hold: each channel is a group, of a known number."""
+    """Whether ONNX's grouped convolution will do: channels are groups, of a known number."""
     return node.dtype in ("float16", "float32") and node.operands[1].shape[-2] is not None
 
 
@@ -152,7 +152,7 @@ BIASED: dict[str, Rule] = {"conv": _conv, "depthwise_conv": _depthwise_conv}
 
 
 def with_bias(lo: L, node: Node) -> str | None:
-    """conv(x, k) + b as one operator, if a sum is such, with a number b for each channel."""
+    """A sum conv(x, k) + b as one operator; None where b isn't one number for each channel."""
     for y, term in (node.operands, node.operands[::-1]):
         rule, b = BIASED.get(y.primitive.name), bare(term)
         if rule and lo.used_once(y) and b.shape == y.shape[-1:] != (None,):

@@ -32,7 +32,7 @@ def lean_call(function: Any) -> Call | None:
 
     `ConcreteFunction.__call__` costs 70 µs and 15 more for each argument: it binds names, checks
     types, and looks for gradient tapes. Here the runtime is asked directly, by the function's
-    name, as those layers do in the end. None where TensorFlow has no such inner function.
+    name, as those layers do in the end. None where TensorFlow's inner functions differ.
     """
     return _bare_call(function) if BARE.holds else None
 

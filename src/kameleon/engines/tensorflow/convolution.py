@@ -113,7 +113,7 @@ _conv_of_planes = over_planes(_conv, kernel=1)
 
 
 def has_kernel(node: Node) -> bool:
-    """Whether floats lie along up to three axes; along three with no margins and no dilation."""
+    """Kernels take floats along up to three axes; along three, no margins and no dilation."""
     window = node.attrs["window"]
     plain = not has_margins(window) and not is_dilated(window)
     return node.dtype.is_float and (window.rank < 3 or (window.rank == 3 and plain))
@@ -124,7 +124,7 @@ def has_margins(window: Window) -> bool:
 
 
 def _has_kernel_adjoint(node: Node) -> bool:
-    """Whether there's a kernel. Under dilation the adjoint is a convolution: without margins."""
+    """Like `has_kernel`, but a dilated window's adjoint, itself a convolution, has no margins."""
     window = node.attrs["window"]
     return has_kernel(node) and not (is_dilated(window) and has_margins(window))
 
@@ -134,7 +134,7 @@ def _has_kernel_adjoint(node: Node) -> bool:
 
 def _depthwise(x: Tensor, k: Tensor, window: Window) -> Tensor:
     """Margins are those of `SAME`: explicit margins would end the process where TensorFlow fuses
-    the convolution with the sum of it and a bias (seen in 2.21), as the shape rule of the fused
+    the convolution with the addition of a bias (seen in 2.21), as the shape rule of the fused
     operation doesn't know them.
     """
     padding = "SAME" if has_margins(window) else "VALID"
@@ -158,7 +158,7 @@ def _depthwise_kernel(x: Tensor, g: Tensor, window: Window) -> Tensor:
 
 
 def has_depthwise(node: Node) -> bool:
-    """Whether floats lie along one or two axes, with equal strides and no dilation."""
+    """Kernels take floats along one or two axes, with equal strides and no dilation."""
     window = node.attrs["window"]
     even = len(set(window.strides)) == 1 and not is_dilated(window)
     return node.dtype.is_float and window.rank <= 2 and even

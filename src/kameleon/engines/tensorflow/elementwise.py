@@ -141,7 +141,7 @@ RULES: dict[str, Rule] = {
 
 
 def _is_signed(node: Node) -> bool:
-    """Whether -x has a kernel: of unsigned -x and 0 - x the optimiser makes what has none."""
+    """Whether a dtype is signed: unsigned -x and 0 - x are optimised to what has no kernel."""
     return node.dtype.kind != "unsigned"
 
 

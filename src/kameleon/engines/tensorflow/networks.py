@@ -34,7 +34,7 @@ def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """The product of matrices, or of batches of them, in step.
 
     TensorFlow fuses `MatMul` with a term that is added to it, and oneDNN then ends the process
-    where there's nothing to sum over: so not where that size is unknown.
+    where there's nothing to sum over. So `MatMul` isn't used where that size is unknown.
     """
     (x, y), flips = node.operands, lie_transposed(node)
     lead = len(node.attrs["batch"][0])

@@ -23,7 +23,7 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **windows.WHERE,
 }
 # Kernels that give wrong sizes, or fail, where windows see nothing. The rule of maxima allows for
-# windows without a place; without samples or channels oneDNN's gradient of it ends the process.
+# windows without a place; without samples or channels oneDNN's gradient of them ends the process.
 NEEDS = {
     **dict.fromkeys(
         "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel patches"

@@ -126,7 +126,7 @@ def _is_special(x: Tensor, y: Tensor) -> Tensor:
 
 
 def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
-    """By the kernel, where the index is that of a pooling in this graph."""
+    """The kernel's adjoint, where the index is that of a pooling here; else the expansion."""
     window, pool = node.attrs["window"], node.operands[1]
     found = e.pools.get(pool.operands[0]) if pool.primitive is ITEM else None
     if found is None or found.window != lifted(window):

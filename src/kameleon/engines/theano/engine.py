@@ -1,4 +1,4 @@
-"""The engine on PyTensor: graphs become its functions, first interpreted, then compiled to C."""
+"""The engine on PyTensor, whose functions graphs become: first interpreted, then compiled to C."""
 
 from __future__ import annotations
 

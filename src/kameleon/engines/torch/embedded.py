@@ -45,7 +45,7 @@ def _int_product(a: Any, b: Any, out: Any = None) -> Any:
     return found if out is None else out.copy_(found)
 
 
-# What lines name. Random bits' cipher is a hundred short steps; each costs PyTorch much more.
+# What lines name. Random bits take a hundred short steps, each of which costs PyTorch much more.
 KERNELS: dict[str, Callable[..., Any]] = {
     **{
         name: on_numpy(quiet(NUMPY[name]))

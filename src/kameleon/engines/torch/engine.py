@@ -1,4 +1,4 @@
-"""The PyTorch engine: graphs become straight-line code over PyTorch's functions, no autograd."""
+"""The PyTorch engine: graphs become straight-line code over its functions, without autograd."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _position(function: str, more: str = "") -> Rule:
 
 
 def _flat(name: str, text: str) -> Rule:
-    """Over places in space, for nodes of `flat_pools`; else the shared rule, over cells."""
+    """A rule over places in space, for nodes of `flat_pools`; others take the one over cells."""
     flat, by_cells = windowed(text), shared.RULES[name]
     return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 

@@ -1,4 +1,4 @@
-"""Between NumPy and PyTorch."""
+"""From NumPy arrays to tensors of PyTorch, and back."""
 
 from __future__ import annotations
 

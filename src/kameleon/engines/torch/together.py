@@ -42,7 +42,7 @@ def parts(graph: Graph) -> dict[Node, Part]:
 
 
 def flat_pools(graph: Graph, users: Mapping[Node, Sequence[Node]], sizes: Sizes) -> set[Node]:
-    """Maxima that PyTorch's own function gives, and what picks or puts back the cells they chose.
+    """Maxima that PyTorch's own function gives, and nodes that use the cells that they chose.
 
     PyTorch says where in space a maximum was, not in which cell of the window. So its answer is
     for those nodes alone that see the same windows of the same space.

@@ -152,7 +152,7 @@ def _own_margin(size: int, stride: int, low: int, high: int) -> int | None:
 
 
 def is_regular(sizes: Dims, strides: Dims, padding: Pads) -> bool:
-    """Whether PyTorch's own maximum has such windows: each sees something of the tensor."""
+    """Whether PyTorch's own maximum has these windows, each of which sees some of the tensor."""
     axes = zip(sizes, strides, padding, strict=True)
     return all(_own_margin(size, s, *pair) is not None for size, s, pair in axes)
 

@@ -1,4 +1,4 @@
-"""Products of matrices, and rows that PyTensor has an operation for."""
+"""Products of matrices, functions of rows that PyTensor has operations for, and decoding."""
 
 from __future__ import annotations
 
