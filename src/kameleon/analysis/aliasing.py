@@ -16,7 +16,7 @@ VIEWS = {
     "bitcast", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "cumsum", "cumprod",
     "gather", "scatter_add", "patches", "fold", "sum_pool", "sum_unpool", "max_pool",
 }  # fmt: skip
-# By primitive: the constant y for which f(x, y) is x; optimisers of libraries give x itself then.
+# By primitive: the constant y for which f(x, y) may be x, which optimisers of libraries then give.
 NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "floor_div": 1}
 NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
 

@@ -41,7 +41,7 @@ class Constant:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for equal constants."""
+        """Equal for constants of equal bits, shape and dtype."""
         if self._key is None:
             self._key = (self.array.dtype.name, self.array.shape, self.array.tobytes())
         return self._key

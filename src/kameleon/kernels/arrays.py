@@ -138,7 +138,7 @@ def scatter_add(g: Array, index: Array, size: int, axis: int) -> Array:
 
 
 def take_along(x: Array, index: Array, axis: int) -> Array:
-    """One index for each line."""
+    """The elements of x at `index`: one index for each line along `axis`."""
     check_index(index, x.shape[axis])
     return np.take_along_axis(x, index, axis)
 

@@ -13,7 +13,7 @@ from ..prims.quantile import CENTRE_32, CENTRE_64, MIDDLE_64, ROOT_TWO, TAIL_32,
 
 Array = Any
 
-# Elements in a block: three blocks in float64 fit a usual second-level cache.
+# Elements in a block: three arrays of so many in float64 fit a usual second-level cache.
 _BLOCK: Final = 16_384
 
 

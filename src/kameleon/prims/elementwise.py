@@ -59,7 +59,7 @@ def elementwise(
     title: str | None = None,
     operands: int = 1,
 ) -> Primitive:
-    """Declare a primitive over a number of operands of equal type."""
+    """Declare a primitive over `operands` (how many) operands of equal type."""
     infer = _same_type(name, allowed, result, operands)
     return Primitive(name, infer, doc, expand, title, elementwise=True)
 

@@ -205,7 +205,7 @@ def _is_stream(item: Any) -> bool:
 
 
 def _numbers(told: Any, name: str, count: int) -> list[int]:
-    """Different numbers below `count`."""
+    """A list of the description: distinct numbers below `count`."""
     found = _list(told, name, lambda i: is_int(i, 0, count))
     expect(len(set(found)) == len(found), f"{name!r} holds a number twice")
     return found

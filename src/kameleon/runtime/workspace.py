@@ -18,7 +18,7 @@ _counting = rlock()
 
 
 class Workspace:
-    """Uids, the learning phase, compiled code."""
+    """The uids, the learning phase, the compiled code and the small functions of a session."""
 
     def __init__(self) -> None:
         self.uids: defaultdict[str, int] = defaultdict(int)

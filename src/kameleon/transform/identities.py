@@ -124,7 +124,7 @@ def _transpose(node: Node) -> Node | None:
 
 
 def _neutral(position: int, value: float) -> Rule:
-    """x op e -> x, where e is `value` at this position; a zero must have the sign of `value`."""
+    """x op e -> x, where e, the operand at `position`, is `value` (of two zeros, the same one)."""
 
     def rule(node: Node) -> Node | None:
         number = known_number(node.operands[position])

@@ -98,11 +98,10 @@ def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
 
 
 def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
-    """The size that is 0 just where the size of this axis is 0: its root (see `Sizes.of`), which is
-    also looked for behind windows.
+    """A size that isn't 0 only where this axis isn't empty: the root of its size (see `Sizes.of`),
+    which is also looked for behind windows.
 
-    A window whose margins are as long as its span less 1 has a place as soon as its space has a
-    cell.
+    A window whose margins are at least its span less 1 has a place as soon as its space has a cell.
     """
     step: Axis | None = (node, axis)
     while step is not None:
