@@ -1,7 +1,7 @@
 """How hard compilers try: most of the time of a program goes into making code that runs once.
 
 `quick` lets XLA and TensorFlow leave their optimisations out; what those do to a program is found
-by processes of `full` effort alone. It's set once in a process, before it loads an engine.
+by processes of `full` effort alone. A process sets its effort once, before it loads an engine.
 """
 
 from __future__ import annotations

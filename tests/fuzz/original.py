@@ -82,8 +82,8 @@ class Original:
 def differs(program: Program, original: Original) -> str:
     """How a program's outputs differ from the original's.
 
-    Empty where they don't, where last bits decide, and where the original refuses the program:
-    it lacks much of what is here, and its own errors come from deep inside TensorFlow.
+    Empty where they don't differ, where last bits decide, and where the original refuses the
+    program: it lacks much of what is here, and its errors come from deep inside TensorFlow.
     """
     trial = Trial(program.build())
     got = trial.want.calls[0][: len(trial.built.outputs)]

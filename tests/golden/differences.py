@@ -105,7 +105,7 @@ class Value(NamedTuple):
     value: object
 
 
-# By case, the values of `OUTCOMES`.
+# By case whose outcome is a value, that value.
 VALUES: dict[str, Value] = {
     "conv2d-044": Value(
         "K.conv2d(x, kernel, dilation_rate=(2, 2))[:, ::2, ::2]",
