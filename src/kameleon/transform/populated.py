@@ -98,8 +98,8 @@ def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
 
 
 def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
-    """A size that isn't 0 only where this axis isn't empty: the root of its size (see `Sizes.of`),
-    which is also looked for behind windows.
+    """A size that proves, where it isn't 0, that this axis isn't empty: the root of the axis's size
+    (see `Sizes.of`), which is also looked for behind windows.
 
     A window whose margins are at least its span less 1 has a place as soon as its space has a cell.
     """
