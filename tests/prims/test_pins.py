@@ -377,6 +377,11 @@ RUN_TIME: dict[str, tuple[Callable[..., Node], tuple[Any, ...], str]] = {
         (np.ones((2, 3, 4)), np.ones((1, 4, 5))),
         r"differ at run time",
     ),
+    "channels": (
+        lambda x, k: P["conv"](x, k, window=Window((2,), (1,), ((0, 0),), (1,))),
+        (np.ones((1, 3, 4), "f4"), np.ones((2, 2, 2), "f4")),
+        r"differ at run time|computing contract",
+    ),
     "parts": (
         lambda a, b: concatenate([a, b], 0),
         (np.ones((2, 3)), np.ones((2, 4))),

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ..analysis.agreement import unproven
+from ..analysis.broadcasts import AxisSize, Read
 from ..errors import EvaluationError
 from ..ir.context import built_for
 from ..ir.leaves import input_node
@@ -19,7 +20,6 @@ from ..ir.program import Graph
 from ..ir.rewrite import substitute
 from ..ir.sizes import Sizes
 from ..ir.types import INT64, TensorType
-from ..prims.constants import bare
 from ..prims.elementwise import cast, constant, ge, logical_and, logical_not, logical_or, lt, ne
 from ..prims.filling import full_like
 from ..prims.movement import broadcast_to, concatenate, reshape
@@ -147,15 +147,8 @@ class _Flagging:
         )
 
     def _check_sizes(self, node: Node, sizes: Sizes) -> None:
-        if node.primitive.elementwise:
-            operands = bare_operands(node)
-            found = unproven(node, operands, sizes)
-        elif node.primitive.name == "broadcast_to":
-            operands = [bare(node)]
-            found = unproven_broadcast(node, sizes)
-        else:
-            return
-        for reads in found:
+        operands, groups = unproven(node, sizes)
+        for reads in groups:
             first, *rest = [as_node(_size_read(r, operands)) for r in reads]
             differ = [ne(first, cast(x, first.dtype)) for x in rest]
             failed = differ[0]

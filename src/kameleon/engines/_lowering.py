@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ..analysis.agreement import unproven
+from ..analysis.broadcasts import AxisSize, Read
 from ..errors import FOREIGN, EngineError, KameleonError
 from ..ir.leaves import CONSTANT, input_node
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph
 from ..ir.sizes import Sizes
-from ..prims.constants import bare
 from ..prims.sizes import merged, size_origin
 
 Value = Any
@@ -62,8 +62,7 @@ class Lowering:
         """The values of the outputs."""
         for node in self.graph.nodes[len(self.graph.inputs) :]:
             if node.primitive.name == "broadcast_to":
-                for reads in unproven_broadcast(node, self.sizes):
-                    self.agree(node, [self._read(r, [bare(node)]) for r in reads])
+                self.stretched(node)
             elif node.primitive is not CONSTANT:
                 self._visit(node)
         return [self.value(n) for n in self.graph.outputs]
@@ -93,7 +92,8 @@ class Lowering:
         if node.primitive is ITEM:
             self.values[node] = self.values[node.operands[0]][node.attrs["index"]]
             return
-        operands = self.stretched(node) if node.primitive.elementwise else node.operands
+        broadcast = node.primitive.name == "broadcast_to"  # `run` has seen to its sizes
+        operands = node.operands if broadcast else self.stretched(node)
         rule = self.rules.get(node.primitive.name)
         if rule is None:
             raise EngineError(f"{self.title} has no rule for {node.primitive.name}{made(node)}")
@@ -106,20 +106,27 @@ class Lowering:
             what = f"{node.primitive.name}({types})"
             raise EngineError(f"{self.title} can't do {what}: {error}{made(node)}") from error
 
-    def stretched(self, node: Node) -> list[Node]:
-        """The operands of an elementwise node, with broadcasts left to the engine.
+    def stretched(self, node: Node) -> Sequence[Node]:
+        """The operands of a node, with broadcasts left to the engine where it's elementwise.
 
         Sizes that were taken as equal, and might differ, are checked (`agree`).
         """
-        operands = bare_operands(node)
-        for reads in unproven(node, operands, self.sizes):
+        operands, groups = unproven(node, self.sizes)
+        for reads in groups:
             self.agree(node, [self._read(r, operands) for r in reads])
         return operands
 
-    def _read(self, read: Read, operands: list[Node]) -> Value:
+    def _read(self, read: Read, operands: Sequence[Node]) -> Value:
         if isinstance(read, AxisSize):
-            return self.size(self.value(operands[read.operand]), read.axis)
+            return self.size_of(operands[read.operand], read.axis)
         return self.value(read) if isinstance(read, Node) else read
+
+    def size_of(self, x: Node, axis: int) -> Value:
+        """The size of an axis, without the need for the value itself where another has it, too."""
+        root = self.sizes.of(x, axis % len(x.shape))
+        if isinstance(root, Node):
+            return self.value(root)
+        return self.size(self.value(root[0]), root[1]) if isinstance(root, tuple) else root
 
     def dims(self, shape: Sequence[int | None], sizes: Sequence[Value]) -> list[Value]:
         """A shape attribute with the values of its size operands in place of each None."""

@@ -76,8 +76,6 @@ class Loops(ABC):
             The last carry, then the outputs.
         """
         length, count = len(sequences[0]), len(carry)
-        if any(len(x) != length for x in sequences):
-            mismatch(*map(len, sequences))
         nowhere = [None] * len(initial)
         if not length:
             return (*carry, *self._no_steps(step, consts, carry, sequences, nowhere, views, made))

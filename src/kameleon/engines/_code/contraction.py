@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from ...analysis.broadcasts import AxisSize
 from ...emit.literal import literal
 from ...ir.node import Node
 from ...prims.linalg import free_axes
-from .emitter import Emitter
+from .emitter import Emitter, laid_out
 
 Axes = tuple[int, ...]
-
-
-def _laid_out(x: Node) -> tuple[Node, Axes]:
-    """The node of which x, if it's a transposition, is a view; and its axis for each axis of x."""
-    axes = tuple(range(len(x.shape)))
-    while x.primitive.name == "transpose":
-        axes = tuple(x.attrs["perm"][i] for i in axes)
-        x = x.operands[0]
-    return x, axes
 
 
 def _count(x: Node) -> int:
@@ -83,7 +73,7 @@ class Factors:
     """
 
     def __init__(self, node: Node, transpose: str, hole: int = 0):
-        (a, at_a), (b, at_b) = map(_laid_out, node.operands)
+        (a, at_a), (b, at_b) = map(laid_out, node.operands)
         (over_a, over_b), (batch_a, batch_b) = node.attrs["over"], node.attrs["batch"]
         free_a = tuple(at_a[i] for i in free_axes(len(at_a), over_a, batch_a))
         free_b = tuple(at_b[j] for j in free_axes(len(at_b), over_b, batch_b))
@@ -114,17 +104,5 @@ class Factors:
 def contract(e: Emitter, node: Node) -> None:
     """One product of matrices, or of batches of them, by the function that `e.product` names."""
     made = Factors(node, e.transpose)
-    (a, b), (batch_a, batch_b) = made.operands, made.batch
-    for i, j in zip(batch_a, batch_b, strict=True):
-        _check_batch(e, node, (a, i), (b, j))
     text = f"{e.product(node)}({made.left}, {made.right}{{out}})"
-    e.emit(node, made.shaped(text), [a, b], dims=made.dims)
-
-
-def _check_batch(e: Emitter, node: Node, one: tuple[Node, int], other: tuple[Node, int]) -> None:
-    """Check batch sizes that aren't provably equal: matmul would stretch a size of 1."""
-    (a, i), (b, j) = one, other
-    roots = e.sizes.of(a, i), e.sizes.of(b, j)
-    if roots[0] != roots[1]:
-        e.agree(node, [AxisSize(0, i), AxisSize(1, j)], [e.slot(a), e.slot(b)])
-        e.sizes.state(*roots)
+    e.emit(node, made.shaped(text), list(made.operands), dims=made.dims)

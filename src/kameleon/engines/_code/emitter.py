@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...analysis.agreement import unproven_steps
-from ...analysis.broadcasts import AxisSize, Read, bare_operands, unproven, unproven_broadcast
+from ...analysis.agreement import unproven
+from ...analysis.broadcasts import AxisSize, Read
 from ...emit.literal import literal, quoted
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
-from ...prims.constants import bare
 from ...prims.shaping import FIRST_SIZE
 from ...prims.sizes import size_origin
 from . import code as code_module
@@ -120,22 +119,23 @@ class Emitter:
             blocked = not self.of_body and node.primitive.elementwise and self.is_blocked(node)
             if blocked and run.takes(node):
                 continue
-            doubts = self._doubts(node)
+            operands, doubts = self._doubts(node)
             if self.is_late(node) and not doubts:
                 continue
             self._emit_run(run)
             run = Run(self.sizes)
             for reads in doubts:
-                given = [bare(node)] if node.primitive.name == "broadcast_to" else node.operands
-                self.agree(node, reads, [self.arg(x) for x in given])
+                self.agree(node, reads, operands)
             if not (self.is_late(node) or (blocked and run.takes(node))):
                 self.rules[node.primitive.name](self, node)
         self._emit_run(run)
 
-    def _doubts(self, node: Node) -> list[list[Read]]:
-        """Groups of sizes that a node takes as equal (a broadcast, say), and that might differ."""
-        unproven = unproven_broadcast if node.primitive.name == "broadcast_to" else unproven_steps
-        return list(unproven(node, self.sizes))
+    def _doubts(self, node: Node) -> tuple[Sequence[Node], list[list[Read]]]:
+        """See `unproven`; rules of elementwise nodes ask for themselves, by `stretched`."""
+        if node.primitive.elementwise:
+            return (), []
+        operands, groups = unproven(node, self.sizes)
+        return operands, list(groups)
 
     @cached_property
     def users(self) -> dict[Node, list[Node]]:
@@ -254,15 +254,15 @@ class Emitter:
 
         Sizes that are not provably equal are checked by a line of their own.
         """
-        bare = bare_operands(node)
+        bare, groups = unproven(node, self.sizes)
         args = [self.arg(b) for b in bare]
-        for reads in unproven(node, bare, self.sizes):
-            self.agree(node, reads, args)
+        for reads in groups:
+            self.agree(node, reads, bare)
         pairs = enumerate(zip(bare, node.operands, strict=True))
         full = [i for i, (b, x) in pairs if b is x and b.type == node.type]
         return args, [i for i in full if node.shape]
 
-    def agree(self, node: Node, reads: Sequence[Read], args: Sequence[Arg]) -> None:
+    def agree(self, node: Node, reads: Sequence[Read], operands: Sequence[Node]) -> None:
         """A line that checks that sizes are equal."""
         texts: list[str] = []
         used: list[Arg] = []
@@ -270,8 +270,20 @@ class Emitter:
             if isinstance(read, int):
                 texts.append(literal(read))
                 continue
-            axis = f".shape[{literal(read.axis)}]" if isinstance(read, AxisSize) else ""
+            axis = ""
+            if isinstance(read, AxisSize):
+                x, i = laid_out(operands[read.operand])
+                axis = f".shape[{literal(i[read.axis])}]"
             texts.append(f"{{{len(used)}}}{axis}")
-            used.append(args[read.operand] if isinstance(read, AxisSize) else self.size(read))
+            used.append(self.arg(x) if isinstance(read, AxisSize) else self.size(read))
         equal = " == ".join(texts)
         self.code.emit(node, f"{equal} or mismatch({', '.join(texts)})", used)
+
+
+def laid_out(x: Node) -> tuple[Node, tuple[int, ...]]:
+    """The node of which x, if it's a transposition, is a view; and its axis for each axis of x."""
+    axes = tuple(range(len(x.shape)))
+    while x.primitive.name == "transpose":
+        axes = tuple(x.attrs["perm"][i] for i in axes)
+        x = x.operands[0]
+    return x, axes

@@ -11,7 +11,7 @@ from ...ir.node import Node
 from ...ir.program import Graph
 from ...prims.random import PARITY, ROTATIONS, ROUNDS
 from .._lowering import Rule
-from .lowering import HOST, Tracing, Value, as_array, same_shapes, same_sizes
+from .lowering import HOST, Tracing, Value, as_array, same_shapes
 
 
 def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
@@ -37,7 +37,6 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
     c, k = node.attrs["consts"], node.attrs["carry"]
     body: Graph = node.attrs["body"]
     sequences = dict(zip(node.operands[c + k :], operands[c + k :], strict=True))
-    same_sizes(*(np.shape(x)[0] for x in sequences.values()))
     length = np.shape(operands[-1])[0]
     moving = {x: v for x, v in sequences.items() if x not in e.steady}
     steady: dict[Node, Value] = {}

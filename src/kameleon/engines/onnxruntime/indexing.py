@@ -54,10 +54,8 @@ def _gather(lo: L, node: Node, x: str, index: str) -> Any:
 
 
 def _take_along(lo: L, node: Node, x: str, index: str) -> Any:
-    axis, (a, b) = node.attrs["axis"], node.operands
-    others = [(i, i) for i in range(len(a.shape)) if i != axis]
-    where = lo.in_step(_wide_index(lo, b), a, b, others)
-    return lo.op("GatherElements", x, where, axis=axis)
+    where = _wide_index(lo, node.operands[1])
+    return lo.op("GatherElements", x, where, axis=node.attrs["axis"])
 
 
 def _sized(lo: L, node: Node) -> Any:
@@ -81,15 +79,13 @@ def _put_along(lo: L, node: Node, g: str, index: str, *sizes: str) -> Any:
     axis, (a, b) = node.attrs["axis"], node.operands[:2]
     dims = lo.dims_of(a, range(len(a.shape)))
     dims[axis] = _sized(lo, node)
-    where = lo.in_step(_wide_index(lo, b), a, b, [(i, i) for i in range(len(a.shape))])
-    zeros = lo.filled(0, node.dtype, dims)
+    where, zeros = _wide_index(lo, b), lo.filled(0, node.dtype, dims)
     return lo.op("ScatterElements", zeros, where, g, axis=axis, reduction="add")
 
 
 def _minus_one_hot(lo: L, node: Node, p: str, labels: str) -> Any:
-    axis, (a, b) = node.attrs["axis"], node.operands
-    axes = [(i + (i >= axis), i) for i in range(len(b.shape))]
-    where = lo.op("Unsqueeze", lo.in_step(_wide_index(lo, b), a, b, axes), lo.ints(axis))
+    axis = node.attrs["axis"]
+    where = lo.op("Unsqueeze", _wide_index(lo, node.operands[1]), lo.ints(axis))
     less = lo.op("Expand", lo.scalar(-1, node.dtype), lo.op("Shape", where))
     return lo.op("ScatterElements", p, where, less, axis=axis, reduction="add")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -140,13 +140,6 @@ class OnnxLowering(Lowering):
         if total is None or known == 0:
             return known
         return total if known == 1 else self.op("Mul", total, self.ints(known))
-
-    def in_step(self, x: str, a: Node, b: Node, axes: Iterable[tuple[int, int]]) -> str:
-        """The integers x; an error at run time unless these pairs of axes have equal sizes."""
-        for i, j in axes:
-            if self.sizes.of(a, i) != self.sizes.of(b, j):
-                x = self.op("Add", x, self.zero_if_equal(self.dim(a, i), self.dim(b, j)))
-        return x
 
     def zero_if_equal(self, a: int | str, b: int | str) -> str:
         """An int64 vector [0]; an error at run time where two sizes differ.

@@ -41,15 +41,7 @@ def _contract(lo: L, node: Node, x: str, y: str) -> Any:
         lo.op("Transpose", value, perm=swap) if flip else value
         for value, flip in zip((x, y), flips, strict=True)
     )
-    return lo.op("MatMul", left, _in_step(lo, node, right))
-
-
-def _in_step(lo: L, node: Node, right: str) -> Any:
-    """The right factors; an error at run time where there aren't as many as left ones."""
-    (a, b), batch = node.operands, node.attrs["batch"][0]
-    shape = lo.op("Shape", right)
-    checked = lo.in_step(shape, a, b, [(i, i) for i in batch])
-    return right if checked is shape else lo.op("Reshape", right, checked, allowzero=1)
+    return lo.op("MatMul", left, right)
 
 
 # Sums with products ------------------------------------------------------------------------

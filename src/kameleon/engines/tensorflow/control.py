@@ -78,8 +78,6 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
 def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     """A loop over the index; sequences and outputs are lists of tensors."""
     c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
-    first, *others = node.operands[c + k :]
-    e.agree_on_each(node, [((first, 0), (x, 0)) for x in others])
     length = e.size(operands[c + k], 0)
     inside = _all_shielded(operands)
     consts, carry, lists = inside[:c], inside[c : c + k], [_unstacked(x) for x in inside[c + k :]]

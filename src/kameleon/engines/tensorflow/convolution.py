@@ -104,8 +104,6 @@ def _kernel_by_conv(x: Tensor, g: Tensor, window: Window) -> Tensor:
 
 
 def conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
-    (source, kernel), rank = node.operands, node.attrs["window"].rank
-    e.agree_on_each(node, [((source, rank + 1), (kernel, rank))])  # else a convolution in groups
     return _conv_of_planes(e, node, x, k)
 
 

@@ -82,7 +82,7 @@ class Tracing(Lowering):
         """Let it be an error if an axis has size 0."""
         for axis in axes:
             if x.shape[axis] is None:
-                size = self._size_of(x, axis)
+                size = self.size_of(x, axis)
                 self._pairs.append((raw.Minimum(x=size, y=1), 1))
 
     def agree_on_each(self, node: Node, pairs: Sequence[tuple[Axis, Axis]]) -> None:
@@ -90,18 +90,8 @@ class Tracing(Lowering):
         for a, b in pairs:
             roots = self.sizes.of(*a), self.sizes.of(*b)
             if roots[0] != roots[1]:
-                self.agree(node, [self._size_of(*a), self._size_of(*b)])
+                self.agree(node, [self.size_of(*a), self.size_of(*b)])
                 self.sizes.state(*roots)
-
-    def _size_of(self, x: Node, axis: int) -> Value:
-        """A size without the need for the tensor itself, which may not be computed yet."""
-        known = x.shape[axis]
-        if known is not None:
-            return known
-        root = self.sizes.of(x, axis)
-        if isinstance(root, Node):
-            return self.value(root)
-        return self.size(self.value(root[0]), root[1]) if isinstance(root, tuple) else root
 
     def size_operands(
         self, node: Node, values: Sequence[Value], name: str = "shape"

@@ -158,9 +158,7 @@ def gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
 
 
 def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
-    (source, at), axis, rank = node.operands, node.attrs["axis"], len(node.shape)
-    e.agree_on_each(node, [((source, i), (at, i)) for i in range(rank) if i != axis])
-    index = index_dtype(index)
+    axis, rank, index = node.attrs["axis"], len(node.shape), index_dtype(index)
     check_index(index, e.size(x, axis))
 
     def gathered(x: Tensor, index: Tensor) -> Tensor:
@@ -174,10 +172,9 @@ _sum_of_segments = kernel("UnsortedSegmentSum", "data")
 
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """Slices are added in order. The kernel skips negative indices, so they're checked here."""
-    axis, (source, at) = node.attrs["axis"], node.operands[:2]
+    axis = node.attrs["axis"]
     length = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
-    depth, rank = len(at.shape), len(g.shape)
-    e.agree_on_each(node, [((source, axis + i), (at, i)) for i in range(depth)])
+    depth, rank = len(index.shape), len(g.shape)
     index = index_dtype(index)
     require_index(index, length)
     places = list(range(axis, axis + depth))

@@ -36,10 +36,8 @@ def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
     TensorFlow fuses `MatMul` with a term that is added to it, and oneDNN then ends the process
     where there's nothing to sum over. So `MatMul` isn't used where that size is unknown.
     """
-    (x, y), flips = node.operands, lie_transposed(node)
-    lead = len(node.attrs["batch"][0])
-    e.agree_on_each(node, [((x, i), (y, i)) for i in range(lead)])
-    if lead or x.shape[node.attrs["over"][0][0]] is None:
+    x, flips = node.operands[0], lie_transposed(node)
+    if node.attrs["batch"][0] or x.shape[node.attrs["over"][0][0]] is None:
         return _batched(a, b, adj_x=flips[0], adj_y=flips[1])
     return _matmul(a, b, transpose_a=flips[0], transpose_b=flips[1])
 
@@ -79,8 +77,6 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
     shape function that sizes are equal, and drops any check of that. The kernel is slower, too.
     """
     axis = node.attrs["axis"]
-    source, _, targets = node.operands
-    e.agree_on_each(node, [((source, i), (targets, i)) for i in range(len(source.shape))])
     terms = raw.Mul(x=t, y=along_last(_log_softmax, axis, x))
     return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
 
@@ -88,9 +84,8 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
 def sparse_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, labels: Tensor) -> Tensor:
     """The kernel's second result is p with 1 taken off at the labels."""
     axis, rank = node.attrs["axis"], len(x.shape)
-    source, given, where = node.operands
+    _, given, where = node.operands
     kept = [i for i in range(rank) if i != axis]
-    e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
     index = index_dtype(labels)
     check_index(index, e.size(x, axis))
     rows, flat = transposed(x, [*kept, axis]), index
@@ -107,8 +102,6 @@ def minus_one_hot(e: Tracing, node: Node, p: Tensor, labels: Tensor) -> Tensor:
     source, where = node.operands
     if (source, where, axis) in e.losses:
         return e.losses[source, where, axis]
-    kept = [i for i in range(len(p.shape)) if i != axis]
-    e.agree_on_each(node, [((source, i), (where, n)) for n, i in enumerate(kept)])
     index = index_dtype(labels)
     size = e.size(p, axis)
     require_index(index, size)

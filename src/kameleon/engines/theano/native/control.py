@@ -51,8 +51,6 @@ def _scan(low: L, node: Node, *operands: Value) -> tuple[Value, ...]:
     body, c, k = (node.attrs[name] for name in ("body", "consts", "carry"))
     consts, sequences = list(operands[:c]), list(operands[c + k :])
     states = [_typed(x, node, i) for i, x in enumerate(operands[c : c + k])]
-    for other in node.operands[c + k + 1 :]:
-        low.equal_axes(node.operands[c + k], 0, other, 0)
 
     def step(*values: Any) -> list[Value]:
         slices = values[: len(sequences)]

@@ -41,22 +41,15 @@ def _gather(low: L, node: Node, x: Value, index: Value) -> Value:
 def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
     axis, size = node.attrs["axis"], node.attrs["size"]
     size = extent(low, node.operands[2]) if size is None else size
-    of_g, of_index = node.operands[:2]
-    for i in range(len(of_index.shape)):
-        low.equal_axes(of_g, axis + i, of_index, i)
     dims = dims_of(g)
     shape = [*dims[:axis], size, *dims[axis + index.type.ndim :]]
     nothing = filled(0, g.type.dtype, shape)
-    return pt.inc_subtensor(nothing[_at(axis, within(of_index, index, size))], g)
+    return pt.inc_subtensor(nothing[_at(axis, within(node.operands[1], index, size))], g)
 
 
 def _take_along(low: L, node: Node, x: Value, index: Value) -> Value:
     axis = node.attrs["axis"]
-    source, picks = node.operands
-    for i in range(len(source.shape)):
-        if i != axis:
-            low.equal_axes(source, i, picks, i)
-    return pt.take_along_axis(x, within(picks, index, dims_of(x)[axis]), axis)
+    return pt.take_along_axis(x, within(node.operands[1], index, dims_of(x)[axis]), axis)
 
 
 def _nonzero(low: L, node: Node, x: Value) -> Value:

@@ -59,8 +59,8 @@ class NativeLowering(Lowering):
         return AxisOf(value, axis)
 
     def agree(self, node: Node, sizes: list[Any]) -> None:
-        """PyTensor checks operands of its own operations, but for sizes it knows to be 1."""
-        if node.primitive.name != "broadcast_to" and not any(map(_may_stretch, sizes)):
+        """PyTensor checks operands of its elementwise operations, but for sizes known to be 1."""
+        if node.primitive.elementwise and not any(map(_may_stretch, sizes)):
             return
         first, *others = (_as_variable(s) for s in sizes)
         self.guards += [pt.eq(first, other) for other in others]

@@ -19,8 +19,6 @@ L = NativeLowering
 
 def _contract(low: L, node: Node, a: Value, b: Value) -> Value:
     lead = len(node.attrs["batch"][0])
-    for i in range(lead):
-        low.equal_axes(node.operands[0], i, node.operands[1], i)
     first, second = lie_transposed(node)
     a, b = (pt.matrix_transpose(x) if t else x for x, t in ((a, first), (b, second)))
     return pt.matmul(a, b) if lead else pt.dot(a, b)
