@@ -1,4 +1,4 @@
-"""`kameleon.compare`: engines side by side, and the node where one parts from the others."""
+"""`kameleon.compare`: engines side by side, and the node where one differs from the others."""
 
 from __future__ import annotations
 
@@ -229,7 +229,8 @@ def test_the_first_wrong_node_and_its_line_are_named() -> None:
     assert first.source == f'File "{__file__}", line {line}, in {TEST}'
     text = str(found)
     assert (
-        f"wrong parts from numpy at\n  exp(float32[?, 4]) -> float32[?, 4], '{grown.name}'" in text
+        f"wrong differs from numpy at\n  exp(float32[?, 4]) -> float32[?, 4], '{grown.name}'"
+        in text
     )
     assert f'"{__file__}", line {line}' in text
     assert "NO" in text

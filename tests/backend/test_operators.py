@@ -98,7 +98,13 @@ def test_symbolic_index() -> None:
 
 @pytest.mark.parametrize(
     ("index", "error"),
-    [(3, IndexError), ((0, 0, 0), ShapeError), ("a", ArgumentError), (1.5, ArgumentError)],
+    [
+        (3, IndexError),
+        ((0, 0, 0), ShapeError),
+        ("a", ArgumentError),
+        (1.5, ArgumentError),
+        (True, ArgumentError),
+    ],
 )
 def test_wrong_index(index: Any, error: type[Exception]) -> None:
     with pytest.raises(error):

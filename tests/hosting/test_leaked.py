@@ -60,6 +60,8 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "gather": (lambda x, y: tf.gather(x, [1, 0]), X[[1, 0]]),
     "gather along": (lambda x, y: tf.gather(x, [2, 0], axis=1), X[:, [2, 0]]),
     "embedding_lookup": (lambda x, y: tf.nn.embedding_lookup(x, [1, 1]), X[[1, 1]]),
+    "log1p": (lambda x, y: 1e10 * tf.log1p(1e-10 * tf.exp(x)), np.exp(X)),
+    "expm1": (lambda x, y: 1e10 * tf.expm1(1e-10 * x), X),
     "slice": (lambda x, y: tf.slice(x, [0, 1], [-1, 2]), X[:, 1:3]),
     "split": (lambda x, y: tf.split(x, 3, axis=1)[2], X[:, 2:]),
     "split by sizes": (lambda x, y: tf.split(x, [1, -1], 1)[1], X[:, 1:]),
@@ -259,6 +261,8 @@ def test_other_names_arent_there() -> None:
     [
         (lambda x: tf.split(x, 2, axis=1), ShapeError, "equal parts"),
         (lambda x: tf.pad(x, [[1, 1], [1, 1]], "REFLECT"), ArgumentError, "mode is 'REFLECT'"),
+        (lambda x: tf.slice(x, [-1, 0], [1, 1]), ShapeError, "start -1 and size 1"),
+        (lambda x: tf.slice(x, [0, 1], [1, 5]), ShapeError, "start 1 and size 5"),
         (lambda x: tf.norm(x, ord=3), ArgumentError, "ord is 3"),
         (lambda x: tf.placeholder("float32"), ShapeError, "give a shape"),
         (lambda x: tf.image.resize_bilinear(IMAGES, [6, 6]), ArgumentError, "whole factors"),

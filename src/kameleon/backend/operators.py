@@ -138,12 +138,11 @@ def _one_key(item: Any, dim: int | None) -> tuple[Any, bool, Node | None]:
         if not index.dtype.is_integer:
             raise ArgumentError(f"a tensor is indexed by integers, not by {index!r}")
         return WHOLE, False, index
-    try:
-        at = int(item.__index__())
-    except AttributeError:
+    if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ArgumentError(
             f"a tensor is indexed by ints, slices, '...', None or integer tensors, not {item!r}"
-        ) from None
+        )
+    at = int(item.__index__())
     if dim is not None and not -dim <= at < dim:
         raise IndexError(f"index {at} is out of range for an axis of size {dim}")
     return (at, at + 1 if at != -1 else None, 1), False, None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,10 @@ def _factors(values: Sequence[Any], names: Sequence[str], what: str) -> list[int
     """Positive ints, as factors of a size."""
     factors = []
     for value, name in zip(values, names, strict=True):
-        if isinstance(value, Node) or int(value) != value or value < 1:
+        number = value.item() if isinstance(value, np.ndarray) and not value.ndim else value
+        if not isinstance(number, Real) or number % 1 or number < 1:
             raise ArgumentError(f"{what}: {name} is {value!r}; expected a positive integer")
-        factors.append(int(value))
+        factors.append(int(float(number)))
     return factors
 
 

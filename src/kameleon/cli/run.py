@@ -35,7 +35,7 @@ keras.backend and keras.layers are Kameleon's own.
 Options, before the program:
   --engine NAME  Engine to run on (see `kameleon engines`).
   --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
-  --help         Say this.
+  --help         Show this.
 """
 WRONG = 2  # the exit status for a command line that can't be understood, the same as Python's
 

@@ -157,5 +157,5 @@ def _gradients(
         return []
     missing = [x.name for x, g in zip(by, found, strict=True) if g is None]
     if explicit and missing:
-        raise GradientError(f"{NAME}: {', '.join(missing)} has no influence on the output")
+        raise GradientError(f"{NAME}: the output doesn't depend on {', '.join(missing)}")
     return [(x, g) for x, g in zip(by, found, strict=True) if g is not None]

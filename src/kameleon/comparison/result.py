@@ -213,12 +213,12 @@ class Comparison:
                 lines.append(f"\n{run.engine} failed: {run.error}")
             elif run.first_difference is not None:
                 lines.append(
-                    f"\n{run.engine} parts from {self.reference} at\n  {run.first_difference}"
+                    f"\n{run.engine} differs from {self.reference} at\n  {run.first_difference}"
                 )
             elif not run.agrees():
                 lines.append(
-                    f"\n{run.engine} parts from {self.reference}, but no node alone does: it's in"
-                    " how they are compiled together"
+                    f"\n{run.engine} differs from {self.reference}, but no node alone does: the"
+                    " cause is how they are compiled together"
                 )
         return lines
 

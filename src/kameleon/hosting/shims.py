@@ -89,24 +89,26 @@ def _arrays_alone(pickle: ModuleType) -> Mapping[str, Any]:
 
 # In the order in which Keras loads the modules.
 SHIMS = (
-    Shim("keras.utils.generic_utils", "inspect", _arg_spec, "left in Python 3.11"),
-    Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "left in NumPy 2"),
+    Shim("keras.utils.generic_utils", "inspect", _arg_spec, "removed in Python 3.11"),
+    Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "removed in NumPy 2"),
     Shim("keras.utils.io_utils", "h5py", _h5py_2, "attributes, modes and names of h5py 2"),
     Shim("keras.utils.io_utils", "pickle", _arrays_alone, "a file is data"),
     Shim(
         "keras.engine.training_utils",
         "collections",
         _from_abc("Container", "Mapping", "Sequence"),
-        "left in Python 3.10",
+        "removed in Python 3.10",
     ),
     Shim("keras.engine.saving", "h5py", _h5py_2, "as above"),
     Shim("keras.engine.saving", "yaml", _plain_yaml, "a file is data"),
     Shim("keras.engine.network", "h5py", _h5py_2, "as above"),
     Shim("keras.engine.sequential", "h5py", _h5py_2, "as above"),
     Shim("keras.models", "h5py", _h5py_2, "as above"),
-    Shim("keras.callbacks.callbacks", "collections", _from_abc("Iterable"), "left in 3.10"),
-    Shim("keras.callbacks.callbacks", "numpy", _same_as(Inf="inf"), "left in NumPy 2"),
-    Shim("keras_preprocessing.sequence", "numpy", _same_as(unicode_="str_"), "left in NumPy 2"),
+    Shim(
+        "keras.callbacks.callbacks", "collections", _from_abc("Iterable"), "removed in Python 3.10"
+    ),
+    Shim("keras.callbacks.callbacks", "numpy", _same_as(Inf="inf"), "removed in NumPy 2"),
+    Shim("keras_preprocessing.sequence", "numpy", _same_as(unicode_="str_"), "removed in NumPy 2"),
     Shim("keras_preprocessing.sequence", "random", _whole_numbers, "an error since Python 3.12"),
     Shim(
         "keras_preprocessing.image.affine_transformations",
@@ -116,7 +118,7 @@ SHIMS = (
     ),
     Shim("keras.datasets.imdb", "numpy", _ragged, "an error since NumPy 1.24"),
     Shim("keras.datasets.reuters", "numpy", _ragged, "an error since NumPy 1.24"),
-    Shim("keras.backend.numpy_backend", "numpy", _int, "left in NumPy 1.24"),
+    Shim("keras.backend.numpy_backend", "numpy", _int, "removed in NumPy 1.24"),
 )
 
 # Modules that load TensorFlow where it's installed, on any backend: for files in Google's cloud,

@@ -99,7 +99,7 @@ def threefry2x32(
 ) -> None:
     """Encrypt counters in place: ``(x0[i], x1[i]) <- threefry(key, (x0[i], x1[i]))``.
 
-    Arguments:
+    Args:
         key: two 32-bit words, shape (2,).
         x0: low counter words, uint32, shape (n,); receives the first words.
         x1: high counter words, uint32, shape (n,); receives the second words.
@@ -129,7 +129,7 @@ def threefry2x32(
 def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[np.uint32]:
     """Return the first ``count`` words of the stream of ``key``.
 
-    Arguments:
+    Args:
         key: two 32-bit words, shape (2,). Equal keys give equal bits.
         count: how many words, 0 … 2**33. The layout depends on ``count`` (see the module's head),
             so a shorter stream is not a prefix of a longer one.
@@ -168,7 +168,7 @@ def fold_in(key: NDArray[np.uint32] | Sequence[int], t: int) -> NDArray[np.uint3
     Streams use counters with a high word of 0, so a derived key never repeats words of the
     parent's stream; and as the cipher is a bijection, different ``t`` give different keys.
 
-    Arguments:
+    Args:
         key: two 32-bit words, shape (2,).
         t: number of the part (of a call, of a random node), 0 … 2**32 - 1.
 

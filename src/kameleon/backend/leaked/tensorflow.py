@@ -26,13 +26,13 @@ Named = dict[str, Callable[..., Any]]
 FLOATING: Named = {  # these take floats: integers are cast to floats first
     "exp": ew.exp, "log": ew.log, "sqrt": ew.sqrt, "sin": ew.sin, "cos": ew.cos,
     "tanh": ew.tanh, "floor": ew.floor, "ceil": ew.ceil, "is_nan": ew.is_nan,
+    "log1p": ew.log1p, "expm1": ew.expm1,
 }  # fmt: skip
 UNARY: Named = {
     **{name: lambda x, f=f: f(as_float(x, "K.tf")) for name, f in FLOATING.items()},
     "abs": K.abs, "sign": K.sign, "square": K.square, "round": K.round, "sigmoid": K.sigmoid,
     "softplus": K.softplus, "negative": operator.neg, "logical_not": ew.logical_not,
     "rsqrt": lambda x: 1.0 / K.sqrt(x), "reciprocal": lambda x: 1.0 / x, "is_inf": nn.is_inf,
-    "log1p": lambda x: K.log(1.0 + x), "expm1": lambda x: K.exp(x) - 1.0,
 }  # fmt: skip
 BINARY: Named = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": divide,

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentError, ShapeError
-from ...ir.node import Node
 from ...ir.types import normalize_axes
 from ...prims.indexing import nonzero
 from ...prims.indexing import top_k as largest
@@ -162,16 +161,7 @@ def split(
 
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     """`size` may hold -1: all that's left."""
-    x = as_tensor(input_, "tf.slice")
-    if any(isinstance(s, Node) for s in (begin, size)):
-        return K.slice(x, begin, size)
-    key = tuple(
-        slice(b, None) if isinstance(s, int) and s == -1 else slice(b, b + s)
-        for b, s in zip(begin, size, strict=True)
-    )
-    if all(isinstance(i, (int, np.integer)) for i in (*begin, *size)):
-        return x[key]
-    return K.slice(x, begin, size)
+    return K.slice(as_tensor(input_, "tf.slice"), begin, size)
 
 
 def pad(

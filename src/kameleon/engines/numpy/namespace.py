@@ -26,8 +26,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(np, name)
         for name in (
-            "abs add arange argmax argmin argsort argwhere array asarray bitwise_and "
-            "bitwise_or bitwise_xor broadcast_to ceil copysign cos cumprod cumsum divide "
+            "abs add argmax argmin argsort argwhere bitwise_and "
+            "bitwise_or bitwise_xor broadcast_to ceil cos cumprod cumsum divide "
             "dot equal exp expm1 floor floor_divide greater greater_equal int32 invert "
             "isnan left_shift less less_equal log log1p logical_and logical_not "
             "logical_or matmul maximum minimum multiply negative not_equal power "

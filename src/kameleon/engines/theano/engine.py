@@ -80,7 +80,7 @@ class TheanoExecutable(Executable):
             self.settled = True
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             warnings.warn(
-                f"Theano goes on in Python, for C code can't be compiled: {reason}",
+                f"Theano goes on in Python, as C code can't be compiled: {reason}",
                 RuntimeWarning,
                 stacklevel=2,
             )

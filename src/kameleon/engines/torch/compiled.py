@@ -27,7 +27,7 @@ from .namespace import NAMESPACE, SLOPES
 # and the process dies when Triton is loaded second.
 if "tensorflow" in sys.modules and "triton" not in sys.modules and find_spec("triton"):
     raise EngineError(
-        "torch.compile can't be loaded behind TensorFlow here, for Triton would end the process:"
+        "torch.compile can't be loaded after TensorFlow here, as Triton would end the process:"
         " `import triton` before TensorFlow is loaded, or choose the engine 'torch'"
     )
 
