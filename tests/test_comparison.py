@@ -168,7 +168,7 @@ def test_gradients_that_are_asked_for() -> None:
     assert found.names[1].startswith("gradient by 'Exp")
     assert found.agree()
     assert kameleon.compare(K.sum(y), [[0.5, 1.5]], ["numpy"], wrt=[]).names == ["output 0"]
-    with pytest.raises(GradientError, match="no influence"):
+    with pytest.raises(GradientError, match="doesn't depend on"):
         kameleon.compare(K.sum(x), [[0.5, 1.5]], ["numpy"], wrt=[v])
 
 

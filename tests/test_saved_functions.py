@@ -38,7 +38,7 @@ from kameleon.ir.node import REGISTRY
 from kameleon.ir.program import Graph
 from kameleon.ir.serial import graph_from_data, graph_to_data
 from kameleon.runtime.container import TEXTS, packed, unpacked
-from kameleon.runtime.storage import from_bytes, to_bytes
+from kameleon.runtime.saving import from_bytes, to_bytes
 from kameleon.testing.cases import CASES
 
 NAMES = engines_under_test()

@@ -85,6 +85,6 @@ def load(path: str | os.PathLike[str]) -> Function:
     >>> scale([[1., 2.]])
     [array([3., 8.], dtype=float32)]
     """
-    from .runtime.storage import load as load_function
+    from .runtime.saving import load as load_function
 
     return load_function(path)

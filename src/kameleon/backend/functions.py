@@ -10,7 +10,7 @@ from ..gradients import gradients as gradients_of
 from ..ir.node import Node, Update
 from ..ir.types import Shape
 from ..prims.control import stop_gradient as stop
-from ..runtime import engines, storage
+from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.workspace import workspace
 from ._tensors import Tensor, as_tensor
@@ -192,7 +192,7 @@ class BackendFunction:
         Args:
             path: the file; one that exists is replaced.
         """
-        storage.save(self.compiled, path)
+        saving.save(self.compiled, path)
 
     def __repr__(self) -> str:
         return repr(self.compiled)

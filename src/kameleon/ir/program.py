@@ -173,10 +173,10 @@ def collect(
                 pending.append(effect)
     pairs = [u for u in updates if not isinstance(u, Update)]
     made = sorted(carried, key=lambda u: u.serial)
-    return Program(inputs, outputs, merged([*made, *pairs]), prints)
+    return Program(inputs, outputs, new_values([*made, *pairs]), prints)
 
 
-def merged(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Variable, Node]]:
+def new_values(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Variable, Node]]:
     """One new value for each variable: increments add up; of other updates the last one counts.
 
     The updates come in the order in which they were made: an update under control dependencies on

@@ -39,6 +39,7 @@ from .geometry import (
 from .memory import empty, zeros
 
 __all__ = [
+    "conv_input",
     "depthwise_conv",
     "depthwise_conv_input_grad",
     "depthwise_conv_kernel_grad",

@@ -10,7 +10,7 @@ from .constants import known_array
 from .division import is_guarded
 
 # Integers of the size of floats.
-BITS = {FLOAT32: INT32, FLOAT64: INT64}
+SAME_WIDTH = {FLOAT32: INT32, FLOAT64: INT64}
 # For fewer elements, leaving out the branch isn't worth three more nodes.
 LARGE = 1024
 
@@ -24,7 +24,7 @@ def needs_no_branch(node: Node) -> bool:
         return False
     if node.dtype.is_integer:
         return node.dtype.itemsize == 1 and not is_guarded(node)
-    return node.dtype in BITS and (is_zero(a) or is_zero(b))
+    return node.dtype in SAME_WIDTH and (is_zero(a) or is_zero(b))
 
 
 def is_zero(x: Node) -> bool:

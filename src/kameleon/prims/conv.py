@@ -15,7 +15,7 @@ from .elementwise import add, mul
 from .linalg import contract
 from .movement import broadcast_to, reshape, slice_axis, stack
 from .reduce import reduce_sum
-from .sizes import Size, dims_of, merged, over, size_of, sizes_product, split
+from .sizes import Size, dims_of, merged, quotient, size_of, sizes_product, split
 from .windows import (
     Window,
     check_places,
@@ -204,7 +204,7 @@ def _expand_depthwise_input(g: Node, k: Node, *sizes: Node, space: Shape, window
 
 def _expand_depthwise_kernel(x: Node, g: Node, window: Window, multiplier: int | None) -> Node:
     channels, axes = size_of(x, -1), tuple(range(len(x.shape) - 1))
-    multiples = over(size_of(g, -1), channels) if multiplier is None else multiplier
+    multiples = quotient(size_of(g, -1), channels) if multiplier is None else multiplier
     seen = corners(_repeated(x, multiples), window)
     sums = [reduce_sum(mul(cell, g), axes) for cell in seen]
     return reshape(stack(sums, 0), [*window.sizes, channels, multiples])

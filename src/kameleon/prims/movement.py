@@ -19,7 +19,6 @@ from ..ir.types import (
     Shape,
     TensorType,
     as_dtype,
-    join_dims,
     join_shapes,
     show_shape,
 )
@@ -355,8 +354,3 @@ def move_axis(x: Node, source: int, destination: int) -> Node:
     order = [i for i in range(len(x.shape)) if i != source]
     order.insert(destination, source)
     return transpose(x, order)
-
-
-def joined(a: Shape, b: Shape) -> Shape:
-    """Sizes known from either shape (of equal rank, taken as equal)."""
-    return tuple(join_dims(x, y) for x, y in zip(a, b, strict=True))

@@ -297,14 +297,14 @@ def plus(size: Size, number: int) -> Size:
     return add(size, constant(number, size.dtype)) if number else size
 
 
-def less(size: Size, other: Size) -> Size:
+def minus(size: Size, other: Size) -> Size:
     """A size less another one."""
     if isinstance(size, int) and isinstance(other, int):
         return size - other
     return sub(as_node(size), as_node(other))
 
 
-def over(size: Size, number: Size) -> Size:
+def quotient(size: Size, number: Size) -> Size:
     """A size divided by another one, rounded down."""
     if isinstance(size, int) and isinstance(number, int):
         return size // max(number, 1)

@@ -29,7 +29,7 @@ from .movement import (
     slice_axis,
     unslice,
 )
-from .sizes import Size, dims_of, less, merged, over, plus, size_of, sizes_product, split
+from .sizes import Size, dims_of, merged, minus, plus, quotient, size_of, sizes_product, split
 
 
 class Window(NamedTuple):
@@ -189,7 +189,7 @@ def out_of_grid(grid: Node, space: Sequence[Size], window: Window) -> Node:
     dims = [batch, *covered, channels]
     x = reshape(grid, dims)
     for axis, whole in enumerate(space, 1):
-        left = less(whole, dims[axis])
+        left = minus(whole, dims[axis])
         dims[axis] = left
         if left != 0:
             x = concatenate([x, zeros(dims, x.dtype)], axis)
@@ -240,7 +240,7 @@ def _infer_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> TensorTy
 
 
 def _expand_fold(p: Node, *sizes: Node, space: Shape, window: Window) -> Node:
-    channels, axis = over(size_of(p, -1), window.cells), len(p.shape) - 1
+    channels, axis = quotient(size_of(p, -1), window.cells), len(p.shape) - 1
     split_p = cells_of(p, window, channels)
     dims = [*dims_of(p)[:-1], channels]
     cells = (slice_axis(split_p, axis, i, i + 1) for i in range(window.cells))

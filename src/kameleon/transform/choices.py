@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.node import Node
-from ..prims.choices import BITS, is_zero, needs_no_branch
+from ..prims.choices import SAME_WIDTH, is_zero, needs_no_branch
 from ..prims.elementwise import add, bitcast, cast, logical_not, mul, sub
 
 
@@ -32,7 +32,7 @@ def _bits(x: Node) -> Node:
     """The bits of floats as integers; broadcasts stay outermost, for engines to elide."""
     if x.primitive.name == "broadcast_to":
         return x.primitive(_bits(x.operands[0]), *x.operands[1:], **x.attrs)
-    return bitcast(x, dtype=BITS[x.dtype])
+    return bitcast(x, dtype=SAME_WIDTH[x.dtype])
 
 
 RULES: dict[str, Callable[[Node], Node | None]] = {"select": select}

@@ -41,9 +41,9 @@ def vectorised(node: Node) -> tuple[Node, ...] | None:
     if node.attrs["carry"]:
         return None
     work = _Lifting(node)
-    still, movable = work.places(LIFT.keys() | {"size"})
+    invariant, movable = work.invariant_and_liftable(LIFT.keys() | {"size"})
     inner = work.body.nodes[len(work.body.inputs) :]
-    if not all(n in still or (n in movable and _is_small(n, LARGEST_MAPPED)) for n in inner):
+    if not all(n in invariant or (n in movable and _is_small(n, LARGEST_MAPPED)) for n in inner):
         return None
     return tuple(map(work.over_time, work.body.outputs)) if work.runs_together() else None
 
@@ -56,12 +56,12 @@ def hoisted(node: Node) -> tuple[Node, ...] | None:
     """
     work = _Lifting(node)
     work.gather_factors()
-    early = work.early()
-    if not early:
+    hoisted = work.hoisted()
+    if not hoisted:
         return None
-    later = [n for n in work.body.nodes if n not in early]
+    later = [n for n in work.body.nodes if n not in hoisted]
     used = {n for x in later for n in x.operands} | set(work.body.outputs)
-    frontier = [n for n in early if n in used]
+    frontier = [n for n in hoisted if n in used]
     consts, carry, sequences = scan_parts(node)
     inputs = work.body.inputs
     k = len(consts) + len(carry)
@@ -90,9 +90,9 @@ class _Lifting:
         inputs = self.body.inputs
         params = inputs[len(consts) + len(carry) :]
         self.lifted: dict[Node, Node] = dict(zip(params, sequences, strict=True))
-        self.steady: dict[Node, Node] = dict(zip(inputs[: len(consts)], consts, strict=True))
+        self.invariant: dict[Node, Node] = dict(zip(inputs[: len(consts)], consts, strict=True))
         self.sequences = sequences
-        self._known = {*self.lifted, *self.steady}
+        self._known = {*self.lifted, *self.invariant}
         self.length = size_of(sequences[0], 0)
 
     def runs_together(self) -> bool:
@@ -100,32 +100,32 @@ class _Lifting:
         sizes = Sizes(size_origin)
         return len({sizes.of(x, 0) for x in self.sequences}) == 1
 
-    def places(self, names: Container[str]) -> tuple[set[Node], set[Node]]:
+    def invariant_and_liftable(self, names: Container[str]) -> tuple[set[Node], set[Node]]:
         """The loop-invariant nodes; and the non-recurrent ones that can be batched over time, where
         primitives of these names may be.
         """
-        still, movable = set(self.steady), set(self.lifted)
+        invariant, movable = set(self.invariant), set(self.lifted)
         for node in self.body.nodes[len(self.body.inputs) :]:
-            if all(n in still for n in node.operands):
-                still.add(node)
-            elif _rule_name(node) in names and movable.issuperset(set(node.operands) - still):
+            if all(n in invariant for n in node.operands):
+                invariant.add(node)
+            elif _rule_name(node) in names and movable.issuperset(set(node.operands) - invariant):
                 if _is_size(node):
-                    still.add(node)
-                elif _liftable(node, still):
+                    invariant.add(node)
+                elif _liftable(node, invariant):
                     movable.add(node)
-        return still, movable
+        return invariant, movable
 
-    def sooner(self) -> tuple[set[Node], set[Node]]:
-        """`places` for recurrent steps: without products of two matrices that differ from step to
-        step, and what depends on such products.
+    def hoistable(self) -> tuple[set[Node], set[Node]]:
+        """`invariant_and_liftable` for recurrent steps: without products of two matrices that
+        differ from step to step, and without what depends on such products.
         """
-        still, movable = self.places(SOONER)
-        alone = {n for n in movable if _multiplies_steps(n, still)}
-        return still, movable - dependents(self.body.nodes, alone)
+        invariant, movable = self.invariant_and_liftable(HOISTABLE)
+        alone = {n for n in movable if _multiplies_steps(n, invariant)}
+        return invariant, movable - dependents(self.body.nodes, alone)
 
-    def early(self) -> dict[Node, None]:
+    def hoisted(self) -> dict[Node, None]:
         """What is hoisted: contractions; elementwise nodes that are small or read hoisted nodes."""
-        movable = self.sooner()[1]
+        movable = self.hoistable()[1]
         chosen: dict[Node, None] = {}
         for node in self.body.nodes[len(self.body.inputs) :]:
             if node in movable:
@@ -140,13 +140,13 @@ class _Lifting:
         Gradients go back through a step in such chains. Either a or b lies between -1 and 1, so
         that a * b isn't infinite where neither of the two is.
         """
-        still, movable = self.sooner()
-        before = still | movable
-        given = {**self.lifted, **self.steady}
+        invariant, movable = self.hoistable()
+        before = invariant | movable
+        given = {**self.lifted, **self.invariant}
         factors: dict[Node, tuple[Node, Node]] = {}  # of a product: x, and the other factor
 
         def joint(a: Node, b: Node) -> Node | None:
-            if still.issuperset((a, b)) or not any(is_within_one(n, given) for n in (a, b)):
+            if invariant.issuperset((a, b)) or not any(is_within_one(n, given) for n in (a, b)):
                 return None
             product = mul(a, b)
             before.add(product)
@@ -181,19 +181,19 @@ class _Lifting:
     def _make_one(self, n: Node) -> None:
         """Compute a node whose operands have been computed."""
         if _is_size(n) and n.operands[0] in self.lifted:
-            self.steady[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
+            self.invariant[n] = as_node(size_of(self.lifted[n.operands[0]], n.attrs["axis"] + 1))
         elif any(m in self.lifted for m in n.operands):
             self.lifted[n] = LIFT[_rule_name(n)](self, n)
         else:
-            operands = [self.steady[m] for m in n.operands]
-            self.steady[n] = n.primitive(*operands, **n.attrs) if operands else n
+            operands = [self.invariant[m] for m in n.operands]
+            self.invariant[n] = n.primitive(*operands, **n.attrs) if operands else n
 
     def over_time(self, node: Node) -> Node:
         """A node with the axis of time, along which a loop-invariant node is repeated."""
         self._make(node)
         if node in self.lifted:
             return self.lifted[node]
-        same = self.steady[node]
+        same = self.invariant[node]
         return broadcast_to(same, [self.length, *dims_of(same)])
 
 
@@ -201,18 +201,18 @@ def _rule_name(node: Node) -> str:
     return "elementwise" if node.primitive.elementwise else node.primitive.name
 
 
-def _liftable(node: Node, still: set[Node]) -> bool:
+def _liftable(node: Node, invariant: set[Node]) -> bool:
     name = _rule_name(node)
     if not isinstance(node.type, TensorType):
         return False
-    return name in TOGETHER or all(n in still for n in node.operands[1:])
+    return name in TOGETHER or all(n in invariant for n in node.operands[1:])
 
 
-def _multiplies_steps(node: Node, still: set[Node]) -> bool:
+def _multiplies_steps(node: Node, invariant: set[Node]) -> bool:
     """Whether a node is a product of two matrices that differ from step to step, or of batches."""
     if node.primitive.name != "contract":
         return False
-    return bool(node.attrs["batch"][0]) or not any(n in still for n in node.operands)
+    return bool(node.attrs["batch"][0]) or not any(n in invariant for n in node.operands)
 
 
 def _is_size(node: Node) -> bool:
@@ -231,8 +231,8 @@ def _lift_contract(work: _Lifting, node: Node) -> Node:
     if node.attrs["batch"][0] or (a in work.lifted and b in work.lifted):
         return _lift_batches(work, node)
     if a in work.lifted:
-        return contract(work.lifted[a], work.steady[b], (tuple(i + 1 for i in over_a), over_b))
-    product = contract(work.steady[a], work.lifted[b], (over_a, tuple(i + 1 for i in over_b)))
+        return contract(work.lifted[a], work.invariant[b], (tuple(i + 1 for i in over_a), over_b))
+    product = contract(work.invariant[a], work.lifted[b], (over_a, tuple(i + 1 for i in over_b)))
     return move_axis(product, len(a.shape) - len(over_a), 0)
 
 
@@ -254,21 +254,21 @@ def _lift_transpose(work: _Lifting, node: Node) -> Node:
 
 
 def _lift_reshape(work: _Lifting, node: Node) -> Node:
-    sizes = iter(work.steady[n] for n in node.operands[1:])
+    sizes = iter(work.invariant[n] for n in node.operands[1:])
     dims = [next(sizes) if d is None else d for d in node.attrs["shape"]]
     return reshape(work.lifted[node.operands[0]], [work.length, *dims])
 
 
 def _lift_broadcast(work: _Lifting, node: Node) -> Node:
     (x, *sizes), shape = node.operands, node.attrs["shape"]
-    dims = merged(shape, (work.steady[n] for n in sizes))
+    dims = merged(shape, (work.invariant[n] for n in sizes))
     ones = [1] * (len(shape) - len(x.shape))
     lifted = work.lifted[x]
     aligned = reshape(lifted, [work.length, *ones, *dims_of(lifted)[1:]])
     return broadcast_to(aligned, [work.length, *dims])
 
 
-def _lift_reduction(work: _Lifting, node: Node) -> Node:
+def _lift_axes(work: _Lifting, node: Node) -> Node:
     axes = tuple(i + 1 for i in node.attrs["axes"])
     return node.primitive(work.lifted[node.operands[0]], axes=axes)
 
@@ -289,7 +289,7 @@ def _lift_pad(work: _Lifting, node: Node) -> Node:
 
 def _lift_gather(work: _Lifting, node: Node) -> Node:
     """Each step's own rows at the same places."""
-    index, axis = work.steady[node.operands[1]], node.attrs["axis"]
+    index, axis = work.invariant[node.operands[1]], node.attrs["axis"]
     return gather(work.lifted[node.operands[0]], index, axis + 1)
 
 
@@ -306,15 +306,14 @@ LIFT: dict[str, Callable[[_Lifting, Node], Node]] = {
     "gather": _lift_gather,
     **dict.fromkeys(
         ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"),
-        _lift_reduction,
+        _lift_axes,
     ),
-    "reverse": _lift_reduction,
-    "product_of_others": _lift_reduction,
+    **dict.fromkeys(("reverse", "product_of_others"), _lift_axes),
     "cumprod_slope": _lift_along,
     **dict.fromkeys(("argmax", "argmin", "argsort", "cumsum", "cumprod"), _lift_along),
     **dict.fromkeys(("softmax", "log_softmax", "linear_scan", "concatenate"), _lift_along),
 }
 # What is hoisted out of loops with recurrent steps.
-SOONER = frozenset(("contract", "elementwise", "transpose", "reshape"))
+HOISTABLE = frozenset(("contract", "elementwise", "transpose", "reshape"))
 # Primitives all of whose operands may differ from step to step.
 TOGETHER = frozenset(("contract", "elementwise", "concatenate", "linear_scan", "cumprod_slope"))

@@ -13,7 +13,7 @@ import numpy as np
 from ..ir.node import Node
 from ..ir.types import FLOAT32
 from ..prims import elementwise as ew
-from ..prims.choices import BITS
+from ..prims.choices import SAME_WIDTH
 from ..prims.filling import full_like
 from ..prims.indexing import argsort
 from ..prims.reduce import argmax, reduce_max, reduce_min, spread
@@ -44,7 +44,7 @@ def sorted_keys(node: Node) -> Node | None:
     x = ew.cast(x, FLOAT32) if x.dtype.itemsize < FLOAT32.itemsize else x
     zero = full_like(x, 0)
     x = ew.select(ew.is_nan(x), full_like(x, float("nan")), x)
-    bits = ew.bitcast(ew.select(ew.eq(x, zero), zero, x), dtype=BITS[x.dtype])
+    bits = ew.bitcast(ew.select(ew.eq(x, zero), zero, x), dtype=SAME_WIDTH[x.dtype])
     flipped = ew.bit_xor(bits, full_like(bits, int(np.iinfo(bits.dtype).max)))
     keys = ew.select(ew.lt(bits, full_like(bits, 0)), flipped, bits)
     return argsort(keys, axis=node.attrs["axis"])

@@ -15,7 +15,7 @@ from ..ir.types import Dim, Shape
 from ..prims.elementwise import maximum
 from ..prims.filling import full_like, zeros
 from ..prims.movement import WHOLE, Cut, slice_, unslice
-from ..prims.sizes import Size, as_node, dims_of, over, plus, size_of, sizes_product, split
+from ..prims.sizes import Size, as_node, dims_of, plus, quotient, size_of, sizes_product, split
 from ..prims.windows import OVER, Window, space_dims, space_of
 
 
@@ -101,7 +101,7 @@ def count_places(window: Window, axis: int, dim: Size) -> Size:
         return count
     stride, span = window.strides[axis], window.spans[axis]
     room = as_node(plus(dim, sum(window.padding[axis]) - span + stride))
-    return over(maximum(room, full_like(room, 0)), stride)
+    return quotient(maximum(room, full_like(room, 0)), stride)
 
 
 def told(node: Node) -> list[Size] | None:
@@ -125,7 +125,7 @@ def _told_axis(node: Node, axis: int, last: int) -> Size | None:
         return size_of(x, 0)
     if axis == last and name == "depthwise_kernel":
         channels = as_node(size_of(x, -1))
-        return over(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
+        return quotient(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
     if axis == last:
         factors = [size_of(node.operands[i], -1) for i in CHANNELS.get(name, ())]
         factors += [attrs["window"].cells] if name == "patches" else []
