@@ -59,8 +59,9 @@ class NativeLowering(Lowering):
         return AxisOf(value, axis)
 
     def agree(self, node: Node, sizes: list[Any]) -> None:
-        """PyTensor checks operands of its elementwise operations, but for sizes known to be 1."""
-        if node.primitive.elementwise and not any(map(_may_stretch, sizes)):
+        """PyTensor checks operands of its elementwise operations, but no size known to be 1."""
+        elementwise = node.primitive.elementwise or node.primitive.name == "softmax_crossentropy"
+        if elementwise and not any(map(_may_stretch, sizes)):
             return
         first, *others = (_as_variable(s) for s in sizes)
         self.guards += [pt.eq(first, other) for other in others]
