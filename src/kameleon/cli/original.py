@@ -30,7 +30,7 @@ MARK = ".installed-by-kameleon"  # a file in the folder that says: `uninstall` m
 
 
 @dataclass(frozen=True)
-class Library:
+class Needed:
     """A library that the original needs besides NumPy: its module, its name for pip, its use."""
 
     module: str
@@ -39,10 +39,10 @@ class Library:
 
 
 LIBRARIES = (
-    Library("h5py", "h5py", "files of weights and models"),
-    Library("yaml", "pyyaml", "models as YAML"),
-    Library("scipy", "scipy", "transformations of images"),
-    Library("six", "six", "Keras's own code, which serves Python 2 as well"),
+    Needed("h5py", "h5py", "files of weights and models"),
+    Needed("yaml", "pyyaml", "models as YAML"),
+    Needed("scipy", "scipy", "transformations of images"),
+    Needed("six", "six", "Keras's own code, which serves Python 2 as well"),
 )
 
 Report = Callable[[str], None]  # is called with each line that says what is going on
@@ -71,7 +71,7 @@ class Status:
     found: str | None
     version: str
     own: str
-    lacking: tuple[Library, ...]
+    lacking: tuple[Needed, ...]
 
 
 def status() -> Status:

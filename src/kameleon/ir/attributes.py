@@ -249,7 +249,7 @@ def check_attributes(
         )
     if not all(isinstance(x.type, TensorType) for x in operands) and primitive.name != "item":
         raise GraphError(
-            f"{primitive.name}: an operand has several results, it can't be used whole"
+            f"{primitive.name}: an operand has several results and can't be used as a whole"
         )
     use = Use(operands, attrs)
     first = _takes_sizes(primitive)

@@ -101,7 +101,7 @@ def _infer_while(
 while_ = Primitive(
     "while",
     _infer_while,
-    "runs `body` on the carry as long as `condition` holds; both also get the first `consts`",
+    "runs `body` on the carry while `condition` holds; both get the first `consts` operands, too",
     title="while",
 )
 

@@ -146,7 +146,7 @@ def _compared(index: Node, *sizes: Node, size: int | None, dtype: DType) -> Node
 _one_hot = Primitive(
     "one_hot",
     _infer_one_hot,
-    "1 at each index along a new last axis of `size`, else 0; nothing where it's out of range",
+    "1 at each index along a new last axis of `size`, else 0; zeros alone where it's out of range",
     expand=_compared,
     title="OneHot",
 )

@@ -112,9 +112,11 @@ def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
     """The header, and what lies behind it."""
     expect(len(data) >= 8, f"there are only {len(data)} bytes")
     length = int.from_bytes(data[:8], "little")
-    expect(length <= len(data) - 8, f"it should have {length} bytes; there are {len(data) - 8}")
+    expect(
+        length <= len(data) - 8, f"the header should have {length} bytes; there are {len(data) - 8}"
+    )
     header = json.loads(data[8 : 8 + length].decode())
-    expect(type(header) is dict, "it isn't a JSON object")
+    expect(type(header) is dict, "the header isn't a JSON object")
     return header, memoryview(data)[8 + length :]
 
 

@@ -334,7 +334,7 @@ def _converted(
     if not kept:
         raise FeedError(
             f"{what}: {kind} '{node.name}' is {want}; values of dtype {array.dtype} would be"
-            " changed by it; cast them"
+            " changed; cast them"
         )
     if not want.accepts(array.shape):
         raise FeedError(

@@ -112,7 +112,7 @@ class _Levels:
             if reason is not None:
                 raise EngineError(
                     f"{self.engine.title} can't do {name} inside of {outer.primitive.name}:"
-                    f" {reason}; choose another engine\n  it was made at {node.source}"
+                    f" {reason}; choose another engine\n  which was made at {node.source}"
                 )
             for inner in bodies(node):
                 self._check_body(inner, node, known)
