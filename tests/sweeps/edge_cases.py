@@ -282,7 +282,10 @@ def integer_division(f: Callable[..., Any]) -> Callable[..., Any]:
     """0 where an integer is divided by 0; the quotient of the least one by -1 wraps."""
 
     def oracle(a: Array, b: Array) -> Any:
-        return f(a, b) if a.dtype.kind == "f" else np.where(b == 0, a * 0, f(a, np.where(b, b, 1)))
+        if a.dtype.kind == "f":
+            return f(a, b)
+        nothing, one = a.dtype.type(0), a.dtype.type(1)  # NumPy 1 widens scalars by Python's ints
+        return np.where(b == 0, nothing, f(a, np.where(b, b, one)))
 
     return oracle
 
@@ -365,7 +368,7 @@ OPS: dict[str, Op] = {
     "abs": Op(np.abs, NUMBERS),
     "sign": Op(np.sign, NUMBERS, units=1),
     "square": Op(np.square, NUMBERS),
-    "relu": Op(lambda x: np.maximum(x, 0), FLOATS, units=1),
+    "relu": Op(lambda x: np.maximum(x, x.dtype.type(0)), FLOATS, units=1),
     "is_nan": Op(np.isnan, FLOATS),
     "bit_not": Op(np.invert, INTEGERS),
     "logical_not": Op(np.logical_not, ["bool"]),
