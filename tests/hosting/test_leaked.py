@@ -265,7 +265,10 @@ def test_other_names_arent_there() -> None:
         (lambda x: tf.slice(x, [0, 1], [1, 5]), ShapeError, "start 1 and size 5"),
         (lambda x: tf.norm(x, ord=3), ArgumentError, "ord is 3"),
         (lambda x: tf.placeholder("float32"), ShapeError, "give a shape"),
-        (lambda x: tf.image.resize_bilinear(IMAGES, [6, 6]), ArgumentError, "whole factors"),
+        (lambda x: tf.image.resize_images(IMAGES, [6, 6], 2), ArgumentError, "method is 2"),
+        (lambda x: tf.einsum("ii->i", x), ArgumentError, "each of them once"),
+        (lambda x: tf.einsum("i->i", x), ShapeError, "1 letters"),
+        (lambda x: tf.depth_to_space(IMAGES, 2, data_format="NCHW"), ArgumentError, "'NHWC'"),
     ],
 )
 def test_what_doesnt_map_is_an_error(call: Callable[[Any], Any], error: Any, says: str) -> None:

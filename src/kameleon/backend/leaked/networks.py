@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...errors import ArgumentError
+from ...prims.movement import pad, slice_axis
 from .. import surface as K
 from .._tensors import as_tensor
 from ..operators import matmul as product
-from .tensors import known
 
 # Numbers ------------------------------------------------------------------------------------
 
@@ -202,24 +202,48 @@ def sparse_loss(
     return K.sparse_categorical_crossentropy(labels, logits, from_logits=True)
 
 
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: float,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    factor = 1.0 / K.sqrt(variance + variance_epsilon)
+    factor = factor if scale is None else factor * scale
+    shifted = (x - mean) * factor
+    return shifted if offset is None else shifted + offset
+
+
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Each channel over a power of the sum of squares of the channels around.
+
+    Source: Krizhevsky et al., "ImageNet classification with deep convolutional neural networks"
+    (2012), section 3.3.
+    """
+    x = as_tensor(input, "tf.nn.lrn")
+    last, reach = len(x.shape) - 1, 2 * depth_radius
+    around = pad(K.square(x), [(0, 0)] * last + [(depth_radius, depth_radius)])
+    sums = sum((slice_axis(around, last, i, i - reach or None) for i in range(reach + 1)), 0.0)
+    return x / K.pow(bias + alpha * sums, beta)
+
+
+def swish(features: Any, name: str | None = None) -> Any:
+    return features * K.sigmoid(features)
+
+
+def selu(features: Any, name: str | None = None) -> Any:
+    """Source: Klambauer et al., "Self-normalizing neural networks" (2017)."""
+    return 1.0507009873554805 * K.elu(features, 1.6732632423543772)
+
+
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    return matmul(x, weights) + biases
+
+
 def look_up(params: Any, ids: Any, *rest: Any, **options: Any) -> Any:
     return K.gather(params, ids)
 
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
     return K.in_top_k(predictions, targets, k)
-
-
-def resize(interpolation: str) -> Callable[..., Any]:
-    def call(images: Any, size: Sequence[int], *options: Any, **more: Any) -> Any:
-        sizes = [known(images, axis, "tf.image") for axis in (1, 2)]
-        rows, columns = (int(s) for s in size)
-        if rows % sizes[0] or columns % sizes[1]:
-            raise ArgumentError(
-                f"tf.image: images of {sizes} can't be resized to {(rows, columns)}: Kameleon "
-                "resizes by whole factors, as K.resize_images"
-            )
-        factors = rows // sizes[0], columns // sizes[1]
-        return K.resize_images(images, *factors, "channels_last", interpolation)
-
-    return call

@@ -6,10 +6,13 @@ four elements, `name` everywhere); what a function computes is what K functions 
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
+
+import numpy as np
 
 from ...ir.node import Node
 from ...ir.types import as_dtype
@@ -17,6 +20,7 @@ from ...prims import elementwise as ew
 from .. import surface as K
 from .._tensors import as_float
 from ..operators import divide
+from . import algebra, images
 from . import networks as nn
 from . import tensors as ts
 from .parts import LeakedModule
@@ -33,6 +37,7 @@ UNARY: Named = {
     "abs": K.abs, "sign": K.sign, "square": K.square, "round": K.round, "sigmoid": K.sigmoid,
     "softplus": K.softplus, "negative": operator.neg, "logical_not": ew.logical_not,
     "rsqrt": lambda x: 1.0 / K.sqrt(x), "reciprocal": lambda x: 1.0 / x, "is_inf": nn.is_inf,
+    "is_finite": lambda x: K.less(K.abs(x), np.inf),
 }  # fmt: skip
 BINARY: Named = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": divide,
@@ -64,6 +69,21 @@ MATH: Named = {
     "top_k": ts.top_k,
     "in_top_k": nn.in_top_k,
     "l2_normalize": nn.l2_normalize,
+    "add_n": algebra.add_n,
+    "accumulate_n": algebra.add_n,
+    "scalar_mul": algebra.scalar_mul,
+    "segment_sum": algebra.segment_sum,
+    "segment_mean": algebra.segment_mean,
+    "unsorted_segment_sum": algebra.unsorted_segment_sum,
+}
+
+PRODUCTS: Named = {
+    "matmul": nn.matmul,
+    "einsum": algebra.einsum,
+    "tensordot": algebra.tensordot,
+    "norm": nn.norm,
+    "diag": algebra.diag,
+    "diag_part": algebra.diag_part,
 }
 
 NETWORKS: Named = {
@@ -73,6 +93,15 @@ NETWORKS: Named = {
     "log_softmax": nn.log_softmax,
     "l2_normalize": nn.l2_normalize,
     "dropout": nn.dropout,
+    "swish": nn.swish,
+    "selu": nn.selu,
+    "l2_loss": algebra.l2_loss,
+    "batch_normalization": nn.batch_normalization,
+    "lrn": nn.local_response_normalization,
+    "local_response_normalization": nn.local_response_normalization,
+    "xw_plus_b": nn.xw_plus_b,
+    "space_to_depth": images.space_to_depth,
+    "depth_to_space": images.depth_to_space,
     "bias_add": ts.without_name(K.bias_add),
     "conv2d": nn.conv2d,
     "max_pool": nn.pool("max"),
@@ -108,6 +137,37 @@ SHAPES: dict[str, Any] = {
     "gather_nd": ts.gather_nd,
     "boolean_mask": ts.boolean_mask,
     "one_hot": ts.one_hot,
+    "select": ts.where,
+    "pack": ts.stack,
+    "unpack": ts.unstack,
+    "newaxis": None,
+    "scatter_nd": algebra.scatter_nd,
+    "argsort": algebra.argsort_,
+    "meshgrid": algebra.meshgrid,
+    "space_to_depth": images.space_to_depth,
+    "depth_to_space": images.depth_to_space,
+    "extract_image_patches": images.extract_image_patches,
+    "random_shuffle": algebra.random_shuffle,
+    "sparse_tensor_to_dense": lambda sp_input, *rest, **options: K.to_dense(sp_input),
+}
+
+IMAGES: dict[str, Any] = {
+    "ResizeMethod": images.ResizeMethod,
+    "resize_images": images.resize_images,
+    "resize": images.resize_images,
+    "resize_bilinear": images.resize(images.ResizeMethod.BILINEAR),
+    "resize_nearest_neighbor": images.resize(images.ResizeMethod.NEAREST_NEIGHBOR),
+    "flip_left_right": images.flip(-2),
+    "flip_up_down": images.flip(-3),
+    "transpose_image": images.transpose_image,
+    "per_image_standardization": images.per_image_standardization,
+    "rgb_to_grayscale": images.rgb_to_grayscale,
+    "grayscale_to_rgb": images.grayscale_to_rgb,
+    "adjust_brightness": images.adjust_brightness,
+    "adjust_contrast": images.adjust_contrast,
+    "extract_image_patches": images.extract_image_patches,
+    "crop_and_resize": images.crop_and_resize,
+    "non_max_suppression": images.non_max_suppression,
 }
 
 MAKING: dict[str, Any] = {
@@ -117,6 +177,8 @@ MAKING: dict[str, Any] = {
     "convert_to_tensor": ts.convert,
     "fill": ts.fill,
     "range": ts.range_,
+    "linspace": algebra.linspace,
+    "lin_space": algebra.linspace,
     "zeros": ts.zeros,
     "ones": ts.ones,
     "zeros_like": ts.like(K.zeros_like),
@@ -163,10 +225,25 @@ SESSIONS: dict[str, Any] = {
     "initialize_all_variables": nn.nothing,
     "local_variables_initializer": nn.nothing,
     "tables_initializer": nn.nothing,
+    "variables_initializer": nn.nothing,
+    "executing_eagerly": lambda: False,
+    "disable_eager_execution": nn.nothing,
+    "disable_v2_behavior": nn.nothing,
+    "get_logger": lambda: logging.getLogger("tensorflow"),
     "Tensor": Node,
     "as_dtype": as_dtype,
     "cast": lambda x, dtype, name=None: K.cast(x, dtype),
     "__version__": "1.15.0",
+}
+
+_logger = logging.getLogger("tensorflow")
+LOGGING: dict[str, Any] = {
+    **{name: getattr(logging, name) for name in ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
+    **{name: getattr(_logger, name) for name in ("debug", "info", "error", "fatal")},
+    "warn": _logger.warning,
+    "warning": _logger.warning,
+    "set_verbosity": _logger.setLevel,
+    "get_verbosity": _logger.getEffectiveLevel,
 }
 
 TYPES = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16"
@@ -177,8 +254,6 @@ HINTS: Mapping[str, str] = {
     "contrib": "layers and functions of Keras",
     "train": "keras.optimizers, and model.save_weights",
     "TensorArray": "K.map_fn, which stacks what a function gives for each element",
-    "einsum": "K.dot, K.batch_dot and K.permute_dimensions",
-    "tensordot": "K.dot or K.batch_dot",
     "scan": "K.rnn, which gives all states, or K.foldl",
     "set_random_seed": "numpy.random.seed, which makes a program repeatable",
     "variable_scope": "K.name_scope",
@@ -189,7 +264,6 @@ HINTS: Mapping[str, str] = {
     "losses": "keras.losses",
     "data": "keras.utils.Sequence",
     "SparseTensor": "K.placeholder(sparse=True)",
-    "scatter_nd": "K.one_hot and K.dot",
     "scatter_update": "K.update with the whole new value",
     "ctc_loss": "K.ctc_batch_cost",
     "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
@@ -197,6 +271,7 @@ HINTS: Mapping[str, str] = {
 
 _everything = {
     **MATH,
+    **PRODUCTS,
     **SHAPES,
     **MAKING,
     **CONTROL,
@@ -204,17 +279,13 @@ _everything = {
     **{name: name for name in TYPES.split()},
     "to_int32": ts.casting("int32"), "to_int64": ts.casting("int64"),
     "to_float": ts.casting("float32"), "to_double": ts.casting("float64"),
-    "matmul": nn.matmul,
     "clip_by_value": nn.clip,
-    "norm": nn.norm,
     "nn": LeakedModule("K.tf.nn", NETWORKS, HINTS),
     "math": LeakedModule("K.tf.math", MATH, HINTS),
-    "linalg": LeakedModule("K.tf.linalg", {"matmul": nn.matmul, "norm": nn.norm}, HINTS),
-    "image": LeakedModule(
-        "K.tf.image",
-        {"resize_bilinear": nn.resize("bilinear"), "resize_nearest_neighbor": nn.resize("nearest")},
-        {"resize_images": "K.resize_images"},
-    ),
+    "linalg": LeakedModule("K.tf.linalg", PRODUCTS, HINTS),
+    "image": LeakedModule("K.tf.image", IMAGES, HINTS),
+    "logging": LeakedModule("K.tf.logging", LOGGING, HINTS),
+    "sparse": LeakedModule("K.tf.sparse", {"to_dense": SHAPES["sparse_tensor_to_dense"]}, HINTS),
 }  # fmt: skip
 
 tf = LeakedModule("K.tf", _everything, HINTS)
