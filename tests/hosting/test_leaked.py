@@ -260,7 +260,8 @@ def test_other_names_arent_there() -> None:
     ("call", "error", "says"),
     [
         (lambda x: tf.split(x, 2, axis=1), ShapeError, "equal parts"),
-        (lambda x: tf.pad(x, [[1, 1], [1, 1]], "REFLECT"), ArgumentError, "mode is 'REFLECT'"),
+        (lambda x: tf.pad(x, [[1, 1], [1, 1]], "EDGE"), ArgumentError, "mode is 'EDGE'"),
+        (lambda x: tf.pad(x, [[2, 0], [0, 0]], "REFLECT"), ShapeError, "too large"),
         (lambda x: tf.slice(x, [-1, 0], [1, 1]), ShapeError, "start -1 and size 1"),
         (lambda x: tf.slice(x, [0, 1], [1, 5]), ShapeError, "start 1 and size 5"),
         (lambda x: tf.norm(x, ord=3), ArgumentError, "ord is 3"),

@@ -14,6 +14,7 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.engines import Engine
+from kameleon.errors import EvaluationError
 
 HERE = Path(__file__).parents[1] / "recorded"
 SCRIPT = runpy.run_path(str(HERE / "names.py"))
@@ -59,6 +60,14 @@ def test_no_box_is_kept_where_there_are_none(engine: Engine) -> None:
     boxes, scores = K.placeholder((None, 4)), K.placeholder((None,))
     kept = K.tf.image.non_max_suppression(boxes, scores, 3)
     assert K.function([boxes, scores], [kept])([np.zeros((0, 4)), np.zeros(0)])[0].shape == (0,)
+
+
+def test_margins_are_compared_with_sizes_at_run_time(engine: Engine) -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [K.tf.pad(x, [[2, 0]], "REFLECT")])
+    np.testing.assert_array_equal(f([[1.0, 2.0, 3.0]])[0], [3, 2, 1, 2, 3])
+    with pytest.raises(EvaluationError, match=r"margins \(2, 0\) are too large"):
+        f([[1.0, 2.0]])
 
 
 def test_shuffled_slices_are_the_same_ones() -> None:

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 SLOPES = (
-    "resize", "resize nearest", "resize aligned", "standardize", "space to depth",
+    "resize", "resize nearest", "resize aligned", "reflect", "standardize", "space to depth",
     "depth to space", "patches same", "crop", "einsum of three", "einsum batches",
     "tensordot axes", "scatter", "segments", "channels", "selu", "normalize", "diagonals",
 )  # fmt: skip
@@ -26,6 +26,8 @@ CASES = {
     "resize nearest aligned": "tf.image.resize_nearest_neighbor(x, [9, 4], align_corners=True)",
     "resize an image": "tf.image.resize_images(image, [3, 11])",
     "resize to a pixel": "tf.image.resize_bilinear(x, [1, 1], align_corners=True)",
+    "reflect": "tf.pad(x, [[0, 0], [2, 3], [1, 0], [0, 0]], 'REFLECT')",
+    "symmetric": "tf.pad(x, [[0, 1], [2, 3], [1, 0], [0, 0]], mode='SYMMETRIC')",
     "flip": "tf.image.flip_left_right(image)",
     "flip rows": "tf.image.flip_up_down(x)",
     "transpose an image": "tf.image.transpose_image(image)",

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import ArgumentError, ShapeError
 from ...ir.types import normalize_axes
+from ...prims.control import check
 from ...prims.indexing import nonzero
 from ...prims.indexing import top_k as largest
 from ...prims.movement import pad as pad_constant
@@ -168,10 +169,35 @@ def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None,
     constant_values: float = 0,
 ) -> Any:  # fmt: skip
-    if mode.upper() != "CONSTANT":
-        raise ArgumentError(f"tf.pad: mode is {mode!r}; Kameleon pads with constants: 'CONSTANT'")
     margins = [(int(before), int(after)) for before, after in paddings]
-    return pad_constant(as_tensor(tensor, "tf.pad"), margins, constant_values)
+    x = as_tensor(tensor, "tf.pad")
+    if mode.upper() == "CONSTANT":
+        return pad_constant(x, margins, constant_values)
+    if mode.upper() not in MIRRORS:
+        raise ArgumentError(f"tf.pad: mode is {mode!r}; there are CONSTANT, {', '.join(MIRRORS)}")
+    for axis, margin in enumerate(margins):
+        x = _mirrored(x, axis, margin, MIRRORS[mode.upper()])
+    return x
+
+
+# By mode of `pad`, how many elements at each end aren't repeated.
+MIRRORS = {"REFLECT": 1, "SYMMETRIC": 0}
+
+
+def _mirrored(x: Any, axis: int, margin: tuple[int, int], skip: int) -> Any:
+    """With what lies at both ends of an axis once more, in reverse order."""
+    size, (before, after), least = x.shape[axis], margin, max(margin) + skip
+    words = f"tf.pad: margins {margin} are too large for axis {axis}"
+    if size is not None and size < least:
+        raise ShapeError(f"{words} of {x!r}")
+    if size is None:
+        x = check(x, K.greater_equal(K.shape(x)[axis], least), message=words)
+    parts = [x]
+    if before:
+        parts.insert(0, K.reverse(slice_axis(x, axis, skip, before + skip), axis))
+    if after:
+        parts.append(K.reverse(slice_axis(x, axis, -after - skip, -skip or None), axis))
+    return K.concatenate(parts, axis=axis)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
