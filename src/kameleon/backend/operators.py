@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node, Primitive
 from ..prims import elementwise as ew
 from ..prims.indexing import gather
-from ..prims.movement import WHOLE, reshape, reverse, slice_
-from ..prims.sizes import dims_of
+from ..prims.movement import WHOLE, Cut, reshape, reverse, slice_
+from ..prims.sizes import Size, dims_of, size_of
+from ._slices import Parts, bounds, places
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 from .sparse_tensor import SparseTensor
 
@@ -78,38 +78,54 @@ COMPARISONS: dict[str, tuple[Primitive, str]] = {
 # Indexing ----------------------------------------------------------------------------------
 
 
+class _Key(NamedTuple):
+    """What an index does along one axis, in this order."""
+
+    window: Cut = WHOLE
+    places: Parts | None = None  # of a slice whose bounds are sizes
+    flip: int = 0  # the step of a slice that goes backwards
+    pick: Node | None = None
+
+
 def getitem(x: Node, key: Any) -> Node:
-    """x[key], with ints, slices, `...`, None, and integer tensors (picked along their axis)."""
+    """x[key], with ints, slices, `...`, None, and integer tensors (picked along their axis).
+
+    Bounds of slices may be integer scalars, and are taken as NumPy takes ints.
+    """
     keys = _expanded(x, key if isinstance(key, tuple) else (key,))
-    windows, flips, picks = [], [], []
+    axes: list[_Key] = []
     layout: list[int | None] = []
-    axis = 0
     for item in keys:
         if item is None:
             layout.append(1)
             continue
-        window, flip, pick = _one_key(item, x.shape[axis])
-        windows.append(window)
-        if flip:
-            flips.append(axis)
-        if pick is not None:
-            picks.append((axis, pick))
-        layout.append(None if isinstance(item, slice) or pick is not None else 0)
-        axis += 1
-    y = slice_(x, windows)
+        found = _one_key(item, x.shape[len(axes)])
+        axes.append(found)
+        layout.append(None if isinstance(item, slice) or found.pick is not None else 0)
+    y = slice_(x, [found.window for found in axes])
+    for axis, found in enumerate(axes):
+        if found.places is not None:
+            y = gather(y, places(size_of(y, axis), found.places), axis)
+    flips = {axis: found.flip for axis, found in enumerate(axes) if found.flip}
     if flips:
-        y = _flipped(y, flips, keys)
+        y = _flipped(y, flips)
+    if 0 in layout or 1 in layout:
+        y = reshape(y, _laid_out(y, layout))
+    return _picked(y, [(i, k.pick) for i, k in enumerate(axes) if k.pick is not None], layout)
+
+
+def _laid_out(y: Node, layout: list[int | None]) -> list[Size]:
+    """The sizes of `y` with new axes of size 1, and without the axes that ints have picked from."""
     dims = iter(dims_of(y))
-    kept: list[Any] = []
+    kept: list[Size] = []
     for mark in layout:
         if mark == 1:
             kept.append(1)
-        else:
-            dim = next(dims)
-            if mark is None:
-                kept.append(dim)
-    y = reshape(y, kept) if 0 in layout or 1 in layout else y
-    return _picked(y, picks, layout)
+            continue
+        dim = next(dims)
+        if mark is None:
+            kept.append(dim)
+    return kept
 
 
 def _expanded(x: Node, keys: tuple[Any, ...]) -> list[Any]:
@@ -127,17 +143,17 @@ def _expanded(x: Node, keys: tuple[Any, ...]) -> list[Any]:
     return [*keys[:at], *fill, *keys[at + 1 :]]
 
 
-def _one_key(item: Any, dim: int | None) -> tuple[Any, bool, Node | None]:
-    """The window of one axis, whether the axis is reversed, and the tensor that picks along it."""
+def _one_key(item: Any, dim: int | None) -> _Key:
+    """What `item` does along an axis of size `dim`."""
     if isinstance(item, slice):
-        return _window(item, dim)
+        return _window(bounds(item), dim)
     if isinstance(item, (Node, list, np.ndarray)) and not (
         isinstance(item, np.ndarray) and item.ndim == 0
     ):
         index = as_tensor(item, "indexing")
         if not index.dtype.is_integer:
             raise ArgumentError(f"a tensor is indexed by integers, not by {index!r}")
-        return WHOLE, False, index
+        return _Key(pick=index)
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ArgumentError(
             f"a tensor is indexed by ints, slices, '...', None or integer tensors, not {item!r}"
@@ -145,36 +161,30 @@ def _one_key(item: Any, dim: int | None) -> tuple[Any, bool, Node | None]:
     at = int(item.__index__())
     if dim is not None and not -dim <= at < dim:
         raise IndexError(f"index {at} is out of range for an axis of size {dim}")
-    return (at, at + 1 if at != -1 else None, 1), False, None
+    return _Key((at, at + 1 if at != -1 else None, 1))
 
 
-def _window(item: slice, dim: int | None) -> tuple[Any, bool, None]:
-    parts = []
-    for value in (item.start, item.stop, item.step):
-        if isinstance(value, Node):
-            raise ArgumentError("bounds of a slice must be ints; K.slice takes tensors")
-        parts.append(None if value is None else int(operator.index(value)))
+def _window(parts: Parts, dim: int | None) -> _Key:
     start, stop, step = parts
+    if isinstance(start, Node) or isinstance(stop, Node) or isinstance(step, Node):
+        return _Key(places=parts)
     step = 1 if step is None else step
     if step > 0:
-        return (start, stop, step), False, None
-    if step == 0:
-        raise ArgumentError("the step of a slice must not be 0")
+        return _Key((start, stop, step))
     if dim is None:
-        if start is None and stop is None:
-            return (None, None, 1), True, None
-        raise ArgumentError("a slice with negative step and bounds needs an axis of known size")
+        whole = start is None and stop is None
+        return _Key(flip=step) if whole else _Key(places=parts)
     r = range(*slice(start, stop, step).indices(dim))
     if not len(r):
-        return (0, 0, 1), False, None
-    return (r[-1], r[0] + 1, -step), True, None
+        return _Key((0, 0, 1))
+    return _Key((r[-1], r[0] + 1, -step), flip=step)
 
 
-def _flipped(y: Node, flips: list[int], keys: list[Any]) -> Node:
+def _flipped(y: Node, flips: dict[int, int]) -> Node:
+    """`y` backwards along the axes in `flips`; where sizes are known, the step is done already."""
     y = reverse(y, axes=tuple(flips))
-    axes = [k for k in keys if k is not None]
     windows = [
-        (None, None, -axes[a].step) if a in flips and y.shape[a] is None else WHOLE
+        (None, None, -flips[a]) if a in flips and y.shape[a] is None else WHOLE
         for a in range(y.type.rank)
     ]
     return slice_(y, windows)
