@@ -22,6 +22,7 @@ _HOME = tempfile.mkdtemp(prefix="kameleon-tests-")
 os.environ["KERAS_HOME"] = _HOME
 os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
 os.environ.pop("KAMELEON_ENGINE", None)  # it would override KERAS_BACKEND
+os.environ.pop("KAMELEON_AS", None)
 
 
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files

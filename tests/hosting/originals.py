@@ -29,7 +29,11 @@ def run_hosted(
         home: folder for keras.json.
         settings: more of the environment.
     """
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERAS_", "KAMELEON_ENGINE"))}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS"))
+    }
     paths = [str(SOURCE), kept.get("PYTHONPATH", "")]
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     kept |= {

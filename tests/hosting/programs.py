@@ -68,7 +68,7 @@ def run(
 
     keras.json is that of the folder `home` below it. Kameleon's engine is NumPy.
     """
-    ours = ("KERAS_", "KAMELEON_ENGINE")
+    ours = ("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     paths = [str(SOURCE), environment.get("PYTHONPATH", "")]
     environment |= {

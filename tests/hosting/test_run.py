@@ -132,9 +132,9 @@ def test_folders_and_archives(tmp_path: Path, kind: str) -> None:
 
 def test_options_end_where_the_program_is_named() -> None:
     plan = runner.understand(["--tf-keras", "--engine", "torch", "a.py", "--engine", "jax"])
-    assert plan == runner.Plan("a.py", False, ["--engine", "jax"], "torch", True)
-    plan = runner.understand(["--engine=jax", "-m", "a.b", "--help"])
-    assert plan == runner.Plan("a.b", True, ["--help"], "jax", False)
+    assert plan == runner.Plan("a.py", False, ["--engine", "jax"], "torch", "", True)
+    plan = runner.understand(["--engine=jax", "--as", "theano", "-m", "a.b", "--help"])
+    assert plan == runner.Plan("a.b", True, ["--help"], "jax", "theano", False)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,7 @@ def test_options_end_where_the_program_is_named() -> None:
     [
         ([], "there's no program to run"),
         (["--engine"], "--engine needs the name of an engine"),
+        (["--as"], "--as needs the name of a backend"),
         (["-m"], "-m needs the name of a module"),
         (["--loud", "a.py"], "there is no option --loud"),
         (["--tf-keras=1", "a.py"], "there is no option --tf-keras"),
@@ -229,7 +230,7 @@ def test_a_program_and_its_children_are_hosted(tmp_path: Path, program: str) -> 
     (tmp_path / "child.py").write_text(TELLS, "utf-8")
     (tmp_path / "parent.py").write_text(CHILD, "utf-8")
     found = run([*RUN, "--engine", "numpy", program], tmp_path, settings)
-    assert found.stdout == "2.3.1 kameleon.backend numpy\nkameleon.backend numpy\n", found.stderr
+    assert found.stdout == "2.3.1 tensorflow numpy\ntensorflow numpy\n", found.stderr
 
 
 def test_an_engine_asked_for_in_the_old_way(tmp_path: Path) -> None:
@@ -237,7 +238,7 @@ def test_an_engine_asked_for_in_the_old_way(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(TELLS, "utf-8")
     settings |= {"KERAS_BACKEND": "numpy", "KAMELEON_ENGINE": ""}
     found = run([*RUN, "program.py"], tmp_path, settings)
-    assert found.stdout == "2.3.1 kameleon.backend numpy\nkameleon.backend numpy\n", found.stderr
+    assert found.stdout == "2.3.1 tensorflow numpy\ntensorflow numpy\n", found.stderr
 
 
 def test_without_the_original(tmp_path: Path) -> None:
@@ -282,7 +283,7 @@ def test_the_original_trains(tmp_path: Path, keras: str) -> None:
     (tmp_path / "program.py").write_text(TRAINS.format(keras=keras), "utf-8")
     options = ["--tf-keras"] if keras == "tensorflow.keras" else []
     found = run([*RUN, *options, "program.py"], tmp_path)
-    assert (found.returncode, found.stdout) == (0, "True kameleon.backend\n"), found.stderr
+    assert (found.returncode, found.stdout) == (0, "True tensorflow\n"), found.stderr
     assert sorted(os.listdir(tmp_path / "home")) == ["keras.json"]
     assert "backend" not in (tmp_path / "home" / "keras.json").read_text("utf-8")
 

@@ -18,7 +18,7 @@ from ..errors import HostingError, MissingLibraryError
 from ..hosting import location
 from .finder import AliasFinder
 from .given import folder, given, hosts_original
-from .original import export
+from .original import CHILDREN, export, name_backend
 from .own import BACKEND
 from .tensorflow import BEFORE, alias_tensorflow
 
@@ -40,9 +40,11 @@ def _refuse_another() -> None:
 
 def _begin() -> None:
     _refuse_another()
+    sys.path[:] = [path for path in sys.path if path != CHILDREN]
     try:
         given.folder = location.find()
         given.original = True
+        name_backend()
     except MissingLibraryError:
         if os.environ.get(location.VARIABLE, "").strip():
             raise  # the user has named a folder that doesn't hold it

@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from .given import given
-from .original import hosted
+from .original import CHILDREN, hosted
 from .own import fill, own_spec, stand_for
 from .specs import is_loading, loaded_within, made, refusal
 from .tensorflow import INSTEAD, TF_KERAS, with_our_keras
@@ -62,6 +62,8 @@ class AliasFinder(MetaPathFinder):
         return loaded_within(spec, with_our_keras) if spec else made(name, fill)
 
     def _others(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        """The spec that the other finders give."""
+        """The spec that the other finders give, of what isn't there for other processes."""
+        if path is None and CHILDREN in sys.path:
+            path = [place for place in sys.path if place != CHILDREN]
         others = (finder.find_spec(name, path) for finder in sys.meta_path if finder is not self)
         return next(filter(None, others), None)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
 from .. import config, hosting
-from ..errors import EngineNotFoundError
+from ..errors import ArgumentError, EngineNotFoundError
 from .given import given
+
+# Stands first on the path of other processes: its `keras` is this process's.
+CHILDREN = os.path.join(os.path.dirname(__file__), "children")
+WRITTEN_FOR = "tensorflow"  # the backend that most programs were written for
 
 
 def environment() -> dict[str, str]:
@@ -18,9 +23,28 @@ def environment() -> dict[str, str]:
     """
     asked = os.environ.get(config.ENVIRONMENT, "").strip()
     told = {config.ENVIRONMENT: config.HOSTED}
-    if asked not in ("", config.HOSTED) and not os.environ.get(config.OWN, "").strip():
+    if (
+        asked not in ("", config.HOSTED, config.known_as())
+        and not os.environ.get(config.OWN, "").strip()
+    ):
         told[config.OWN] = asked
     return told
+
+
+def name_backend() -> None:
+    """Let `KERAS_BACKEND` name the backend that the program was written for, as `KAMELEON_AS` says;
+    a name of an engine moves from there to `KAMELEON_ENGINE`.
+
+    Raises:
+        ArgumentError: (a ValueError) `KAMELEON_AS` holds another name.
+    """
+    name = os.environ.get(config.AS, "").strip() or WRITTEN_FOR
+    if name not in config.KNOWN_AS:
+        expected = ", ".join(config.KNOWN_AS)
+        raise ArgumentError(f"{config.AS}={name}: programs know no such backend; use {expected}")
+    os.environ[config.AS] = name
+    if config.known_as() != config.HOSTED:
+        os.environ.update(environment() | {config.ENVIRONMENT: config.known_as()})
 
 
 @contextmanager
@@ -50,7 +74,9 @@ def export() -> None:
     """
     if not given.original:
         return
-    os.environ.update(environment())
-    if given.folder:
-        paths = [given.folder, os.environ.get("PYTHONPATH", "")]
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ.update(environment() | {config.ENVIRONMENT: config.known_as()})
+    # Processes of `multiprocessing` that are spawned get this process's path.
+    sys.path.insert(sys.path.index(given.folder) if given.folder else 1, CHILDREN)
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in paths if path not in ("", CHILDREN)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([CHILDREN, *others])

@@ -20,7 +20,7 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import NoReturn
 
-from kameleon.config import OWN
+from kameleon.config import AS, OWN
 from kameleon.errors import KameleonError
 from kameleon.hosting import programs
 
@@ -34,6 +34,7 @@ keras.backend and keras.layers are Kameleon's own.
 
 Options, before the program:
   --engine NAME  Engine to run on (see `kameleon engines`).
+  --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
   --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
   --help         Show this.
 """
@@ -48,6 +49,7 @@ class Plan:
     is_module: bool = False
     arguments: list[str] = field(default_factory=list)
     engine: str = ""
+    known_as: str = ""
     tf_keras: bool = False
 
 
@@ -71,6 +73,8 @@ def understand(arguments: Sequence[str]) -> Plan:
             plan.tf_keras = True
         elif word == "--engine":
             plan.engine = value or _next(rest, "--engine needs the name of an engine")
+        elif word == "--as":
+            plan.known_as = value or _next(rest, "--as needs the name of a backend")
         elif word == "-m" and not equals:
             plan.program, plan.is_module = _next(rest, "-m needs the name of a module"), True
         elif word.startswith("-"):
@@ -102,7 +106,9 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _begin(plan: Plan) -> None:
-    from kameleon import as_keras
+    if plan.known_as:
+        os.environ[AS] = plan.known_as
+    from kameleon import as_keras  # late: it reads that variable
 
     if plan.engine:
         os.environ[OWN] = plan.engine
@@ -156,7 +162,7 @@ def _execute(source: bytes, path: str) -> None:
         __loader__=SourceFileLoader("__main__", path),
     )
     programs.begin(os.path.dirname(os.path.realpath(path)))
-    programs.give_old_names(vars(module), source)
+    programs.prepare(vars(module), source)
     code = compile(source, path, "exec", dont_inherit=True)
     sys.modules["__main__"] = module
     exec(code, vars(module))

@@ -6,9 +6,11 @@ nothing; `load` reads the file, `write_if_missing` makes it.
 """
 
 from .choice import (
+    AS,
     ENGINES,
     ENVIRONMENT,
     HOSTED,
+    KNOWN_AS,
     OWN,
     STAND_IN,
     WRITTEN_BY_KERAS,
@@ -18,6 +20,7 @@ from .choice import (
     describe_source,
     installed,
     is_hosted,
+    known_as,
 )
 from .file import load, write_if_missing
 from .functions import (
@@ -34,11 +37,13 @@ from .functions import (
 from .table import CALL, DEFAULT, RULES, Settings, settings
 
 __all__ = [
+    "AS",
     "CALL",
     "DEFAULT",
     "ENGINES",
     "ENVIRONMENT",
     "HOSTED",
+    "KNOWN_AS",
     "OWN",
     "RULES",
     "STAND_IN",
@@ -54,6 +59,7 @@ __all__ = [
     "image_dim_ordering",
     "installed",
     "is_hosted",
+    "known_as",
     "load",
     "normalize_data_format",
     "set_epsilon",

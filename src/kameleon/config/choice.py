@@ -25,6 +25,11 @@ WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.
 # runs then is said by `KAMELEON_ENGINE`.
 HOSTED = "kameleon.backend"
 
+# Programs that the hosted Keras runs are told another name: one that they know, as this variable
+# says. `KERAS_BACKEND` may then hold that name, and says nothing of the engine.
+AS = "KAMELEON_AS"
+KNOWN_AS = {"tensorflow": "tensorflow", "theano": "theano", "kameleon": HOSTED}
+
 STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place of others
 
 
@@ -107,6 +112,15 @@ def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
         )
 
 
+def known_as() -> str:
+    """The name of the backend that a hosted Keras tells programs, as `KAMELEON_AS` says.
+
+    >>> known_as()
+    'kameleon.backend'
+    """
+    return KNOWN_AS.get(os.environ.get(AS, "").strip(), HOSTED)
+
+
 def is_hosted() -> bool:
     """Whether the original Keras is told to run on Kameleon, by the environment or keras.json.
 
@@ -114,12 +128,14 @@ def is_hosted() -> bool:
     False
     """
     told = os.environ.get(ENVIRONMENT, "").strip()
-    return (told or settings.told("backend")) == HOSTED
+    return known_as() != HOSTED or (told or settings.told("backend")) == HOSTED
 
 
 def _asked() -> tuple[tuple[str, str], ...]:
     """Return (source, name) for all places that may name an engine, the strongest first."""
     environment = [(name, os.environ.get(name, "").strip()) for name in (OWN, ENVIRONMENT)]
+    if environment[1][1] == known_as():  # what the program was written for
+        environment.pop()
     setting = (settings.source("backend"), settings.backend or "")
     return (setting, *environment) if setting[0] == CALL else (*environment, setting)
 

@@ -7,11 +7,12 @@ import hook: for modules of Keras alone, before or after they run.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import byte_code, hdf5, layers, recorded, shims, wrappers
+from . import byte_code, hdf5, layers, naming, recorded, shims, wrappers
 from .loading import KerasFinder, Steps, is_of_original
 from .settings import SharedGlobals
 
@@ -67,17 +68,20 @@ def _share_settings(load_backend: ModuleType) -> None:
 
 def _ask_us(backend: ModuleType) -> None:
     """Let `keras.backend`, which has a fixed list of names, take other names from Kameleon."""
+    naming.name_backend(backend)
 
     def ask(name: str) -> Any:
+        if f"{backend.__name__}.{name}" in INSTEAD:
+            return import_module(f"{backend.__name__}.{name}")
         ours = sys.modules[config.HOSTED]
         return getattr(ours, name) if name in ours.__all__ else ours.__getattr__(name)
 
     vars(backend)["__getattr__"] = ask
 
 
-def _be_tensorflow_backend(module: ModuleType) -> None:
-    """Fill `keras.backend.tensorflow_backend`, from which programs import, with the names of
-    `keras.backend` and Kameleon's.
+def _be_backend(module: ModuleType) -> None:
+    """Fill `keras.backend.tensorflow_backend`, or that of Theano, from which programs import, with
+    the names of `keras.backend` and Kameleon's.
     """
     keras_backend = sys.modules["keras.backend"]
     vars(module)["__getattr__"] = lambda name: getattr(keras_backend, name)
@@ -94,9 +98,12 @@ AFTER: Steps = {
     "keras.backend.load_backend": _share_settings,
     **dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
+    "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
     "keras.engine.saving": _keep_in_files,
     "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }
-INSTEAD: Steps = {"keras.backend.tensorflow_backend": _be_tensorflow_backend}
+INSTEAD: Steps = dict.fromkeys(
+    ("keras.backend.tensorflow_backend", "keras.backend.theano_backend"), _be_backend
+)

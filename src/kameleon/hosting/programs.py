@@ -16,6 +16,8 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
+from .. import config
+from .plain import open_as_told
 from .shims import importing
 
 # By old name, what Python or NumPy has for it now; NumPy 1.24 or 2.0 removed the names.
@@ -60,15 +62,20 @@ def uses_old_names(source: bytes) -> bool:
     return _USE.search(source) is not None
 
 
-def give_old_names(module: dict[str, Any], source: bytes) -> None:
-    """Let a module that is about to run see the old names, if its source uses any.
+def prepare(module: dict[str, Any], source: bytes) -> None:
+    """Let a module that is about to run see what its source asks for: old names of NumPy; and in
+    keras.json the backend that programs are told of.
 
     Args:
         module: the module's globals.
         source: the source that will run.
     """
-    if uses_old_names(source):
-        module["__builtins__"] = importing({"numpy": old_names})
+    uses = uses_old_names(source)
+    reads = b"keras.json" in source and config.known_as() != config.HOSTED
+    if uses or reads:
+        own = module["__builtins__"] = importing({"numpy": old_names} if uses else {})
+        if reads:
+            own["open"] = open_as_told
 
 
 class ProgramFinder(MetaPathFinder):
@@ -99,7 +106,7 @@ class _OldLoader(importlib.machinery.SourceFileLoader):
     """Python's own loader, which gives the old names first."""
 
     def exec_module(self, module: ModuleType) -> None:
-        give_old_names(vars(module), self.get_data(self.path))
+        prepare(vars(module), self.get_data(self.path))
         super().exec_module(module)
 
 

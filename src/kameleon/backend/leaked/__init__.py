@@ -130,7 +130,7 @@ def _backend() -> Any:
 
 # Names whose value is found anew at each look-up.
 VALUES: dict[str, Callable[[], Any]] = {
-    "_BACKEND": lambda: config.HOSTED if hosting.is_loading() else K.backend(),
+    "_BACKEND": lambda: config.known_as() if hosting.is_loading() else K.backend(),
     "_FLOATX": config.floatx,
     "_EPSILON": config.epsilon,
     "_IMAGE_DATA_FORMAT": config.image_data_format,
