@@ -152,6 +152,14 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "T.sqr": (lambda x, y: T.sum(T.sqr(x), axis=1), (X * X).sum(1)),
     "T.switch": (lambda x, y: T.switch(T.gt(x, 0.0), x, y), np.where(X > 0, X, Y)),
     "T.nnet": (lambda x, y: K.theano.tensor.nnet.softmax(x), _softmax(X)),
+    "images with their channels last": (
+        lambda x, y: K._preprocess_conv2d_input(K.constant(IMAGES.T), "channels_first")[0],
+        IMAGES.T.transpose(0, 2, 3, 1),
+    ),
+    "images with their channels first": (
+        lambda x, y: K._postprocess_conv2d_output(K.constant(IMAGES), "channels_first"),
+        IMAGES.transpose(0, 3, 1, 2),
+    ),
     "_to_tensor": (lambda x, y: K._to_tensor(1e-7, "float32"), np.float32(1e-7)),
     "lesser": (lambda x, y: K.lesser(x, y), X < Y),
     "_regular_normalize_batch_in_training": (
@@ -213,6 +221,16 @@ def test_values_follow_the_settings() -> None:
     K.set_learning_phase(1)
     assert K._LEARNING_PHASE == 1
     assert K._get_available_gpus() == K.tensorflow_backend._get_available_gpus() == []
+
+
+def test_layouts_have_the_names_of_tensorflow() -> None:
+    x = K.constant(IMAGES)
+    assert K._preprocess_conv2d_input(x, "channels_last") == (x, "NHWC")
+    assert K._preprocess_conv2d_input(x, "channels_first", True)[1] == "NHWC"
+    assert K._postprocess_conv3d_output(x, "channels_last") is x
+    assert [K._preprocess_padding(name) for name in ("same", "valid")] == ["SAME", "VALID"]
+    with pytest.raises(ArgumentError, match="padding is 'full'; expected 'same' or 'valid'"):
+        K._preprocess_padding("full")
 
 
 def test_pythons_own_functions() -> None:

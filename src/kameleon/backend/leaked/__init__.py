@@ -24,6 +24,7 @@ from ...runtime.workspace import workspace
 from .. import configuration
 from .. import surface as K
 from .._tensors import as_tensor
+from .layouts import LAYOUTS
 from .parts import LeakedModule
 from .tensorflow import tf
 from .theano import T, theano
@@ -116,6 +117,7 @@ ALIASES: dict[str, Any] = {
     "_regular_normalize_batch_in_training": K.normalize_batch_in_training,
     "_broadcast_normalize_batch_in_training": K.normalize_batch_in_training,
     "_fused_normalize_batch_in_training": K.normalize_batch_in_training,
+    **LAYOUTS,
 }
 
 
@@ -163,11 +165,6 @@ INSTEAD = {
     "_GRAPH_UID_DICTS": "K.get_uid(prefix) and K.reset_uids()",
     "_GRAPH_TF_OPTIMIZERS": "an optimizer of keras.optimizers",
     "_GRAPH_VARIABLES": "the variables that your program holds",
-    "_preprocess_padding": "the padding as K.conv2d takes it: 'same' or 'valid'",
-    "_preprocess_conv1d_input": "K.conv1d with data_format",
-    "_preprocess_conv2d_input": "K.conv2d with data_format",
-    "_preprocess_conv3d_input": "K.conv3d with data_format",
-    "_postprocess_conv2d_output": "K.conv2d with data_format",
     "_preprocess_deconv_output_shape": "K.conv2d_transpose",
     "deconv2d": "K.conv2d_transpose",
     "asymmetric_temporal_padding": "K.temporal_padding(x, padding=(left, right))",
