@@ -18,7 +18,7 @@ from ..errors import HostingError, MissingLibraryError
 from ..hosting import location
 from .finder import AliasFinder
 from .given import folder, given, hosts_original
-from .original import CHILDREN, export, name_backend
+from .original import CHILDREN, export, name_backend, share_path
 from .own import BACKEND
 from .tensorflow import BEFORE, alias_tensorflow
 
@@ -40,6 +40,7 @@ def _refuse_another() -> None:
 
 def _begin() -> None:
     _refuse_another()
+    is_child = CHILDREN in sys.path
     sys.path[:] = [path for path in sys.path if path != CHILDREN]
     try:
         given.folder = location.find()
@@ -51,6 +52,8 @@ def _begin() -> None:
     if given.folder and given.folder not in sys.path:
         # Behind the program's own folder, before what is installed.
         sys.path.insert(0 if sys.flags.safe_path else 1, given.folder)
+    if is_child and given.original:
+        share_path()
     sys.meta_path.insert(0, AliasFinder())
     config.load()
     config.write_if_missing()  # before Keras or TensorFlow writes one that names a backend

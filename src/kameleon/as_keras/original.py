@@ -66,6 +66,15 @@ def hosted(module: ModuleType) -> Iterator[None]:
             os.environ.update({} if value is None else {name: value})
 
 
+def share_path() -> None:
+    """Put the `keras` of other processes on the path, before the original: the processes that
+    `multiprocessing` spawns begin with this process's path. In this process, it's never found.
+    """
+    others = [path for path in sys.path if path != CHILDREN]
+    others.insert(others.index(given.folder) if given.folder else 1, CHILDREN)
+    sys.path[:] = others
+
+
 def export() -> None:
     """Let processes that this one starts run Keras on Kameleon, too, by their environment.
 
@@ -75,8 +84,7 @@ def export() -> None:
     if not given.original:
         return
     os.environ.update(environment() | {config.ENVIRONMENT: config.known_as()})
-    # Processes of `multiprocessing` that are spawned get this process's path.
-    sys.path.insert(sys.path.index(given.folder) if given.folder else 1, CHILDREN)
+    share_path()
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [path for path in paths if path not in ("", CHILDREN)]
     os.environ["PYTHONPATH"] = os.pathsep.join([CHILDREN, *others])

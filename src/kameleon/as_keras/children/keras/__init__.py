@@ -1,7 +1,7 @@
 """`import keras` in a process that a hosted program has started: Keras 2 on Kameleon, as there.
 
-This folder is on the path of such processes alone. The import of `kameleon.as_keras` takes it off
-the path, and what is then found takes the place of this module.
+This folder is on the path of such processes. Once `kameleon.as_keras` is imported, nothing is found
+in it any more, and what is found then takes the place of this module.
 """
 
 import importlib
