@@ -7,6 +7,7 @@ import sys
 import warnings
 
 from ..errors import ConfigWarning, EngineNotFoundError
+from . import cntk
 from .file import load
 from .table import CALL, DEFAULT, settings
 
@@ -66,6 +67,8 @@ def installed(name: str) -> bool:
     from importlib.util import find_spec  # late, as above
 
     module = ENGINES[name].module
+    if name == "cntk":
+        return cntk.installed()
     if module in sys.modules:
         spec = getattr(sys.modules[module], "__spec__", None)
         return getattr(spec, "origin", None) != STAND_IN

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MODULES = {
     "tensorflow": "kameleon.engines.tensorflow.engine",
     "theano": "kameleon.engines.theano.engine",
+    "cntk": "kameleon.engines.cntk.engine",
     "numpy": "kameleon.engines.numpy.engine",
     "jax": "kameleon.engines.jax.engine",
     "torch": "kameleon.engines.torch.engine",

@@ -1,0 +1,55 @@
+"""Where CNTK is: its last release runs on Python 3.6 alone, so it has an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+VERSION = "2.7"
+VARIABLE = "KAMELEON_CNTK"  # names the folder
+INSTALL = "kameleon cntk install"  # the line that fills it
+LIBRARIES = "mpi"  # the folder, in that folder, with the shared libraries that it was built with
+
+
+def folder() -> str:
+    """The environment's folder: `KAMELEON_CNTK`, or one of Python's own.
+
+    >>> os.path.isabs(folder())
+    True
+    """
+    told = os.environ.get(VARIABLE, "").strip()
+    if told:
+        return os.path.abspath(os.path.expanduser(told))
+    return os.path.join(sys.prefix, "share", "kameleon", f"cntk-{VERSION}")
+
+
+def python(where: str) -> str:
+    """The interpreter of an environment.
+
+    >>> python("there").endswith("python")
+    True
+    """
+    return os.path.join(where, "bin", "python")
+
+
+def installed() -> bool:
+    """Whether the environment is there; nothing is started.
+
+    >>> installed() in (True, False)
+    True
+    """
+    where = folder()
+    package = os.path.join(where, "lib", "python3.6", "site-packages", "cntk", "__init__.py")
+    return os.path.isfile(package) and os.path.exists(python(where))
+
+
+def variables(where: str) -> dict[str, str]:
+    """The variables of a process in an environment: its libraries are found, one thread computes.
+
+    >>> variables("there")["OMP_NUM_THREADS"]
+    '1'
+    """
+    known = os.path.join(where, LIBRARIES)
+    found = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**found, **threads, "LD_LIBRARY_PATH": known, "PYTHONWARNINGS": "ignore"}

@@ -1,0 +1,408 @@
+"""How CNTK does each primitive on static dense tensors. This module runs in the worker.
+
+A rule is given the builder of the segment, the node, and its operands: variables or functions of
+CNTK; `Index` where integers say which elements are meant; numbers of Python where they are sizes.
+Bools are 0 and 1 in one of the types of floats. Where CNTK's own function isn't what IEEE 754 says,
+the rule is a form of it that is; or it states a guard: for which operands it isn't, and in a call
+that has such ones the segment is computed by NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cntk as C
+import numpy as np
+
+from ...errors import ShapeError
+
+# Logarithms are clamped below this, reciprocals are 0: in both types.
+LEAST = 1e-37
+# Reciprocals of larger numbers lose digits.
+LARGEST = 1e37
+
+
+class Stretched:
+    """What `broadcast_to` gives, while it isn't known whether its consumer stretches by itself."""
+
+    def __init__(self, base: Any, shape: tuple[int, ...]):
+        self.base, self.shape, self.dtype = base, shape, base.dtype
+
+
+class Index:
+    """Integers that choose elements: the segment's input of this number."""
+
+    def __init__(self, number: int, variable: Any):
+        self.number, self.variable = number, variable
+        self.shape = tuple(variable.shape)
+
+
+class Unfit(Exception):
+    """CNTK can't do a segment with these sizes."""
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The sizes of a value."""
+    return tuple(x.shape)
+
+
+def number(value: float, like: Any) -> Any:
+    """A scalar of the type of another value."""
+    return C.constant(np.array(value, like.dtype))
+
+
+def of_dtype(x: Any, dtype: Any) -> Any:
+    """A value in the other type of floats."""
+    return x if np.dtype(x.dtype) == np.dtype(dtype) else C.cast(x, np.dtype(dtype).type)
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """A value with other sizes."""
+    return x if shape_of(x) == tuple(shape) else C.reshape(x, tuple(shape))
+
+
+def dims(stated: Any, sizes: Any) -> tuple[int, ...]:
+    """A shape whose unknown sizes are given."""
+    rest = iter(sizes)
+    return tuple(next(rest) if d is None else d for d in stated)
+
+
+def full(x: Any) -> Any:
+    """A value of its whole size."""
+    if not isinstance(x, Stretched):
+        return x
+    return C.element_times(x.base, C.constant(np.ones(x.shape, x.dtype)))
+
+
+# Elementwise --------------------------------------------------------------------------------------
+
+
+def plain(function: Any) -> Any:
+    """A rule that is a function of CNTK as it is."""
+    return lambda b, node, *values: function(*values)
+
+
+def nothing(x: Any) -> Any:
+    """NaN for comparisons that nothing meets."""
+    return number(np.nan, x)
+
+
+def _sqrt(b: Any, node: Any, x: Any) -> Any:
+    return C.element_select(C.greater_equal(x, number(0, x)), C.sqrt(x), nothing(x))
+
+
+def _sign(b: Any, node: Any, x: Any) -> Any:
+    zero, one = number(0, x), number(1, x)
+    below = C.element_select(C.less(x, zero), C.negate(one), x)
+    return C.element_select(C.greater(x, zero), one, below)
+
+
+def _relu(b: Any, node: Any, x: Any) -> Any:
+    return C.element_select(C.less(x, number(0, x)), number(0, x), x)
+
+
+def _maximum(b: Any, node: Any, x: Any, y: Any) -> Any:
+    rest = C.element_select(C.less(x, y), y, C.plus(x, y))  # the sum is NaN where either one is
+    return C.element_select(C.greater_equal(x, y), x, rest)
+
+
+def _minimum(b: Any, node: Any, x: Any, y: Any) -> Any:
+    rest = C.element_select(C.greater(x, y), y, C.plus(x, y))
+    return C.element_select(C.less_equal(x, y), x, rest)
+
+
+def _log(b: Any, node: Any, x: Any) -> Any:
+    b.guard(C.less(x, number(LEAST, x)))
+    return C.log(x)
+
+
+def _round(b: Any, node: Any, x: Any) -> Any:
+    """Halves go away from zero, not to the even number."""
+    b.guard(C.equal(C.minus(x, C.floor(x)), number(0.5, x)))
+    return C.round(x)
+
+
+def _div(b: Any, node: Any, x: Any, y: Any) -> Any:
+    size = C.abs(y)
+    within = C.element_times(
+        C.greater(size, number(LEAST, y)), C.less(size, number(LARGEST, y))
+    )
+    b.guard(C.minus(number(1, y), within))
+    return C.element_divide(x, y)
+
+
+def _pow(b: Any, node: Any, x: Any, y: Any) -> Any:
+    positive = C.element_times(C.greater(x, number(0, x)), C.less(x, number(LARGEST, x)))
+    b.guard(C.minus(number(1, x), positive))
+    return C.pow(x, y)
+
+
+def _select(b: Any, node: Any, condition: Any, x: Any, y: Any) -> Any:
+    return C.element_select(of_dtype(condition, x.dtype), x, of_dtype(y, x.dtype))
+
+
+def _both(function: Any) -> Any:
+    """A rule of two bools."""
+    return lambda b, node, x, y: function(x, of_dtype(y, x.dtype))
+
+
+def _cast(b: Any, node: Any, x: Any) -> Any:
+    if node.dtype == "bool":
+        return C.not_equal(x, number(0, x))
+    return of_dtype(x, node.dtype)
+
+
+# Movement -----------------------------------------------------------------------------------------
+
+
+def _reshape(b: Any, node: Any, x: Any, *sizes: int) -> Any:
+    shape = dims(node.attrs["shape"], sizes)
+    if int(np.prod(shape)) != int(np.prod(shape_of(x))):
+        raise ShapeError(f"{shape_of(x)} can't be reshaped to {shape}")
+    return reshaped(x, shape)
+
+
+def _broadcast_to(b: Any, node: Any, x: Any, *sizes: int) -> Any:
+    shape = dims(node.attrs["shape"], sizes)
+    own = (1,) * (len(shape) - len(x.shape)) + shape_of(x)
+    if any(d not in (1, whole) for d, whole in zip(own, shape)):
+        b.mismatch(shape_of(x), shape)
+    base = x.base if isinstance(x, Stretched) else x
+    return base if shape_of(base) == shape else Stretched(base, shape)
+
+
+def transposed(x: Any, perm: Any) -> Any:
+    """A value with its axes in another order."""
+    return x if list(perm) == list(range(len(perm))) else C.transpose(x, tuple(perm))
+
+
+def _cuts(windows: Any, shape: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    return [slice(*w).indices(d) for w, d in zip(windows, shape)]
+
+
+def sliced(x: Any, cuts: Any) -> Any:
+    """The elements of a value between two places along each axis, every so many."""
+    if any(step < 1 or stop <= start for start, stop, step in cuts):
+        raise Unfit("nothing is left")
+    changed = [i for i, d in enumerate(shape_of(x)) if tuple(cuts[i]) != (0, d, 1)]
+    if not changed:
+        return x
+    starts, stops, steps = zip(*(cuts[i] for i in changed))
+    return C.slice(x, changed, list(starts), list(stops), list(steps))
+
+
+def padded(x: Any, margins: Any, value: float = 0.0) -> Any:
+    """A value with margins around it."""
+    margins = [tuple(m) for m in margins]
+    return C.pad(x, margins, constant_value=value) if any(map(any, margins)) else x
+
+
+def spread(x: Any, axis: int, step: int) -> Any:
+    """So many elements less one of 0 behind each element along an axis."""
+    if step == 1:
+        return x
+    shape = shape_of(x)
+    lone = C.reshape(x, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    zeros = C.constant(np.zeros((*shape[: axis + 1], step - 1, *shape[axis + 1 :]), x.dtype))
+    joined = C.splice(lone, zeros, axis=axis + 1)
+    return C.reshape(joined, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+
+
+def _unslice(b: Any, node: Any, x: Any, *sizes: int) -> Any:
+    shape = dims(node.attrs["shape"], sizes)
+    margins = []
+    for axis, (start, stop, step) in enumerate(_cuts(node.attrs["windows"], shape)):
+        count = len(range(start, stop, step))
+        if count != shape_of(x)[axis]:
+            b.mismatch(count, shape_of(x)[axis])
+        if step != 1:
+            wide = spread(x, axis, step)
+            cuts = [(0, d, 1) for d in shape_of(wide)]
+            cuts[axis] = (0, (count - 1) * step + 1, 1)
+            x = sliced(wide, cuts)
+        margins.append((start, shape[axis] - start - shape_of(x)[axis]))
+    return padded(x, margins)
+
+
+def _slice(b: Any, node: Any, x: Any) -> Any:
+    return sliced(x, _cuts(node.attrs["windows"], shape_of(x)))
+
+
+def _pad(b: Any, node: Any, x: Any) -> Any:
+    return padded(x, node.attrs["margins"], node.attrs["value"])
+
+
+def _concatenate(b: Any, node: Any, *parts: Any) -> Any:
+    axis = node.attrs["axis"]
+    b.same(*(p[:axis] + p[axis + 1 :] for p in map(shape_of, parts)))
+    return parts[0] if len(parts) == 1 else C.splice(*parts, axis=axis)
+
+
+def _gather(b: Any, node: Any, x: Any, index: Any) -> Any:
+    """CNTK chooses along the first axis, and reads whatever memory an index leads to."""
+    axis, rank = node.attrs["axis"], len(x.shape)
+    b.check_index(index, shape_of(x)[axis])
+    found = C.gather(transposed(x, [axis, *(i for i in range(rank) if i != axis)]), b.floats(index, x))
+    chosen, rest = len(index.shape), rank - 1
+    order = list(range(chosen, chosen + axis)) + list(range(chosen))
+    return transposed(found, order + list(range(chosen + axis, chosen + rest)))
+
+
+# Reductions, products -----------------------------------------------------------------------------
+
+
+def without(x: Any, axes: Any) -> Any:
+    """A value without axes of size 1."""
+    return reshaped(x, tuple(d for i, d in enumerate(shape_of(x)) if i not in axes))
+
+
+def _reduce(function: Any) -> Any:
+    def rule(b: Any, node: Any, x: Any) -> Any:
+        axes = list(node.attrs["axes"])
+        return without(function(x, axes), axes) if axes else x
+
+    return rule
+
+
+def _extremum(function: Any) -> Any:
+    """NaN is passed over by CNTK."""
+
+    def found(x: Any, axes: Any) -> Any:
+        odd = C.reduce_max(C.not_equal(x, x), axis=axes)
+        return C.element_select(odd, nothing(x), function(x, axis=axes))
+
+    return _reduce(found)
+
+
+def _along(function: Any) -> Any:
+    return lambda b, node, x: function(x, axis=node.attrs["axis"])
+
+
+def _product(sizes: Any) -> int:
+    return int(np.prod(sizes, dtype=np.int64))
+
+
+def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
+    """A product of matrices; or one for each element of a batch."""
+    over, batch = node.attrs["over"], node.attrs["batch"]
+    free = [
+        [i for i in range(len(v.shape)) if i not in over[n] and i not in batch[n]]
+        for n, v in enumerate((x, y))
+    ]
+    sizes = [shape_of(x), shape_of(y)]
+    lead, rows, columns, inner = (
+        [sizes[n][i] for i in axes]
+        for n, axes in ((0, batch[0]), (0, free[0]), (1, free[1]), (0, over[0]))
+    )
+    b.same(lead, [sizes[1][i] for i in batch[1]])
+    b.same(inner, [sizes[1][i] for i in over[1]])
+    m, n, k = _product(rows), _product(columns), _product(inner)
+    x = transposed(x, [*batch[0], *free[0], *over[0]])
+    y = transposed(y, [*batch[1], *over[1], *free[1]])
+    if not batch[0]:
+        found = C.times(reshaped(x, (m, k)), reshaped(y, (k, n)))
+    else:
+        count = _product(lead)
+        x, y = reshaped(x, (count, m, k)), reshaped(y, (count, k, n))
+        found = C.unpack_batch(C.times(C.to_batch(x), C.to_batch(y)))
+    return reshaped(found, (*lead, *rows, *columns))
+
+
+# Labels -------------------------------------------------------------------------------------------
+
+
+def _hot(b: Any, index: Any, size: int, axis: int, like: Any) -> Any:
+    """1 at each index along an axis, 0 elsewhere."""
+    shape = shape_of(index)
+    lone = reshaped(b.floats(index, like), (*shape[:axis], 1, *shape[axis:]))
+    line = np.arange(size, dtype=like.dtype).reshape((size,) + (1,) * (len(shape) - axis))
+    return C.equal(lone, C.constant(line))
+
+
+def _one_hot(b: Any, node: Any, index: Any, *sizes: int) -> Any:
+    """Nothing where an index is out of range."""
+    size = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
+    like = C.constant(np.zeros((), node.dtype))
+    return _hot(b, index, size, len(index.shape), like)
+
+
+def _minus_one_hot(b: Any, node: Any, p: Any, labels: Any) -> Any:
+    axis = node.attrs["axis"]
+    b.check_index(labels, shape_of(p)[axis])
+    return C.minus(p, _hot(b, labels, shape_of(p)[axis], axis, p))
+
+
+def _sparse_crossentropy(b: Any, node: Any, x: Any, p: Any, labels: Any) -> Any:
+    axis = node.attrs["axis"]
+    b.check_index(labels, shape_of(x)[axis])
+    hot = _hot(b, labels, shape_of(x)[axis], axis, x)
+    picked = C.element_select(hot, C.log_softmax(x, axis=axis), number(0, x))
+    return C.negate(without(C.reduce_sum(picked, axis=axis), [axis]))
+
+
+def _crossentropy(b: Any, node: Any, x: Any, p: Any, t: Any) -> Any:
+    axis = node.attrs["axis"]
+    terms = C.element_times(t, C.log_softmax(x, axis=axis))
+    return C.negate(without(C.reduce_sum(terms, axis=axis), [axis]))
+
+
+ELEMENTWISE = {
+    **{
+        name: plain(getattr(C, function))
+        for name, function in {
+            "neg": "negate",
+            "add": "plus",
+            "sub": "minus",
+            "mul": "element_times",
+            "logical_not": "element_not",
+            **{name: name for name in "abs exp sin cos tanh floor ceil square sigmoid softplus".split()},
+            "gt": "greater",
+            "ge": "greater_equal",
+            "lt": "less",
+            "le": "less_equal",
+        }.items()
+    },
+    "eq": _both(C.equal),
+    "ne": _both(C.not_equal),
+    "logical_and": _both(C.element_times),
+    "logical_or": _both(C.element_max),
+    "is_nan": lambda b, node, x: C.not_equal(x, x),
+    "sqrt": _sqrt,
+    "sign": _sign,
+    "relu": _relu,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "log": _log,
+    "round": _round,
+    "div": _div,
+    "pow": _pow,
+    "select": _select,
+    "cast": _cast,
+}
+
+FUNCTIONS = {
+    **ELEMENTWISE,
+    **dict.fromkeys(("identity", "stop_gradient"), lambda b, node, x: x),
+    "reshape": _reshape,
+    "broadcast_to": _broadcast_to,
+    "transpose": lambda b, node, x: transposed(x, node.attrs["perm"]),
+    "slice": _slice,
+    "unslice": _unslice,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "gather": _gather,
+    "reduce_sum": _reduce(lambda x, axes: C.reduce_sum(x, axis=axes)),
+    "reduce_prod": _reduce(lambda x, axes: C.reduce_prod(x, axis=axes)),
+    "reduce_max": _extremum(C.reduce_max),
+    "reduce_min": _extremum(C.reduce_min),
+    "reduce_any": _reduce(lambda x, axes: C.reduce_max(x, axis=axes)),
+    "reduce_all": _reduce(lambda x, axes: C.reduce_min(x, axis=axes)),
+    "softmax": _along(C.softmax),
+    "log_softmax": _along(C.log_softmax),
+    "contract": _contract,
+    "one_hot": _one_hot,
+    "minus_one_hot": _minus_one_hot,
+    "sparse_softmax_crossentropy": _sparse_crossentropy,
+    "softmax_crossentropy": _crossentropy,
+}
+"""By name of a primitive; those over windows have a module of their own."""

@@ -1,0 +1,255 @@
+"""The worker as a process: it's started when it's first needed, and asked over a socket.
+
+Arrays lie in a file in memory that has no name; what variables hold is the driver's own, and beside
+that in the worker, for as long as both live. So a worker that dies takes nothing with it.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import socket
+import struct
+import subprocess
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ..._locks import lock
+from ..._threads import counter
+from ...config import cntk as environment
+from ...errors import EngineError
+from .older import sources
+
+SCRIPT = Path(__file__).with_name("worker.py")
+LENGTH = struct.Struct("<Q")
+HEAD = 64  # bytes at the beginning of the memory: the number of the segment that is computed
+ALIGNED = 64
+FIRST_SIZE = 1 << 24
+# Of what the worker has printed, so much is shown when it has died.
+SHOWN = 2000
+
+_next_token = counter(1)
+
+Place = list[Any]  # where an array is, its shape, its dtype
+
+
+class Held:
+    """An array of this engine: its values, and the token by which the worker knows them."""
+
+    __slots__ = ("array", "token")
+
+    def __init__(self, array: np.ndarray, token: int | None = None):
+        self.array = array
+        self.token = _next_token() if token is None else token
+
+    def __del__(self) -> None:
+        _dropped.append(self.token)
+
+
+# Tokens of arrays that are no more; the worker is told with the next request.
+_dropped: deque[int] = deque()
+
+
+class WorkerDied(Exception):
+    """The worker has ended. `number` is that of the segment that it was at."""
+
+    def __init__(self, number: int, words: str):
+        super().__init__(words)
+        self.number = number
+
+
+class Worker:
+    """A running process."""
+
+    def __init__(self) -> None:
+        where = environment.folder()
+        here, there = socket.socketpair()
+        self._socket = here
+        self._file = os.memfd_create("kameleon-cntk")
+        self._log = os.memfd_create("kameleon-cntk-log")
+        os.ftruncate(self._file, FIRST_SIZE)
+        self._map = mmap.mmap(self._file, FIRST_SIZE)
+        self.known: set[int] = set()  # tokens of what it holds
+        self.programs: set[int] = set()
+        with there:
+            descriptors = (there.fileno(), self._file)
+            self._process = subprocess.Popen(
+                [environment.python(where), "-u", str(SCRIPT), *map(str, descriptors)],
+                pass_fds=descriptors,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env=environment.variables(where),
+                start_new_session=True,
+            )
+        try:
+            self.versions = self.ask("start", sources=sources())
+        except BaseException:
+            self.end()
+            raise
+
+    def ask(self, what: str, **more: Any) -> Any:
+        """The answer to a request.
+
+        Raises:
+            WorkerDied: there's none.
+            Exception: the worker has raised it.
+        """
+        data = json.dumps({"do": what, **more}).encode()
+        try:
+            self._socket.sendall(LENGTH.pack(len(data)) + data)
+            answer = json.loads(self._read(LENGTH.unpack(self._read(LENGTH.size))[0]))
+        except (OSError, EOFError):
+            raise self._death() from None
+        if "error" in answer:
+            raise _error(*answer["error"])
+        return answer
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size:
+            part = self._socket.recv(size)
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _death(self) -> WorkerDied:
+        self._process.kill()
+        code = self._process.wait()
+        size = os.fstat(self._log).st_size
+        said = os.pread(self._log, SHOWN, max(0, size - SHOWN)).decode(errors="replace").strip()
+        how = f"by signal {-code}" if code < 0 else f"with status {code}"
+        words = f"CNTK's process ended {how}" + (f"; it said: {said}" if said else "")
+        return WorkerDied(LENGTH.unpack_from(self._map, 0)[0], words)
+
+    def end(self, kill: bool = True) -> None:
+        """Let go of the process; one that isn't killed ends by itself when nobody holds it."""
+        if kill:
+            self._process.kill()
+            self._process.wait()
+        else:
+            self._process.returncode = 0  # it's the child of another process
+        self._socket.close()
+        for descriptor in (self._file, self._log):
+            os.close(descriptor)
+
+    # Arrays ---------------------------------------------------------------------------------------
+
+    def put(self, arrays: Sequence[np.ndarray]) -> tuple[list[Place], int]:
+        """Copy arrays into the memory; gives their places, and where the free part begins."""
+        places: list[Place] = []
+        end = HEAD
+        for array in arrays:
+            places.append([end, array.shape, array.dtype.name])
+            end = -(-(end + array.nbytes) // ALIGNED) * ALIGNED
+        if end > len(self._map):
+            os.ftruncate(self._file, end * 5 // 4)
+        for place, array in zip(places, arrays, strict=True):
+            self._view(place)[...] = array
+        return places, end
+
+    def take(self, place: Place) -> np.ndarray:
+        """A copy of the array at a place."""
+        return np.array(self._view(place))
+
+    def _view(self, place: Place) -> np.ndarray:
+        offset, shape, dtype = place
+        size = os.fstat(self._file).st_size
+        if size > len(self._map):
+            self._map = mmap.mmap(self._file, size)
+        return np.ndarray(shape, dtype, self._map, offset)
+
+
+def _error(name: str, message: str, trace: str) -> Exception:
+    """What the worker has raised: one of ours as such, another one as what it says."""
+    own = getattr(errors, name, None)
+    if isinstance(own, type) and issubclass(own, errors.KameleonError):
+        return own(message)
+    if name == "MemoryError":
+        return MemoryError(message)
+    return EngineError(f"in CNTK's process: {name}: {message}\n{trace}")
+
+
+def _not_known(given: Sequence[Any], known: set[int]) -> list[Any]:
+    """What the worker doesn't hold, each once."""
+    found = {id(x): x for x in given if not (isinstance(x, Held) and x.token in known)}
+    return list(found.values())
+
+
+class Keeper:
+    """The worker, if there's one; asked by one thread at a time.
+
+    An exception that comes from outside of a request (a signal's handler raised it, say) leaves
+    nobody to hear the answer: then the worker is ended, and the next call starts another one.
+    """
+
+    def __init__(self) -> None:
+        self.lock = lock()
+        self._worker: Worker | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def run(self, number: int, program: Any, given: Sequence[Any], results: int) -> list[Held]:
+        """The results of a program.
+
+        Args:
+            number: by which the worker knows it.
+            results: how many there are.
+            program: a function that gives it as data, and the arrays that this names.
+            given: arrays of NumPy or of this engine.
+        """
+        with self.lock:
+            try:
+                return self._run(number, program, given, results)
+            except (errors.KameleonError, MemoryError):
+                raise
+            except BaseException:
+                self.stop()
+                raise
+
+    def _run(self, number: int, program: Any, given: Sequence[Any], results: int) -> list[Held]:
+        worker = self._worker = self._worker or Worker()
+        if number not in worker.programs:
+            data, arrays = program()
+            places, _ = worker.put(list(arrays.values()))
+            named = dict(zip(arrays, places, strict=True))
+            worker.ask("program", number=number, program=data, arrays=named)
+            worker.programs.add(number)
+        drop = [_dropped.popleft() for _ in range(len(_dropped))]
+        worker.known.difference_update(drop)
+        sent = _not_known(given, worker.known)
+        places, used = worker.put([x.array if isinstance(x, Held) else x for x in sent])
+        places_of = {id(x): place for x, place in zip(sent, places, strict=True)}
+        tokens = [x.token if isinstance(x, Held) else None for x in given]
+        rows = [[places_of.pop(id(x), None), t] for x, t in zip(given, tokens, strict=True)]
+        keep = [_next_token() for _ in range(results)]
+        found = worker.ask("run", number=number, given=rows, keep=keep, drop=drop, used=used)
+        worker.known.update(t for t in (*tokens, *keep) if t is not None)
+        made = zip(found["results"], keep, strict=True)
+        return [Held(worker.take(place), token) for place, token in made]
+
+    def versions(self) -> dict[str, str]:
+        """Of the libraries in the worker."""
+        with self.lock:
+            self._worker = self._worker or Worker()
+            return self._worker.versions
+
+    def stop(self) -> None:
+        """End the worker."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _forget(self) -> None:
+        """In a forked child: the worker is the parent's."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end(kill=False)

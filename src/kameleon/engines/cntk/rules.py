@@ -1,0 +1,94 @@
+"""Which nodes CNTK computes, and what the graph is brought to for the others: NumPy's table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from ...ir.node import ITEM, Node
+from ...ir.types import TensorType
+from ...prims.shaping import FIRST_SIZE
+from ...prims.windows import is_dilated
+from ..numpy.rules import RULES as NUMPY
+
+FLOATS = frozenset(("float32", "float64"))
+DENSE = FLOATS | {"bool"}
+# More axes CNTK doesn't stretch or turn.
+MOST_AXES = 5
+# Larger values that a stretched operand would need aren't made.
+LARGEST_SIZE = 2**31
+
+# Primitives with a function of CNTK: see `functions` and `windows`, which run in the worker.
+BY_CNTK = frozenset(
+    "neg add sub mul div abs exp log sqrt sin cos tanh floor ceil round square sigmoid softplus"
+    " relu sign pow maximum minimum gt ge lt le eq ne is_nan logical_not logical_and logical_or"
+    " select cast identity stop_gradient reshape broadcast_to transpose slice unslice pad"
+    " concatenate gather reduce_sum reduce_prod reduce_max reduce_min reduce_any reduce_all"
+    " softmax log_softmax contract one_hot minus_one_hot sparse_softmax_crossentropy"
+    " softmax_crossentropy conv conv_input conv_kernel depthwise_conv max_pool sum_pool".split()
+)
+# By primitive, which of its operands are integers that choose elements.
+INDEX = {"gather": 1, "one_hot": 0, "minus_one_hot": 1, "sparse_softmax_crossentropy": 2}
+# Composites that NumPy has no rule for: where CNTK doesn't do them, they're expanded.
+EXPANDED = BY_CNTK - NUMPY.keys()
+
+Where = Callable[[Node], bool]
+
+
+def _types(node: Node) -> tuple[TensorType, ...]:
+    return (node.type,) if isinstance(node.type, TensorType) else node.type
+
+
+def is_dense(type: TensorType) -> bool:
+    """Whether CNTK has such tensors: of floats (bools are floats to it), with elements."""
+    return type.dtype in DENSE and len(type.shape) <= MOST_AXES and 0 not in type.shape
+
+
+def _takes_operands(node: Node) -> bool:
+    index = INDEX.get(node.primitive.name)
+    first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
+    for i, x in enumerate(node.operands[:first]):
+        if i == index:
+            if not x.operands and x.primitive.name == "constant" or len(x.shape) > MOST_AXES - 1:
+                return False
+        elif not (isinstance(x.type, TensorType) and is_dense(x.type)):
+            return False
+    return True
+
+
+def _is_plain_pool(node: Node) -> bool:
+    """No cell lies between those of a window, and each window sees one of the tensor's."""
+    window = node.attrs["window"]
+    sees = all(max(pair) < size for pair, size in zip(window.padding, window.sizes, strict=True))
+    return not is_dilated(window) and sees
+
+
+def _is_small(node: Node) -> bool:
+    return prod(d or 1 for d in node.shape) < LARGEST_SIZE
+
+
+WHERE: dict[str, Where] = {
+    "max_pool": _is_plain_pool,
+    "sum_pool": _is_plain_pool,
+    "broadcast_to": _is_small,
+    "concatenate": lambda node: all(0 not in x.shape for x in node.operands),
+}
+
+
+def takes(node: Node) -> bool:
+    """Whether CNTK computes a node."""
+    name = node.primitive.name
+    if name not in BY_CNTK or not _takes_operands(node):
+        return False
+    results = _types(node)[:1] if name == "max_pool" else _types(node)
+    return all(map(is_dense, results)) and (name not in WHERE or WHERE[name](node))
+
+
+def is_float(node: Node) -> bool:
+    """Whether a node that NumPy has no rule for is one that CNTK computes."""
+    return node.dtype in FLOATS and len(node.shape) <= MOST_AXES
+
+
+RULES: dict[str, Callable[..., object]] = {**dict.fromkeys(EXPANDED, takes), **NUMPY}
+ENGINE_WHERE: dict[str, Where] = dict.fromkeys(EXPANDED, is_float)
+ITEMS = ITEM

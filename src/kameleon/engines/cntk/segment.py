@@ -1,0 +1,259 @@
+"""Nodes that CNTK computes together, as one function of CNTK for each combination of sizes.
+
+This module runs in the worker. A segment comes as data: a graph in the form of files. Beside it comes
+a function that computes the same by NumPy, for calls in which CNTK's result can't be trusted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import cntk as C
+import numpy as np
+
+from ...errors import KameleonError
+from ...kernels.arrays import check_index, mismatch
+from . import functions, windows
+from .functions import Index, Stretched, Unfit, full, shape_of
+
+FUNCTIONS = {**functions.FUNCTIONS, **windows.FUNCTIONS}
+# From which operand on they are sizes.
+FIRST_SIZE = {"reshape": 1, "broadcast_to": 1, "unslice": 1, "one_hot": 1, "conv_input": 2}
+# Functions for so many combinations of sizes are kept.
+KEPT = 64
+# Integers below this are floats of either type.
+EXACT = 2**24
+DEVICE = C.cpu()
+NOTHING_KEPT: set[Any] = set()
+
+
+def borrowed(array: Any) -> Any:
+    """A value of CNTK over the memory of an array."""
+    return C.cntk_py.Value(C.cntk_py.NDArrayView(array, DEVICE, False, True))
+
+
+class Node(NamedTuple):
+    """A node, as rules see it."""
+
+    attrs: Any
+    dtype: str
+
+
+class Segment:
+    """Computes a graph.
+
+    Args:
+        graph: its data.
+        constants: the arrays that it names.
+        plain: a function that gives the same by NumPy.
+    """
+
+    def __init__(self, graph: Any, constants: Any, plain: Any):
+        self.graph, self.constants, self.plain = graph, constants, plain
+        self.sizes = _size_inputs(graph)
+        self.made: dict[Any, Any] = {}
+
+    def __call__(self, given: Any) -> Any:
+        arrays = [np.asarray(x) for x in given]
+        key = tuple(
+            [int(a) if i in self.sizes else a.shape for i, a in enumerate(arrays)]
+        )
+        made = self.made.get(key)
+        if made is None:
+            if len(self.made) >= KEPT:
+                self.made.clear()
+            made = self.made[key] = self._make(key)
+        found = made(arrays) if made else None
+        if found is None:
+            return self.plain(*given)
+        return found
+
+    def _make(self, key: Any) -> Any:
+        """The function for these sizes; False, if CNTK can't."""
+        if any(0 in sizes for sizes in key if type(sizes) is tuple):
+            return False
+        try:
+            return _Builder(self.graph, self.constants, key).finish()
+        except KameleonError:
+            raise
+        except Exception:  # CNTK takes no tensors of so many axes, say
+            return False
+
+
+def _size_inputs(graph: Any) -> set[int]:
+    """The inputs that are nothing but sizes."""
+    count = len(graph["inputs"])
+    sizes, others = set(), set()
+    for node in graph["nodes"]:
+        first = FIRST_SIZE.get(node["primitive"], len(node["operands"]))
+        others.update(i for i in node["operands"][:first] if i < count)
+        sizes.update(i for i in node["operands"][first:] if i < count)
+    return sizes - others
+
+
+class _Builder:
+    """Gives the nodes of a graph their values in CNTK."""
+
+    def __init__(self, graph: Any, constants: Any, key: Any):
+        self.graph, self.constants, self.key = graph, constants, key
+        self.guards: list[Any] = []
+        self.checks: list[tuple[int, int]] = []
+        self.variables: list[Any] = []
+        self.values: list[Any] = []
+        for i, (_, dtype) in enumerate(graph["inputs"]):
+            self.values.append(self._input(i, dtype))
+
+    def _input(self, i: int, dtype: str) -> Any:
+        if type(self.key[i]) is int:
+            self.variables.append(None)
+            return self.key[i]
+        kind = np.float64 if dtype == "float64" else np.float32
+        variable = C.input_variable(self.key[i], dtype=kind, dynamic_axes=[])
+        self.variables.append(variable)
+        return variable if dtype in ("float32", "float64", "bool") else Index(i, variable)
+
+    # What rules ask for ---------------------------------------------------------------------------
+
+    def guard(self, condition: Any) -> None:
+        """Let NumPy compute the segment, wherever the condition isn't 0."""
+        axes = list(range(len(condition.shape)))
+        total = C.reduce_max(condition, axis=axes) if axes else condition
+        self.guards.append(functions.of_dtype(C.reshape(total, (1,)), np.float32))
+
+    def check_index(self, index: Any, size: int) -> None:
+        """Let indices out of range be an error."""
+        if size > EXACT:
+            raise Unfit("floats don't hold such indices")
+        self.checks.append((index.number, size))
+
+    def floats(self, index: Any, like: Any) -> Any:
+        """Indices as floats."""
+        return functions.of_dtype(index.variable, like.dtype)
+
+    def same(self, *sizes: Any) -> None:
+        """Let it be an error if sizes differ."""
+        if any(list(s) != list(sizes[0]) for s in sizes):
+            mismatch(*sizes)
+
+    mismatch = staticmethod(mismatch)
+
+    # The walk -------------------------------------------------------------------------------------
+
+    def finish(self) -> Any:
+        """The function of arrays."""
+        for row in self.graph["nodes"]:
+            self.values.append(self._value(row))
+        outputs = [full(self.values[i]) for i in self.graph["outputs"]]
+        dtypes = [d for _, d in self.graph["inputs"]]
+        dtypes += [row["types"][0][1] for row in self.graph["nodes"]]
+        return _Function(self, outputs, [dtypes[i] == "bool" for i in self.graph["outputs"]])
+
+    def _value(self, row: Any) -> Any:
+        name, attrs = row["primitive"], self._attrs(row["attrs"])
+        if name == "constant":
+            return self._constant(attrs["value"])
+        operands = [self.values[i] for i in row["operands"]]
+        if name == "item":
+            return operands[0][attrs["index"]]
+        first = FIRST_SIZE.get(name, len(operands))
+        operands[first:] = [_size(x) for x in operands[first:]]
+        if name in functions.ELEMENTWISE:
+            operands = self._stretched(operands)
+        elif name != "broadcast_to":
+            operands = [x if type(x) is int else full(x) for x in operands]
+        found = FUNCTIONS[name](self, Node(attrs, row["types"][0][1]), *operands)
+        if type(found) is not tuple and 0 in found.shape:
+            raise Unfit("a tensor without elements")
+        return found
+
+    def _constant(self, array: Any) -> Any:
+        if array.dtype.kind in "iu":
+            if array.ndim == 0:
+                return int(array)
+            raise Unfit("integers")
+        if array.size == 0:
+            raise Unfit("a tensor without elements")
+        return C.constant(array.astype(np.float32) if array.dtype == bool else array)
+
+    def _stretched(self, operands: list[Any]) -> list[Any]:
+        """The operands of an elementwise node without broadcasts that CNTK does by itself."""
+        self.same(*map(shape_of, operands))
+        bases = [x.base if isinstance(x, Stretched) else x for x in operands]
+        if _joined(map(shape_of, bases)) != shape_of(operands[0]):
+            bases[0] = full(operands[0])
+        return bases
+
+    def _attrs(self, attrs: Any) -> dict[str, Any]:
+        return {name: self._attr(value) for name, value in attrs.items()}
+
+    def _attr(self, data: Any) -> Any:
+        if type(data) is not dict:
+            return data
+        ((tag, value),) = [(k, v) for k, v in data.items() if k != "record"]
+        if tag in ("tuple", "items"):
+            return tuple(map(self._attr, value))
+        if tag == "array":
+            return self.constants[value]
+        return float.fromhex(value) if tag == "float" else value
+
+
+def _joined(shapes: Any) -> tuple[int, ...]:
+    """The sizes to which arrays of these stretch each other."""
+    backwards = itertools.zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)
+    return tuple(map(max, backwards))[::-1]
+
+
+def _size(x: Any) -> int:
+    if type(x) is not int:
+        raise Unfit("a size that isn't known")
+    return x
+
+
+class _Function:
+    """A function of CNTK, called with arrays."""
+
+    def __init__(self, made: _Builder, outputs: list[Any], bools: list[bool]):
+        self.checks = made.checks
+        self.inputs = [
+            (i, v, v.dtype) for i, v in enumerate(made.variables) if v is not None
+        ]
+        self.shapes = [shape_of(x) for x in outputs]
+        self.bools = bools
+        ends = [C.alias(x if x.shape else C.reshape(x, (1,))) for x in outputs]
+        if made.guards:
+            ends.append(C.splice(*made.guards, axis=0) if made.guards[1:] else made.guards[0])
+        self.guarded = bool(made.guards)
+        self.function = C.combine(ends)
+        used = set(self.function.arguments)
+        self.inputs = [row for row in self.inputs if row[1] in used]
+        self.results = [(x.output, shape_of(x), x.dtype) for x in ends]
+
+    def __call__(self, arrays: Any) -> Any:
+        """The results; None where a guard says that they can't be trusted."""
+        for i, size in self.checks:
+            check_index(arrays[i], size)
+        given = [_laid_out(arrays[i], dtype) for i, _, dtype in self.inputs]
+        found = [np.empty(shape, dtype) for _, shape, dtype in self.results]
+        self.function._forward(
+            {v: borrowed(a) for (_, v, _), a in zip(self.inputs, given)},
+            {v: borrowed(a) for (v, _, _), a in zip(self.results, found)},
+            DEVICE,
+            NOTHING_KEPT,
+            NOTHING_KEPT,
+        )
+        if self.guarded and found.pop().any():
+            return None
+        return tuple(
+            [
+                (a != 0 if is_bool else a).reshape(shape)[()]  # numbers are no arrays
+                for a, shape, is_bool in zip(found, self.shapes, self.bools)
+            ]
+        )
+
+
+def _laid_out(array: Any, dtype: Any) -> Any:
+    """An array as CNTK takes it: contiguous, with an axis at least."""
+    if array.dtype != dtype or not array.flags.c_contiguous or array.ndim == 0:
+        array = np.ascontiguousarray(array, dtype)
+    return array

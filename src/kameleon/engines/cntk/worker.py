@@ -1,0 +1,225 @@
+"""The worker: runs programs by NumPy 1.19 and CNTK 2.7, in Python 3.6.
+
+It's started by path, with the numbers of two descriptors: a socket, over which it's asked, and a
+file in memory, in which arrays lie that are given and that it gives. Messages are JSON behind their
+length. Beside Python it needs NumPy and CNTK alone; modules of Kameleon that it uses it gets as text.
+When the socket's other end is closed, it ends, whatever it's doing.
+"""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import json
+import math
+import mmap
+import operator
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import traceback
+from typing import Any
+
+import numpy as np
+
+# What later versions of Python have, and the modules that are given use.
+NEWER = (
+    (math, "prod", lambda sizes: functools.reduce(operator.mul, sizes, 1)),
+    (functools, "cache", functools.lru_cache(maxsize=None)),
+)
+LENGTH = struct.Struct("<Q")
+# Where the number of the segment stands that is being computed, in the file in memory.
+HEAD = 64
+ALIGNED = 64
+
+
+class Memory:
+    """The file in memory: it's the driver's, and may grow on either side."""
+
+    def __init__(self, descriptor: int):
+        self.descriptor = descriptor
+        self.map = mmap.mmap(descriptor, 0)
+        self.used = HEAD
+
+    def room(self, size: int) -> None:
+        """See to it that so many bytes are mapped."""
+        if size > len(self.map):
+            if size > os.fstat(self.descriptor).st_size:
+                os.ftruncate(self.descriptor, size * 5 // 4)
+            self.map = mmap.mmap(self.descriptor, 0)
+
+    def array(self, place: Any) -> Any:
+        """The array at a place; a view."""
+        offset, shape, dtype = place
+        kind = np.dtype(dtype)
+        self.room(offset + kind.itemsize * int(np.prod(shape, dtype=np.int64)))
+        return np.ndarray(shape, kind, self.map, offset)
+
+    def put(self, array: Any) -> Any:
+        """Copy an array to the next free place; gives the place."""
+        offset = self.used
+        self.used = -(-(offset + array.nbytes) // ALIGNED) * ALIGNED
+        place = [offset, array.shape, array.dtype.name]
+        self.array(place)[...] = array
+        return place
+
+    def at(self, number: int) -> None:
+        """Say which segment is being computed: it's read if this process dies."""
+        LENGTH.pack_into(self.map, 0, number)
+
+
+class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports modules from text."""
+
+    def __init__(self, sources: Any):
+        self.sources = sources
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """See `importlib.abc.MetaPathFinder`; what has modules below it is a package."""
+        package = any(other.startswith(name + ".") for other in self.sources)
+        if name not in self.sources and not package:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=package)
+
+    def create_module(self, spec: Any) -> Any:
+        """See `importlib.abc.Loader`."""
+        return None
+
+    def exec_module(self, module: Any) -> None:
+        """See `importlib.abc.Loader`."""
+        name = module.__name__
+        exec(compile(self.sources.get(name, ""), name, "exec"), module.__dict__)
+
+
+class Worker:
+    """Answers requests: one method for each kind of them."""
+
+    def __init__(self, descriptor: int, memory: Memory):
+        self.socket = socket.socket(fileno=descriptor)
+        self.memory = memory
+        self.programs = {}  # type: dict
+        self.held = {}  # type: dict
+        self.namespace = {}  # type: dict
+        self.segment = None  # type: Any
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """End this process as soon as nobody listens any more."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLHUP)
+        poll.poll()
+        os._exit(0)
+
+    def serve(self) -> None:
+        """Answer until there's nobody to ask."""
+        while True:
+            request = json.loads(self._read(LENGTH.unpack(self._read(LENGTH.size))[0]).decode())
+            try:
+                answer = getattr(self, "do_" + request.pop("do"))(**request)
+            except Exception as error:
+                answer = {"error": [type(error).__name__, str(error), traceback.format_exc()]}
+            self.memory.at(0)
+            data = json.dumps(answer).encode()
+            self.socket.sendall(LENGTH.pack(len(data)) + data)
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size:
+            part = self.socket.recv(min(size, 1 << 20))
+            if not part:
+                os._exit(0)
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    # Requests -----------------------------------------------------------------------------------
+
+    def do_start(self, sources: Any) -> Any:
+        """Load CNTK, and the modules that are given as text."""
+        for module, name, function in NEWER:
+            setattr(module, name, function)
+        sys.meta_path.insert(0, Modules(sources))
+        import cntk
+        from kameleon.engines.cntk.segment import Segment
+        from kameleon.engines.numpy.namespace import NAMESPACE
+
+        cntk.cntk_py.set_max_num_cputhreads(1)
+        np.seterr(all="ignore")
+        self.namespace, self.segment = NAMESPACE, Segment
+        return {"version": cntk.__version__, "numpy": np.__version__}
+
+    def do_program(self, number: int, program: Any, arrays: Any) -> Any:
+        """Keep a program."""
+        given = {name: np.array(self.memory.array(place)) for name, place in arrays.items()}
+        self.programs[number] = self._function(program, given)
+        return {}
+
+    def do_run(self, number: int, given: Any, keep: Any, drop: Any, used: int) -> Any:
+        """Run a program.
+
+        Each value that is given is `[None, token]`, if it's held here; or `[place, token]`, which
+        is held from now on, unless the token is None. Results are held by the tokens in `keep`.
+        """
+        for token in drop:
+            self.held.pop(token, None)
+        self.memory.used = used
+        values = [self._given(*row) for row in given]
+        results = [np.asarray(x) for x in self.programs[number](*values)]
+        self.held.update(zip(keep, results))
+        return {"results": [self.memory.put(x) for x in results]}
+
+    def _given(self, place: Any, token: Any) -> Any:
+        if place is None:
+            return self.held[token]
+        array = self.memory.array(place)
+        if token is not None:
+            array = self.held[token] = np.array(array)
+        return array if array.ndim else array[()]
+
+    # Programs -----------------------------------------------------------------------------------
+
+    def _function(self, program: Any, arrays: Any) -> Any:
+        space = dict(self.namespace)
+        for name, value in program["constants"].items():
+            space[name] = self._constant(value, arrays)
+        exec(compile(program["source"], "<program>", "exec"), space)
+        return space["program"]
+
+    def _constant(self, data: Any, arrays: Any) -> Any:
+        ((kind, value),) = data.items()
+        if kind == "array":
+            return arrays[value]
+        if kind == "number":
+            return arrays[value][()]
+        if kind == "slices":
+            return tuple(slice(*s) for s in value)
+        if kind == "program":
+            return self._function(value, arrays)
+        if kind == "segment":
+            return self._segment(value, arrays)
+        return value
+
+    def _segment(self, data: Any, arrays: Any) -> Any:
+        """A function that says which segment is being computed, then computes it."""
+        run = self.segment(data["graph"], arrays, self._function(data["plain"], arrays))
+        number, at = data["number"], self.memory.at
+
+        def segment(values: Any) -> Any:
+            at(number)
+            return run(values)
+
+        return segment
+
+
+def main() -> None:
+    """Serve. Interrupts are the driver's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    descriptor, memory = map(int, sys.argv[1:])
+    Worker(descriptor, Memory(memory)).serve()
+
+
+if __name__ == "__main__":
+    main()
