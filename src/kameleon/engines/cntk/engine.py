@@ -12,12 +12,12 @@ from ...errors import EngineError
 from ...ir.program import Graph
 from ...ir.text import text_of
 from ...ir.types import TensorType, as_dtype
+from ...prims.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
 from .process import Held, Keeper, WorkerDied
-from .rules import ENGINE_WHERE, RULES
-from .segments import Segment, SegmentEmitter, to_data
+from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()
 
@@ -28,7 +28,7 @@ class CntkEngine(Engine):
     name = "cntk"
     title = "CNTK"
     rules: Mapping[str, Rule] = RULES
-    where = ENGINE_WHERE
+    where = dict.fromkeys(("floor_div", "mod"), divides_safely)
     lacks: Mapping[str, str] = {"bfloat16": "NumPy has no arithmetic for it"}
 
     def compile(self, graph: Graph) -> CntkExecutable:

@@ -51,11 +51,6 @@ def number(value: float, like: Any) -> Any:
     return C.constant(np.array(value, like.dtype))
 
 
-def of_dtype(x: Any, dtype: Any) -> Any:
-    """A value in the other type of floats."""
-    return x if np.dtype(x.dtype) == np.dtype(dtype) else C.cast(x, np.dtype(dtype).type)
-
-
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
     """A value with other sizes."""
     return x if shape_of(x) == tuple(shape) else C.reshape(x, tuple(shape))
@@ -137,27 +132,18 @@ def _pow(b: Any, node: Any, x: Any, y: Any) -> Any:
     return C.pow(x, y)
 
 
-def _select(b: Any, node: Any, condition: Any, x: Any, y: Any) -> Any:
-    return C.element_select(of_dtype(condition, x.dtype), x, of_dtype(y, x.dtype))
-
-
-def _both(function: Any) -> Any:
-    """A rule of two bools."""
-    return lambda b, node, x, y: function(x, of_dtype(y, x.dtype))
-
-
 def _cast(b: Any, node: Any, x: Any) -> Any:
-    if node.dtype == "bool":
-        return C.not_equal(x, number(0, x))
-    return of_dtype(x, node.dtype)
+    return C.not_equal(x, number(0, x)) if node.dtype == "bool" else x
 
 
 # Movement -----------------------------------------------------------------------------------------
 
 
 def _reshape(b: Any, node: Any, x: Any, *sizes: int) -> Any:
-    shape = dims(node.attrs["shape"], sizes)
-    if int(np.prod(shape)) != int(np.prod(shape_of(x))):
+    shape, count = dims(node.attrs["shape"], sizes), _product(shape_of(x))
+    if -1 in shape:
+        shape = tuple(count // max(1, -_product(shape)) if d == -1 else d for d in shape)
+    if _product(shape) != count:
         raise ShapeError(f"{shape_of(x)} can't be reshaped to {shape}")
     return reshaped(x, shape)
 
@@ -242,7 +228,7 @@ def _gather(b: Any, node: Any, x: Any, index: Any) -> Any:
     """CNTK chooses along the first axis, and reads whatever memory an index leads to."""
     axis, rank = node.attrs["axis"], len(x.shape)
     b.check_index(index, shape_of(x)[axis])
-    found = C.gather(transposed(x, [axis, *(i for i in range(rank) if i != axis)]), b.floats(index, x))
+    found = C.gather(transposed(x, [axis, *(i for i in range(rank) if i != axis)]), index.variable)
     chosen, rest = len(index.shape), rank - 1
     order = list(range(chosen, chosen + axis)) + list(range(chosen))
     return transposed(found, order + list(range(chosen + axis, chosen + rest)))
@@ -278,6 +264,11 @@ def _along(function: Any) -> Any:
     return lambda b, node, x: function(x, axis=node.attrs["axis"])
 
 
+def unpacked(x: Any, count: int) -> Any:
+    """A value along a dynamic axis as one with an axis more, whose size CNTK has forgotten."""
+    return C.reshape(C.unpack_batch(x), (count, *shape_of(x)))
+
+
 def _product(sizes: Any) -> int:
     return int(np.prod(sizes, dtype=np.int64))
 
@@ -304,38 +295,37 @@ def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
     else:
         count = _product(lead)
         x, y = reshaped(x, (count, m, k)), reshaped(y, (count, k, n))
-        found = C.unpack_batch(C.times(C.to_batch(x), C.to_batch(y)))
+        found = unpacked(C.times(C.to_batch(x), C.to_batch(y)), count)
     return reshaped(found, (*lead, *rows, *columns))
 
 
 # Labels -------------------------------------------------------------------------------------------
 
 
-def _hot(b: Any, index: Any, size: int, axis: int, like: Any) -> Any:
+def _hot(index: Any, size: int, axis: int) -> Any:
     """1 at each index along an axis, 0 elsewhere."""
     shape = shape_of(index)
-    lone = reshaped(b.floats(index, like), (*shape[:axis], 1, *shape[axis:]))
-    line = np.arange(size, dtype=like.dtype).reshape((size,) + (1,) * (len(shape) - axis))
+    lone = reshaped(index.variable, (*shape[:axis], 1, *shape[axis:]))
+    line = np.arange(size, dtype=index.variable.dtype).reshape((size,) + (1,) * (len(shape) - axis))
     return C.equal(lone, C.constant(line))
 
 
 def _one_hot(b: Any, node: Any, index: Any, *sizes: int) -> Any:
     """Nothing where an index is out of range."""
     size = sizes[0] if node.attrs["size"] is None else node.attrs["size"]
-    like = C.constant(np.zeros((), node.dtype))
-    return _hot(b, index, size, len(index.shape), like)
+    return _hot(index, size, len(index.shape))
 
 
 def _minus_one_hot(b: Any, node: Any, p: Any, labels: Any) -> Any:
     axis = node.attrs["axis"]
     b.check_index(labels, shape_of(p)[axis])
-    return C.minus(p, _hot(b, labels, shape_of(p)[axis], axis, p))
+    return C.minus(p, _hot(labels, shape_of(p)[axis], axis))
 
 
 def _sparse_crossentropy(b: Any, node: Any, x: Any, p: Any, labels: Any) -> Any:
     axis = node.attrs["axis"]
     b.check_index(labels, shape_of(x)[axis])
-    hot = _hot(b, labels, shape_of(x)[axis], axis, x)
+    hot = _hot(labels, shape_of(x)[axis], axis)
     picked = C.element_select(hot, C.log_softmax(x, axis=axis), number(0, x))
     return C.negate(without(C.reduce_sum(picked, axis=axis), [axis]))
 
@@ -362,10 +352,10 @@ ELEMENTWISE = {
             "le": "less_equal",
         }.items()
     },
-    "eq": _both(C.equal),
-    "ne": _both(C.not_equal),
-    "logical_and": _both(C.element_times),
-    "logical_or": _both(C.element_max),
+    "eq": plain(C.equal),
+    "ne": plain(C.not_equal),
+    "logical_and": plain(C.element_times),
+    "logical_or": plain(C.element_max),
     "is_nan": lambda b, node, x: C.not_equal(x, x),
     "sqrt": _sqrt,
     "sign": _sign,
@@ -376,7 +366,7 @@ ELEMENTWISE = {
     "round": _round,
     "div": _div,
     "pow": _pow,
-    "select": _select,
+    "select": plain(C.element_select),
     "cast": _cast,
 }
 

@@ -229,7 +229,7 @@ class Keeper:
         places, used = worker.put([x.array if isinstance(x, Held) else x for x in sent])
         places_of = {id(x): place for x, place in zip(sent, places, strict=True)}
         tokens = [x.token if isinstance(x, Held) else None for x in given]
-        rows = [[places_of.pop(id(x), None), t] for x, t in zip(given, tokens, strict=True)]
+        rows = [[places_of.get(id(x)), t] for x, t in zip(given, tokens, strict=True)]
         keep = [_next_token() for _ in range(results)]
         found = worker.ask("run", number=number, given=rows, keep=keep, drop=drop, used=used)
         worker.known.update(t for t in (*tokens, *keep) if t is not None)

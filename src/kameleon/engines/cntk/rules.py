@@ -1,15 +1,15 @@
-"""Which nodes CNTK computes, and what the graph is brought to for the others: NumPy's table."""
+"""Which nodes CNTK computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from math import prod
 
-from ...ir.node import ITEM, Node
+from ...ir.node import Node
 from ...ir.types import TensorType
 from ...prims.shaping import FIRST_SIZE
 from ...prims.windows import is_dilated
-from ..numpy.rules import RULES as NUMPY
 
 FLOATS = frozenset(("float32", "float64"))
 DENSE = FLOATS | {"bool"}
@@ -29,8 +29,6 @@ BY_CNTK = frozenset(
 )
 # By primitive, which of its operands are integers that choose elements.
 INDEX = {"gather": 1, "one_hot": 0, "minus_one_hot": 1, "sparse_softmax_crossentropy": 2}
-# Composites that NumPy has no rule for: where CNTK doesn't do them, they're expanded.
-EXPANDED = BY_CNTK - NUMPY.keys()
 
 Where = Callable[[Node], bool]
 
@@ -75,20 +73,23 @@ WHERE: dict[str, Where] = {
 }
 
 
-def takes(node: Node) -> bool:
-    """Whether CNTK computes a node."""
+class Kind(IntEnum):
+    """Who computes a node; the arguments of a function of CNTK are all of one type of floats."""
+
+    NUMPY = 0
+    FLOAT32 = 1
+    FLOAT64 = 2
+
+
+def kind_of(node: Node) -> Kind:
+    """Who computes a node."""
     name = node.primitive.name
     if name not in BY_CNTK or not _takes_operands(node):
-        return False
+        return Kind.NUMPY
     results = _types(node)[:1] if name == "max_pool" else _types(node)
-    return all(map(is_dense, results)) and (name not in WHERE or WHERE[name](node))
-
-
-def is_float(node: Node) -> bool:
-    """Whether a node that NumPy has no rule for is one that CNTK computes."""
-    return node.dtype in FLOATS and len(node.shape) <= MOST_AXES
-
-
-RULES: dict[str, Callable[..., object]] = {**dict.fromkeys(EXPANDED, takes), **NUMPY}
-ENGINE_WHERE: dict[str, Where] = dict.fromkeys(EXPANDED, is_float)
-ITEMS = ITEM
+    if not all(map(is_dense, results)) or (name in WHERE and not WHERE[name](node)):
+        return Kind.NUMPY
+    floats = {t.dtype for t in (*results, *(x.type for x in node.operands)) if t.dtype in FLOATS}
+    if len(floats) > 1:
+        return Kind.NUMPY
+    return Kind.FLOAT64 if "float64" in floats else Kind.FLOAT32

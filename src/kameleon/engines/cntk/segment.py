@@ -64,10 +64,13 @@ class Segment:
             if len(self.made) >= KEPT:
                 self.made.clear()
             made = self.made[key] = self._make(key)
-        found = made(arrays) if made else None
-        if found is None:
-            return self.plain(*given)
-        return found
+        try:
+            found = made(arrays) if made else None
+        except KameleonError:
+            raise
+        except Exception:  # its kernels refuse what its shapes allowed
+            found = self.made[key] = False
+        return found or self.plain(*given)
 
     def _make(self, key: Any) -> Any:
         """The function for these sizes; False, if CNTK can't."""
@@ -92,11 +95,17 @@ def _size_inputs(graph: Any) -> set[int]:
     return sizes - others
 
 
+def _is_double(graph: Any) -> bool:
+    types = [type for node in graph["nodes"] for type in node["types"]]
+    return any(dtype == "float64" for _, dtype in (*graph["inputs"], *types))
+
+
 class _Builder:
     """Gives the nodes of a graph their values in CNTK."""
 
     def __init__(self, graph: Any, constants: Any, key: Any):
         self.graph, self.constants, self.key = graph, constants, key
+        self.kind = np.float64 if _is_double(graph) else np.float32
         self.guards: list[Any] = []
         self.checks: list[tuple[int, int]] = []
         self.variables: list[Any] = []
@@ -108,8 +117,7 @@ class _Builder:
         if type(self.key[i]) is int:
             self.variables.append(None)
             return self.key[i]
-        kind = np.float64 if dtype == "float64" else np.float32
-        variable = C.input_variable(self.key[i], dtype=kind, dynamic_axes=[])
+        variable = C.input_variable(self.key[i], dtype=self.kind, dynamic_axes=[])
         self.variables.append(variable)
         return variable if dtype in ("float32", "float64", "bool") else Index(i, variable)
 
@@ -119,7 +127,7 @@ class _Builder:
         """Let NumPy compute the segment, wherever the condition isn't 0."""
         axes = list(range(len(condition.shape)))
         total = C.reduce_max(condition, axis=axes) if axes else condition
-        self.guards.append(functions.of_dtype(C.reshape(total, (1,)), np.float32))
+        self.guards.append(C.reshape(total, (1,)))
 
     def check_index(self, index: Any, size: int) -> None:
         """Let indices out of range be an error."""
@@ -127,9 +135,6 @@ class _Builder:
             raise Unfit("floats don't hold such indices")
         self.checks.append((index.number, size))
 
-    def floats(self, index: Any, like: Any) -> Any:
-        """Indices as floats."""
-        return functions.of_dtype(index.variable, like.dtype)
 
     def same(self, *sizes: Any) -> None:
         """Let it be an error if sizes differ."""
@@ -174,7 +179,7 @@ class _Builder:
             raise Unfit("integers")
         if array.size == 0:
             raise Unfit("a tensor without elements")
-        return C.constant(array.astype(np.float32) if array.dtype == bool else array)
+        return C.constant(array.astype(self.kind) if array.dtype == bool else array)
 
     def _stretched(self, operands: list[Any]) -> list[Any]:
         """The operands of an elementwise node without broadcasts that CNTK does by itself."""

@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..._threads import counter
+from ...ir.leaves import input_node
 from ...ir.node import ITEM, Node
 from ...ir.program import Graph
 from ...ir.rewrite import closed
 from ...ir.serial import graph_to_data
 from ...ir.types import TensorType
-from ..numpy.engine import NumpyEmitter
 from .._code.code import Code
+from .._code.emitter import Emitter, Rule
 from .._code.schedule import WHEN_NEEDED
-from .rules import takes
+from ..numpy.engine import NumpyEmitter
+from ..numpy.rules import RULES as NUMPY
+from .rules import BY_CNTK, Kind, kind_of
 
 # CNTK can't cope with some ten thousand nodes at once.
 LONGEST = 500
@@ -53,8 +56,24 @@ class Segment:
         return f"{names}\n  which were made from {first.source} to {last.source}"
 
 
+def _expanded(e: Emitter, node: Node) -> None:
+    """A composite that has no line of NumPy, by a function of simpler primitives."""
+    inputs = [input_node(x.type) for x in node.operands]
+    assert node.primitive.expand is not None
+    body = Graph(inputs, [node.primitive.expand(*inputs, **node.attrs)])
+    given = ", ".join(f"{{{i}}}" for i in range(len(inputs)))
+    function = e.constant(e.function(e.inner(body).run(own_outputs=True)))
+    e.emit(node, f"{{{len(inputs)}}}({given})[0]", [*e.operands(node), function])
+
+
+RULES: dict[str, Rule] = {**dict.fromkeys(BY_CNTK - NUMPY.keys(), _expanded), **NUMPY}
+"""How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for."""
+
+
 class PlainEmitter(NumpyEmitter):
     """Emits lines of NumPy for the worker, which keeps no buffers and takes no blocks."""
+
+    rules = RULES
 
     def __init__(
         self,
@@ -100,56 +119,52 @@ class SegmentEmitter(PlainEmitter):
         return found
 
     def _emit_all(self, order: Sequence[Node]) -> None:
-        for others, together in self._parts(order):
-            self.others += [n for n in others if n.primitive.name not in UNCOUNTED]
-            super()._emit_all(others)
-            rest = iter(together)
-            while nodes := list(islice(rest, LONGEST)):
-                self._emit_segment(nodes)
+        for kind, nodes in self._parts(order):
+            if kind is Kind.NUMPY:
+                self.others += [n for n in nodes if n.primitive.name not in UNCOUNTED]
+                super()._emit_all(nodes)
+                continue
+            rest = iter(nodes)
+            while part := list(islice(rest, LONGEST)):
+                self._emit_segment(part)
 
-    def _is_ours(self, node: Node) -> bool:
-        """Whether CNTK computes a node; it gives the maxima of windows, but not their places."""
+    def _kind(self, node: Node) -> Kind:
+        """Who computes a node. CNTK gives the maxima of windows, but not their places."""
         if node.primitive is ITEM:
-            return self._is_ours(node.operands[0])
-        if not takes(node):
-            return False
-        return node.primitive.name != "max_pool" or node.results[1] not in self._members
+            return self._kind(node.operands[0])
+        if node.primitive.name == "max_pool" and node.results[1] in self._members:
+            return Kind.NUMPY
+        return kind_of(node)
 
-    def _parts(self, order: Sequence[Node]) -> Iterator[tuple[list[Node], list[Node]]]:
-        """The nodes that NumPy computes and those that CNTK does behind them, time and again.
+    def _parts(self, order: Sequence[Node]) -> Iterator[tuple[Kind, list[Node]]]:
+        """What is computed together, in turn: by NumPy, in float32, in float64, and again.
 
-        A node of NumPy comes behind the part of each node of CNTK that it needs.
+        For each node it's noted in which round each of the three can use it first: in that in which
+        it's computed, or, where their turn was before, in the next one.
         """
-        of_numpy: dict[Node, int] = {}  # the first part in which NumPy can use a node
-        of_cntk: dict[Node, int] = {}
-        parts: dict[int, tuple[list[Node], list[Node]]] = {}
+        first: dict[Node, list[int]] = {}
+        parts: dict[tuple[int, Kind], list[Node]] = {}
         for node in order:
-            first = max((of_numpy.get(x, 0) for x in node.operands), default=0)
-            second = max((of_cntk.get(x, 0) for x in node.operands), default=0)
+            known = [first[x] for x in node.operands if x in first]
+            rounds = [max(column) for column in zip(*known, strict=True)] or [0, 0, 0]
             if node.primitive.name in LATE:
-                of_numpy[node], of_cntk[node] = first, second
-                if all(map(self._is_ours, self._readers(node))):
-                    continue
-                number, ours = first, False
-            elif self._is_ours(node):
-                number, ours = second, True
-                of_numpy[node], of_cntk[node] = number + 1, number
-            else:
-                number, ours = first, False
-                of_numpy[node] = of_cntk[node] = number
-            parts.setdefault(number, ([], []))[ours].append(node)
-        for _, part in sorted(parts.items()):
-            yield part
+                first[node] = rounds
+                if any(self._kind(reader) is Kind.NUMPY for reader in self._readers(node)):
+                    parts.setdefault((rounds[0], Kind.NUMPY), []).append(node)
+                continue
+            kind = self._kind(node)
+            here = rounds[kind]
+            first[node] = [here + (other < kind) for other in Kind]
+            parts.setdefault((here, kind), []).append(node)
+        for (_, kind), nodes in sorted(parts.items()):
+            yield kind, nodes
 
     def _readers(self, node: Node) -> Iterator[Node]:
-        """Those that read a node, also through broadcasts; itself, if it's an output."""
-        if node in self.graph.outputs:
-            yield node
+        """Those that read a node, also through broadcasts."""
         for user in self.users.get(node, ()):
             if user.primitive.name == "broadcast_to":
                 yield from self._readers(user)
-            else:
-                yield user
+            yield user
 
     def _emit_segment(self, nodes: Sequence[Node]) -> None:
         """One line that calls a segment, and one for each of its results."""
@@ -160,9 +175,9 @@ class SegmentEmitter(PlainEmitter):
         graph = closed(inputs, wanted)
         segment = Segment(nodes, graph, PlainEmitter(graph).run(own_outputs=True))
         self.segments.append(segment)
-        given = ", ".join(f"{{{i}}}" for i in range(len(inputs)))
+        given = "".join(f"{{{i}}}, " for i in range(len(inputs)))
         args = [*map(self.slot, inputs), self.constant(segment)]
-        made = self.code.emit(wanted[-1], f"{{{len(inputs)}}}(({given},))", args)
+        made = self.code.emit(wanted[-1], f"{{{len(inputs)}}}(({given}))", args)
         for i, node in enumerate(wanted):
             self._slots[node] = self.code.emit(node, f"{{0}}[{i}]", [made])
 
@@ -172,7 +187,9 @@ class SegmentEmitter(PlainEmitter):
             return False
         if node in self.graph.outputs:
             return True
-        return any(reader not in inside for reader in self._readers(node))
+        late = (r for r in self._readers(node) if r.primitive.name in LATE)
+        others = (r for r in self._readers(node) if r.primitive.name not in LATE)
+        return any(r not in inside for r in others) or any(r in self.graph.outputs for r in late)
 
 
 def _with_late(nodes: Sequence[Node]) -> dict[Node, None]:

@@ -12,7 +12,17 @@ from typing import Any
 import cntk as C
 import numpy as np
 
-from .functions import dims, number, padded, reshaped, shape_of, sliced, spread, transposed
+from .functions import (
+    dims,
+    number,
+    padded,
+    reshaped,
+    shape_of,
+    sliced,
+    spread,
+    transposed,
+    unpacked,
+)
 
 
 def channels_first(x: Any) -> Any:
@@ -54,7 +64,7 @@ def correlated(x: Any, kernel: Any, strides: Any, groups: int = 1) -> Any:
     found = C.convolution(
         kernel, C.to_batch(x), strides=tuple(strides), auto_padding=[False], groups=groups
     )
-    return C.unpack_batch(found)
+    return unpacked(found, shape_of(x)[0])
 
 
 def _kernel(k: Any, dilation: Any) -> Any:
@@ -88,7 +98,7 @@ def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
     )
     space = dims(node.attrs["space"], sizes)
     margins = [(-low, d + low - r) for d, r, (low, _) in zip(space, reach, padding)]
-    return channels_last(framed(C.unpack_batch(found), margins))
+    return channels_last(framed(unpacked(found, shape_of(g)[0]), margins))
 
 
 def _conv_kernel(b: Any, node: Any, x: Any, g: Any) -> Any:
@@ -120,7 +130,7 @@ def _pooled(x: Any, kind: Any, node: Any, margin: float) -> Any:
     window, strides, padding, _ = node.attrs["window"]
     space = C.to_batch(framed(channels_first(x), padding, margin))
     found = C.pooling(space, kind, tuple(window), tuple(strides), [False])
-    return channels_last(C.unpack_batch(found))
+    return channels_last(unpacked(found, shape_of(x)[0]))
 
 
 def _max_pool(b: Any, node: Any, x: Any) -> Any:
