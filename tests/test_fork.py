@@ -29,6 +29,7 @@ def found(engine: str, threads: int = 1) -> dict[str, Any]:
     """What `forking.py` prints."""
     others = ("KERAS_", "KAMELEON_", "PYTEST_", "PYTHONWARNINGS")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(others)}
+    environment |= {k: v for k, v in os.environ.items() if k == "KAMELEON_CNTK"}  # where that is
     paths = [str(PACKAGE.parent), environment.get("PYTHONPATH", "")]
     environment |= {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),

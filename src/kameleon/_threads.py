@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import sysconfig
-import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import TypeVar
@@ -41,23 +41,26 @@ def uninterrupted(function: Callable[[], T]) -> T:
 
     Signal handlers run in the main thread alone. So what a library's Python code sets for a while
     in the new thread is set back whatever a handler raises: the new thread then still runs to its
-    end.
+    end. Python's own `threading` isn't used: its code may be interrupted, too.
 
     >>> uninterrupted(lambda: 1 + 1)
     2
     """
     results: list[T] = []
     errors: list[BaseException] = []
+    ended = _thread.allocate_lock()
+    ended.acquire()
 
     def work() -> None:
         try:
             results.append(function())
         except BaseException as error:
             errors.append(error)
+        finally:
+            ended.release()
 
-    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
-    thread.start()
-    thread.join()
+    _thread.start_new_thread(copy_context().run, (work,))
+    ended.acquire()
     if errors:
         raise errors.pop()
     return results.pop()

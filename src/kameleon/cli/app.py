@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 import kameleon
-from kameleon.cli import keras2
+from kameleon.cli import cntk, keras2
 from kameleon.cli.needs import REMEDY
 from kameleon.cli.output import fail
 from kameleon.cli.probe import first_line
@@ -63,6 +63,7 @@ def _options(
 # Programs that import Keras ----------------------------------------------------------------------
 
 app.add_typer(keras2.app, name="keras2")
+app.add_typer(cntk.app, name="cntk")
 
 UNTOUCHED: dict[str, Any] = {  # for a command that reads its arguments itself
     "allow_extra_args": True,

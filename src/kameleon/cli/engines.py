@@ -21,13 +21,9 @@ from kameleon.config import (
     installed,
     settings,
 )
+from kameleon.config import cntk as cntk_environment
 from kameleon.errors import EngineNotFoundError
 
-# Known names without an engine, and what to say of them: why there's none, and what can be done.
-WITHOUT = {
-    "cntk": "no engine in this version: its last release (2.7, 2019) needs Python 3.6 or older;"
-    " programs written for it run unchanged on every engine here",
-}
 AT_ONCE = 2  # libraries loading at the same time
 
 
@@ -113,9 +109,11 @@ def _own(name: str, packages: Mapping[str, list[str]]) -> EngineRow:
     known = ENGINES[name]
     row = EngineRow(name, known.title, tuple(a for a, meant in ALIASES.items() if meant == name))
     if not available(name):
-        return replace(row, note=WITHOUT.get(name, "no engine in this version"))
+        return replace(row, note="no engine in this version")
     if not installed(name):
-        return replace(row, install=f"pip install {known.requirement}")
+        return replace(row, install=known.install)
+    if known.found is not None:
+        return replace(row, installed=True, library=known.module, note=f"in {cntk_environment.folder()}")
     distributions = packages.get(known.module) or [known.module]
     return replace(
         row, installed=True, library=distributions[0], version=_version(distributions[0])

@@ -35,12 +35,24 @@ STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place o
 
 
 class Library:
-    """An engine's library: what to tell pip, the module that pip installs then, and the title."""
+    """An engine's library: what to tell pip, the module that pip installs then, and the title.
 
-    __slots__ = ("module", "requirement", "title")
+    A library that runs elsewhere has a line of its own that installs it, and a function that tells
+    whether it's there.
+    """
 
-    def __init__(self, requirement: str, module: str, title: str) -> None:
+    __slots__ = ("found", "install", "module", "requirement", "title")
+
+    def __init__(
+        self,
+        requirement: str,
+        module: str,
+        title: str,
+        install: str = "",
+        found: Callable[[], bool] | None = None,
+    ) -> None:
         self.requirement, self.module, self.title = requirement, module, title
+        self.install, self.found = install or f"pip install {requirement}", found
 
 
 # The names that choose an engine; any other name is that of an engine which another package
@@ -48,7 +60,7 @@ class Library:
 ENGINES = {
     "tensorflow": Library("tensorflow", "tensorflow", "TensorFlow"),
     "theano": Library("pytensor", "pytensor", "Theano"),  # goes on as PyTensor
-    "cntk": Library("cntk", "cntk", "CNTK"),
+    "cntk": Library("cntk", "cntk", "CNTK", cntk.INSTALL, cntk.installed),  # on Python 3.6
     "numpy": Library("numpy", "numpy", "NumPy"),
     "jax": Library("jax", "jax", "JAX"),
     "torch": Library("torch", "torch", "PyTorch"),
@@ -66,9 +78,9 @@ def installed(name: str) -> bool:
     """
     from importlib.util import find_spec  # late, as above
 
-    module = ENGINES[name].module
-    if name == "cntk":
-        return cntk.installed()
+    module, found = ENGINES[name].module, ENGINES[name].found
+    if found is not None:
+        return found()
     if module in sys.modules:
         spec = getattr(sys.modules[module], "__spec__", None)
         return getattr(spec, "origin", None) != STAND_IN
@@ -108,7 +120,7 @@ def _require(name: str, source: str, available: Callable[[str], bool]) -> None:
         have = ", ".join(filter(available, ENGINES))
         missing = f"this version of Kameleon has no engine {name!r} (it has: {have})"
     elif not installed(name):
-        missing = f"its library isn't installed: pip install {ENGINES[name].requirement}"
+        missing = f"its library isn't installed: {ENGINES[name].install}"
     if missing:
         raise EngineNotFoundError(
             f"{describe_source(source, name)} can't be met: {missing}; {describe_remedy(source)}"

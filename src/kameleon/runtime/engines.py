@@ -104,7 +104,7 @@ def _imported(name: str) -> Engine:
         if not installed(library):
             raise EngineNotFoundError(
                 f"the engine {name!r} needs a library that isn't installed:"
-                f" pip install {ENGINES[library].requirement}"
+                f" {ENGINES[library].install}"
             )
         with others_can_read():  # TensorFlow loads its Keras
             module: Any = importlib.import_module(path)

@@ -12,8 +12,9 @@ import os
 import socket
 import struct
 import subprocess
+import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from ... import errors
 from ..._locks import lock
-from ..._threads import counter
+from ..._threads import counter, uninterrupted
 from ...config import cntk as environment
 from ...errors import EngineError
 from .older import sources
@@ -42,18 +43,21 @@ Place = list[Any]  # where an array is, its shape, its dtype
 class Held:
     """An array of this engine: its values, and the token by which the worker knows them."""
 
-    __slots__ = ("array", "token")
+    __slots__ = ("__weakref__", "array", "token")
 
     def __init__(self, array: np.ndarray, token: int | None = None):
         self.array = array
         self.token = _next_token() if token is None else token
 
-    def __del__(self) -> None:
-        _dropped.append(self.token)
 
+class _Reference(weakref.ref[Held]):
+    """Tells when an array is no more; by code in C alone, so that nothing can interrupt that."""
 
-# Tokens of arrays that are no more; the worker is told with the next request.
-_dropped: deque[int] = deque()
+    __slots__ = ("token",)
+
+    def __init__(self, held: Held, tell: Callable[[Any], None]):
+        super().__init__(held, tell)
+        self.token = held.token
 
 
 class WorkerDied(Exception):
@@ -75,8 +79,10 @@ class Worker:
         self._log = os.memfd_create("kameleon-cntk-log")
         os.ftruncate(self._file, FIRST_SIZE)
         self._map = mmap.mmap(self._file, FIRST_SIZE)
-        self.known: set[int] = set()  # tokens of what it holds
         self.programs: set[int] = set()
+        self.known: dict[int, _Reference] = {}  # by token, what it holds
+        self._dropped: deque[_Reference] = deque()  # what of that nobody needs any longer
+        self.busy = False  # it has been asked, and its answer wasn't read to the end
         with there:
             descriptors = (there.fileno(), self._file)
             self._process = subprocess.Popen(
@@ -102,11 +108,13 @@ class Worker:
             Exception: the worker has raised it.
         """
         data = json.dumps({"do": what, **more}).encode()
+        self.busy = True
         try:
             self._socket.sendall(LENGTH.pack(len(data)) + data)
             answer = json.loads(self._read(LENGTH.unpack(self._read(LENGTH.size))[0]))
-        except (OSError, EOFError):
+        except (ConnectionError, EOFError):
             raise self._death() from None
+        self.busy = False
         if "error" in answer:
             raise _error(*answer["error"])
         return answer
@@ -160,6 +168,17 @@ class Worker:
         """A copy of the array at a place."""
         return np.array(self._view(place))
 
+    def dropped(self) -> list[int]:
+        """The tokens of what it needn't hold any longer."""
+        tokens = [self._dropped.popleft().token for _ in range(len(self._dropped))]
+        for token in tokens:
+            self.known.pop(token, None)
+        return tokens
+
+    def know(self, held: Held) -> None:
+        """Note that it holds an array."""
+        self.known[held.token] = _Reference(held, self._dropped.append)
+
     def _view(self, place: Place) -> np.ndarray:
         offset, shape, dtype = place
         size = os.fstat(self._file).st_size
@@ -178,21 +197,16 @@ def _error(name: str, message: str, trace: str) -> Exception:
     return EngineError(f"in CNTK's process: {name}: {message}\n{trace}")
 
 
-def _not_known(given: Sequence[Any], known: set[int]) -> list[Any]:
-    """What the worker doesn't hold, each once."""
-    found = {id(x): x for x in given if not (isinstance(x, Held) and x.token in known)}
-    return list(found.values())
-
-
 class Keeper:
     """The worker, if there's one; asked by one thread at a time.
 
-    An exception that comes from outside of a request (a signal's handler raised it, say) leaves
-    nobody to hear the answer: then the worker is ended, and the next call starts another one.
+    What is raised while it computes (a signal's handler raises it, say) leaves nobody to hear the
+    answer: then the worker is ended, and the next call starts another one.
     """
 
     def __init__(self) -> None:
         self.lock = lock()
+        self._changing = lock()  # held by who starts or ends the worker
         self._worker: Worker | None = None
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -202,51 +216,76 @@ class Keeper:
 
         Args:
             number: by which the worker knows it.
-            results: how many there are.
             program: a function that gives it as data, and the arrays that this names.
             given: arrays of NumPy or of this engine.
+            results: how many there are.
         """
         with self.lock:
+            worker = self._ready()
             try:
-                return self._run(number, program, given, results)
-            except (errors.KameleonError, MemoryError):
-                raise
-            except BaseException:
-                self.stop()
-                raise
+                self._send(worker, number, program)
+                return self._run(worker, number, given, results)
+            finally:
+                if worker.busy:
+                    self.stop()
 
-    def _run(self, number: int, program: Any, given: Sequence[Any], results: int) -> list[Held]:
-        worker = self._worker = self._worker or Worker()
-        if number not in worker.programs:
-            data, arrays = program()
-            places, _ = worker.put(list(arrays.values()))
-            named = dict(zip(arrays, places, strict=True))
-            worker.ask("program", number=number, program=data, arrays=named)
-            worker.programs.add(number)
-        drop = [_dropped.popleft() for _ in range(len(_dropped))]
-        worker.known.difference_update(drop)
-        sent = _not_known(given, worker.known)
-        places, used = worker.put([x.array if isinstance(x, Held) else x for x in sent])
-        places_of = {id(x): place for x, place in zip(sent, places, strict=True)}
-        tokens = [x.token if isinstance(x, Held) else None for x in given]
-        rows = [[places_of.get(id(x)), t] for x, t in zip(given, tokens, strict=True)]
+    def _ready(self) -> Worker:
+        worker = self._worker
+        if worker is None or worker.busy:
+            worker = uninterrupted(self._started)
+        return worker
+
+    def _started(self) -> Worker:
+        with self._changing:
+            self._end_worker()
+            self._worker = Worker()
+            return self._worker
+
+    def stop(self) -> None:
+        """End the worker."""
+        uninterrupted(self._stopped)
+
+    def _stopped(self) -> None:
+        with self._changing:
+            self._end_worker()
+
+    def _end_worker(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _send(self, worker: Worker, number: int, program: Any) -> None:
+        """Give the worker a program that it doesn't have."""
+        if number in worker.programs:
+            return
+        data, arrays = program()
+        places, _ = worker.put(list(arrays.values()))
+        named = dict(zip(arrays, places, strict=True))
+        worker.ask("program", number=number, program=data, arrays=named)
+        worker.programs.add(number)
+
+    def _run(self, worker: Worker, number: int, given: Sequence[Any], results: int) -> list[Held]:
+        drop = worker.dropped()
+        held = [x for x in given if isinstance(x, Held)]
+        sent = {id(x): x for x in given if not isinstance(x, Held) or x.token not in worker.known}
+        arrays = [x.array if isinstance(x, Held) else x for x in sent.values()]
+        places, used = worker.put(arrays)
+        place_of = dict(zip(sent, places, strict=True))
+        rows = [[place_of.get(id(x)), x.token if isinstance(x, Held) else None] for x in given]
         keep = [_next_token() for _ in range(results)]
         found = worker.ask("run", number=number, given=rows, keep=keep, drop=drop, used=used)
-        worker.known.update(t for t in (*tokens, *keep) if t is not None)
         made = zip(found["results"], keep, strict=True)
-        return [Held(worker.take(place), token) for place, token in made]
+        answer = [Held(worker.take(place), token) for place, token in made]
+        for x in (*held, *answer):
+            if x.token not in worker.known:
+                worker.know(x)
+        return answer
 
     def versions(self) -> dict[str, str]:
         """Of the libraries in the worker."""
         with self.lock:
-            self._worker = self._worker or Worker()
-            return self._worker.versions
-
-    def stop(self) -> None:
-        """End the worker."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.end()
+            found: dict[str, str] = self._ready().versions
+            return found
 
     def _forget(self) -> None:
         """In a forked child: the worker is the parent's."""
