@@ -5,6 +5,7 @@ The page of support needs all engines installed.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from kameleon import backend as K
 from kameleon.backend import leaked
 from kameleon.backend.leaked.parts import LeakedModule
 from kameleon.engines import Engine
+from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
 from kameleon.gradients import GRADIENTS, ZERO
 from kameleon.ir.leaves import LEAVES, input_node
@@ -53,7 +55,8 @@ Every K function runs on every engine. This table says how an engine does each p
 - `native`: by its own rule, with the library's own operations. Where the rule of a core primitive
   doesn't hold (a divisor that may be 0, say), the graph has an equal one before the engine sees it;
 - `native: …`: for these dtypes; `in part`: for some attributes; else by the expansion;
-- `kernel`: by its own rule, which calls the embedded engine's NumPy kernel;
+- `kernel`: by its own rule, which calls the embedded engine's NumPy kernel; CNTK has them beside it
+  in its process, and does by them what isn't `native`, too;
 - `expanded`: by simpler primitives;
 - `declined`: the embedded engine does it between compiled parts; inside of loops and conditions
   it's an error that names your line. The reasons are below the table.
@@ -142,6 +145,17 @@ def nodes_of(case: Case) -> Iterable[tuple[str, Node]]:
                 yield dtype, node
 
 
+def is_native(engine: Engine, node: Node) -> bool:
+    """Whether an engine's library does a node. Where the rule of a core primitive doesn't hold, the
+    graph has an equal one before.
+    """
+    if engine.name == "cntk":
+        return kind_of(node) is not Kind.NUMPY  # else it's NumPy, beside CNTK
+    return engine.native(node) or (
+        node.primitive.tier == "core" and node.primitive.name in engine.rules
+    )
+
+
 def support(engine: Engine, primitive: Primitive) -> str:
     """What the tables say of one engine and one primitive."""
     name = primitive.name
@@ -151,11 +165,12 @@ def support(engine: Engine, primitive: Primitive) -> str:
     for case in CASES:
         if case.primitive == name:
             for dtype, node in nodes_of(case):
-                by_rule = primitive.tier == "core" and name in engine.rules
-                found.setdefault(dtype, []).append(by_rule or engine.native(node))
+                found.setdefault(dtype, []).append(is_native(engine, node))
     kinds = {"all": all, "some": any}
     holds: Callable[[str], list[str]] = lambda kind: [d for d in found if kinds[kind](found[d])]  # noqa: E731
     if not holds("some"):
+        if engine.name == "cntk":
+            return "kernel"
         return "declined" if name in engine.declined else "expanded"
     if len(holds("all")) == len(found):
         return "native"
@@ -167,7 +182,7 @@ def support(engine: Engine, primitive: Primitive) -> str:
 
 def support_page() -> str:
     """The page of support; needs all engines."""
-    loaded = [engines.load(name) for name in engines.MODULES]
+    loaded = [importlib.import_module(path).engine for path in engines.MODULES.values()]
     head = table_row(["primitive", *(e.title for e in loaded)])
     rows = [table_row([f"`{p.name}`", *(support(e, p) for e in loaded)]) for p in listed()]
     text = SUPPORT + head + "|---" * (len(loaded) + 1) + "|\n" + "".join(rows)

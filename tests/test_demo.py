@@ -347,7 +347,10 @@ def test_demo_command_says_accuracy_and_files(command: CliRunner, tmp_path: Path
 def test_demo_command_declines_unknown_engines(command: CliRunner, named: str) -> None:
     result = command.invoke(app, ["demo", "--engine", named])
     assert result.exit_code == 1
-    assert "there are: tensorflow, theano, numpy, jax, torch, onnxruntime, or all" in result.output
+    assert (
+        "there are: tensorflow, theano, cntk, numpy, jax, torch, onnxruntime, or all"
+        in result.output
+    )
 
 
 @pytest.mark.parametrize("option", [["--epochs", "0"], ["--seed", "-1"], ["--epochs", "many"]])
@@ -362,7 +365,7 @@ def test_demo_command_names_an_engine_that_is_not_there(tmp_path: Path) -> None:
         "import sys; sys.argv = ['kameleon', 'demo', '--engine', 'cntk'];"
         "from kameleon.cli import main; main()"
     )
-    done = run_python(code, tmp_path)
+    done = run_python(code, tmp_path, {"KAMELEON_CNTK": str(tmp_path / "nothing")})
     assert done.returncode == 1
     assert "cntk" in done.stderr
     assert "Traceback" not in done.stderr

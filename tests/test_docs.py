@@ -31,7 +31,7 @@ def test_the_page_is_current(name: str) -> None:
 
 
 @pytest.mark.skipif(
-    not all(engines.runs_here(name) for name in engines.MODULES),
+    not all(engines.runs_here(name) or name == "cntk" for name in engines.MODULES),
     reason="the tables of all engines are needed, and not all libraries are installed",
 )
 def test_the_page_of_support_is_current() -> None:

@@ -217,6 +217,8 @@ def test_call_for_a_missing_engine(numpy_installed: None) -> None:
 def test_a_folder_of_a_librarys_name_is_no_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "cntk").mkdir()
+    (tmp_path / "no_such_library_at_all").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    assert not config.installed("cntk")
+    engine = config.Library("nothing", "no_such_library_at_all", "Nothing")
+    monkeypatch.setitem(config.ENGINES, "torch", engine)
+    assert not config.installed("torch")

@@ -65,6 +65,7 @@ NARROW = {
     "emit": {"errors", "ir"},
     "engines": {
         *("errors", "_private", "_threads", "_locks"),
+        "config",  # says where CNTK is
         *("ir", "prims", "analysis", "kernels", "emit"),
     },
 }

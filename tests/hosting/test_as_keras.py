@@ -160,10 +160,13 @@ def test_which_engine(tmp_path: Path, original: dict[str, str], said: dict[str, 
 def test_an_engine_that_is_not_there_is_said_plainly(
     tmp_path: Path, original: dict[str, str]
 ) -> None:
-    said = original | {"KERAS_BACKEND": "cntk", "KAMELEON_ENGINE": ""}
+    absent = {"KAMELEON_CNTK": str(tmp_path / "nothing")}
+    said = original | absent | {"KERAS_BACKEND": "cntk", "KAMELEON_ENGINE": ""}
     done = run_code("import kameleon.as_keras, keras", tmp_path, said)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("kameleon.errors.EngineNotFoundError: ") and "no engine 'cntk'" in last
+    assert (
+        last.startswith("kameleon.errors.EngineNotFoundError: ") and "kameleon cntk install" in last
+    )
 
 
 def test_kameleon_may_be_in_use_before(tmp_path: Path, original: dict[str, str]) -> None:

@@ -15,6 +15,9 @@ from kameleon.config import installed
 from .hosted import PROGRAMS
 from .originals import needs_original, run_hosted
 
+# An engine that is known, and isn't there.
+ABSENT = {"KAMELEON_ENGINE": "cntk", "KAMELEON_CNTK": "no/such/folder"}
+
 pytestmark = needs_original
 
 HOSTED = Path(__file__).with_name("hosted.py")
@@ -120,12 +123,12 @@ def test_what_was_set_before_keras_came_stays(tmp_path: Path) -> None:
 def test_the_engine_of_a_call(tmp_path: Path) -> None:
     first = "import kameleon; kameleon.set_engine('numpy')\n"
     code = "import keras; from kameleon import backend as ours; print(ours.backend())"
-    done = run_hosted(["-c", PATH + first + code], tmp_path, {"KAMELEON_ENGINE": "cntk"})
+    done = run_hosted(["-c", PATH + first + code], tmp_path, ABSENT)
     assert done.stdout.strip() == "numpy", done.stderr
 
 
 def test_an_engine_that_isnt_there(tmp_path: Path) -> None:
-    done = run_hosted(["-c", PATH + "import keras"], tmp_path, {"KAMELEON_ENGINE": "cntk"})
+    done = run_hosted(["-c", PATH + "import keras"], tmp_path, ABSENT)
     assert done.returncode != 0
     assert "KAMELEON_ENGINE=cntk can't be met" in done.stderr
     assert "set KAMELEON_ENGINE=numpy" in done.stderr

@@ -173,13 +173,17 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        ("cntk", "KAMELEON_ENGINE=cntk can't be met: this version of Kameleon has no engine"),
+        (
+            "cntk",
+            "KAMELEON_ENGINE=cntk can't be met: its library isn't installed: kameleon cntk install",
+        ),
         ("nunpy", "KAMELEON_ENGINE=nunpy can't be met: it's neither an engine"),
     ],
 )
 def test_an_engine_that_is_not_there(tmp_path: Path, engine: str, said: str) -> None:
     (tmp_path / "program.py").write_text("print('began')", "utf-8")
-    found = run([*RUN, "--engine", engine, "program.py"], tmp_path)
+    absent = {"KAMELEON_CNTK": str(tmp_path / "nothing")}
+    found = run([*RUN, "--engine", engine, "program.py"], tmp_path, absent)
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith(f"kameleon run: {said}")
     assert found.stderr.count("\n") == 1

@@ -29,7 +29,8 @@ def status(context: typer.Context) -> None:
 @app.command()
 def install(
     python: Annotated[
-        str | None, typer.Option("--python", help="The path of a Python 3.6; else one is looked for.")
+        str | None,
+        typer.Option("--python", help="The path of a Python 3.6; else one is looked for."),
     ] = None,
 ) -> None:
     """Make an environment with Python 3.6 and CNTK 2.7, in a folder of its own."""

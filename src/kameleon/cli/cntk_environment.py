@@ -1,4 +1,4 @@
-"""Making the environment that CNTK runs in: Python 3.6, its packages, the libraries it was built with.
+"""Making the environment that CNTK runs in: Python 3.6, packages, and libraries by their old names.
 
 It's complete or not there at all. Nothing of it touches the environment that Kameleon is in.
 """
@@ -108,9 +108,7 @@ def install(python: str | None = None, report: Report = lambda line: None) -> st
 def _filled_at_once(folder: Path) -> Iterator[Path]:
     """A draft that takes the folder's place when the block has succeeded; else it's removed."""
     if folder.exists() and not (folder / MARK).is_file():
-        raise InstallError(
-            f"{folder} holds something else; name another folder by {cntk.VARIABLE}"
-        )
+        raise InstallError(f"{folder} holds something else; name another folder by {cntk.VARIABLE}")
     remove = functools.partial(shutil.rmtree, ignore_errors=True)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -113,7 +113,13 @@ def _own(name: str, packages: Mapping[str, list[str]]) -> EngineRow:
     if not installed(name):
         return replace(row, install=known.install)
     if known.found is not None:
-        return replace(row, installed=True, library=known.module, note=f"in {cntk_environment.folder()}")
+        return replace(
+            row,
+            installed=True,
+            library=known.module,
+            version=cntk_environment.VERSION,
+            note=f"in {cntk_environment.folder()}",
+        )
     distributions = packages.get(known.module) or [known.module]
     return replace(
         row, installed=True, library=distributions[0], version=_version(distributions[0])

@@ -150,8 +150,8 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 # Names that stand for nothing here, and what to use instead.
 INSTEAD = {
-    "C": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
-    "cntk": "K functions: Kameleon runs on CNTK's successors, not on CNTK",
+    "C": "K functions: the engine has CNTK in another process",
+    "cntk": "K functions: the engine has CNTK in another process",
     "tensor_array_ops": "K.map_fn, which stacks what a function gives for each element",
     "sparse_ops": "K.to_dense and K.dot, which take sparse tensors",
     "init_ops": "keras.initializers, or K.random_uniform_variable and K.random_normal_variable",

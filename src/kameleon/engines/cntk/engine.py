@@ -16,7 +16,7 @@ from ...prims.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .process import Held, Keeper, WorkerDied
+from .process import Held, Keeper, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()
@@ -79,7 +79,7 @@ class CntkExecutable(Executable):
         given = [x if isinstance(x, Held) else np.asarray(x) for x in arguments]
         try:
             return KEEPER.run(self.number, self._data, given, len(self.graph.outputs))
-        except WorkerDied as death:
+        except WorkerDiedError as death:
             at = self.segments.get(death.number)
             doing = f"\n  while it computed {at}" if at else ""
             raise EngineError(f"{death}{doing}\n  the next call starts another one") from None

@@ -20,6 +20,8 @@ from ...errors import ShapeError
 LEAST = 1e-37
 # Reciprocals of larger numbers lose digits.
 LARGEST = 1e37
+# From so many on rows are added by a product.
+MANY_ROWS = 64
 
 
 class Stretched:
@@ -37,7 +39,7 @@ class Index:
         self.shape = tuple(variable.shape)
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """CNTK can't do a segment with these sizes."""
 
 
@@ -119,9 +121,7 @@ def _round(b: Any, node: Any, x: Any) -> Any:
 
 def _div(b: Any, node: Any, x: Any, y: Any) -> Any:
     size = C.abs(y)
-    within = C.element_times(
-        C.greater(size, number(LEAST, y)), C.less(size, number(LARGEST, y))
-    )
+    within = C.element_times(C.greater(size, number(LEAST, y)), C.less(size, number(LARGEST, y)))
     b.guard(C.minus(number(1, y), within))
     return C.element_divide(x, y)
 
@@ -151,7 +151,7 @@ def _reshape(b: Any, node: Any, x: Any, *sizes: int) -> Any:
 def _broadcast_to(b: Any, node: Any, x: Any, *sizes: int) -> Any:
     shape = dims(node.attrs["shape"], sizes)
     own = (1,) * (len(shape) - len(x.shape)) + shape_of(x)
-    if any(d not in (1, whole) for d, whole in zip(own, shape)):
+    if any(d not in (1, whole) for d, whole in zip(own, shape, strict=True)):
         b.mismatch(shape_of(x), shape)
     base = x.base if isinstance(x, Stretched) else x
     return base if shape_of(base) == shape else Stretched(base, shape)
@@ -163,17 +163,17 @@ def transposed(x: Any, perm: Any) -> Any:
 
 
 def _cuts(windows: Any, shape: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    return [slice(*w).indices(d) for w, d in zip(windows, shape)]
+    return [slice(*w).indices(d) for w, d in zip(windows, shape, strict=True)]
 
 
 def sliced(x: Any, cuts: Any) -> Any:
     """The elements of a value between two places along each axis, every so many."""
     if any(step < 1 or stop <= start for start, stop, step in cuts):
-        raise Unfit("nothing is left")
+        raise UnfitError("nothing is left")
     changed = [i for i, d in enumerate(shape_of(x)) if tuple(cuts[i]) != (0, d, 1)]
     if not changed:
         return x
-    starts, stops, steps = zip(*(cuts[i] for i in changed))
+    starts, stops, steps = zip(*(cuts[i] for i in changed), strict=True)
     return C.slice(x, changed, list(starts), list(stops), list(steps))
 
 
@@ -248,6 +248,17 @@ def _reduce(function: Any) -> Any:
         return without(function(x, axes), axes) if axes else x
 
     return rule
+
+
+def _sum(x: Any, axes: Any) -> Any:
+    """Sums of whole rows are a product with ones: CNTK's own are slow along leading axes."""
+    shape = shape_of(x)
+    rows, lead = _product(shape[: len(axes)]), list(range(len(axes)))
+    if sorted(axes) != lead or len(axes) == len(shape) or rows < MANY_ROWS:
+        return C.reduce_sum(x, axis=axes)
+    flat = reshaped(x, (rows, _product(shape[len(axes) :])))
+    total = C.times(C.constant(np.ones((1, rows), x.dtype)), flat)
+    return reshaped(total, (1,) * len(axes) + shape[len(axes) :])
 
 
 def _extremum(function: Any) -> Any:
@@ -345,7 +356,10 @@ ELEMENTWISE = {
             "sub": "minus",
             "mul": "element_times",
             "logical_not": "element_not",
-            **{name: name for name in "abs exp sin cos tanh floor ceil square sigmoid softplus".split()},
+            **{
+                name: name
+                for name in "abs exp sin cos tanh floor ceil square sigmoid softplus".split()
+            },
             "gt": "greater",
             "ge": "greater_equal",
             "lt": "less",
@@ -381,7 +395,7 @@ FUNCTIONS = {
     "pad": _pad,
     "concatenate": _concatenate,
     "gather": _gather,
-    "reduce_sum": _reduce(lambda x, axes: C.reduce_sum(x, axis=axes)),
+    "reduce_sum": _reduce(_sum),
     "reduce_prod": _reduce(lambda x, axes: C.reduce_prod(x, axis=axes)),
     "reduce_max": _extremum(C.reduce_max),
     "reduce_min": _extremum(C.reduce_min),

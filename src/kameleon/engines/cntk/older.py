@@ -51,7 +51,7 @@ def sources() -> dict[str, str]:
 def for_python_36(text: str) -> str:
     """The text of a module without what Python 3.6 doesn't know.
 
-    >>> print(for_python_36("def f(x: int | None) -> list[int]:\\n    return list(zip(x, strict=True))"))
+    >>> print(for_python_36("def f(x: int | None):\\n    return list(zip(x, strict=True))"))
     def f(x):
         return list(zip(x))
     """

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,10 @@ class _Reference(weakref.ref[Held]):
 
     __slots__ = ("token",)
 
-    def __init__(self, held: Held, tell: Callable[[Any], None]):
-        super().__init__(held, tell)
-        self.token = held.token
+    token: int
 
 
-class WorkerDied(Exception):
+class WorkerDiedError(Exception):
     """The worker has ended. `number` is that of the segment that it was at."""
 
     def __init__(self, number: int, words: str):
@@ -104,7 +102,7 @@ class Worker:
         """The answer to a request.
 
         Raises:
-            WorkerDied: there's none.
+            WorkerDiedError: there's none.
             Exception: the worker has raised it.
         """
         data = json.dumps({"do": what, **more}).encode()
@@ -129,14 +127,14 @@ class Worker:
             size -= len(part)
         return b"".join(parts)
 
-    def _death(self) -> WorkerDied:
+    def _death(self) -> WorkerDiedError:
         self._process.kill()
         code = self._process.wait()
         size = os.fstat(self._log).st_size
         said = os.pread(self._log, SHOWN, max(0, size - SHOWN)).decode(errors="replace").strip()
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
         words = f"CNTK's process ended {how}" + (f"; it said: {said}" if said else "")
-        return WorkerDied(LENGTH.unpack_from(self._map, 0)[0], words)
+        return WorkerDiedError(LENGTH.unpack_from(self._map, 0)[0], words)
 
     def end(self, kill: bool = True) -> None:
         """Let go of the process; one that isn't killed ends by itself when nobody holds it."""
@@ -177,7 +175,9 @@ class Worker:
 
     def know(self, held: Held) -> None:
         """Note that it holds an array."""
-        self.known[held.token] = _Reference(held, self._dropped.append)
+        reference = _Reference(held, self._dropped.append)
+        reference.token = held.token
+        self.known[held.token] = reference
 
     def _view(self, place: Place) -> np.ndarray:
         offset, shape, dtype = place

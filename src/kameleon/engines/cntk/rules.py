@@ -6,6 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from math import prod
 
+from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...ir.types import TensorType
 from ...prims.shaping import FIRST_SIZE
@@ -47,7 +48,7 @@ def _takes_operands(node: Node) -> bool:
     first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
     for i, x in enumerate(node.operands[:first]):
         if i == index:
-            if not x.operands and x.primitive.name == "constant" or len(x.shape) > MOST_AXES - 1:
+            if x.primitive is CONSTANT or len(x.shape) >= MOST_AXES:
                 return False
         elif not (isinstance(x.type, TensorType) and is_dense(x.type)):
             return False

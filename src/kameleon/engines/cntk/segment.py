@@ -1,7 +1,7 @@
 """Nodes that CNTK computes together, as one function of CNTK for each combination of sizes.
 
-This module runs in the worker. A segment comes as data: a graph in the form of files. Beside it comes
-a function that computes the same by NumPy, for calls in which CNTK's result can't be trusted.
+This module runs in the worker. A segment comes as data: a graph in the form of files. Beside it
+comes a function that computes the same by NumPy, for calls in which CNTK's result can't be trusted.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import numpy as np
 from ...errors import KameleonError
 from ...kernels.arrays import check_index, mismatch
 from . import functions, windows
-from .functions import Index, Stretched, Unfit, full, shape_of
+from .functions import Index, Stretched, UnfitError, full, shape_of
 
 FUNCTIONS = {**functions.FUNCTIONS, **windows.FUNCTIONS}
 # From which operand on they are sizes.
 FIRST_SIZE = {"reshape": 1, "broadcast_to": 1, "unslice": 1, "one_hot": 1, "conv_input": 2}
 # Functions for so many combinations of sizes are kept.
 KEPT = 64
+# Bytes of arrays that are worth less than what is made for them.
+SMALL = 2**20
 # Integers below this are floats of either type.
 EXACT = 2**24
 DEVICE = C.cpu()
@@ -56,9 +58,7 @@ class Segment:
 
     def __call__(self, given: Any) -> Any:
         arrays = [np.asarray(x) for x in given]
-        key = tuple(
-            [int(a) if i in self.sizes else a.shape for i, a in enumerate(arrays)]
-        )
+        key = tuple([int(a) if i in self.sizes else a.shape for i, a in enumerate(arrays)])
         made = self.made.get(key)
         if made is None:
             if len(self.made) >= KEPT:
@@ -87,7 +87,8 @@ class Segment:
 def _size_inputs(graph: Any) -> set[int]:
     """The inputs that are nothing but sizes."""
     count = len(graph["inputs"])
-    sizes, others = set(), set()
+    sizes: set[int] = set()
+    others: set[int] = set()
     for node in graph["nodes"]:
         first = FIRST_SIZE.get(node["primitive"], len(node["operands"]))
         others.update(i for i in node["operands"][:first] if i < count)
@@ -132,9 +133,8 @@ class _Builder:
     def check_index(self, index: Any, size: int) -> None:
         """Let indices out of range be an error."""
         if size > EXACT:
-            raise Unfit("floats don't hold such indices")
+            raise UnfitError("floats don't hold such indices")
         self.checks.append((index.number, size))
-
 
     def same(self, *sizes: Any) -> None:
         """Let it be an error if sizes differ."""
@@ -169,16 +169,16 @@ class _Builder:
             operands = [x if type(x) is int else full(x) for x in operands]
         found = FUNCTIONS[name](self, Node(attrs, row["types"][0][1]), *operands)
         if type(found) is not tuple and 0 in found.shape:
-            raise Unfit("a tensor without elements")
+            raise UnfitError("a tensor without elements")
         return found
 
     def _constant(self, array: Any) -> Any:
         if array.dtype.kind in "iu":
             if array.ndim == 0:
                 return int(array)
-            raise Unfit("integers")
+            raise UnfitError("integers")
         if array.size == 0:
-            raise Unfit("a tensor without elements")
+            raise UnfitError("a tensor without elements")
         return C.constant(array.astype(self.kind) if array.dtype == bool else array)
 
     def _stretched(self, operands: list[Any]) -> list[Any]:
@@ -211,7 +211,7 @@ def _joined(shapes: Any) -> tuple[int, ...]:
 
 def _size(x: Any) -> int:
     if type(x) is not int:
-        raise Unfit("a size that isn't known")
+        raise UnfitError("a size that isn't known")
     return x
 
 
@@ -220,9 +220,8 @@ class _Function:
 
     def __init__(self, made: _Builder, outputs: list[Any], bools: list[bool]):
         self.checks = made.checks
-        self.inputs = [
-            (i, v, v.dtype) for i, v in enumerate(made.variables) if v is not None
-        ]
+        self.kept: dict[Any, Any] = {}
+        self.inputs = [(i, v, v.dtype) for i, v in enumerate(made.variables) if v is not None]
         self.shapes = [shape_of(x) for x in outputs]
         self.bools = bools
         ends = [C.alias(x if x.shape else C.reshape(x, (1,))) for x in outputs]
@@ -238,11 +237,12 @@ class _Function:
         """The results; None where a guard says that they can't be trusted."""
         for i, size in self.checks:
             check_index(arrays[i], size)
-        given = [_laid_out(arrays[i], dtype) for i, _, dtype in self.inputs]
+        copies: list[Any] = []  # what borrows their memory doesn't keep them
+        given = {v: self._value(v, arrays[i], dtype, copies) for i, v, dtype in self.inputs}
         found = [np.empty(shape, dtype) for _, shape, dtype in self.results]
         self.function._forward(
-            {v: borrowed(a) for (_, v, _), a in zip(self.inputs, given)},
-            {v: borrowed(a) for (v, _, _), a in zip(self.results, found)},
+            given,
+            {v: borrowed(a) for (v, _, _), a in zip(self.results, found, strict=True)},
             DEVICE,
             NOTHING_KEPT,
             NOTHING_KEPT,
@@ -252,13 +252,20 @@ class _Function:
         return tuple(
             [
                 (a != 0 if is_bool else a).reshape(shape)[()]  # numbers are no arrays
-                for a, shape, is_bool in zip(found, self.shapes, self.bools)
+                for a, shape, is_bool in zip(found, self.shapes, self.bools, strict=True)
             ]
         )
 
-
-def _laid_out(array: Any, dtype: Any) -> Any:
-    """An array as CNTK takes it: contiguous, with an axis at least."""
-    if array.dtype != dtype or not array.flags.c_contiguous or array.ndim == 0:
-        array = np.ascontiguousarray(array, dtype)
-    return array
+    def _value(self, variable: Any, array: Any, dtype: Any, copies: list[Any]) -> Any:
+        """An array as CNTK takes it: contiguous, with an axis at least. Steps of a loop give some
+        time and again: what was made for a small one is kept."""
+        known = self.kept.get(variable)
+        if known is not None and known[0] is array:
+            return known[1]
+        if array.dtype != dtype or not array.flags.c_contiguous or array.ndim == 0:
+            copies.append(np.ascontiguousarray(array, dtype))
+            return borrowed(copies[-1])
+        value = borrowed(array)
+        if array.nbytes <= SMALL:
+            self.kept[variable] = array, value
+        return value

@@ -1,8 +1,8 @@
 """Programs for the worker: lines of NumPy, some of which call a segment, that CNTK computes.
 
-Sizes, integers, loops and whatever else CNTK lacks are lines of the NumPy engine; so all of it means
-what it means there. What CNTK does is taken together: everything that can be computed at one point
-of the program is one segment, or several in turn where it's long.
+Sizes, integers, loops and whatever else CNTK lacks are lines of the NumPy engine; so all of it
+means what it means there. What CNTK does is taken together: everything that can be computed at one
+point of the program is one segment, or several in turn where it's long.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class PlainEmitter(NumpyEmitter):
 
     def function(self, code: Code) -> Callable[..., Any]:
         """See `Emitter.function`: it becomes one in the worker."""
-        return code  # type: ignore[return-value]
+        return code
 
 
 class SegmentEmitter(PlainEmitter):

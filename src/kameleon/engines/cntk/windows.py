@@ -40,7 +40,8 @@ def channels_last(x: Any) -> Any:
 def framed(x: Any, margins: Any, value: float = 0.0) -> Any:
     """A value (…, …, *space) with margins around its space; negative ones are cut off."""
     cuts = [
-        (max(0, -low), d - max(0, -high), 1) for (low, high), d in zip(margins, shape_of(x)[2:])
+        (max(0, -low), d - max(0, -high), 1)
+        for (low, high), d in zip(margins, shape_of(x)[2:], strict=True)
     ]
     kept = sliced(x, [(0, d, 1) for d in shape_of(x)[:2]] + cuts)
     wide = [(max(0, low), max(0, high)) for low, high in margins]
@@ -87,7 +88,7 @@ def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
     kernel = _kernel(k, dilation)
     reach = [
         (places - 1) * step + span
-        for places, step, span in zip(shape_of(g)[1:-1], strides, shape_of(kernel)[2:])
+        for places, step, span in zip(shape_of(g)[1:-1], strides, shape_of(kernel)[2:], strict=True)
     ]
     found = C.convolution_transpose(
         kernel,
@@ -97,7 +98,7 @@ def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
         output_shape=(shape_of(kernel)[1], *reach),
     )
     space = dims(node.attrs["space"], sizes)
-    margins = [(-low, d + low - r) for d, r, (low, _) in zip(space, reach, padding)]
+    margins = [(-low, d + low - r) for d, r, (low, _) in zip(space, reach, padding, strict=True)]
     return channels_last(framed(unpacked(found, shape_of(g)[0]), margins))
 
 

@@ -1,8 +1,8 @@
 """The worker: runs programs by NumPy 1.19 and CNTK 2.7, in Python 3.6.
 
 It's started by path, with the numbers of two descriptors: a socket, over which it's asked, and a
-file in memory, in which arrays lie that are given and that it gives. Messages are JSON behind their
-length. Beside Python it needs NumPy and CNTK alone; modules of Kameleon that it uses it gets as text.
+file in memory, in which arrays lie that are given and that it gives. Messages are JSON behind
+their length. Beside Python it needs NumPy and CNTK alone; what it uses of Kameleon it gets as text.
 When the socket's other end is closed, it ends, whatever it's doing.
 """
 
@@ -21,7 +21,7 @@ import struct
 import sys
 import threading
 import traceback
-from typing import Any
+from typing import Any, Dict
 
 import numpy as np
 
@@ -108,10 +108,10 @@ class Worker:
     def __init__(self, descriptor: int, memory: Memory):
         self.socket = socket.socket(fileno=descriptor)
         self.memory = memory
-        self.programs = {}  # type: dict
-        self.held = {}  # type: dict
-        self.namespace = {}  # type: dict
-        self.segment = None  # type: Any
+        self.programs: Dict[int, Any] = {}
+        self.held: Dict[int, Any] = {}
+        self.namespace: Dict[str, Any] = {}
+        self.segment: Any = None
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
@@ -155,7 +155,7 @@ class Worker:
         from kameleon.engines.numpy.namespace import NAMESPACE
         from kameleon.kernels import sparse
 
-        sparse.compiled = lambda: None  # SciPy's arrays are younger
+        setattr(sparse, "compiled", lambda: None)  # SciPy's arrays are younger
         cntk.cntk_py.set_max_num_cputhreads(1)
         np.seterr(all="ignore")
         self.namespace, self.segment = dict(NAMESPACE, floor_divide=floor_divide), Segment
