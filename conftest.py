@@ -43,6 +43,10 @@ collect_ignore_glob = [
 collect_ignore_glob += ["src/kameleon/as_keras/*", "tests/hosting/files/*", "tests/original/*/*"]
 collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
 collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
+# These modules run in CNTK's process, and import CNTK there.
+collect_ignore_glob += [
+    f"src/kameleon/engines/cntk/{name}.py" for name in ("functions", "segment", "windows")
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,276 @@
+"""CNTK in its process: numbers at the edges, what is held there, and how it may end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support import SOURCE
+
+from kameleon import backend as K
+from kameleon.config import cntk as environment
+from kameleon.engines.cntk.engine import KEEPER
+from kameleon.engines.cntk.process import LENGTH, Worker
+from kameleon.errors import EngineError, EvaluationError, ShapeError
+from kameleon.runtime import engines
+
+pytestmark = pytest.mark.skipif(
+    not environment.installed(), reason=f"CNTK isn't installed: {environment.INSTALL}"
+)
+
+
+@pytest.fixture(autouse=True)
+def _on_cntk() -> Iterator[None]:
+    with engines.using("cntk"):
+        yield
+
+
+def worker() -> Worker:
+    """The process in use."""
+    return KEEPER._ready()
+
+
+def both(make: Any, *arrays: Any) -> tuple[Any, Any]:
+    """What CNTK and NumPy give."""
+    inputs = [K.placeholder(a.shape, dtype=str(a.dtype)) for a in arrays]
+    outputs = make(*inputs)
+    found = [
+        K.function(inputs, [outputs], engine=name)(list(arrays))[0] for name in ("cntk", "numpy")
+    ]
+    return found[0], found[1]
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+NAN, INF = float("nan"), float("inf")
+EDGES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1.5,
+    2.5,
+    -2.5,
+    INF,
+    -INF,
+    NAN,
+    1e-40,
+    -1e-40,
+    3e38,
+    1e-38,
+    88.0,
+]
+UNARY = {
+    "log": K.log,
+    "sqrt": K.sqrt,
+    "pow": lambda x: x**3.0,
+    "round": K.round,
+    "relu": K.relu,
+    "sign": K.sign,
+    "exp": K.exp,
+    "sigmoid": K.sigmoid,
+    "softplus": K.softplus,
+    "tanh": K.tanh,
+    "abs": K.abs,
+    "max": lambda x: K.max(x, axis=0),
+    "min": lambda x: K.min(x, axis=0),
+    "any": lambda x: K.any(x, axis=0),
+    "inverse": lambda x: 1.0 / x,
+}
+BINARY = {
+    "div": lambda x, y: x / y,
+    "maximum": K.maximum,
+    "minimum": K.minimum,
+    "mul": lambda x, y: x * y,
+    "less": K.less,
+    "equal": K.equal,
+    "not_equal": K.not_equal,
+    "greater_equal": K.greater_equal,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_follow_ieee_754(name: str, dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        found, wanted = both(UNARY[name], np.array(EDGES, dtype))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_operations_follow_ieee_754(name: str) -> None:
+    x, y = (a.ravel() for a in np.meshgrid(np.array(EDGES, "float32"), np.array(EDGES, "float32")))
+    found, wanted = both(BINARY[name], x.copy(), y.copy())
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_what_cntk_cant_be_trusted_with_costs_no_later_call_its_cntk() -> None:
+    x = K.placeholder((3,))
+    f = K.function([x], [K.log(x)])
+    assert f([[1.0, 0.0, -1.0]])[0].tolist()[:2] == [0.0, -INF]
+    np.testing.assert_allclose(f([[1.0, 2.0, 4.0]])[0], np.log([1, 2, 4]), rtol=1e-6)
+
+
+def test_an_index_out_of_range_reads_no_foreign_memory() -> None:
+    table, v = K.variable(np.ones((4, 2))), K.variable(0.0)
+    i = K.placeholder((None,), dtype="int32")
+    f = K.function([i], [K.gather(K.exp(table), i)], [(v, v + 1.0)])
+    assert f([[3]])[0].shape == (1, 2)
+    for index in (4, -1, 2**30):
+        with pytest.raises(EvaluationError, match="out of range"):
+            f([[index]])
+    assert K.get_value(v) == 1.0
+
+
+def test_sizes_that_differ_are_an_error() -> None:
+    x, y = K.placeholder((None,)), K.placeholder((None,))
+    f = K.function([x, y], [K.exp(x) + K.tanh(y)])
+    assert f([np.ones(3), np.ones(3)])[0].shape == (3,)
+    with pytest.raises((ShapeError, EvaluationError), match="differ"):
+        f([np.ones(3), np.ones(1)])
+
+
+def test_tensors_without_elements_are_numpys() -> None:
+    x = K.placeholder((None, 2))
+    f = K.function([x], [K.exp(x), K.sum(x)])
+    assert f([np.ones((3, 2))])[1] == 6.0
+    empty, total = f([np.ones((0, 2))])
+    assert empty.shape == (0, 2) and total == 0.0
+
+
+def test_many_arguments_and_results() -> None:
+    """Python 3.6 takes 255 at a time."""
+    xs = [K.placeholder((2,)) for _ in range(300)]
+    found = K.function(xs, [K.exp(x) for x in xs])([np.full(2, i / 300) for i in range(300)])
+    np.testing.assert_allclose([y[0] for y in found], np.exp(np.arange(300) / 300), rtol=1e-5)
+
+
+# What is held -------------------------------------------------------------------------------------
+
+
+def test_variables_stay_in_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    v = K.variable(np.zeros((5, 5)))
+    f = K.function([], [], [(v, v + 1.0)])
+    f([])
+    asked: list[Any] = []
+    ask = Worker.ask
+    monkeypatch.setattr(Worker, "ask", lambda w, what, **m: asked.append(m) or ask(w, what, **m))
+    f([])
+    ((place, token),) = asked[0]["given"]
+    assert place is None and token in worker().known
+    f([])
+    assert token in asked[1]["drop"]
+    assert K.get_value(v).tolist() == [[3.0] * 5] * 5
+
+
+def test_larger_and_larger_arrays_find_room() -> None:
+    x = K.placeholder((None,))
+    f = K.function([x], [x * 2.0])
+    for size in (10, 5_000_000, 7_000_000, 3):
+        found = f([np.arange(size, dtype="float32")])[0]
+        assert found.shape == (size,) and found[-1] == 2.0 * (size - 1)
+
+
+# How it ends --------------------------------------------------------------------------------------
+
+
+def when_it_computes(act: Any) -> threading.Thread:
+    """Do something to the process as soon as CNTK computes."""
+    used = worker()
+
+    def wait() -> None:
+        while not LENGTH.unpack_from(used._map, 0)[0]:
+            time.sleep(0.001)
+        act(used._process.pid)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_process_that_dies_is_an_error_that_names_the_nodes() -> None:
+    w, count = K.variable(np.ones((1500, 1500))), K.variable(0.0)
+    x = K.placeholder((1500, 1500))
+    y = x
+    for _ in range(6):
+        y = K.tanh(K.dot(y, w))
+    f = K.function([x], [y], [(count, count + 1.0)])
+    thread = when_it_computes(lambda pid: os.kill(pid, signal.SIGKILL))
+    with pytest.raises(EngineError, match=r"signal 9(.|\n)*contract, tanh(.|\n)*test_cntk\.py"):
+        f([np.zeros((1500, 1500))])
+    thread.join()
+    assert K.get_value(count) == 0.0
+    f([np.zeros((1500, 1500))])  # in another process
+    assert K.get_value(count) == 1.0
+
+
+def test_a_process_that_died_between_calls() -> None:
+    v = K.variable(np.ones(3))
+    f = K.function([], [v * 2.0], [(v, v + 1.0)])
+    f([])
+    os.kill(worker()._process.pid, signal.SIGKILL)
+    with pytest.raises(EngineError, match="the next call starts another one"):
+        f([])
+    assert f([])[0].tolist() == [4.0] * 3
+    assert K.get_value(v).tolist() == [3.0] * 3
+
+
+DRIVER = """
+import sys, time
+import numpy as np
+from kameleon import backend as K
+from kameleon.engines.cntk.engine import KEEPER
+
+K.set_engine("cntk")
+x, w = K.placeholder((None, 600, 600)), K.variable(np.ones((600, 600)))
+f = K.function([x], [K.sum(K.map_fn(lambda m: K.tanh(K.dot(m, w)), x))])
+f([np.ones((1, 600, 600))])
+print(KEEPER._worker._process.pid, flush=True)
+"""
+LAST = {
+    "idle": "time.sleep(60)",
+    "in a call": "f([np.ones((400, 600, 600))])",
+    "by itself": "sys.exit()",
+}
+
+
+@pytest.mark.parametrize("how", LAST)
+def test_nothing_is_left_behind(how: str) -> None:
+    """The driver is killed, idle or in the middle of a call; or ends by itself."""
+    settings = {"PYTHONPATH": str(SOURCE), "KERAS_BACKEND": "numpy"}
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER + LAST[how]],
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as driver:
+        assert driver.stdout is not None
+        pid = int(driver.stdout.readline())
+        if how != "by itself":
+            time.sleep(0.5)
+            driver.kill()
+        driver.wait()
+    assert is_gone(pid, 10.0)
+
+
+def is_gone(pid: int, patience: float) -> bool:
+    """Whether a process ends within so many seconds."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.01)
+    return False
