@@ -102,7 +102,7 @@ def test_long_segments_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     from kameleon.engines.cntk import segments
 
     monkeypatch.setattr(segments, "LONGEST", 10)
-    x = y = K.placeholder((3,))
+    y = K.placeholder((3,))
     for _ in range(25):
         y = K.sin(y)
     sizes = [len(s.nodes) for s in compiled(y).segments.values()]
