@@ -17,7 +17,7 @@ from typing import Any
 COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny", "small")
 # What Kameleon itself costs, measured on NumPy: by name, the module.
 ITSELF = {"import": "imports", "graph": "graph", "memory": "memory"}
-ENGINES = ("numpy", "tensorflow", "jax", "torch", "theano", "onnxruntime")
+ENGINES = ("numpy", "tensorflow", "jax", "torch", "theano", "onnxruntime", "cntk")
 
 
 def environment(engine: str, threads: int) -> dict[str, str]:
