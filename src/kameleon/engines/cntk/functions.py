@@ -85,7 +85,8 @@ def nothing(x: Any) -> Any:
 
 
 def _sqrt(b: Any, node: Any, x: Any) -> Any:
-    return C.element_select(C.greater_equal(x, number(0, x)), C.sqrt(x), nothing(x))
+    b.guard(C.element_not(C.greater_equal(x, number(0, x))))
+    return C.sqrt(x)
 
 
 def _sign(b: Any, node: Any, x: Any) -> Any:
@@ -95,7 +96,19 @@ def _sign(b: Any, node: Any, x: Any) -> Any:
 
 
 def _relu(b: Any, node: Any, x: Any) -> Any:
-    return C.element_select(C.less(x, number(0, x)), number(0, x), x)
+    b.guard_finite(x)
+    return C.relu(x)
+
+
+def _select(b: Any, node: Any, condition: Any, x: Any, y: Any) -> Any:
+    """CNTK chooses slowly: where one is 0, a product is quicker."""
+    if b.is_zero(y):
+        b.guard_finite(x)
+        return C.element_times(condition, x)
+    if b.is_zero(x):
+        b.guard_finite(y)
+        return C.element_times(C.element_not(condition), y)
+    return C.element_select(condition, x, y)
 
 
 def _maximum(b: Any, node: Any, x: Any, y: Any) -> Any:
@@ -122,13 +135,13 @@ def _round(b: Any, node: Any, x: Any) -> Any:
 def _div(b: Any, node: Any, x: Any, y: Any) -> Any:
     size = C.abs(y)
     within = C.element_times(C.greater(size, number(LEAST, y)), C.less(size, number(LARGEST, y)))
-    b.guard(C.minus(number(1, y), within))
+    b.guard(C.element_not(within))
     return C.element_divide(x, y)
 
 
 def _pow(b: Any, node: Any, x: Any, y: Any) -> Any:
     positive = C.element_times(C.greater(x, number(0, x)), C.less(x, number(LARGEST, x)))
-    b.guard(C.minus(number(1, x), positive))
+    b.guard(C.element_not(positive))
     return C.pow(x, y)
 
 
@@ -380,7 +393,7 @@ ELEMENTWISE = {
     "round": _round,
     "div": _div,
     "pow": _pow,
-    "select": plain(C.element_select),
+    "select": _select,
     "cast": _cast,
 }
 

@@ -108,6 +108,8 @@ class _Builder:
         self.graph, self.constants, self.key = graph, constants, key
         self.kind = np.float64 if _is_double(graph) else np.float32
         self.guards: list[Any] = []
+        self.finite: list[Any] = []
+        self.zeros: list[Any] = []
         self.checks: list[tuple[int, int]] = []
         self.variables: list[Any] = []
         self.values: list[Any] = []
@@ -126,9 +128,18 @@ class _Builder:
 
     def guard(self, condition: Any) -> None:
         """Let NumPy compute the segment, wherever the condition isn't 0."""
-        axes = list(range(len(condition.shape)))
-        total = C.reduce_max(condition, axis=axes) if axes else condition
-        self.guards.append(C.reshape(total, (1,)))
+        self.guards.append(_total(condition))
+
+    def guard_finite(self, x: Any) -> None:
+        """Let NumPy compute the segment, wherever a value isn't finite: then x - x is NaN."""
+        if not any(x is known for known in self.finite):
+            self.finite.append(x)
+            total = _total(C.minus(x, x))
+            self.guards.append(C.not_equal(total, functions.number(0, total)))
+
+    def is_zero(self, x: Any) -> bool:
+        """Whether a value is a constant 0."""
+        return any(x is zero for zero in self.zeros)
 
     def check_index(self, index: Any, size: int) -> None:
         """Let indices out of range be an error."""
@@ -179,7 +190,10 @@ class _Builder:
             raise UnfitError("integers")
         if array.size == 0:
             raise UnfitError("a tensor without elements")
-        return C.constant(array.astype(self.kind) if array.dtype == bool else array)
+        found = C.constant(array.astype(self.kind) if array.dtype == bool else array)
+        if not array.any():
+            self.zeros.append(found)
+        return found
 
     def _stretched(self, operands: list[Any]) -> list[Any]:
         """The operands of an elementwise node without broadcasts that CNTK does by itself."""
@@ -201,6 +215,12 @@ class _Builder:
         if tag == "array":
             return self.constants[value]
         return float.fromhex(value) if tag == "float" else value
+
+
+def _total(x: Any) -> Any:
+    """The sum of all elements, as one element."""
+    axes = list(range(len(x.shape)))
+    return C.reshape(C.reduce_sum(x, axis=axes) if axes else x, (1,))
 
 
 def _joined(shapes: Any) -> tuple[int, ...]:
