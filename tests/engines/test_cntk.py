@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -274,3 +275,16 @@ def is_gone(pid: int, patience: float) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def test_programs_are_forgotten_with_their_functions() -> None:
+    x = K.placeholder((3,))
+    f = K.function([x], [x * 1234.5])
+    f([np.ones(3)])
+    token = max(worker().known)  # of the result; the program's is among the others
+    before = set(worker().known)
+    del f
+    K.clear_session()
+    gc.collect()
+    K.function([], [K.constant(1.0)])([])
+    assert len(before - set(worker().known)) >= 2 and token not in worker().known

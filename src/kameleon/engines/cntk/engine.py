@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._threads import counter
 from ...errors import EngineError
 from ...ir.program import Graph
 from ...ir.text import text_of
@@ -16,7 +15,7 @@ from ...prims.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .process import Held, Keeper, WorkerDiedError
+from .process import Held, Keeper, Program, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()
@@ -62,29 +61,28 @@ class CntkEngine(Engine):
         return KEEPER.versions()["version"]
 
 
-class CntkExecutable(Executable):
+class CntkExecutable(Executable, Program):
     """A program that the worker keeps."""
 
-    _next_number = staticmethod(counter(1))
-
     def __init__(self, graph: Graph):
+        super().__init__(len(graph.outputs))
         emitter = SegmentEmitter(graph)
         self.graph, self.code = graph, emitter.run(own_outputs=True)
         self.segments: dict[int, Segment] = {s.number: s for s in emitter.segments}
         self.others = emitter.others
-        self.number = self._next_number()
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         given = [x if isinstance(x, Held) else np.asarray(x) for x in arguments]
         try:
-            return KEEPER.run(self.number, self._data, given, len(self.graph.outputs))
+            return KEEPER.run(self, given)
         except WorkerDiedError as death:
             at = self.segments.get(death.number)
             doing = f"\n  while it computed {at}" if at else ""
             raise EngineError(f"{death}{doing}\n  the next call starts another one") from None
 
-    def _data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """See `Program.data`."""
         arrays: dict[str, Any] = {}
         return to_data(self.code, arrays), arrays
 

@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,8 +51,24 @@ class Held:
         self.token = _next_token() if token is None else token
 
 
-class _Reference(weakref.ref[Held]):
-    """Tells when an array is no more; by code in C alone, so that nothing can interrupt that."""
+class Program(ABC):
+    """What the worker runs.
+
+    Attributes:
+        token: by which the worker knows it.
+        results: how many there are.
+    """
+
+    def __init__(self, results: int):
+        self.token, self.results = _next_token(), results
+
+    @abstractmethod
+    def data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The program as the worker gets it, and the arrays that this names."""
+
+
+class _Reference(weakref.ref[Any]):
+    """Tells when something is no more; by code in C alone, so that nothing can interrupt that."""
 
     __slots__ = ("token",)
 
@@ -70,6 +87,8 @@ class Worker:
     """A running process."""
 
     def __init__(self) -> None:
+        if not hasattr(os, "memfd_create"):
+            raise EngineError("CNTK 2.7 runs on Linux alone; choose another engine")
         where = environment.folder()
         here, there = socket.socketpair()
         self._socket = here
@@ -77,9 +96,9 @@ class Worker:
         self._log = os.memfd_create("kameleon-cntk-log")
         os.ftruncate(self._file, FIRST_SIZE)
         self._map = mmap.mmap(self._file, FIRST_SIZE)
-        self.programs: set[int] = set()
-        self.known: dict[int, _Reference] = {}  # by token, what it holds
-        self._dropped: deque[_Reference] = deque()  # what of that nobody needs any longer
+        # By token, what it holds: arrays and programs; and what of that nobody needs any longer.
+        self.known: dict[int, _Reference] = {}
+        self._dropped: deque[_Reference] = deque()
         self.busy = False  # it has been asked, and its answer wasn't read to the end
         with there:
             descriptors = (there.fileno(), self._file)
@@ -173,11 +192,11 @@ class Worker:
             self.known.pop(token, None)
         return tokens
 
-    def know(self, held: Held) -> None:
-        """Note that it holds an array."""
-        reference = _Reference(held, self._dropped.append)
-        reference.token = held.token
-        self.known[held.token] = reference
+    def know(self, thing: Held | Program) -> None:
+        """Note that it holds an array, or a program."""
+        reference = _Reference(thing, self._dropped.append)
+        reference.token = thing.token
+        self.known[thing.token] = reference
 
     def _view(self, place: Place) -> np.ndarray:
         offset, shape, dtype = place
@@ -211,20 +230,13 @@ class Keeper:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
 
-    def run(self, number: int, program: Any, given: Sequence[Any], results: int) -> list[Held]:
-        """The results of a program.
-
-        Args:
-            number: by which the worker knows it.
-            program: a function that gives it as data, and the arrays that this names.
-            given: arrays of NumPy or of this engine.
-            results: how many there are.
-        """
+    def run(self, program: Program, given: Sequence[Any]) -> list[Held]:
+        """The results of a program, given arrays of NumPy or of this engine."""
         with self.lock:
             worker = self._ready()
             try:
-                self._send(worker, number, program)
-                return self._run(worker, number, given, results)
+                self._send(worker, program)
+                return self._run(worker, program, given)
             finally:
                 if worker.busy:
                     self.stop()
@@ -254,17 +266,17 @@ class Keeper:
         if worker is not None:
             worker.end()
 
-    def _send(self, worker: Worker, number: int, program: Any) -> None:
+    def _send(self, worker: Worker, program: Program) -> None:
         """Give the worker a program that it doesn't have."""
-        if number in worker.programs:
+        if program.token in worker.known:
             return
-        data, arrays = program()
+        data, arrays = program.data()
         places, _ = worker.put(list(arrays.values()))
         named = dict(zip(arrays, places, strict=True))
-        worker.ask("program", number=number, program=data, arrays=named)
-        worker.programs.add(number)
+        worker.ask("program", token=program.token, program=data, arrays=named)
+        worker.know(program)
 
-    def _run(self, worker: Worker, number: int, given: Sequence[Any], results: int) -> list[Held]:
+    def _run(self, worker: Worker, program: Program, given: Sequence[Any]) -> list[Held]:
         drop = worker.dropped()
         held = [x for x in given if isinstance(x, Held)]
         sent = {id(x): x for x in given if not isinstance(x, Held) or x.token not in worker.known}
@@ -272,8 +284,8 @@ class Keeper:
         places, used = worker.put(arrays)
         place_of = dict(zip(sent, places, strict=True))
         rows = [[place_of.get(id(x)), x.token if isinstance(x, Held) else None] for x in given]
-        keep = [_next_token() for _ in range(results)]
-        found = worker.ask("run", number=number, given=rows, keep=keep, drop=drop, used=used)
+        keep = [_next_token() for _ in range(program.results)]
+        found = worker.ask("run", token=program.token, given=rows, keep=keep, drop=drop, used=used)
         made = zip(found["results"], keep, strict=True)
         answer = [Held(worker.take(place), token) for place, token in made]
         for x in (*held, *answer):

@@ -6,6 +6,7 @@ their length. Beside Python it needs NumPy and CNTK alone; what it uses of Kamel
 When the socket's other end is closed, it ends, whatever it's doing.
 """
 
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -108,7 +109,6 @@ class Worker:
     def __init__(self, descriptor: int, memory: Memory):
         self.socket = socket.socket(fileno=descriptor)
         self.memory = memory
-        self.programs: Dict[int, Any] = {}
         self.held: Dict[int, Any] = {}
         self.namespace: Dict[str, Any] = {}
         self.segment: Any = None
@@ -161,23 +161,23 @@ class Worker:
         self.namespace, self.segment = dict(NAMESPACE, floor_divide=floor_divide), Segment
         return {"version": cntk.__version__, "numpy": np.__version__}
 
-    def do_program(self, number: int, program: Any, arrays: Any) -> Any:
+    def do_program(self, token: int, program: Any, arrays: Any) -> Any:
         """Keep a program."""
         given = {name: np.array(self.memory.array(place)) for name, place in arrays.items()}
-        self.programs[number] = self._function(program, given)
+        self.held[token] = self._function(program, given)
         return {}
 
-    def do_run(self, number: int, given: Any, keep: Any, drop: Any, used: int) -> Any:
+    def do_run(self, token: int, given: Any, keep: Any, drop: Any, used: int) -> Any:
         """Run a program.
 
         Each value that is given is `[None, token]`, if it's held here; or `[place, token]`, which
         is held from now on, unless the token is None. Results are held by the tokens in `keep`.
         """
-        for token in drop:
-            self.held.pop(token, None)
+        for each in drop:
+            self.held.pop(each, None)
         self.memory.used = used
         values = [self._given(*row) for row in given]
-        results = [np.asarray(x) for x in self.programs[number](*values)]
+        results = [np.asarray(x) for x in self.held[token](*values)]
         self.held.update(zip(keep, results))
         return {"results": [self.memory.put(x) for x in results]}
 
@@ -228,6 +228,8 @@ def main() -> None:
     """Serve. Interrupts are the driver's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, memory = map(int, sys.argv[1:])
+    with contextlib.suppress(Exception):  # if it fails, it does so again where that's told
+        import cntk  # noqa: F401  it takes as long as what is given takes to be made
     Worker(descriptor, Memory(memory)).serve()
 
 
