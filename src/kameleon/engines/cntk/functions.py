@@ -162,10 +162,11 @@ def _reshape(b: Any, node: Any, x: Any, *sizes: int) -> Any:
 
 
 def _broadcast_to(b: Any, node: Any, x: Any, *sizes: int) -> Any:
+    """Only a size that was known to be 1 is stretched."""
     shape = dims(node.attrs["shape"], sizes)
-    own = (1,) * (len(shape) - len(x.shape)) + shape_of(x)
-    if any(d not in (1, whole) for d, whole in zip(own, shape, strict=True)):
-        b.mismatch(shape_of(x), shape)
+    kept = [i for i, d in enumerate(node.known) if d != 1]
+    added = len(shape) - len(x.shape)
+    b.same([shape_of(x)[i] for i in kept], [shape[i + added] for i in kept])
     base = x.base if isinstance(x, Stretched) else x
     return base if shape_of(base) == shape else Stretched(base, shape)
 
@@ -326,6 +327,11 @@ def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
 # Labels -------------------------------------------------------------------------------------------
 
 
+def _lines(x: Any, axis: int) -> tuple[int, ...]:
+    """The sizes beside an axis."""
+    return shape_of(x)[:axis] + shape_of(x)[axis + 1 :]
+
+
 def _hot(index: Any, size: int, axis: int) -> Any:
     """1 at each index along an axis, 0 elsewhere."""
     shape = shape_of(index)
@@ -343,12 +349,14 @@ def _one_hot(b: Any, node: Any, index: Any, *sizes: int) -> Any:
 def _minus_one_hot(b: Any, node: Any, p: Any, labels: Any) -> Any:
     axis = node.attrs["axis"]
     b.check_index(labels, shape_of(p)[axis])
+    b.same(shape_of(labels), _lines(p, axis))
     return C.minus(p, _hot(labels, shape_of(p)[axis], axis))
 
 
 def _sparse_crossentropy(b: Any, node: Any, x: Any, p: Any, labels: Any) -> Any:
     axis = node.attrs["axis"]
     b.check_index(labels, shape_of(x)[axis])
+    b.same(shape_of(labels), _lines(x, axis))
     hot = _hot(labels, shape_of(x)[axis], axis)
     picked = C.element_select(hot, C.log_softmax(x, axis=axis), number(0, x))
     return C.negate(without(C.reduce_sum(picked, axis=axis), [axis]))
@@ -356,6 +364,7 @@ def _sparse_crossentropy(b: Any, node: Any, x: Any, p: Any, labels: Any) -> Any:
 
 def _crossentropy(b: Any, node: Any, x: Any, p: Any, t: Any) -> Any:
     axis = node.attrs["axis"]
+    b.same(shape_of(x), shape_of(t))
     terms = C.element_times(t, C.log_softmax(x, axis=axis))
     return C.negate(without(C.reduce_sum(terms, axis=axis), [axis]))
 

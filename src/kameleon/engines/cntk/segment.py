@@ -36,10 +36,13 @@ def borrowed(array: Any) -> Any:
 
 
 class Node(NamedTuple):
-    """A node, as rules see it."""
+    """A node, as rules see it: `known` is the shape of its first operand, with None where a size
+    was unknown when the graph was built.
+    """
 
     attrs: Any
     dtype: str
+    known: Any
 
 
 class Segment:
@@ -113,6 +116,7 @@ class _Builder:
         self.checks: list[tuple[int, int]] = []
         self.variables: list[Any] = []
         self.values: list[Any] = []
+        self.types = [*graph["inputs"], *(row["types"][0] for row in graph["nodes"])]
         for i, (_, dtype) in enumerate(graph["inputs"]):
             self.values.append(self._input(i, dtype))
 
@@ -161,9 +165,8 @@ class _Builder:
         for row in self.graph["nodes"]:
             self.values.append(self._value(row))
         outputs = [full(self.values[i]) for i in self.graph["outputs"]]
-        dtypes = [d for _, d in self.graph["inputs"]]
-        dtypes += [row["types"][0][1] for row in self.graph["nodes"]]
-        return _Function(self, outputs, [dtypes[i] == "bool" for i in self.graph["outputs"]])
+        bools = [self.types[i][1] == "bool" for i in self.graph["outputs"]]
+        return _Function(self, outputs, bools)
 
     def _value(self, row: Any) -> Any:
         name, attrs = row["primitive"], self._attrs(row["attrs"])
@@ -178,7 +181,8 @@ class _Builder:
             operands = self._stretched(operands)
         elif name != "broadcast_to":
             operands = [x if type(x) is int else full(x) for x in operands]
-        found = FUNCTIONS[name](self, Node(attrs, row["types"][0][1]), *operands)
+        known = self.types[row["operands"][0]][0] if operands else ()
+        found = FUNCTIONS[name](self, Node(attrs, row["types"][0][1], known), *operands)
         if type(found) is not tuple and 0 in found.shape:
             raise UnfitError("a tensor without elements")
         return found

@@ -149,7 +149,7 @@ class SegmentEmitter(PlainEmitter):
             rounds = [max(column) for column in zip(*known, strict=True)] or [0, 0, 0]
             if node.primitive.name in LATE:
                 first[node] = rounds
-                if any(self._kind(reader) is Kind.NUMPY for reader in self._readers(node)):
+                if any(r is None or self._kind(r) is Kind.NUMPY for r in self._readers(node)):
                     parts.setdefault((rounds[0], Kind.NUMPY), []).append(node)
                 continue
             kind = self._kind(node)
@@ -159,12 +159,15 @@ class SegmentEmitter(PlainEmitter):
         for (_, kind), nodes in sorted(parts.items()):
             yield kind, nodes
 
-    def _readers(self, node: Node) -> Iterator[Node]:
-        """Those that read a node, also through broadcasts."""
+    def _readers(self, node: Node) -> Iterator[Node | None]:
+        """Those that read a node, also through broadcasts; None where the caller does."""
+        if node in self.graph.outputs:
+            yield None
         for user in self.users.get(node, ()):
-            if user.primitive.name == "broadcast_to":
+            if user.primitive.name in LATE:
                 yield from self._readers(user)
-            yield user
+            else:
+                yield user
 
     def _emit_segment(self, nodes: Sequence[Node]) -> None:
         """One line that calls a segment, and one for each of its results."""
@@ -185,11 +188,7 @@ class SegmentEmitter(PlainEmitter):
         """Whether the value of a node of a segment is needed outside of it."""
         if not isinstance(node.type, TensorType):
             return False
-        if node in self.graph.outputs:
-            return True
-        late = (r for r in self._readers(node) if r.primitive.name in LATE)
-        others = (r for r in self._readers(node) if r.primitive.name not in LATE)
-        return any(r not in inside for r in others) or any(r in self.graph.outputs for r in late)
+        return any(reader is None or reader not in inside for reader in self._readers(node))
 
 
 def _with_late(nodes: Sequence[Node]) -> dict[Node, None]:
