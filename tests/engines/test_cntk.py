@@ -118,7 +118,9 @@ def test_what_cntk_cant_be_trusted_with_costs_no_later_call_its_cntk() -> None:
     x = K.placeholder((3,))
     f = K.function([x], [K.log(x)])
     assert f([[1.0, 0.0, -1.0]])[0].tolist()[:2] == [0.0, -INF]
+    assert "in the last call by NumPy" in f.source
     np.testing.assert_allclose(f([[1.0, 2.0, 4.0]])[0], np.log([1, 2, 4]), rtol=1e-6)
+    assert "in the last call by NumPy" not in f.source
 
 
 def test_an_index_out_of_range_reads_no_foreign_memory() -> None:

@@ -98,7 +98,10 @@ class CntkExecutable(Executable, Program):
         names = ", ".join(sorted({n.primitive.name for n in self.others})) or "nothing"
         parts = [f"# CNTK computes {self.share:.0%} of the nodes, NumPy the rest: {names}"]
         parts.append(self.code.source())
-        parts += [f"# segment {n}\n{text_of(s.graph)}" for n, s in self.segments.items()]
+        for number, segment in self.segments.items():
+            why = self.by_numpy.get(number)
+            note = f", in the last call by NumPy: {why}" if why else ""
+            parts.append(f"# segment {number}{note}\n{text_of(segment.graph)}")
         return "\n\n".join(parts)
 
 

@@ -35,6 +35,7 @@ ALIGNED = 64
 FIRST_SIZE = 1 << 24
 # Of what the worker has printed, so much is shown when it has died.
 SHOWN = 2000
+MOST_WORDS = 1 << 20
 
 _next_token = counter(1)
 
@@ -50,6 +51,15 @@ class Held:
         self.array = array
         self.token = _next_token() if token is None else token
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The values for NumPy; a view, if that may be, is not to be written to."""
+        found = self.array.view()
+        found.flags.writeable = False
+        return np.array(found, dtype) if copy or dtype not in (None, found.dtype) else found
+
+    def __repr__(self) -> str:
+        return f"<kameleon array on CNTK: {self.array!r}>"
+
 
 class Program(ABC):
     """What the worker runs.
@@ -57,10 +67,12 @@ class Program(ABC):
     Attributes:
         token: by which the worker knows it.
         results: how many there are.
+        by_numpy: numbers of segments that CNTK didn't compute in the last call, and why.
     """
 
     def __init__(self, results: int):
         self.token, self.results = _next_token(), results
+        self.by_numpy: dict[int, str] = {}
 
     @abstractmethod
     def data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -154,6 +166,11 @@ class Worker:
         how = f"by signal {-code}" if code < 0 else f"with status {code}"
         words = f"CNTK's process ended {how}" + (f"; it said: {said}" if said else "")
         return WorkerDiedError(LENGTH.unpack_from(self._map, 0)[0], words)
+
+    def forget_words(self) -> None:
+        """Empty what it has printed, where that's much: only the last words are ever shown."""
+        if os.fstat(self._log).st_size > MOST_WORDS:
+            os.ftruncate(self._log, 0)
 
     def end(self, kill: bool = True) -> None:
         """Let go of the process; one that isn't killed ends by itself when nobody holds it."""
@@ -270,6 +287,7 @@ class Keeper:
         """Give the worker a program that it doesn't have."""
         if program.token in worker.known:
             return
+        worker.forget_words()
         data, arrays = program.data()
         places, _ = worker.put(list(arrays.values()))
         named = dict(zip(arrays, places, strict=True))
@@ -286,6 +304,7 @@ class Keeper:
         rows = [[place_of.get(id(x)), x.token if isinstance(x, Held) else None] for x in given]
         keep = [_next_token() for _ in range(program.results)]
         found = worker.ask("run", token=program.token, given=rows, keep=keep, drop=drop, used=used)
+        program.by_numpy = dict(found["by_numpy"])
         made = zip(found["results"], keep, strict=True)
         answer = [Held(worker.take(place), token) for place, token in made]
         for x in (*held, *answer):

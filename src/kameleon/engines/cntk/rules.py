@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from math import prod
 
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
@@ -16,8 +15,6 @@ FLOATS = frozenset(("float32", "float64"))
 DENSE = FLOATS | {"bool"}
 # More axes CNTK doesn't stretch or turn.
 MOST_AXES = 5
-# Larger values that a stretched operand would need aren't made.
-LARGEST_SIZE = 2**31
 
 # Primitives with a function of CNTK: see `functions` and `windows`, which run in the worker.
 BY_CNTK = frozenset(
@@ -62,15 +59,9 @@ def _is_plain_pool(node: Node) -> bool:
     return not is_dilated(window) and sees
 
 
-def _is_small(node: Node) -> bool:
-    return prod(d or 1 for d in node.shape) < LARGEST_SIZE
-
-
 WHERE: dict[str, Where] = {
     "max_pool": _is_plain_pool,
     "sum_pool": _is_plain_pool,
-    "broadcast_to": _is_small,
-    "concatenate": lambda node: all(0 not in x.shape for x in node.operands),
 }
 
 

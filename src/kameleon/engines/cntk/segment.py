@@ -52,10 +52,11 @@ class Segment:
         graph: its data.
         constants: the arrays that it names.
         plain: a function that gives the same by NumPy.
+        tell: is told why NumPy computes it in a call.
     """
 
-    def __init__(self, graph: Any, constants: Any, plain: Any):
-        self.graph, self.constants, self.plain = graph, constants, plain
+    def __init__(self, graph: Any, constants: Any, plain: Any, tell: Any):
+        self.graph, self.constants, self.plain, self.tell = graph, constants, plain, tell
         self.sizes = _size_inputs(graph)
         self.made: dict[Any, Any] = {}
 
@@ -67,24 +68,31 @@ class Segment:
             if len(self.made) >= KEPT:
                 self.made.clear()
             made = self.made[key] = self._make(key)
+        if type(made) is str:
+            return self._by_numpy(given, made)
         try:
-            found = made(arrays) if made else None
+            found = made(arrays)
         except KameleonError:
             raise
-        except Exception:  # its kernels refuse what its shapes allowed
-            found = self.made[key] = False
-        return found or self.plain(*given)
+        except Exception as error:  # its kernels refuse what its shapes allowed
+            made = self.made[key] = str(error).partition("\n")[0]
+            return self._by_numpy(given, made)
+        return self._by_numpy(given, "operands that CNTK errs for") if found is None else found
+
+    def _by_numpy(self, given: Any, why: str) -> Any:
+        self.tell(why)
+        return self.plain(*given)
 
     def _make(self, key: Any) -> Any:
-        """The function for these sizes; False, if CNTK can't."""
+        """The function for these sizes; or why CNTK has none."""
         if any(0 in sizes for sizes in key if type(sizes) is tuple):
-            return False
+            return "tensors without elements"
         try:
             return _Builder(self.graph, self.constants, key).finish()
         except KameleonError:
             raise
-        except Exception:  # CNTK takes no tensors of so many axes, say
-            return False
+        except Exception as error:  # CNTK takes no tensors of so many axes, say
+            return str(error).partition("\n")[0]
 
 
 def _size_inputs(graph: Any) -> set[int]:

@@ -110,6 +110,7 @@ class Worker:
         self.socket = socket.socket(fileno=descriptor)
         self.memory = memory
         self.held: Dict[int, Any] = {}
+        self.by_numpy: Dict[int, str] = {}  # segments that CNTK didn't compute, and why
         self.namespace: Dict[str, Any] = {}
         self.segment: Any = None
         threading.Thread(target=self._watch, daemon=True).start()
@@ -175,11 +176,14 @@ class Worker:
         """
         for each in drop:
             self.held.pop(each, None)
-        self.memory.used = used
+        self.memory.used, self.by_numpy = used, {}
         values = [self._given(*row) for row in given]
         results = [np.asarray(x) for x in self.held[token](*values)]
         self.held.update(zip(keep, results))
-        return {"results": [self.memory.put(x) for x in results]}
+        return {
+            "results": [self.memory.put(x) for x in results],
+            "by_numpy": list(self.by_numpy.items()),
+        }
 
     def _given(self, place: Any, token: Any) -> Any:
         if place is None:
@@ -214,8 +218,12 @@ class Worker:
 
     def _segment(self, data: Any, arrays: Any) -> Any:
         """A function that says which segment is being computed, then computes it."""
-        run = self.segment(data["graph"], arrays, self._function(data["plain"], arrays))
         number, at = data["number"], self.memory.at
+
+        def tell(why: str) -> None:
+            self.by_numpy[number] = why
+
+        run = self.segment(data["graph"], arrays, self._function(data["plain"], arrays), tell)
 
         def segment(values: Any) -> Any:
             at(number)
