@@ -265,10 +265,13 @@ class Keeper:
         return worker
 
     def _started(self) -> Worker:
+        """A worker that listens; an interrupted call may have left one that does, or doesn't."""
         with self._changing:
-            self._end_worker()
-            self._worker = Worker()
-            return self._worker
+            worker = self._worker
+            if worker is None or worker.busy:
+                self._end_worker()
+                worker = self._worker = Worker()
+            return worker
 
     def stop(self) -> None:
         """End the worker."""

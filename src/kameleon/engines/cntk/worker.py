@@ -177,8 +177,13 @@ class Worker:
         for each in drop:
             self.held.pop(each, None)
         self.memory.used, self.by_numpy = used, {}
-        values = [self._given(*row) for row in given]
-        results = [np.asarray(x) for x in self.held[token](*values)]
+        try:
+            values = [self._given(*row) for row in given]
+            results = [np.asarray(x) for x in self.held[token](*values)]
+        except Exception:
+            for _, new in (row for row in given if row[0] is not None):
+                self.held.pop(new, None)  # the driver notes what is held when a call succeeds
+            raise
         self.held.update(zip(keep, results))
         return {
             "results": [self.memory.put(x) for x in results],
