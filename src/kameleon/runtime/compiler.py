@@ -11,9 +11,10 @@ from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..ir.leaves import CONSTANT, input_node
 from ..ir.node import Node
 from ..ir.program import Graph, attrs_key
+from ..transform import legal as passes
 from ..transform.simplify import simplify
 from .engines import embedded
-from .stages import build, prepared
+from .stages import build
 from .workspace import keep, workspace
 
 # At most this many compiled graphs are kept for reuse; the oldest is forgotten first.
@@ -53,17 +54,8 @@ def _made(graph: Graph, engine: Engine) -> Executable:
 
 
 def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
-    """The graph in primitives and dtypes that the engine has.
-
-    Args:
-        graph: any closed graph.
-        engine: the engine that it's for, which needn't be able to run graphs.
-        keep: names of annotations that shall stay, which only gradients read.
-
-    Raises:
-        DTypeError: the engine has no such dtype.
-    """
-    return prepared(simplify(graph, engine.native, _fold, keep), engine)
+    """See `transform.legal.legal`; the embedded engine folds constants."""
+    return passes.legal(graph, engine, _fold, keep)
 
 
 def _fold(node: Node) -> Any:

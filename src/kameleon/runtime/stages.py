@@ -12,16 +12,13 @@ from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from ..engines._base import Engine, Executable
-from ..errors import DTypeError, EngineError
+from ..errors import EngineError
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
-from ..transform.carriers import in_carriers
-from ..transform.half import half_in_single
-from ..transform.loops import with_steps
-from ..transform.storage import in_storage
+from ..transform.legal import prepared
 from .empties import compiled_for_any_size
 from .engines import embedded
 
@@ -38,37 +35,6 @@ def build(graph: Graph, engine: Engine) -> Executable:
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)
     return _Staged(levels)
-
-
-def prepared(graph: Graph, engine: Engine) -> Graph:
-    """A simplified graph after the passes that the engine asks for.
-
-    Raises:
-        DTypeError: the engine lacks a dtype of the graph.
-    """
-    _check_dtypes(graph, engine)
-    if engine.half is not None:
-        graph = half_in_single(graph, engine.half)
-    if engine.carriers:
-        graph = in_carriers(graph, lambda node: engine.carriers.get(node.primitive.name, {}))
-    graph = in_storage(graph, engine.storage)
-    return graph if engine.empty_loops else with_steps(graph)
-
-
-def _check_dtypes(graph: Graph, engine: Engine) -> None:
-    if not engine.lacks:
-        return
-    for node in graph.nodes:
-        types = (node.type,) if isinstance(node.type, TensorType) else node.type
-        for type in types:
-            if type.dtype in engine.lacks:
-                raise DTypeError(
-                    f"{engine.title} doesn't compute with {type.dtype}: "
-                    f"{engine.lacks[type.dtype]}; K.cast it, or choose another engine\n"
-                    f"  for {node.primitive.name}, which was made at {node.source}"
-                )
-        for body in bodies(node):
-            _check_dtypes(body, engine)
 
 
 class _Levels:

@@ -1,10 +1,14 @@
-"""From a graph to PyTensor's: its own operations for arithmetic, Ops over embedded code else."""
+"""From a graph to PyTensor's: arithmetic as it stands, the rest as Ops that mean such graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.raise_op import Assert
 from pytensor.tensor.type import TensorType as ArrayType
 
 from ...errors import ShapeError
@@ -15,7 +19,7 @@ from ...ir.rewrite import substitute
 from ...ir.types import TensorType
 from .._lowering import Lowering
 from ..numpy.engine import NumpyEmitter
-from .ops import Function, Kernel, constant
+from .ops import DIFFER, AxisOf, Function, array_type, constant, meant
 
 # So many functions of embedded code are kept for reuse; all are forgotten when there are more.
 KEPT = 2048
@@ -24,13 +28,6 @@ _functions: dict[Any, Function] = {}
 
 # Primitives whose embedded code gives a view of the first operand.
 VIEWS = frozenset({"reshape", "transpose", "slice", "reverse", "bitcast", "check"})
-
-
-class AxisOf(NamedTuple):
-    """The size of an axis of a variable."""
-
-    value: Any
-    axis: int
 
 
 class TheanoLowering(Lowering):
@@ -62,15 +59,9 @@ class TheanoLowering(Lowering):
         if not scalars and node.primitive.elementwise:
             return
 
-        def same(*values: Any) -> tuple[Any]:
-            found = {int(v) for v in values[len(axes) :]} | known
-            found |= {v.shape[s.axis] for v, s in zip(values, axes, strict=False)}
-            if len(found) > 1:
-                raise ShapeError(f"sizes that were taken as equal differ at run time: {found}")
-            return (True,)
-
-        kernel = Kernel("agree", same, [ArrayType("bool", ())], view=False)
-        self.guards.append(kernel(*(s.value for s in axes), *scalars))
+        operands = [*(s.value for s in axes), *scalars]
+        places = tuple(s.axis for s in axes)
+        self.guards.append(equal_sizes(operands, places, tuple(known)))
 
     def embedded(self, node: Node) -> Any:
         """The value of a node that the embedded engine's code computes.
@@ -91,20 +82,20 @@ class TheanoLowering(Lowering):
         # New inputs: the code is kept for reuse, and mustn't keep nodes of the user's graph alive.
         inputs = {x: input_node(x.type) for x in leaves}
         graph = Graph(inputs.values(), substitute(results, inputs))
-        function = _function(graph, own=not view)
         types = [array_type(r.type) for r in results]
-        values = Kernel(node.primitive.name, function, types, view)(
-            *map(self.value, leaves), return_list=True
-        )
+        meaning, kernel = partial(_meaning, graph), partial(_function, graph, own=not view)
+        operands, key = list(map(self.value, leaves)), (graph.key, view)
+        values = meant(node.primitive.name, operands, types, key, meaning, kernel, view)
         if single:
             return values[0]
         found = dict(zip(results, values, strict=True))
         return tuple(found.get(r) for r in node.results)
 
 
-def array_type(type: TensorType) -> ArrayType:
-    """PyTensor's type for a tensor type of a graph."""
-    return ArrayType(str(type.dtype), type.shape)
+def _meaning(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+    from .native.engine import meaning_of  # which calls that never ask for it needn't load
+
+    return meaning_of(graph, arguments)
 
 
 def _function(graph: Graph, own: bool) -> Function:
@@ -115,3 +106,24 @@ def _function(graph: Graph, own: bool) -> Function:
             _functions.clear()
         found = _functions[key] = NumpyEmitter(graph).run(own_outputs=own).join()
     return found
+
+
+def equal_sizes(operands: Sequence[Any], axes: Sequence[int], known: Sequence[int]) -> Any:
+    """A variable whose computation fails where sizes differ: those that are known, of the first
+    operands' axes, and the other operands themselves."""
+
+    def sizes(values: Sequence[Any]) -> list[Any]:
+        found = (x.shape[i] for x, i in zip(values, axes, strict=False))
+        return [*known, *values[len(axes) :], *found]
+
+    def same(*values: Any) -> tuple[Any]:
+        if len(found := set(map(int, sizes(values)))) > 1:
+            raise ShapeError(f"{DIFFER}: {found}")
+        return (True,)
+
+    def meaning(values: Sequence[Any]) -> list[Any]:
+        first, *others = sizes(values)
+        return [Assert(DIFFER)(constant(np.array(True)), *(pt.eq(first, x) for x in others))]
+
+    key = ("agree", len(operands), axes, known)
+    return meant("agree", operands, [ArrayType("bool", ())], key, meaning, lambda: same)[0]

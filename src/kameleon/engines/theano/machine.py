@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytensor
 from pytensor.compile.io import In, Out
 from pytensor.compile.maker import FunctionMaker
 from pytensor.compile.mode import Mode
-from pytensor.graph.rewriting.basic import SequentialGraphRewriter
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.vm import VMLinker
 from pytensor.printing import debugprint
@@ -34,8 +32,9 @@ from ...kernels.quiet import quiet
 from ...prims.elementwise import add, mul, tanh
 from .._code.code import may_be_large
 from .._lowering import Rule
-from .lowering import TheanoLowering, array_type
-from .ops import Loop, Vectorised
+from .lowering import TheanoLowering
+from .ops import Loop, array_type
+from .rewrites import REWRITES
 from .rules import RULES
 
 # PyTensor's own tables of modules and rewrites aren't made for several threads at a time.
@@ -45,7 +44,9 @@ Cell = list[Any]  # of one element
 Step = tuple[Callable[[], None], list[Cell]]
 
 
-class _Lowering(TheanoLowering):
+class EngineLowering(TheanoLowering):
+    """The walk, with all rules."""
+
     rules: Mapping[str, Rule] = RULES
 
 
@@ -65,7 +66,7 @@ class Machine:
         if inside is None:
             inside = (C_CODE if in_c else THUNKS).holds
         inputs = [array_type(x.type)() for x in graph.inputs]
-        low = _Lowering(graph, inputs)
+        low = EngineLowering(graph, inputs)
         outputs = [*low.run(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there are no large buffers to reuse.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
@@ -163,27 +164,9 @@ def has_compiler() -> bool:
 
 
 def _mode(in_c: bool, looped: bool, vectorised: bool) -> Mode:
+    tags = ["c", "vectorised"][: 1 + vectorised] if in_c else ["python"]
     linker = VMLinker(allow_gc=True, use_cloop=looped, c_thunks=in_c)
-    if not in_c:
-        return Mode(linker, SequentialGraphRewriter())
-    # Constants that are written into C code would be doubles there.
-    query = RewriteDatabaseQuery(
-        include=["fusion", "inplace_elemwise"], exclude=["local_inline_composite_constants"]
-    )
-    fused = _strict(Mode(linker, query).optimizer)
-    return Mode(linker, SequentialGraphRewriter(fused, *([Vectorised()] if vectorised else [])))
-
-
-def _strict(rewriter: Any) -> Any:
-    """A rewriter that lets errors through. PyTensor's own only log them, and go on with a graph
-    that may be half rewritten.
-    """
-    made = copy(rewriter)
-    if isinstance(made, SequentialGraphRewriter):
-        made.data = list(map(_strict, made.data))
-    if hasattr(made, "failure_callback"):
-        made.failure_callback = None
-    return made
+    return Mode(linker, REWRITES.query(RewriteDatabaseQuery(include=tags)))
 
 
 def _steps(vm: Any) -> Iterator[Step]:

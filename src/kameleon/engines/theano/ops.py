@@ -1,22 +1,113 @@
-"""PyTensor Ops that run embedded code, and how elementwise loops are compiled to C."""
+"""Ops that mean graphs of PyTensor's, the kernels that compute them, and elementwise loops in C."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from pytensor.graph.basic import Apply
+import pytensor.tensor as pt
+from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.op import Op
-from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as ArrayType
 from pytensor.tensor.variable import TensorConstant
 
+from ...ir.types import Shape, TensorType
+
 Function = Callable[..., Sequence[Any]]
+
+DIFFER = "sizes that were taken as equal differ at run time"
 
 # The version of the C code made here: PyTensor keeps compiled code on disk.
 VERSION = 1
+
+
+class AxisOf(NamedTuple):
+    """The size of an axis of a variable."""
+
+    value: Any
+    axis: int
+
+
+class Meant(OpFromGraph):  # type: ignore[misc]
+    """An Op that means a graph of PyTensor's own operations, and that a kernel computes.
+
+    To PyTensor it's an `OpFromGraph` that is to be inlined: its modes and gradients see the graph,
+    which is made when it's first asked for: that takes longer than all the rest. Kameleon's mode
+    puts the kernel in its place (`rewrites.Kernels`). Those with equal keys merge.
+    """
+
+    # What `OpFromGraph` makes of the graph.
+    LATE = frozenset({"fgraph", "_frozen_fgraph", "kwargs", "pullback_overrides", "_frozen_lop"})
+    LATE |= {"pushforward_overrides", "_lop_op_cache", "_rop_op_cache", "_connection_pattern"}
+    is_inline = True
+    shared_inputs = ()
+    __call__ = Op.__call__
+
+    def __init__(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        types: Sequence[ArrayType],
+        key: Any,
+        meaning: Callable[[Sequence[Any]], Sequence[Any]],
+        kernel: Callable[[], Function],
+        view: bool = False,
+    ):
+        """
+        Args:
+            name: for prints.
+            operands: PyTensor variables; it's for such types.
+            types: of the results.
+            key: equal where the meaning is.
+            meaning: gives PyTensor variables of PyTensor variables.
+            kernel: gives the function for a `Kernel`.
+            view: see `Kernel`.
+        """
+        self.name, self.key, self.meaning, self.kernel, self.view = name, key, meaning, kernel, view
+        self.input_types, self.output_types = [x.type for x in operands], list(types)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.LATE:
+            raise AttributeError(name)
+        types = self.output_types
+        inputs = [t() for t in self.input_types]
+        # Inlined, a constant would be taken for a variable of the inner graph.
+        outputs = [y.copy() if isinstance(y, Constant) else y for y in self.meaning(inputs)]
+        super().__init__(inputs, outputs, inline=True, name=self.name, on_unused_input="ignore")
+        self.output_types = types  # of which the graph may know less
+        return getattr(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Meant) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def clone(self) -> Meant:
+        """See `HasInnerGraph`: nobody changes the inner graph, which is copied out."""
+        return self
+
+    def make_node(self, *operands: Any) -> Apply[Any, Any]:
+        """Apply it to PyTensor variables."""
+        return Apply(self, list(operands), [t() for t in self.output_types])
+
+    def computed(self) -> Kernel:
+        """The Op that does the same, quickly."""
+        return Kernel(self.name, self.kernel(), self.output_types, self.view)
+
+    def perform(self, node: Any, inputs: Sequence[Any], output_storage: Any) -> None:
+        """Run the kernel on the operands' values, where nothing was inlined."""
+        self.computed().perform(node, inputs, output_storage)
+
+
+def meant(name: str, operands: Sequence[Any], *how: Any) -> list[Any]:
+    """The results of a `Meant` for these operands."""
+    results: list[Any] = Meant(name, operands, *how).make_node(*operands).outputs
+    return results
 
 
 class Kernel(Op):  # type: ignore[misc]
@@ -127,18 +218,18 @@ class Loop(Elemwise):  # type: ignore[misc]
         return "\n".join([*before, count, head, *inside, task, *behind, "}"])
 
 
-class Vectorised(GraphRewriter):  # type: ignore[misc]
-    """Makes every elementwise operation of a graph a `Loop`."""
-
-    def apply(self, fgraph: Any) -> None:
-        """Replace the operations; those that write in place still do."""
-        for node in fgraph.toposort():
-            if type(node.op) is Elemwise:
-                loop = Loop(node.op.scalar_op, dict(node.op.inplace_pattern), node.op.name)
-                pairs = zip(node.outputs, loop(*node.inputs, return_list=True), strict=True)
-                fgraph.replace_all_validate(list(pairs), reason="vectorised")
-
-
 def constant(array: Any) -> Any:
     """An array as a constant of PyTensor."""
     return TensorConstant(ArrayType(array.dtype.name, array.shape), array)
+
+
+@lru_cache(1024)
+def array_type(type: TensorType) -> ArrayType:
+    """PyTensor's type for a tensor type of a graph."""
+    return ArrayType(str(type.dtype), type.shape)
+
+
+def stretchable(x: Any, shape: Shape) -> Any:
+    """A variable whose axes of size 1 may be stretched: PyTensor knows less than the graph."""
+    axes = [i for i, d in enumerate(shape) if d == 1 and x.type.shape[i] != 1]
+    return pt.specify_broadcastable(x, *axes) if axes else x

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
+from pytensor.graph.basic import Apply
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as ArrayType
 from pytensor.tensor.variable import TensorConstant
 
@@ -15,7 +16,7 @@ from .._lowering import Rule
 from ..numpy.rules import RULES as EMBEDDED
 from .lowering import TheanoLowering
 from .operations import OPERATIONS
-from .ops import Kernel, constant
+from .ops import array_type, constant, meant, stretchable
 
 Value = Any
 
@@ -46,21 +47,19 @@ def _own(low: TheanoLowering, node: Node) -> bool:
 
 
 def _arithmetic(name: str) -> Rule:
+    op = OPERATIONS[name]
+
     def rule(low: TheanoLowering, node: Node, *operands: Value) -> Value:
         if not _own(low, node):
             return low.embedded(node)
         pairs = zip(node.operands, operands, strict=True)
         raised = [_raised(_unstretched(low, n, x), len(node.shape)) for n, x in pairs]
-        ones = {i for i, d in enumerate(node.shape) if d == 1}
-        return _stretchable(OPERATIONS[name](*raised), ones)
+        # Its type is known: to find it out takes PyTensor longer than all the rest.
+        if isinstance(op, Elemwise):
+            return Apply(op, raised, [array_type(node.type)()]).outputs[0]
+        return op(*raised)
 
     return rule
-
-
-def _stretchable(y: Value, ones: Iterable[int]) -> Value:
-    """A value whose axes of size 1 may be stretched, also where only the graph knows the size."""
-    axes = [i for i in sorted(ones) if not y.type.broadcastable[i]]
-    return pt.specify_broadcastable(y, *axes) if axes else y
 
 
 def _unstretched(low: TheanoLowering, operand: Node, x: Value) -> Value:
@@ -70,7 +69,7 @@ def _unstretched(low: TheanoLowering, operand: Node, x: Value) -> Value:
         operand = operand.operands[0]
         new = len(operand.shape) - x.type.ndim
         ones |= {i - new for i, d in enumerate(operand.shape) if d == 1 and i >= new}
-    return _stretchable(x, ones)
+    return stretchable(x, tuple(1 if i in ones else None for i in range(x.type.ndim)))
 
 
 def _raised(x: Value, rank: int) -> Value:
@@ -81,7 +80,10 @@ def _raised(x: Value, rank: int) -> Value:
     if isinstance(x, TensorConstant):
         return constant(x.data.reshape((*more, *x.data.shape)))
     type = ArrayType(x.type.dtype, (*more, *x.type.shape))
-    return Kernel("raise", lambda a: (a.reshape((*more, *a.shape)),), [type], view=True)(x)
+    meaning = lambda values: [pt.expand_dims(values[0], tuple(range(len(more))))]  # noqa: E731
+    kernel = lambda: lambda a: (a.reshape((*more, *a.shape)),)  # noqa: E731
+    key = ("expand_dims", x.type, type)
+    return meant("expand_dims", [x], [type], key, meaning, kernel, True)[0]
 
 
 def _cast(low: TheanoLowering, node: Node, x: Value) -> Value:

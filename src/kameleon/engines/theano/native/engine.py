@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
-
-import numpy as np
-import pytensor
-from pytensor.compile.mode import Mode
 
 from ....ir.node import Node
 from ....ir.program import Graph
-from ....kernels.quiet import quiet
 from ....prims.division import divides_safely
 from ....prims.linalg import is_of_matrices
-from ..._base import Executable
+from ....transform.legal import legal
 from ..._lowering import Rule
 from ...numpy.engine import NumpyEngine
-from ..lowering import array_type
 from . import control, elementwise, indexing, movement, networks, reductions
 from .lowering import NativeLowering
 
@@ -41,11 +35,7 @@ class Symbolic(NativeLowering):
 
 
 class GraphEngine(NumpyEngine):
-    """Graphs made of PyTensor's symbolic operations alone.
-
-    Attributes:
-        mode: what PyTensor compiles them with.
-    """
+    """What graphs made of PyTensor's symbolic operations alone can do. It runs none itself."""
 
     name = "pytensor-graph"
     title = "PyTensor's graph"
@@ -56,7 +46,7 @@ class GraphEngine(NumpyEngine):
         "mod": divides_safely,
         "pow": lambda node: node.dtype.is_float,
     }
-    half = frozenset[str]()
+    half: Collection[str] | None = frozenset()
     # PyTensor's running sums and products are of 64 bits.
     carriers: Mapping[str, Mapping[str, str]] = dict.fromkeys(
         ("cumsum", "cumprod"), dict.fromkeys(NARROW, "int64")
@@ -64,25 +54,7 @@ class GraphEngine(NumpyEngine):
     empty_loops = False
     lacks: Mapping[str, str] = {"bfloat16": "PyTensor has no such dtype"}
 
-    def __init__(self, mode: Any = None):
-        self.mode = Mode("vm", None) if mode is None else mode
 
-    def compile(self, graph: Graph) -> Compiled:  # type: ignore[override]
-        """See `Engine.compile`."""
-        return Compiled(graph, self.mode)
-
-
-class Compiled(Executable):
-    """A function of PyTensor's."""
-
-    def __init__(self, graph: Graph, mode: Any):
-        inputs = [array_type(x.type)() for x in graph.inputs]
-        outputs = Symbolic(graph, inputs).run()
-        function = pytensor.function(
-            inputs, outputs, mode=mode, on_unused_input="ignore", trust_input=True
-        )
-        self.function = quiet(function)
-
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        """See `Executable`."""
-        return [np.array(y) for y in self.function(*map(np.asarray, arguments))]
+def meaning_of(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+    """A graph as one of PyTensor's own operations, over PyTensor variables."""
+    return Symbolic(legal(graph, GraphEngine()), arguments).run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
@@ -14,19 +14,11 @@ from pytensor.tensor.variable import TensorConstant
 from ....errors import EngineError
 from ....ir.node import Node
 from ....ir.program import Graph
-from ....ir.types import Shape, TensorType
+from ....ir.types import TensorType
 from ..._lowering import Lowering, Rule, made
-from ..ops import constant
+from ..ops import DIFFER, AxisOf, constant, stretchable
 
 Value = Any
-DIFFER = "sizes that were taken as equal differ at run time"
-
-
-class AxisOf(NamedTuple):
-    """The size of an axis of a variable."""
-
-    value: Value
-    axis: int
 
 
 class NativeLowering(Lowering):
@@ -94,12 +86,6 @@ def _as_variable(size: Any) -> Value:
     if isinstance(size, AxisOf):
         return size.value.shape[size.axis]
     return pt.constant(size, dtype="int64") if isinstance(size, int) else size
-
-
-def stretchable(x: Value, shape: Shape) -> Value:
-    """A variable whose axes of size 1 may be stretched: PyTensor knows less than the graph."""
-    axes = [i for i, d in enumerate(shape) if d == 1 and x.type.shape[i] != 1]
-    return pt.specify_broadcastable(x, *axes) if axes else x
 
 
 # Rules are made of these ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 
 from ....ir.node import Node
 from ..._lowering import Rule
-from ..ops import constant
+from ..ops import constant, stretchable
 from .lowering import (
     NativeLowering,
     Value,
@@ -19,7 +19,6 @@ from .lowering import (
     dims_of,
     filled,
     shape_of,
-    stretchable,
 )
 
 L = NativeLowering
