@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,7 +28,7 @@ os.environ.pop("KAMELEON_AS", None)
 
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files
 # that use such a library.
-ABOUT = {"theano": ("src/kameleon/interop.py", "docs/pytensor.md")}
+ABOUT = {"theano": ("src/kameleon/interop.py", "docs/pytensor.md", "docs/pymc.md")}
 collect_ignore_glob = [
     pattern
     for name in ENGINES
@@ -38,6 +39,8 @@ collect_ignore_glob = [
         *ABOUT.get(name, ()),
     )
 ]
+if find_spec("pymc") is None:
+    collect_ignore_glob.append("docs/pymc.md")
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "tests/hosting/files/*", "tests/original/*/*"]

@@ -7,12 +7,16 @@ from typing import Any
 
 import pytensor
 import pytensor.tensor as pt
-from pytensor.ifelse import ifelse
 from pytensor.scan.utils import until
 
 from ....ir.node import Node
 from ..._lowering import Rule
 from .lowering import NativeLowering, Value, asserted
+
+try:
+    from pytensor.conditional.op import ifelse
+except ImportError:  # its place before 3.3
+    from pytensor.ifelse import ifelse
 
 L = NativeLowering
 # A loop that ends by a condition makes so many steps at most.

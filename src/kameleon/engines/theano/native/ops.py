@@ -161,8 +161,12 @@ class _Decoding(Op):  # type: ignore[misc]
         total = ArrayType(scores.type.dtype, (scores.type.shape[0], self.paths))()
         return Apply(self, [scores, lengths], [*labels, total])
 
-    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> list[Any]:
-        """Shapes by samples and paths; how long labels are is known once there are values."""
+    def infer_shape(self, *given: Any) -> list[Any]:
+        """Shapes by samples and paths; how long labels are is known once there are values.
+
+        PyTensor before 3.3 gives a graph, too, as the first argument.
+        """
+        node, shapes = given[-2:]
         samples = shapes[0][0]
         return [*((samples, Shape_i(1)(y)) for y in node.outputs[:-1]), (samples, self.paths)]
 
