@@ -58,8 +58,14 @@ Every K function runs on every engine. This table says how an engine does each p
 - `kernel`: by its own rule, which calls the embedded engine's NumPy kernel; CNTK has them beside it
   in its process, and does by them what isn't `native`, too;
 - `expanded`: by simpler primitives;
+- `own Op`: PyTensor has no operation for it, so its graph has one of Kameleon's, whose reason is
+  below the table;
 - `declined`: the embedded engine does it between compiled parts; inside of loops and conditions
   it's an error that names your line. The reasons are below the table.
+
+On Theano a kernel stands for a graph of PyTensor's, which all modes but Kameleon's own compile:
+what that graph is made of tells the last column. The same graphs come of
+[`kameleon.to_pytensor`](pytensor.md).
 
 This page is generated from the tables by `python docs/make.py`.
 
@@ -161,6 +167,8 @@ def support(engine: Engine, primitive: Primitive) -> str:
     name = primitive.name
     if name in engine.borrowed:
         return "kernel"
+    if name in getattr(engine, "ops", ()) and name != "cast":
+        return "own Op"
     found: dict[str, list[bool]] = {}
     for case in CASES:
         if case.primitive == name:
@@ -182,7 +190,11 @@ def support(engine: Engine, primitive: Primitive) -> str:
 
 def support_page() -> str:
     """The page of support; needs all engines."""
+    from kameleon.engines.theano.native.engine import GraphEngine
+
+    graphs = GraphEngine()
     loaded = [importlib.import_module(path).engine for path in engines.MODULES.values()]
+    loaded.append(graphs)
     head = table_row(["primitive", *(e.title for e in loaded)])
     rows = [table_row([f"`{p.name}`", *(support(e, p) for e in loaded)]) for p in listed()]
     text = SUPPORT + head + "|---" * (len(loaded) + 1) + "|\n" + "".join(rows)
@@ -194,7 +206,11 @@ def support_page() -> str:
         for e in loaded
         for dtype, reason in e.lacks.items()
     ]
-    return text + "\n## What is declined\n\n" + "".join(reasons)
+    own = [f"- `{name}`: {reason}.\n" for name, reason in graphs.ops.items()]
+    return (
+        f"{text}\n## What is declined\n\n{''.join(reasons)}"
+        f"\n## What PyTensor has no operation for\n\n{''.join(own)}"
+    )
 
 
 # Names of Keras 2 -------------------------------------------------------------------------------

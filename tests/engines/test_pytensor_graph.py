@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test, reset_session, run_python, shortened
+from support import engines_under_test, reset_session, run_python
 
 if "theano" not in engines_under_test():
     pytest.skip("needs the package pytensor", allow_module_level=True)
@@ -20,7 +20,6 @@ from golden.cases import Case, load_cases
 from golden.differences import DIFFERENCES
 from golden.runner import check_cases
 from pytensor.compile.mode import FAST_COMPILE, Mode
-from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.graph.traversal import io_toposort
 from pytensor.link.vm import VMLinker
 from pytensor.scan.op import Scan
@@ -29,17 +28,8 @@ from pytensor.tensor.elemwise import Elemwise
 import kameleon
 from kameleon import backend as K
 from kameleon import interop
-from kameleon.engines import Executable, Lowering
-from kameleon.engines.theano.engine import TheanoEngine
-from kameleon.engines.theano.machine import EngineLowering
 from kameleon.engines.theano.native import ops
-from kameleon.engines.theano.native.engine import GraphEngine, Symbolic
-from kameleon.engines.theano.ops import Kernel, Meant, array_type
 from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
-from kameleon.ir.leaves import LEAVES
-from kameleon.ir.node import ITEM, REGISTRY
-from kameleon.ir.program import Graph
-from kameleon.testing import Check, conformance_checks
 
 Array = np.ndarray[Any, Any]
 
@@ -50,11 +40,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
 
 
-# The engine's graph as PyTensor sees it: with the graphs in place of the Ops that mean them.
-INLINED = Mode(PLAIN.linker, RewriteDatabaseQuery(include=["inline_ofg_expansion"]))
-
-# Powers of integers are loops, whose integers don't wrap around where PyTensor has no compiler.
-NEED_A_COMPILER = ("[c]", "_in_c", "values-pow")
+# Tests of what is compiled to C.
+NEED_A_COMPILER = ("[c]", "_in_c")
 
 
 @pytest.fixture(autouse=True)
@@ -180,64 +167,6 @@ def test_golden_in_c(case: Case) -> None:
     if not pytensor.config.cxx:
         pytest.skip("there is no C++ compiler here")
     check_cases(K, [case], partial(evaluated, "CVM"))
-
-
-class Compiled(Executable):
-    """A graph as a function of PyTensor's own."""
-
-    def __init__(self, graph: Graph, walk: type[Lowering], mode: Mode):
-        inputs = [array_type(x.type)() for x in graph.inputs]
-        low = walk(graph, inputs)
-        outputs = [*low.run(), *getattr(low, "guards", ())]
-        self.function = pytensor.function(
-            inputs, outputs, mode=mode, on_unused_input="ignore", trust_input=True
-        )
-        self.count = len(graph.outputs)
-
-    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        with np.errstate(all="ignore"):
-            found = self.function(*map(np.asarray, arguments))
-        return [np.array(y) for y in found[: self.count]]
-
-
-class Native(GraphEngine):
-    """The graphs that `to_pytensor` gives, as they stand."""
-
-    def compile(self, graph: Graph) -> Any:
-        return Compiled(graph, Symbolic, PLAIN)
-
-
-class Meanings(TheanoEngine):
-    """What the engine's graphs mean to PyTensor: every Op of ours that has a graph is replaced."""
-
-    name = "theano-meanings"
-
-    def compile(self, graph: Graph) -> Any:
-        code = Compiled(graph, EngineLowering, INLINED)
-        ops = (node.op for node in code.function.maker.fgraph.apply_nodes)
-        assert not any(isinstance(op, Meant | Kernel) for op in ops)
-        return code
-
-
-@pytest.mark.parametrize("check", shortened(conformance_checks("values-")))
-def test_primitives(check: Check) -> None:
-    """Each primitive to the last detail, by the graph as it stands."""
-    check(Native())
-
-
-@pytest.mark.parametrize("check", shortened(conformance_checks("values-")))
-def test_meanings(check: Check) -> None:
-    """The graphs that the engine runs by kernels give the same as PyTensor's."""
-    check(Meanings())
-
-
-def test_no_primitive_is_left_out() -> None:
-    """Core primitives have rules, all others rules or expansions."""
-    engine = GraphEngine()
-    assert not engine.declined
-    for primitive in REGISTRY.values():
-        if primitive.tier == "core" and primitive not in (*LEAVES, ITEM):
-            assert primitive.name in engine.rules, primitive.name
 
 
 # Gradients ---------------------------------------------------------------------------------------

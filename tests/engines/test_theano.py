@@ -14,12 +14,15 @@ from support import run_python
 pytest.importorskip("pytensor", reason="the Theano engine needs PyTensor")
 
 import pytensor
+from pytensor.compile.mode import optdb
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.tensor.rewriting.elemwise import FusionOptimizer
 
 from kameleon import backend as K
 from kameleon.engines.theano import engine as engine_module
 from kameleon.engines.theano.engine import TheanoExecutable, engine
-from kameleon.engines.theano.ops import Loop
+from kameleon.engines.theano.ops import Kernel, Loop, Meant
+from kameleon.engines.theano.rewrites import REWRITES, Fused, Kernels, Vectorised
 from kameleon.errors import EvaluationError, KameleonError
 from kameleon.ir.leaves import input_node
 from kameleon.ir.node import REGISTRY, Node
@@ -170,6 +173,19 @@ def test_c_keeps_the_pinned_values(in_c: None, case: Any) -> None:
 
 def test_those_cases_exist() -> None:
     assert {case.id for case in CASES} >= set(IN_C)
+
+
+def test_kernels_come_by_rewrites_of_our_own(mode: Any) -> None:
+    """PyTensor's modes don't ask the database that they're in."""
+    x = tensor(None, 3)
+    code = code_of([x], P["tanh"](reduce_sum(x, [0])))
+    ops = [node.op for node in code.machine.fgraph.apply_nodes]
+    assert sum(isinstance(op, Kernel) for op in ops) == 2
+    assert not any(isinstance(op, Meant) for op in ops)
+    ours = {Kernels, Fused, Vectorised}
+    assert {type(r) for r in REWRITES.query("+python", "+c", "+vectorised").data} == ours
+    query = RewriteDatabaseQuery(include=["fast_run", "fast_compile", "numba", "jax"])
+    assert not ours & {type(r) for r in optdb.query(query).data}
 
 
 # --- what loops in C are given --------------------------------------------------------------------

@@ -20,6 +20,8 @@ RANDOM = "tests/test_random.py"
 SIZES = "tests/backend/test_sizes_at_run_time.py"
 SCANS = "tests/test_scans.py"
 SWITCHING = "tests/test_switching.py"
+PYTENSOR = "tests/engines/test_pytensor_primitives.py"
+PYTENSOR_GRAPH = "tests/engines/test_pytensor_graph.py"
 
 
 class Fault(NamedTuple):
@@ -372,6 +374,48 @@ ENGINES = [
     Fault("theano: outputs share memory", "engines/theano/machine.py",
           "[Out(y, borrow=False) for y in outputs]", "[Out(y, borrow=True) for y in outputs]",
           f"{CASES} tests/engines/test_theano.py", "fresh or memory", "theano"),
+    Fault("theano: broadcast in front, not behind", "engines/theano/rules.py",
+          "tuple(range(len(more)))", "tuple(range(-len(more), 0))",
+          PYTENSOR, "in_front", "theano"),
+    Fault("theano: sizes that the meaning doesn't compare", "engines/theano/lowering.py",
+          "first, *others = sizes(values)", "first, *others = sizes(values)[:1]",
+          PYTENSOR, "sizes_must_agree", "theano"),
+    Fault("theano: unequal kernels merge", "engines/theano/lowering.py",
+          "(graph.key, view)", "(node.primitive.name, view)",
+          PYTENSOR, "meanings_merge", "theano"),
+    Fault("theano: fusion without kernels", "engines/theano/rewrites.py",
+          'REWRITES.register("kernels", Kernels(), "python", "c", position=0)',
+          'REWRITES.register("kernels", Kernels(), "python", position=0)',
+          "tests/engines/test_theano.py", "kernel", "theano"),
+    Fault("pytensor: negative indices count from the end", "engines/theano/native/indexing.py",
+          "pt.all(pt.ge(index, 0)), ", "", PYTENSOR_GRAPH, "out_of_range", "theano"),
+    Fault("pytensor: scatter keeps the last", "engines/theano/native/indexing.py",
+          "pt.inc_subtensor(nothing", "pt.set_subtensor(nothing",
+          PYTENSOR, "primitives and scatter_add", "theano"),
+    Fault("pytensor: scans in one direction", "engines/theano/native/control.py",
+          'go_backwards=node.attrs["backwards"]', "go_backwards=False",
+          PYTENSOR, "primitives and scan", "theano"),
+    Fault("pytensor: loops always make a step", "engines/theano/native/control.py",
+          "steps = pt.switch(first, ENDLESS, 0)", "steps = ENDLESS",
+          PYTENSOR_GRAPH, "ends_by_a_condition", "theano"),
+    Fault("pytensor: slices that its rewrites mistake", "engines/theano/native/movement.py",
+          "return dim is not None and dim > 1 and", "return False and",
+          PYTENSOR_GRAPH, "reversed_axis", "theano"),
+    Fault("pytensor: the least integer's negative", "engines/theano/native/reductions.py",
+          "~_max(low, node, ~x)", "-_max(low, node, -x)",
+          PYTENSOR, "primitives and reduce_min", "theano"),
+    Fault("pytensor: floor of a rounded quotient", "engines/theano/native/elementwise.py",
+          "pt.round_half_to_even(pt.true_div(pt.sub(a, rest), b))", "pt.floor(pt.true_div(a, b))",
+          PYTENSOR, "primitives and floor_div", "theano"),
+    Fault("pytensor: nothing stops gradients", "engines/theano/native/elementwise.py",
+          '"stop_gradient": _constant_in_gradients', '"stop_gradient": same',
+          PYTENSOR_GRAPH, "gradients_stop", "theano"),
+    Fault("pytensor: shifts in the wrong direction", "engines/theano/native/ops.py",
+          'nfunc_spec = ("right_shift", 2, 1)', 'nfunc_spec = ("left_shift", 2, 1)',
+          PYTENSOR, "primitives and shift_right", "theano"),
+    Fault("pytensor: streams that stand still", "interop.py",
+          "shared + np.array([0, 1], np.uint32)", "shared + np.array([0, 0], np.uint32)",
+          PYTENSOR_GRAPH, "drawn_anew", "theano"),
 ]  # fmt: skip
 
 # Functions of K.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pytensor
@@ -13,10 +15,9 @@ from ....ir.node import Node
 from ..._lowering import Rule
 from .lowering import NativeLowering, Value, asserted
 
-try:
-    from pytensor.conditional.op import ifelse
-except ImportError:  # its place before 3.3
-    from pytensor.ifelse import ifelse
+# It moved with PyTensor 3.3.
+_PLACE = "conditional.op" if find_spec("pytensor.conditional") else "ifelse"
+ifelse = import_module(f"pytensor.{_PLACE}").ifelse
 
 L = NativeLowering
 # A loop that ends by a condition makes so many steps at most.

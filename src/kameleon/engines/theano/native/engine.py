@@ -53,6 +53,13 @@ class GraphEngine(NumpyEngine):
     )
     empty_loops = False
     lacks: Mapping[str, str] = {"bfloat16": "PyTensor has no such dtype"}
+    # What PyTensor has no operation for, and why: an Op of ours does it.
+    ops: Mapping[str, str] = {
+        **dict.fromkeys(("shift_left", "shift_right"), "its arithmetic moves no bits"),
+        "bitcast": "it doesn't read the bits of a number as another dtype",
+        "cast": "it raises in Python code where integers don't hold a number; only for these",
+        **dict.fromkeys(("ctc_greedy", "ctc_beam_search"), "sizes would follow from a search"),
+    }
 
 
 def meaning_of(graph: Graph, arguments: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,211 @@
+"""Primitives as PyTensor's own graphs: those that `to_pytensor` gives, those that the engine means.
+
+What is run here is PyTensor's operations alone; the kernels that the engine puts in their place are
+tested with all engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support import engines_under_test, reset_session, shortened
+
+if "theano" not in engines_under_test():
+    pytest.skip("needs the package pytensor", allow_module_level=True)
+
+import pytensor
+from pytensor.compile.mode import FAST_COMPILE, Mode
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import graph_replace
+from pytensor.graph.rewriting.basic import MergeOptimizer
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.graph.traversal import io_toposort
+from pytensor.link.vm import VMLinker
+
+from kameleon import backend as K
+from kameleon.engines import Executable, Lowering
+from kameleon.engines.theano.engine import TheanoEngine
+from kameleon.engines.theano.machine import EngineLowering
+from kameleon.engines.theano.native.engine import GraphEngine, Symbolic
+from kameleon.engines.theano.ops import Kernel, Meant, array_type
+from kameleon.ir.leaves import LEAVES, input_node
+from kameleon.ir.node import ITEM, REGISTRY
+from kameleon.ir.program import Graph
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims.movement import broadcast_to
+from kameleon.runtime.compiler import compiled_anew
+from kameleon.testing import Check, conformance_checks
+
+Array = np.ndarray[Any, Any]
+
+# As it stands, without a rewrite; by thunks of Python, where nothing is compiled.
+PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
+# The engine's graph as PyTensor sees it: with the graphs in place of the Ops that mean them.
+INLINED = Mode(PLAIN.linker, RewriteDatabaseQuery(include=["inline_ofg_expansion"]))
+
+
+@pytest.fixture(autouse=True)
+def _fresh(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A session of its own. Without a compiler PyTensor leaves bodies of loops in Python, too, and
+    doesn't look for a BLAS, which takes it 40 s; but powers of integers are loops whose integers
+    wrap around in C alone."""
+    reset_session(K)
+    in_c = "values-pow" in request.node.name
+    with pytensor.config.change_flags(**({} if in_c else {"cxx": ""})):
+        yield
+    reset_session(K)
+
+
+def normal(*shape: int) -> Array:
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+# Primitives, one by one --------------------------------------------------------------------------
+
+
+class Compiled(Executable):
+    """A graph as a function of PyTensor's own."""
+
+    def __init__(self, graph: Graph, walk: type[Lowering], mode: Mode):
+        inputs = [array_type(x.type)() for x in graph.inputs]
+        low = walk(graph, inputs)
+        outputs = [*low.run(), *getattr(low, "guards", ())]
+        self.function = pytensor.function(
+            inputs, outputs, mode=mode, on_unused_input="ignore", trust_input=True
+        )
+        self.count = len(graph.outputs)
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        with np.errstate(all="ignore"):
+            found = self.function(*map(np.asarray, arguments))
+        return [np.array(y) for y in found[: self.count]]
+
+
+class Native(GraphEngine):
+    """The graphs that `to_pytensor` gives, as they stand."""
+
+    def compile(self, graph: Graph) -> Any:
+        return Compiled(graph, Symbolic, PLAIN)
+
+
+class Meanings(TheanoEngine):
+    """What the engine's graphs mean to PyTensor: every Op of ours that has a graph is replaced."""
+
+    name = "theano-meanings"
+
+    def compile(self, graph: Graph) -> Any:
+        code = Compiled(graph, EngineLowering, INLINED)
+        ops = (node.op for node in code.function.maker.fgraph.apply_nodes)
+        assert not any(isinstance(op, Meant | Kernel) for op in ops)
+        return code
+
+
+@pytest.mark.parametrize("check", shortened(conformance_checks("values-")))
+def test_primitives(check: Check) -> None:
+    """Each primitive to the last detail, by the graph as it stands."""
+    check(Native())
+
+
+@pytest.mark.parametrize("check", shortened(conformance_checks("values-")))
+def test_meanings(check: Check) -> None:
+    """The graphs that the engine runs by kernels give the same as PyTensor's."""
+    check(Meanings())
+
+
+def test_no_primitive_is_left_out() -> None:
+    """Core primitives have rules, all others rules or expansions."""
+    engine = GraphEngine()
+    assert not engine.declined
+    for primitive in REGISTRY.values():
+        if primitive.tier == "core" and primitive not in (*LEAVES, ITEM):
+            assert primitive.name in engine.rules, primitive.name
+
+
+# The engine's graphs -----------------------------------------------------------------------------
+
+
+def meanings(outputs: Sequence[Any]) -> list[Any]:
+    """The Ops of a graph that mean other graphs."""
+    return [n.op for n in io_toposort([], list(outputs)) if isinstance(n.op, Meant)]
+
+
+class Recorded(TheanoEngine):
+    """Keeps the graph that it was given."""
+
+    graph: Graph
+
+    def compile(self, graph: Graph) -> Any:
+        self.graph = graph
+        return super().compile(graph)
+
+
+def engines_graph(inputs: Sequence[Any], output: Any) -> tuple[list[Any], Any, list[Any]]:
+    """PyTensor's inputs, output and guards of the graph that the engine runs."""
+    engine = Recorded()
+    compiled_anew(Graph(inputs, [output]), engine)
+    variables = [array_type(x.type)() for x in engine.graph.inputs]
+    low = EngineLowering(engine.graph, variables)
+    return variables, low.run()[0], low.guards
+
+
+def inlined(inputs: list[Any], outputs: Any) -> Any:
+    """A function of PyTensor's without any Op of ours that means a graph."""
+    function = pytensor.function(inputs, outputs, mode=INLINED)
+    assert not meanings(function.maker.fgraph.outputs)
+    return function
+
+
+def test_gradients_of_what_the_engine_runs() -> None:
+    """PyTensor derives the graphs that Ops of ours mean, which its modes compile instead."""
+    x, w = K.placeholder((2, 6, 6, 1)), K.placeholder((3, 3, 1, 4))
+    loss = K.sum(K.square(K.pool2d(K.tanh(K.conv2d(x, w)), (2, 2))))
+    fed = [normal(2, 6, 6, 1), normal(3, 3, 1, 4)]
+    want = K.function([x, w], K.gradients(loss, [w]))(fed)[0]
+    inputs, y, _ = engines_graph([x, w], loss)
+    assert meanings([y])
+    found = pytensor.grad(y, inputs[1])
+    for function in (inlined(inputs, found), pytensor.function(inputs, found, mode=FAST_COMPILE)):
+        np.testing.assert_allclose(function(*fed), want, rtol=1e-4, atol=1e-5)
+
+
+def test_equal_meanings_merge() -> None:
+    x = K.placeholder((2, 3))
+    (variable,), y, _ = engines_graph([x], K.sum(K.exp(x)) + K.sum(K.exp(x) * 2.0))
+    again, z, _ = engines_graph([x], K.sum(K.exp(x)))
+    assert set(meanings([z])) <= set(meanings([y]))
+    _, other, _ = engines_graph([x], K.softmax(x, axis=0) + K.softmax(x, axis=1))
+    assert len(set(meanings([other]))) == 2
+    twice = graph_replace([z], {again[0]: variable})
+    assert merged_count([y, *twice]) == merged_count([y])
+
+
+def merged_count(outputs: Sequence[Any]) -> int:
+    """How many applications of Ops of ours are left when equal ones are merged."""
+    fgraph = FunctionGraph(outputs=list(outputs), clone=True)
+    MergeOptimizer().rewrite(fgraph)
+    return len(meanings(fgraph.outputs))
+
+
+def test_new_axes_come_in_front() -> None:
+    x, row = (input_node(TensorType(shape, as_dtype("float32"))) for shape in ((3, 3), (3,)))
+    inputs, y, _ = engines_graph([x, row], REGISTRY["sub"](x, broadcast_to(row, [3, 3])))
+    a, b = normal(3, 3), normal(3)
+    np.testing.assert_array_equal(inlined(inputs, y)(a, b), a - b)
+
+
+def test_sizes_must_agree_in_what_the_engine_runs() -> None:
+    x, row, size = (
+        input_node(TensorType(shape, as_dtype(dtype)))
+        for shape, dtype in (((None, 3), "float32"), ((1, 3), "float32"), ((), "int32"))
+    )
+    inputs, y, guards = engines_graph(
+        [x, row, size], REGISTRY["add"](x, broadcast_to(row, [size, 3]))
+    )
+    total = inlined(inputs, [y, *guards])
+    a, b = normal(4, 3), normal(1, 3)
+    np.testing.assert_array_equal(total(a, b, np.int32(4))[0], a + b)
+    with pytest.raises(AssertionError, match="differ at run time"):
+        total(a, b, np.int32(5))
