@@ -33,8 +33,11 @@ from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 
 Array = np.ndarray[Any, Any]
 
-# What it says in C where it comes from pip.
-pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+# What it says in C where it comes from pip, and Numba of how matrices lie.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
+    pytest.mark.filterwarnings("ignore:.*faster on contiguous arrays"),
+]
 
 # As it stands, without a rewrite; by thunks of Python, where nothing is compiled.
 PLAIN = Mode(VMLinker(use_cloop=False, c_thunks=False), None)
