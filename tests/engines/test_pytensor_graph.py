@@ -33,10 +33,11 @@ from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 
 Array = np.ndarray[Any, Any]
 
-# What it says in C where it comes from pip, and Numba of how matrices lie.
+# What it says in C where it comes from pip, Numba of how matrices lie, and that JAX has no errors.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
     pytest.mark.filterwarnings("ignore:.*faster on contiguous arrays"),
+    pytest.mark.filterwarnings("ignore:Skipping Assert"),
 ]
 
 # As it stands, without a rewrite; by thunks of Python, where nothing is compiled.
