@@ -33,10 +33,12 @@ from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 
 Array = np.ndarray[Any, Any]
 
-# What it says in C where it comes from pip, Numba of how matrices lie, and that JAX has no errors.
+# What it says in C where it comes from pip, what Numba says of matrices that have gaps and of code
+# that isn't kept, and that there are no errors at run time in JAX.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
     pytest.mark.filterwarnings("ignore:.*faster on contiguous arrays"),
+    pytest.mark.filterwarnings("ignore:Cannot cache compiled function"),
     pytest.mark.filterwarnings("ignore:Skipping Assert"),
 ]
 

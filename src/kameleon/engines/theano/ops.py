@@ -69,6 +69,7 @@ class Meant(OpFromGraph):  # type: ignore[misc]
         """
         self.name, self.key, self.meaning, self.kernel, self.view = name, key, meaning, kernel, view
         self.input_types, self.output_types = [x.type for x in operands], list(types)
+        self.view_map = {0: [0]} if view else {}
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.LATE:
