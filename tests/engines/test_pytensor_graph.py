@@ -33,12 +33,13 @@ from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 
 Array = np.ndarray[Any, Any]
 
-# What it says in C where it comes from pip, what Numba says of matrices that have gaps and of code
-# that isn't kept, and that there are no errors at run time in JAX.
+# What it says in C where it comes from pip; what Numba says of matrices that have gaps, of code that
+# isn't kept, and of code that stays Python's; and that there are no errors at run time in JAX.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
     pytest.mark.filterwarnings("ignore:.*faster on contiguous arrays"),
     pytest.mark.filterwarnings("ignore:Cannot cache compiled function"),
+    pytest.mark.filterwarnings("ignore:Numba will use object mode"),
     pytest.mark.filterwarnings("ignore:Skipping Assert"),
 ]
 
@@ -138,14 +139,19 @@ REFUSED_BY_JAX = ("No JAX conversion", "While Scan", "concrete value", "static i
 ROUNDED_ONCE = {"hard_sigmoid-002"}
 
 
-def compiled_in_shares(quick: Sequence[int]) -> list[Any]:
+# Numba compiles these for minutes.
+SLOW_IN_NUMBA = ("conv2d_transpose", "conv3d_transpose")
+
+
+def compiled_in_shares(quick: Sequence[int], without: Sequence[str] = ()) -> list[Any]:
     return [
         pytest.param(case, id=case.id, marks=() if i in quick else pytest.mark.nightly)
         for i, case in enumerate(COMPILED)
+        if case.function not in without
     ]
 
 
-@pytest.mark.parametrize("case", compiled_in_shares([0]))
+@pytest.mark.parametrize("case", compiled_in_shares([0], SLOW_IN_NUMBA))
 def test_golden_in_numba(case: Case) -> None:
     pytest.importorskip("numba")
     try:
