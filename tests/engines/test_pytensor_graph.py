@@ -33,8 +33,8 @@ from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 
 Array = np.ndarray[Any, Any]
 
-# What it says in C where it comes from pip; what Numba says of matrices that have gaps, of code that
-# isn't kept, and of code that stays Python's; and that there are no errors at run time in JAX.
+# Warnings: in C where PyTensor comes from pip; of Numba about matrices with gaps, and code that it
+# neither keeps nor compiles; and of JAX, which leaves out errors at run time.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
     pytest.mark.filterwarnings("ignore:.*faster on contiguous arrays"),
