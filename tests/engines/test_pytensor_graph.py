@@ -303,6 +303,17 @@ def test_the_first_of_a_reversed_axis() -> None:
     np.testing.assert_array_equal(steps[0], normal(4, 2)[::-1] * 2)
 
 
+def test_many_rows_of_an_unknown_number_in_jax() -> None:
+    """PyTensor would count them in int8, which holds 127."""
+    pytest.importorskip("jax")
+    scores, labels = K.placeholder((None, 3)), K.placeholder((None,), dtype="int32")
+    loss = K.sparse_categorical_crossentropy(labels, scores, from_logits=True)
+    fed = [(scores, normal(130, 3)), (labels, np.arange(130) % 3)]
+    np.testing.assert_allclose(
+        evaluated("JAX", [loss], fed)[0], evaluated(PLAIN, [loss], fed)[0], rtol=1e-5
+    )
+
+
 def test_random_numbers_are_drawn_anew() -> None:
     tensor = K.random_uniform((4,), seed=5)
     want = [K.function([], [tensor])([])[0] for _ in range(2)]

@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 from ....ir.node import Node
 from ....prims.constants import known_array
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value, asserted, dims_of, extent, filled
+from .lowering import NativeLowering, Value, along, asserted, dims_of, extent, filled
 
 L = NativeLowering
 OUTSIDE = "an index is out of range"
@@ -49,7 +49,7 @@ def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> V
 
 def _take_along(low: L, node: Node, x: Value, index: Value) -> Value:
     axis = node.attrs["axis"]
-    return pt.take_along_axis(x, within(node.operands[1], index, dims_of(x)[axis]), axis)
+    return along(x, within(node.operands[1], index, dims_of(x)[axis]), axis)
 
 
 def _nonzero(low: L, node: Node, x: Value) -> Value:

@@ -164,3 +164,21 @@ def dims_of(x: Value) -> list[Value]:
 def filled(value: Any, dtype: str, shape: Sequence[Value]) -> Value:
     """A tensor full of one value, made of a constant with axes: JAX forgets a scalar's dtype."""
     return pt.alloc(constant(np.full((1,) * len(shape), value).astype(dtype)), *shape)
+
+
+def counted(size: Value, dtype: str) -> Value:
+    """0, 1, 2 … as many as `size` says."""
+    if isinstance(size, int):
+        return constant(np.arange(size).astype(dtype))
+    # Of numbers of Python's PyTensor makes int8, which don't hold the size where JAX counts.
+    return pt.cast(pt.arange(np.int64(0), size, np.int64(1)), dtype)
+
+
+def along(x: Value, index: Value, axis: int) -> Value:
+    """`take_along_axis`; PyTensor's own counts in int8 at first."""
+    dims, order = dims_of(index), list(range(index.type.ndim))
+    lines = [
+        counted(dims[i], "int64").dimshuffle(["x" if j != i else 0 for j in order]) for i in order
+    ]
+    lines[axis] = index
+    return x[tuple(lines)]

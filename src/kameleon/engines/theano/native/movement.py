@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytensor.tensor as pt
 
 from ....ir.node import Node
 from ..._lowering import Rule
-from ..ops import constant, stretchable
+from ..ops import stretchable
 from .lowering import (
     NativeLowering,
     Value,
     asserted,
     at_rank,
+    counted,
     dims_of,
     filled,
     shape_of,
@@ -39,10 +39,7 @@ def _broadcast(low: L, node: Node, x: Value, *sizes: Value) -> Value:
 
 def _iota(low: L, node: Node, *sizes: Value) -> Value:
     shape, axis, dtype = shape_of(low, node), node.attrs["axis"], str(node.dtype)
-    if isinstance(shape[axis], int):
-        line = constant(np.arange(shape[axis]).astype(dtype))
-    else:
-        line = pt.cast(pt.arange(shape[axis]), dtype)
+    line = counted(shape[axis], dtype)
     if len(shape) == 1:
         return line
     order = ["x"] * len(shape)

@@ -12,7 +12,7 @@ from ....prims.linalg import lie_transposed
 from ..._lowering import Rule
 from . import ops
 from .indexing import within
-from .lowering import NativeLowering, Value, dims_of
+from .lowering import NativeLowering, Value, along, dims_of
 
 L = NativeLowering
 
@@ -38,7 +38,7 @@ def _crossentropy(low: L, node: Node, x: Value, p: Value, t: Value) -> Value:
 def _sparse_crossentropy(low: L, node: Node, x: Value, p: Value, label: Value) -> Value:
     axis = node.attrs["axis"]
     index = pt.expand_dims(within(node.operands[2], label, dims_of(x)[axis]), axis)
-    found = pt.take_along_axis(log_softmax(x, axis=axis), index, axis)
+    found = along(log_softmax(x, axis=axis), index, axis)
     return pt.neg(pt.squeeze(found, axis))
 
 

@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 
 from ....ir.node import Node
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value
+from .lowering import NativeLowering, Value, along
 
 L = NativeLowering
 
@@ -36,7 +36,7 @@ def _max(low: L, node: Node, x: Value) -> Value:
     kept = [i for i in range(x.type.ndim) if i not in axes]
     lines = pt.transpose(x, [*kept, *axes]).flatten(len(kept) + 1)
     where = pt.expand_dims(pt.argmax(lines, axis=len(kept)), len(kept))
-    return pt.take_along_axis(lines, where, len(kept))[..., 0]
+    return along(lines, where, len(kept))[..., 0]
 
 
 def _min(low: L, node: Node, x: Value) -> Value:
