@@ -66,7 +66,7 @@ NARROW = {
     "engines": {
         *("errors", "_private", "_threads", "_locks"),
         "config",  # says where CNTK is
-                *("ir", "prims", "analysis", "kernels", "emit", "transform"),
+        *("ir", "prims", "analysis", "kernels", "emit", "transform"),
     },
 }
 
