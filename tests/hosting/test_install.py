@@ -111,8 +111,8 @@ def test_twice_is_once(folder: Path, fake_pip: Callable[..., Path]) -> None:
 def test_missing_libraries_go_into_the_environment(
     folder: Path, fake_pip: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = original.Library("json", "json", "what is here")
-    missing = original.Library("nothing_of_this_name", "that-library", "what is missing")
+    here = original.Needed("json", "json", "what is here")
+    missing = original.Needed("nothing_of_this_name", "that-library", "what is missing")
     monkeypatch.setattr(original, "LIBRARIES", (here, missing))
     record = fake_pip()
     result = command("install")
