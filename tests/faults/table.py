@@ -343,7 +343,7 @@ ENGINES = [
           "at = raw.Sub(x=length - 1, y=i)", "at = raw.Sub(x=length, y=i + 1) * 0",
           CASES, "scan", "tensorflow"),
     Fault("tensorflow: mean instead of sum", "engines/tensorflow/windows.py",
-          "    g = _mul(g, constant(window.cells, g.dtype))\n", "",
+          "    g = raw.Mul(x=g, y=constant(window.cells, g.dtype))\n", "",
           CASES, "gradient and sum_pool", "tensorflow"),
     Fault("tensorflow: columns of any sum", "engines/tensorflow/movement.py",
           "if axes == (0,) and len(x.shape) == 2", "if len(axes) == 1 and len(x.shape) == 2",

@@ -10,7 +10,7 @@ from ...analysis.broadcasts import bare_operands
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .kernels import Tensor, cast, constant, kernel, raw, reshaped
+from .kernels import Tensor, cast, constant, raw, reshaped
 
 UNARY = {
     "neg": "Neg",
@@ -32,6 +32,7 @@ UNARY = {
     "bit_not": "Invert",
     "sigmoid": "Sigmoid",
 }
+FEATURES = {"relu": "Relu", "elu": "Elu", "softplus": "Softplus"}
 BINARY = {
     "sub": "Sub",
     "floor_div": "FloorDiv",
@@ -58,14 +59,12 @@ BINARY = {
 
 
 def just(op: str, *names: str) -> Rule:
-    """A rule that is a kernel, whose operands have these names."""
-    function = kernel(op, *names)
-    return lambda lowering, node, *operands: function(*operands)
+    """A rule that is an operation, whose operands have these names."""
+    function = getattr(raw, op)
+    return lambda e, node, *operands: function(**dict(zip(names, operands, strict=True)))
 
 
 # Numbers ---------------------------------------------------------------------------------------
-
-_add, _mul = kernel("AddV2", "x", "y"), kernel("Mul", "x", "y")
 
 
 def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -73,12 +72,12 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     if a is b:
         # The optimiser rewrites y + y of y = -x, forgets one of y's two readers, and then puts
         # the maximum of y, where there is one, in y's place (TensorFlow 2.21).
-        return _mul(a, constant(2, a.dtype))
+        return raw.Mul(x=a, y=constant(2, a.dtype))
     left, right = bare_operands(node)
     for value, bias, full, x in ((a, b, left, right), (b, a, right, left)):
         if full.shape == node.shape and _is_bias(node, x):
             return raw.BiasAdd(value=value, bias=reshaped(bias, [node.shape[-1]]))
-    return _add(a, b)
+    return raw.AddV2(x=a, y=b)
 
 
 def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
@@ -125,12 +124,10 @@ def same(e: Lowering, node: Node, x: Tensor, *others: Tensor) -> Tensor:
 
 RULES: dict[str, Rule] = {
     **{name: just(op, "x") for name, op in UNARY.items()},
+    **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
     "logical_not": logical_not,
-    "relu": just("Relu", "features"),
-    "elu": just("Elu", "features"),
-    "softplus": just("Softplus", "features"),
     "select": select,
     "cast": convert,
     "bitcast": bitcast,
@@ -155,4 +152,10 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "sub": _is_signed,
     "floor_div": _has_quotient,
     "mod": divides_safely,
+}
+
+# By primitive, the operations whose kernels decide in which dtypes it's computed.
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    **{name: (op,) for name, op in (UNARY | FEATURES | BINARY).items()},
+    "add": ("AddV2", "Mul"),
 }

@@ -21,7 +21,7 @@ from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .control import BORROWED
 from .lowering import Tracing
-from .rules import NEEDS, RULES, WHERE
+from .rules import CARRIERS, NEEDS, RULES, WHERE
 
 
 class TensorflowEngine(Engine):
@@ -33,6 +33,7 @@ class TensorflowEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = WHERE
     half = CONTRACTIONS | EXACT
+    carriers = CARRIERS
     needs = NEEDS
     empty_loops = False
     borrowed = BORROWED

@@ -1,8 +1,7 @@
-"""TensorFlow's operations as rules call them: in a wider dtype where a dtype has no kernel."""
+"""TensorFlow's operations as rules call them."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,83 +12,11 @@ from ...prims.movement import inverse
 raw = tf.raw_ops
 Tensor = Any
 
-# What stands in for a dtype that a kernel lacks. Sums and products of integers are the same
-# modulo 2**bits, and all integers but those of uint64 keep their order.
-WIDER = {
-    "bool": "int32",
-    "int8": "int32",
-    "int16": "int32",
-    "uint8": "int32",
-    "uint16": "int32",
-    "uint32": "int64",
-    "uint64": "int64",
-    "float16": "float32",
-    "bfloat16": "float32",
-}
-
-
-@functools.cache
-def _dtypes(op: str) -> frozenset[str] | None:
-    """The dtypes that an operation takes and a CPU has a kernel for; None where they aren't known,
-    or where these are all dtypes."""
-    try:
-        from tensorflow.python.framework.kernels import get_registered_kernels_for_op
-        from tensorflow.python.framework.op_def_registry import get as definition
-
-        registered = get_registered_kernels_for_op(op).kernel
-        taken = [_names(a.allowed_values) for a in definition(op).attr if a.name == "T"]
-    except (ImportError, AttributeError):
-        return None
-    found: set[str] = set()
-    for kernel in registered:
-        if kernel.device_type != "CPU" or kernel.label:
-            continue
-        of_t = [c for c in kernel.constraint if c.name == "T"]
-        if not of_t:
-            return None
-        found.update(name for c in of_t for name in _names(c.allowed_values))
-    return frozenset(found.intersection(*filter(None, taken)))
-
-
-def _names(values: Any) -> frozenset[str]:
-    return frozenset(tf.as_dtype(t).name for t in values.list.type)
-
-
-@functools.cache
-def wider(op: str, dtype: str) -> Any:
-    """The dtype through which `op` is computed where it lacks `dtype`; else None."""
-    known = _dtypes(op)
-    if known is None or dtype in known:
-        return None
-    wide = WIDER.get(dtype)
-    while wide is not None and wide not in known:
-        wide = {"int32": "int64", "int64": "float64", "float32": "float64"}.get(wide)
-    return None if wide is None else tf.as_dtype(wide)
-
 
 def cast(x: Tensor, dtype: Any) -> Tensor:
     """`x` as `dtype`."""
     dtype = tf.as_dtype(dtype)
     return x if x.dtype == dtype else raw.Cast(x=x, DstT=dtype)
-
-
-def kernel(op: str, *names: str, **attrs: Any) -> Callable[..., Tensor]:
-    """The operation `op` over operands of one dtype, given in the order of `names`.
-
-    Operands and result are cast where there's no kernel for the dtype.
-    """
-    function = getattr(raw, op)
-
-    def call(*operands: Tensor, **more: Any) -> Tensor:
-        dtype = operands[0].dtype
-        wide = wider(op, dtype.name)
-        if wide is None:
-            return function(**dict(zip(names, operands, strict=True)), **attrs, **more)
-        given = {n: cast(x, wide) for n, x in zip(names, operands, strict=True)}
-        result = function(**given, **attrs, **more)
-        return cast(result, dtype) if result.dtype == wide else result
-
-    return call
 
 
 def constant(value: Any, dtype: Any) -> Tensor:

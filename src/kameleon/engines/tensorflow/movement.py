@@ -18,7 +18,6 @@ from .kernels import (
     check_index,
     constant,
     index_dtype,
-    kernel,
     raw,
     require_index,
     reshaped,
@@ -40,11 +39,7 @@ def reshape(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
 
 
 def broadcast_to(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
-    (source, *_), dims = node.operands, e.size_operands(node, sizes)
-    offset = len(node.shape) - len(source.shape)
-    unknown = [i for i, d in enumerate(source.shape) if d is None]
-    e.agree_on_each(node, [((source, i), (node, i + offset)) for i in unknown])
-    return raw.BroadcastTo(input=x, shape=vector(dims))
+    return raw.BroadcastTo(input=x, shape=vector(e.size_operands(node, sizes)))
 
 
 def iota(e: Tracing, node: Node, *sizes: Tensor) -> Tensor:
@@ -119,33 +114,46 @@ def _margin(cut: Cut, whole: Dim, part: Dim) -> list[int] | None:
 # Reductions ------------------------------------------------------------------------------------
 
 
-def reduction(op: str, some: bool = False) -> Rule:
-    """A kernel over the attribute `axes`; an error over no elements, if there must be `some`."""
-    function = kernel(op, "input")
+REDUCTIONS = {
+    "reduce_prod": "Prod",
+    "reduce_max": "Max",
+    "reduce_min": "Min",
+    "reduce_any": "Any",
+    "reduce_all": "All",
+}
+# By primitive along an axis: the operation, and its names of the operand and of the axis.
+ALONG = {
+    "argmax": ("ArgMax", "input", "dimension"),
+    "argmin": ("ArgMin", "input", "dimension"),
+    "cumsum": ("Cumsum", "x", "axis"),
+    "cumprod": ("Cumprod", "x", "axis"),
+}
+
+
+def reduction(op: str) -> Rule:
+    """An operation over the attribute `axes`; extrema over no elements are an error."""
+    function, some = getattr(raw, op), op in ("Max", "Min")
 
     def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
         if some:
             e.need_elements(node.operands[0], node.attrs["axes"])
-        return function(x, axis=constant(list(node.attrs["axes"]), tf.int32))
+        return function(input=x, axis=constant(list(node.attrs["axes"]), tf.int32))
 
     return rule
-
-
-_sum, _columns = kernel("Sum", "input"), kernel("BiasAddGrad", "out_backprop")
 
 
 def reduce_sum(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """Sums of a matrix's columns have a kernel of their own."""
     axes = node.attrs["axes"]
     if axes == (0,) and len(x.shape) == 2 and node.dtype.is_float and node.shape[0] != 0:
-        return _columns(x)
-    return _sum(x, axis=constant(list(axes), tf.int32))
+        return raw.BiasAddGrad(out_backprop=x)
+    return raw.Sum(input=x, axis=constant(list(axes), tf.int32))
 
 
 def along(op: str, operand: str, axis: str) -> Rule:
-    """A kernel along the attribute `axis`; `operand` and `axis` are the kernel's own names."""
-    function = kernel(op, operand)
-    return lambda e, node, x: function(x, **{axis: constant(node.attrs["axis"], tf.int32)})
+    """An operation along the attribute `axis`; `operand` and `axis` are its own names."""
+    function = getattr(raw, op)
+    return lambda e, node, x: function(**{operand: x, axis: constant(node.attrs["axis"], tf.int32)})
 
 
 # Indices ---------------------------------------------------------------------------------------
@@ -167,9 +175,6 @@ def take_along(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
     return along_last(gathered, axis, x, index)
 
 
-_sum_of_segments = kernel("UnsortedSegmentSum", "data")
-
-
 def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> Tensor:
     """Slices are added in order. The kernel skips negative indices, so they're checked here."""
     axis = node.attrs["axis"]
@@ -181,7 +186,7 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
     moved = transposed(g, [*places, *(i for i in range(rank) if i not in places)])
     if not depth:
         index, moved = (raw.ExpandDims(input=y, axis=0) for y in (index, moved))
-    out = _sum_of_segments(moved, segment_ids=index, num_segments=length)
+    out = raw.UnsortedSegmentSum(data=moved, segment_ids=index, num_segments=length)
     return transposed(out, [*range(1, axis + 1), 0, *range(axis + 1, rank - depth + 1)])
 
 
@@ -213,20 +218,20 @@ RULES: dict[str, Rule] = {
     "slice": slice_,
     "unslice": unslice,
     "reduce_sum": reduce_sum,
-    "reduce_prod": reduction("Prod"),
-    "reduce_max": reduction("Max", some=True),
-    "reduce_min": reduction("Min", some=True),
-    "reduce_any": reduction("Any"),
-    "reduce_all": reduction("All"),
-    "argmax": along("ArgMax", "input", "dimension"),
-    "argmin": along("ArgMin", "input", "dimension"),
-    "cumsum": along("Cumsum", "x", "axis"),
-    "cumprod": along("Cumprod", "x", "axis"),
+    **{name: reduction(op) for name, op in REDUCTIONS.items()},
+    **{name: along(*how) for name, how in ALONG.items()},
     "gather": gather,
     "take_along": take_along,
     "scatter_add": scatter_add,
     "nonzero": nonzero,
     "argsort": argsort,
+}
+# By primitive, the operations whose kernels decide in which dtypes it's computed.
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "reduce_sum": ("Sum", "BiasAddGrad"),
+    **{name: (op,) for name, op in REDUCTIONS.items()},
+    **{name: (how[0],) for name, how in ALONG.items()},
+    "scatter_add": ("UnsortedSegmentSum",),
 }
 
 

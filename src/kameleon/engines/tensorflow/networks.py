@@ -17,7 +17,6 @@ from .kernels import (
     check_index,
     constant,
     index_dtype,
-    kernel,
     raw,
     require_index,
     reshaped,
@@ -26,8 +25,6 @@ from .kernels import (
     vector,
 )
 from .lowering import Tracing
-
-_matmul, _batched = kernel("MatMul", "a", "b"), kernel("BatchMatMulV2", "x", "y")
 
 
 def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -38,16 +35,13 @@ def contract(e: Tracing, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """
     x, flips = node.operands[0], lie_transposed(node)
     if node.attrs["batch"][0] or x.shape[node.attrs["over"][0][0]] is None:
-        return _batched(a, b, adj_x=flips[0], adj_y=flips[1])
-    return _matmul(a, b, transpose_a=flips[0], transpose_b=flips[1])
-
-
-_softmax_kernel, _log_softmax = kernel("Softmax", "logits"), kernel("LogSoftmax", "logits")
+        return raw.BatchMatMulV2(x=a, y=b, adj_x=flips[0], adj_y=flips[1])
+    return raw.MatMul(a=a, b=b, transpose_a=flips[0], transpose_b=flips[1])
 
 
 def _softmax(x: Tensor) -> Tensor:
     """The kernel's, but rows with NaN or infinity become NaN: oneDNN leaves zeros in such rows."""
-    found = _softmax_kernel(x)
+    found = raw.Softmax(logits=x)
     if x.dtype == tf.float64:  # oneDNN doesn't compute in it
         return found
     total = raw.Sum(input=found, axis=[-1], keep_dims=True)
@@ -57,6 +51,10 @@ def _softmax(x: Tensor) -> Tensor:
     rows = tf.cond(some, spread, lambda: raw.Identity(input=found))
     rows.set_shape(found.shape)
     return rows
+
+
+def _log_softmax(x: Tensor) -> Tensor:
+    return raw.LogSoftmax(logits=x)
 
 
 def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:
@@ -142,4 +140,10 @@ WHERE: dict[str, Any] = {
     **dict.fromkeys(RULES, of_floats),
     "contract": is_of_matrices,
     "sparse_dense_dot": is_single_or_double,
+}
+# By primitive, the operations whose kernels decide in which dtypes it's computed.
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "contract": ("MatMul", "BatchMatMulV2"),
+    "softmax": ("Softmax",),
+    **dict.fromkeys(("log_softmax", "softmax_crossentropy"), ("LogSoftmax",)),
 }

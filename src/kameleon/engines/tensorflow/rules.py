@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ...ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, movement, networks, windows
+from .carriers import Carriers
 
 RULES: dict[str, Rule] = {
     **elementwise.RULES,
@@ -15,6 +16,8 @@ RULES: dict[str, Rule] = {
     **networks.RULES,
     **windows.RULES,
 }
+# Dtypes that their operations have no kernels for are carried.
+CARRIERS = Carriers(elementwise.OPERATIONS | movement.OPERATIONS | networks.OPERATIONS)
 # Rules that don't hold for every node: where they do. Elsewhere passes rewrite the node.
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,

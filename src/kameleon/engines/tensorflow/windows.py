@@ -12,10 +12,8 @@ from ...prims.windows import Window
 from .._lowering import Rule
 from . import convolution
 from .convolution import has_margins, lifted, line, moves, over_planes, plane
-from .kernels import Tensor, constant, kernel, raw, reshaped, shape_of, vector
+from .kernels import Tensor, constant, raw, reshaped, shape_of, vector
 from .lowering import Tracing
-
-_mul = kernel("Mul", "x", "y")
 
 # Patches and sums --------------------------------------------------------------------------------
 
@@ -32,12 +30,12 @@ def _patches(x: Tensor, window: Window) -> Tensor:
 
 def _sum_pool(x: Tensor, window: Window) -> Tensor:
     """The mean, times the number of cells."""
-    return _mul(raw.AvgPool(value=x, **_pool(window)), constant(window.cells, x.dtype))
+    return raw.Mul(x=raw.AvgPool(value=x, **_pool(window)), y=constant(window.cells, x.dtype))
 
 
 def _sum_unpool(g: Tensor, space: list[Any], window: Window) -> Tensor:
     batch, *_, channels = shape_of(g)
-    g = _mul(g, constant(window.cells, g.dtype))
+    g = raw.Mul(x=g, y=constant(window.cells, g.dtype))
     shape = vector([batch, *space, channels])
     return raw.AvgPoolGrad(orig_input_shape=shape, grad=g, **_pool(window))
 
