@@ -80,7 +80,10 @@ def placeholder(*shape: int | None) -> Node:
     return input_node(TensorType(shape, as_dtype("float64")))
 
 
-@pytest.mark.parametrize("size", [2, None], ids=["static", "unknown"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(2, id="static"), pytest.param(None, id="unknown", marks=pytest.mark.nightly)],
+)
 def test_a_chain_of_100000_nodes(size: int | None) -> None:
     """It's built, differentiated, checked, keyed, simplified, compiled, run and freed."""
     depth = DEEP if size is None else DEEP // 5

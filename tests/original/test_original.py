@@ -18,8 +18,11 @@ ELSEWHERE = ("backend", "losses")
 # The groups that run on engines that take long to compile: fewer.
 BRIEFLY = {"jax": ("backend",)}
 
+# The group that takes longest, of which the backend is the least part: processes, downloads, files.
+LONG = ("utils",)
+
 PARTS = [
-    (engine, group)
+    pytest.param(engine, group, marks=[pytest.mark.nightly] if group in LONG else [])
     for engine in engines_under_test()
     if engine in report.recorded()
     for group in (groups.NAMES if engine == "numpy" else BRIEFLY.get(engine, ELSEWHERE))
