@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kameleon import backend as K
-from kameleon.backend import leaked
-from kameleon.backend.leaked.parts import LeakedModule
+from kameleon import leaked
 from kameleon.engines import Engine
 from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
@@ -23,9 +22,11 @@ from kameleon.ir.leaves import LEAVES, input_node
 from kameleon.ir.node import ITEM, REGISTRY, Node, Primitive
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
+from kameleon.leaked.parts import LeakedModule
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
+from kameleon.tf1.modules import Namespace
 
 PRIMITIVES = """# The primitives
 
@@ -242,27 +243,28 @@ def documented_row(name: str, documented: str, older: Iterable[str]) -> str:
     return table_row([code(name + documented), "; ".join(notes) or "the same"])
 
 
+PARTS = (LeakedModule, Namespace)
+
+
 def leaked_rows() -> Iterable[str]:
     """Aliases, parts of libraries, and names with nothing behind them."""
-    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, LeakedModule)}
+    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, PARTS)}
     for names, words in ((aliases, "aliases"), (leaked.VALUES, "their values, when asked for")):
         yield table_row([", ".join(code(f"K.{n}") for n in sorted(names)), words])
     for name, part in sorted(parts().items()):
-        has = ", ".join(
-            code(n) for n in dir(part) if not isinstance(getattr(part, n), LeakedModule)
-        )
+        has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), PARTS))
         yield table_row([code(f"K.{name}"), f"has {has}" if has else "says what to use"])
     for name, use in sorted(leaked.INSTEAD.items()):
         yield table_row([code(f"K.{name}"), f"use {use}"])
 
 
-def parts() -> dict[str, LeakedModule]:
+def parts() -> dict[str, Any]:
     """The stand-ins for libraries, each once: what is in `K.tf` under its name there."""
     found: dict[str, LeakedModule] = {}
     queue = sorted(leaked.ALIASES.items(), key=lambda item: item[0] != "tf")
     while queue:
         name, part = queue.pop(0)
-        if isinstance(part, LeakedModule) and part not in found.values():
+        if isinstance(part, PARTS) and part not in found.values():
             found[name] = part
             queue[:0] = [(f"{name}.{n}", getattr(part, n)) for n in dir(part)]
     return found

@@ -41,6 +41,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("engines",),
     ("runtime",),
     ("backend",),
+    ("tf1",),
+    ("leaked",),
     ("layers", "testing", "comparison", "interop"),
     ("as_keras",),
     ("demo",),

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kameleon import backend as K
-from kameleon.backend import leaked
+from kameleon import leaked
 from kameleon.errors import ArgumentError, MissingNameError, ShapeError
 
 tf, T = leaked.tf, leaked.T
@@ -250,10 +250,10 @@ def test_what_isnt_there_says_what_to_use(name: str) -> None:
 @pytest.mark.parametrize(
     ("ask", "advice"),
     [
-        (lambda: K.tf.py_func, r"K\.tf\.py_func: .*use K functions"),
-        (lambda: K.tf.contrib.layers, r"K\.tf\.contrib: .*use layers"),
-        (lambda: K.tf.nn.ctc_loss, r"K\.tf\.nn\.ctc_loss: .*K\.ctc_batch_cost"),
-        (lambda: K.tf.unheard_of, r"K\.tf\.unheard_of: .*use K functions"),
+        (lambda: K.tf.py_func, r"tf\.py_func .*.*use K functions"),
+        (lambda: K.tf.contrib.layers, r"tf\.contrib .*.*use layers"),
+        (lambda: K.tf.nn.ctc_loss, r"tf\.nn\.ctc_loss .*.*K\.ctc_batch_cost"),
+        (lambda: K.tf.unheard_of, r"tf\.unheard_of .*.*use K functions"),
         (lambda: K.theano.scan, r"K\.theano\.scan: .*K\.rnn"),
         (lambda: K.T.inc_subtensor, r"K\.T\.inc_subtensor: .*K\.one_hot"),
         (lambda: leaked.look_up("ctc").ctc_loss, r"K\.ctc\.ctc_loss: .*K\.ctc_batch_cost"),
@@ -304,7 +304,7 @@ def test_nothing_shows() -> None:
 
 
 def test_a_part_is_no_trap_for_tools() -> None:
-    assert repr(K.tf.nn) == "<K.tf.nn over kameleon.backend>"
+    assert repr(K.tf.nn) == "<module 'tensorflow.nn' over kameleon.backend>"
     assert "softmax" in dir(K.tf.nn)
     assert inspect.getdoc(K.tf)
     assert not hasattr(K.tf, "__wrapped__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...errors import MissingNameError
+from ..errors import MissingNameError
 
 
 class LeakedModule:
@@ -43,7 +43,3 @@ behind Kameleon; use numpy.linalg.svd, outside of the graph
 
     def __repr__(self) -> str:
         return f"<{self._path} over kameleon.backend>"
-
-    def part(self, path: str, names: str = "", **more: Any) -> LeakedModule:
-        """Some of these names, under a path of their own."""
-        return LeakedModule(f"K.{path}", {**{n: getattr(self, n) for n in names.split()}, **more})

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import ArgumentError, ShapeError
-from ...ir.types import normalize_axes
-from ...prims.control import check
-from ...prims.indexing import nonzero
-from ...prims.indexing import top_k as largest
-from ...prims.movement import pad as pad_constant
-from ...prims.movement import slice_axis
-from .. import surface as K
-from .._tensors import as_tensor, promoted
+from ..backend import surface as K
+from ..backend._tensors import as_tensor, promoted
+from ..errors import ArgumentError, ShapeError
+from ..ir.types import normalize_axes
+from ..prims.control import check
+from ..prims.indexing import nonzero
+from ..prims.indexing import top_k as largest
+from ..prims.movement import pad as pad_constant
+from ..prims.movement import slice_axis
 
 # Conventions --------------------------------------------------------------------------------
 

@@ -1,8 +1,4 @@
-"""`K.tf`: what programs took from TensorFlow 1 through the backend module, over K functions.
-
-The calling conventions are those of TensorFlow 1.15 (`axis` or `reduction_indices`, strides with
-four elements, `name` everywhere); what a function computes is what K functions compute.
-"""
+"""The first names of TensorFlow 1 that programs took from the backend module (`K.tf`)."""
 
 from __future__ import annotations
 
@@ -14,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...ir.types import as_dtype
-from ...prims import elementwise as ew
-from .. import surface as K
-from .._tensors import as_float
-from ..operators import divide
+from ..backend import surface as K
+from ..backend._tensors import as_float
+from ..backend.operators import divide
+from ..ir.node import Node
+from ..ir.types import as_dtype
+from ..prims import elementwise as ew
 from . import algebra, images
 from . import networks as nn
 from . import tensors as ts
-from .parts import LeakedModule
 
 Named = dict[str, Callable[..., Any]]
 
@@ -140,7 +135,6 @@ SHAPES: dict[str, Any] = {
     "select": ts.where,
     "pack": ts.stack,
     "unpack": ts.unstack,
-    "newaxis": None,
     "scatter_nd": algebra.scatter_nd,
     "argsort": algebra.argsort_,
     "meshgrid": algebra.meshgrid,
@@ -152,7 +146,6 @@ SHAPES: dict[str, Any] = {
 }
 
 IMAGES: dict[str, Any] = {
-    "ResizeMethod": images.ResizeMethod,
     "resize_images": images.resize_images,
     "resize": images.resize_images,
     "resize_bilinear": images.resize(images.ResizeMethod.BILINEAR),
@@ -171,8 +164,6 @@ IMAGES: dict[str, Any] = {
 }
 
 MAKING: dict[str, Any] = {
-    "placeholder": ts.placeholder,
-    "Variable": ts.variable,
     "constant": ts.constant,
     "convert_to_tensor": ts.convert,
     "fill": ts.fill,
@@ -206,6 +197,11 @@ CONTROL: dict[str, Any] = {
     "group": lambda *updates, name=None: list(updates),
     "no_op": nn.nothing,
     "Print": nn.print_,
+}
+
+SCOPES: dict[str, Any] = {
+    "placeholder": ts.placeholder,
+    "Variable": ts.variable,
     "name_scope": lambda name=None, default_name=None, values=None: K.name_scope(
         name or default_name or ""
     ),
@@ -246,6 +242,9 @@ LOGGING: dict[str, Any] = {
     "get_verbosity": _logger.getEffectiveLevel,
 }
 
+# Functions of networks that stand at the top, too.
+ROOT_NETWORKS = frozenset({"sigmoid", "tanh"})
+
 TYPES = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16"
 
 HINTS: Mapping[str, str] = {
@@ -269,24 +268,32 @@ HINTS: Mapping[str, str] = {
     "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
 }
 
-_everything = {
+
+def _under(path: str, *tables: Named) -> Named:
+    return {f"{path}.{name}": value for table in tables for name, value in table.items()}
+
+
+NAMES: dict[str, Any] = {
     **MATH,
     **PRODUCTS,
     **SHAPES,
     **MAKING,
     **CONTROL,
-    **SESSIONS,
-    **{name: name for name in TYPES.split()},
+    **{name: value for name, value in NETWORKS.items() if name in ROOT_NETWORKS},
+    **_under("math", MATH),
+    **_under("linalg", PRODUCTS),
+    **_under("nn", NETWORKS),
+    **_under("image", IMAGES),
     "to_int32": ts.casting("int32"), "to_int64": ts.casting("int64"),
     "to_float": ts.casting("float32"), "to_double": ts.casting("float64"),
     "clip_by_value": nn.clip,
-    "nn": LeakedModule("K.tf.nn", NETWORKS, HINTS),
-    "math": LeakedModule("K.tf.math", MATH, HINTS),
-    "linalg": LeakedModule("K.tf.linalg", PRODUCTS, HINTS),
-    "image": LeakedModule("K.tf.image", IMAGES, HINTS),
-    "logging": LeakedModule("K.tf.logging", LOGGING, HINTS),
-    "sparse": LeakedModule("K.tf.sparse", {"to_dense": SHAPES["sparse_tensor_to_dense"]}, HINTS),
+    "sparse.to_dense": SHAPES["sparse_tensor_to_dense"],
 }  # fmt: skip
-
-tf = LeakedModule("K.tf", _everything, HINTS)
-tf.__dict__["compat"] = LeakedModule("K.tf.compat", {"v1": tf})
+PLAIN: dict[str, Any] = {
+    **SESSIONS,
+    **SCOPES,
+    **_under("logging", LOGGING),
+    **{name: as_dtype(name) for name in TYPES.split()},
+    "newaxis": None,
+    "image.ResizeMethod": images.ResizeMethod,
+}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .. import surface as K
+from ..backend import surface as K
+from ..tf1.modules import module
 from .parts import LeakedModule
-from .tensorflow import tf
+
+tf: Any = module("tensorflow")
 
 HINTS = {
     "scan": "K.rnn, K.foldl or K.map_fn",

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError, ShapeError
-from ...ir.types import normalize_axes
-from ...prims import elementwise as ew
-from ...prims.indexing import argsort, scatter_add
-from ...prims.linalg import contract
-from ...prims.movement import transpose
-from ...prims.sizes import size_of
-from .. import surface as K
-from .._tensors import as_float, as_tensor, promoted
+from ..backend import surface as K
+from ..backend._tensors import as_float, as_tensor, promoted
+from ..errors import ArgumentError, ShapeError
+from ..ir.types import normalize_axes
+from ..prims import elementwise as ew
+from ..prims.indexing import argsort, scatter_add
+from ..prims.linalg import contract
+from ..prims.movement import transpose
+from ..prims.sizes import size_of
 from .tensors import constant
 
 # Sums ------------------------------------------------------------------------------------------

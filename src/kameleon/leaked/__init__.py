@@ -18,16 +18,24 @@ from typing import Any
 
 import numpy as np
 
-from ... import config, hosting
-from ...errors import MissingNameError
-from ...runtime.workspace import workspace
-from .. import configuration
-from .. import surface as K
-from .._tensors import as_tensor
+from .. import config, hosting
+from ..backend import configuration
+from ..backend import surface as K
+from ..backend._tensors import as_tensor
+from ..errors import MissingNameError
+from ..runtime.workspace import workspace
+from ..tf1.modules import module
 from .layouts import LAYOUTS
 from .parts import LeakedModule
-from .tensorflow import tf
 from .theano import T, theano
+
+tf: Any = module("tensorflow")
+
+
+def _part(path: str, names: str = "", **more: Any) -> LeakedModule:
+    """Some of TensorFlow's names, under a path of their own."""
+    return LeakedModule(f"K.{path}", {**{n: getattr(tf, n) for n in names.split()}, **more})
+
 
 # Aliases ------------------------------------------------------------------------------------
 
@@ -72,17 +80,17 @@ ALIASES: dict[str, Any] = {
     "theano": theano,
     "T": T,
     # parts of TensorFlow
-    "control_flow_ops": tf.part("control_flow_ops", "while_loop cond group no_op"),
-    "functional_ops": tf.part("functional_ops", "map_fn foldl foldr"),
+    "control_flow_ops": _part("control_flow_ops", "while_loop cond group no_op"),
+    "functional_ops": _part("functional_ops", "map_fn foldl foldr"),
     "math_ops": tf,
     "tf_math_ops": tf,
     "array_ops": tf,
     "nn": tf.nn,
     "tf_image_ops": tf.image,
     "image_ops": tf.image,
-    "random_ops": tf.part("random_ops", "random_uniform random_normal truncated_normal"),
-    "state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
-    "tf_state_ops": tf.part("state_ops", "assign assign_add assign_sub"),
+    "random_ops": _part("random_ops", "random_uniform random_normal truncated_normal"),
+    "state_ops": _part("state_ops", "assign assign_add assign_sub"),
+    "tf_state_ops": _part("state_ops", "assign assign_add assign_sub"),
     "ctc": LeakedModule(
         "K.ctc",
         {},
@@ -92,7 +100,7 @@ ALIASES: dict[str, Any] = {
             "ctc_beam_search_decoder": "K.ctc_decode(greedy=False)",
         },
     ),
-    "moving_averages": tf.part("moving_averages", assign_moving_average=_moving_average),
+    "moving_averages": _part("moving_averages", assign_moving_average=_moving_average),
     # Python's functions, which the original renamed because K functions have their names
     "py_all": builtins.all,
     "py_any": builtins.any,

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
-from ...prims import elementwise as ew
-from ...prims.indexing import argsort, nonzero
-from ...prims.windows import patches
-from .. import surface as K
-from .._tensors import as_float, as_tensor
-from .._windows import Moves, resolve, spatial
+from ..backend import surface as K
+from ..backend._tensors import as_float, as_tensor
+from ..backend._windows import Moves, resolve, spatial
+from ..errors import ArgumentError
+from ..prims import elementwise as ew
+from ..prims.indexing import argsort, nonzero
+from ..prims.windows import patches
 from .tensors import known
 
 Array = np.ndarray[Any, Any]

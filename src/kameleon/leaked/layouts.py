@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import ArgumentError
-from .. import surface as K
-from .._tensors import Tensor
+from ..backend import surface as K
+from ..backend._tensors import Tensor
+from ..errors import ArgumentError
 
 # By number of spatial axes, TensorFlow's name of its layout.
 CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}

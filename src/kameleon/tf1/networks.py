@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
-from ...prims.movement import pad, slice_axis
-from .. import surface as K
-from .._tensors import as_tensor
-from ..operators import matmul as product
+from ..backend import surface as K
+from ..backend._tensors import as_tensor
+from ..backend.operators import matmul as product
+from ..errors import ArgumentError
+from ..prims.movement import pad, slice_axis
 
 # Numbers ------------------------------------------------------------------------------------
 

@@ -1,0 +1,159 @@
+"""The modules of TensorFlow 1 that old programs import: `tensorflow`, `tensorflow.python.ops` …
+
+What a module holds is in the table of `names`; this file knows which modules there are. A name
+that there isn't is an error that says what to use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..errors import MissingNameError
+from .names import HINTS, NAMES
+
+ROOT = "tensorflow"
+VERSION = "1.15.0"
+
+# The modules inside of TensorFlow that programs reach for. Names are looked up in all namespaces.
+INSIDE = {
+    "python": "client framework keras layers lib ops platform training util saved_model eager",
+    "python.client": "device_lib session timeline",
+    "python.eager": "context backprop",
+    "python.framework": "constant_op dtypes errors errors_impl function graph_util ops random_seed"
+    " sparse_tensor tensor_shape tensor_util test_util importer graph_io common_shapes",
+    "python.lib": "io",
+    "python.lib.io": "file_io",
+    "python.layers": "base core convolutional normalization pooling layers utils",
+    "python.ops": "array_ops candidate_sampling_ops check_ops clip_ops control_flow_ops ctc_ops"
+    " custom_gradient data_flow_ops embedding_ops functional_ops gen_array_ops gen_math_ops"
+    " gen_nn_ops gradients gradients_impl image_ops image_ops_impl init_ops linalg_ops"
+    " linalg_ops_impl logging_ops losses math_ops metrics nn nn_ops nn_impl partitioned_variables"
+    " random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops"
+    " sparse_ops special_math_ops standard_ops state_ops summary_ops template tensor_array_ops"
+    " variable_scope variables math_grad nn_grad",
+    "python.ops.losses": "losses losses_impl util",
+    "python.platform": "app flags gfile test tf_logging resource_loader",
+    "python.saved_model": "builder loader tag_constants signature_constants utils",
+    "python.summary": "summary",
+    "python.training": "adam adagrad adadelta checkpoint_utils gradient_descent learning_rate_decay"
+    " momentum moving_averages optimizer rmsprop saver session_run_hook training training_ops"
+    " training_util training_util slot_creator",
+    "python.util": "compat deprecation nest tf_contextlib tf_decorator tf_export tf_inspect",
+    "core": "framework protobuf util",
+    "core.framework": "graph_pb2 summary_pb2 types_pb2 variable_pb2 attr_value_pb2",
+    "core.protobuf": "config_pb2 saver_pb2 meta_graph_pb2",
+}  # fmt: skip
+# Where a module inside of TensorFlow finds a name that isn't at the top.
+SPREAD = (
+    "", "nn", "math", "image", "linalg", "random", "train", "sparse", "losses", "metrics",
+    "layers", "initializers", "summary", "app", "flags", "gfile", "logging", "errors", "test",
+    "nest", "nn.rnn_cell", "contrib.layers", "python",
+)  # fmt: skip
+
+
+class Namespace(ModuleType):
+    """A module of TensorFlow's names over K; any name that it lacks is an error with advice."""
+
+    def __init__(self, path: str, names: dict[str, Any]):
+        full = f"{ROOT}.{path}" if path else ROOT
+        super().__init__(full, f"Names of TensorFlow {VERSION} over Kameleon.")
+        self.__dict__.update(names)
+        self.__path__: list[str] = []
+        self.__file__ = __file__
+        self.__spec__ = ModuleSpec(full, None, is_package=True)
+        self.__package__ = full
+
+    def __getattr__(self, name: str) -> Any:
+        path = self.__name__.partition(".")[2]
+        child = f"{path}.{name}" if path else name
+        if child in _paths():
+            found = self.__dict__[name] = module(f"{ROOT}.{child}")
+            return found
+        if name.startswith("__"):  # asked by copy, pickle and inspect, not by a program
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        if path.partition(".")[0] in INSIDE:
+            for place in SPREAD:
+                full = f"{place}.{name}" if place else name
+                if full in NAMES:
+                    return NAMES[full]
+        raise MissingNameError(advice(child))
+
+    def __dir__(self) -> Iterable[str]:
+        path = self.__name__.partition(".")[2]
+        start = f"{path}." if path else ""
+        own = (name.removeprefix(start) for name in NAMES if name.startswith(start))
+        return sorted({name.partition(".")[0] for name in own})
+
+    def __repr__(self) -> str:
+        return f"<module {self.__name__!r} over kameleon.backend>"
+
+
+def advice(name: str) -> str:
+    """What to say of a name that there isn't.
+
+    >>> advice("nothing")
+    "tf.nothing isn't there: Kameleon has many names of TensorFlow 1, but this one it hasn't; use \
+K functions (such as K.sum, K.dot, K.switch) instead"
+    """
+    parts = name.split(".")
+    known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    hint = next((HINTS[path] for path in (*known, parts[-1]) if path in HINTS), None)
+    use = hint or "K functions (such as K.sum, K.dot, K.switch) instead"
+    return (
+        f"tf.{name} isn't there: Kameleon has many names of TensorFlow 1, but this one it hasn't;"
+        f" use {use}"
+    )
+
+
+def _paths() -> set[str]:
+    """All modules, without the first part of their names."""
+    if not _known:
+        _known.update(_parents(NAMES))
+        for package, children in INSIDE.items():
+            _known.add(package)
+            _known.update(f"{package}.{child}" for child in children.split())
+        _known.update({"compat", "compat.v1"})
+    return _known
+
+
+_known: set[str] = set()
+
+
+def _parents(names: Iterable[str]) -> set[str]:
+    return {
+        ".".join(parts[:n])
+        for parts in (name.split(".") for name in names)
+        for n in range(1, len(parts))
+    }
+
+
+_made: dict[str, ModuleType] = {}
+
+
+def module(name: str) -> ModuleType:
+    """The module that stands for one of TensorFlow's.
+
+    Args:
+        name: its dotted name, from `tensorflow` on.
+
+    Raises:
+        ModuleNotFoundError: there is none; the message says what to use.
+
+    >>> module("tensorflow.python.ops.array_ops").reshape is module("tensorflow").reshape
+    True
+    """
+    path = name.removeprefix(ROOT).lstrip(".").removeprefix("compat.v1").lstrip(".")
+    if path not in _made:
+        if path and path not in _paths():
+            raise ModuleNotFoundError(advice(path), name=name)
+        start = f"{path}." if path else ""
+        own = {
+            key.removeprefix(start): value
+            for key, value in NAMES.items()
+            if key.startswith(start) and "." not in key.removeprefix(start)
+        }
+        _made[path] = Namespace(path, own)
+    return _made[path]

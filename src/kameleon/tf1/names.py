@@ -1,0 +1,37 @@
+"""Names of TensorFlow 1, each with what it is over K functions: the table of `tf.…`.
+
+Every subject's file has a table `NAMES` of its own, by dotted name without `tf.`; here they
+become one. The calling conventions are those of TensorFlow 1.15 (`axis` or `reduction_indices`,
+strides with four elements, `name` everywhere); what a function computes is what K functions
+compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import base
+from .conventions import naming
+
+# Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
+# `PLAIN`, all that names its results itself, or gives no tensors.
+SUBJECTS: tuple[Any, ...] = (base,)
+
+# Namespaces of TensorFlow whose names stand at the top, too.
+MIRRORED = ("math", "linalg", "random", "manip", "dtypes", "spectral", "bitwise", "sets")
+
+
+def _collected() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for subject in SUBJECTS:
+        named = {name: naming(value) for name, value in subject.NAMES.items()}
+        found |= named | getattr(subject, "PLAIN", {})
+    return found
+
+
+NAMES = _collected()
+
+# For names that there aren't, what to use instead.
+HINTS: dict[str, str] = {}
+for _subject in SUBJECTS:
+    HINTS |= getattr(_subject, "HINTS", {})
