@@ -15,7 +15,7 @@ sys.path.insert(0, str(TESTS / "faults"))
 import run
 from table import FAULTS, Fault
 
-ENGINES = ("numpy", "tensorflow", "theano", "jax", "torch", "onnxruntime")
+ENGINES = ("numpy", "tensorflow", "theano", "cntk", "jax", "torch", "onnxruntime")
 CAUGHT = run.recorded()
 
 
@@ -70,6 +70,19 @@ def test_the_runner(
     gone = fault._replace(old="return 3")
     assert run.outcome(gone, tmp_path) == "gone"
     assert "occurs 0 times" in str(run.problem(gone, tmp_path))
+
+
+def test_what_needs_an_engine_that_is_not_there_is_skipped(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.setenv("KAMELEON_CNTK", str(tmp_path / "nothing"))
+    fault = FAULTS[0]._replace(engines="numpy,cntk")
+    monkeypatch.setattr(run, "FAULTS", [fault])
+    monkeypatch.setattr(run, "CAUGHT", tmp_path / "caught.json")
+    run.CAUGHT.write_text(f'{{"{fault.name}": {{"now": "caught"}}}}')
+    assert run.outcome(fault, run.TREE) == "skipped"
+    assert run.compared({fault.name: "skipped"}, run.TREE) == 0
+    assert f"skipped: {fault.name}: not installed: cntk" in capsys.readouterr().out
 
 
 def test_what_is_recorded(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:

@@ -96,6 +96,8 @@ BINARY = {
     "equal": K.equal,
     "not_equal": K.not_equal,
     "greater_equal": K.greater_equal,
+    "choice of one or 0": lambda x, y: K.switch(K.greater(x, y), x, K.constant(np.zeros(256))),
+    "choice of 0 or one": lambda x, y: K.switch(K.greater(x, y), K.constant(np.zeros(256)), y),
 }
 
 
@@ -104,6 +106,7 @@ BINARY = {
 def test_functions_follow_ieee_754(name: str, dtype: str) -> None:
     with np.errstate(all="ignore"):
         found, wanted = both(UNARY[name], np.array(EDGES, dtype))
+    assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
@@ -111,6 +114,7 @@ def test_functions_follow_ieee_754(name: str, dtype: str) -> None:
 def test_operations_follow_ieee_754(name: str) -> None:
     x, y = (a.ravel() for a in np.meshgrid(np.array(EDGES, "float32"), np.array(EDGES, "float32")))
     found, wanted = both(BINARY[name], x.copy(), y.copy())
+    assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
@@ -132,6 +136,21 @@ def test_an_index_out_of_range_reads_no_foreign_memory() -> None:
         with pytest.raises(EvaluationError, match="out of range"):
             f([[index]])
     assert K.get_value(v) == 1.0
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        lambda x, i: K.gather(x, i),
+        lambda x, i: K.one_hot(i, 2**24 + 2)[:, -2:],
+    ],
+    ids=["gather", "one_hot"],
+)
+def test_integers_that_floats_round_choose_the_right_element(chosen: Any) -> None:
+    x = np.zeros(2**24 + 2, "float32")
+    x[-1] = 1.0
+    found, wanted = both(chosen, x, np.array([2**24 + 1, 2**24], "int32"))
+    assert found.tolist() == wanted.tolist()
 
 
 def test_sizes_that_differ_are_an_error() -> None:
@@ -175,12 +194,28 @@ def test_variables_stay_in_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     assert K.get_value(v).tolist() == [[3.0] * 5] * 5
 
 
+def test_what_variables_hold_lies_where_no_call_writes() -> None:
+    v, x = K.variable(np.zeros((50, 50))), K.placeholder((None,))
+    K.function([], [], [(v, v + 1.0)])([])
+    K.function([x], [x * 2.0])([np.full(10_000, 7.0)])
+    assert (K.get_value(v) == 1.0).all()
+
+
 def test_larger_and_larger_arrays_find_room() -> None:
     x = K.placeholder((None,))
     f = K.function([x], [x * 2.0])
     for size in (10, 5_000_000, 7_000_000, 3):
         found = f([np.arange(size, dtype="float32")])[0]
         assert found.shape == (size,) and found[-1] == 2.0 * (size - 1)
+
+
+def test_after_a_call_that_fails_the_next_one_has_all_it_needs() -> None:
+    table = K.variable(np.arange(8.0).reshape(4, 2))
+    i = K.placeholder((None,), dtype="int32")
+    f = K.function([i], [K.gather(K.square(table), i)])
+    with pytest.raises(EvaluationError, match="out of range"):
+        f([[4]])
+    assert f([[3]])[0].tolist() == [[36.0, 49.0]]
 
 
 # How it ends --------------------------------------------------------------------------------------
@@ -234,14 +269,15 @@ from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER
 
 K.set_engine("cntk")
-x, w = K.placeholder((None, 600, 600)), K.variable(np.ones((600, 600)))
-f = K.function([x], [K.sum(K.map_fn(lambda m: K.tanh(K.dot(m, w)), x))])
-f([np.ones((1, 600, 600))])
+last, w = K.placeholder((), dtype="int32"), K.variable(np.ones((9, 9)))
+body = lambda i, m: (i + 1, K.tanh(K.dot(m, w)))
+f = K.function([last], K.while_loop(lambda i, m: i < last, body, [K.constant(0, "int32"), w]))
+f([1])
 print(KEEPER._worker._process.pid, flush=True)
 """
 LAST = {
     "idle": "time.sleep(60)",
-    "in a call": "f([np.ones((400, 600, 600))])",
+    "in a call": "f([2**31 - 1])",
     "by itself": "sys.exit()",
 }
 

@@ -39,6 +39,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[CntkExecutable]:
     return found
 
 
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[CntkExecutable]:
+    """The programs that calls run."""
+    found: list[CntkExecutable] = []
+    run = CntkExecutable.__call__
+    monkeypatch.setattr(
+        CntkExecutable, "__call__", lambda p, given: found.append(p) or run(p, given)
+    )
+    return found
+
+
 def workload(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Callable[..., Any], list[Any]]:
     """A step of a benchmark, and what it's given."""
     monkeypatch.syspath_prepend(BENCHMARKS)
@@ -63,6 +74,18 @@ def test_cntk_computes_most_nodes_of_the_benchmarks(
     (program,) = made
     assert program.share >= SHARES[name]
     assert program.source.startswith(f"# CNTK computes {program.share:.0%} of the nodes")
+
+
+@pytest.mark.skipif(not environment.installed(), reason=f"needs CNTK: {environment.INSTALL}")
+@pytest.mark.parametrize("name", SHARES)
+def test_in_calls_of_the_benchmarks_nothing_is_left_to_numpy(
+    name: str, ran: list[CntkExecutable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with engines.using("cntk"):
+        step, data = workload(name, monkeypatch)
+        step(data)
+    (program,) = ran
+    assert program.segments and not program.by_numpy
 
 
 def compiled(*outputs: Node) -> CntkExecutable:

@@ -9,6 +9,7 @@
     python tests/faults/run.py --suite before --tree /path/to/older --record
 
 Each fault is planted in a copy of the checkout of its own, in a folder that is removed afterwards.
+One whose engines aren't all installed is skipped, and what is recorded of it stays.
 Exits with 1 where a fault isn't caught that caught.json says to be caught, and with 2 where the
 text of a fault is gone from the sources: its row in table.py must follow them.
 
@@ -36,12 +37,15 @@ from table import FAULTS, Fault
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parent.parent
+SOURCES = TREE / "src"
 CAUGHT = HERE / "caught.json"
 # What a copy needs.
 PARTS = ("src", "tests", "conftest.py", "pyproject.toml", "docs", "README.md")
 SECONDS = 600  # for the tests of one fault
 SUITES = ("now", "before")
 
+# A fault that no test was run for.
+UNTRIED = ("gone", "skipped")
 # What pytest's exit status says of a fault. All other numbers mean that no test could tell.
 MEANING = {0: "missed", 1: "caught"}
 
@@ -53,6 +57,13 @@ def problem(fault: Fault, tree: Path = TREE) -> str | None:
         return f"there is no file {fault.file}"
     count = path.read_text(encoding="utf-8").count(fault.old)
     return None if count == 1 else f"its text occurs {count} times in {fault.file}, not once"
+
+
+def absent(fault: Fault) -> list[str]:
+    """The engines that the tests of a fault run on, and that aren't installed."""
+    from kameleon.config import installed
+
+    return [name for name in fault.engines.split(",") if not installed(name)]
 
 
 @contextmanager
@@ -73,9 +84,11 @@ def planted(fault: Fault, tree: Path) -> Iterator[Path]:
 
 
 def outcome(fault: Fault, tree: Path) -> str:
-    """What the tests of a fault say: caught, missed, gone, hangs or broken."""
+    """What the tests of a fault say: caught, missed, gone, skipped, hangs or broken."""
     if problem(fault, tree):
         return "gone"
+    if absent(fault):
+        return "skipped"
     tests = [path for path in fault.tests.split() if (tree / path).exists()]
     if not tests:  # an older checkout lacks some
         return "missed"
@@ -130,10 +143,13 @@ def compared(found: dict[str, str], tree: Path) -> int:
     lost = [
         name
         for name, result in found.items()
-        if result not in ("caught", "gone") and before.get(name, {}).get("now") == "caught"
+        if result not in ("caught", *UNTRIED) and before.get(name, {}).get("now") == "caught"
     ]
     for fault in gone:
         print(f"gone: {fault.name}: {problem(fault, tree)}")
+    for fault in FAULTS:
+        if found.get(fault.name) == "skipped":
+            print(f"skipped: {fault.name}: not installed: {', '.join(absent(fault))}")
     for name in lost:
         print(f"not caught any more: {name}")
     return 2 if gone else int(bool(lost))
@@ -149,6 +165,7 @@ def main() -> int:
     parser.add_argument("--tree", type=Path, default=TREE, help="another checkout to be tested")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once")
     given = parser.parse_args()
+    sys.path.insert(0, str(SOURCES))  # what is asked of the package, is asked of this checkout
     faults, found = chosen(given.only, given.part), {}
     if given.missing:
         known = recorded()
@@ -159,10 +176,11 @@ def main() -> int:
         for fault, result in zip(faults, outcomes, strict=True):
             found[fault.name] = result
             print(f"[{time.perf_counter() - start:5.0f} s] {result:7} {fault.name}", flush=True)
-            if given.record:
+            if given.record and result != "skipped":
                 record(fault.name, given.suite, result)
     caught = sum(r == "caught" for r in found.values())
-    print(f"{caught} of {len(found)} faults caught")
+    tried = sum(r != "skipped" for r in found.values())
+    print(f"{caught} of {tried} faults caught, {len(found) - tried} skipped")
     return 0 if given.record else compared(found, given.tree)
 
 

@@ -22,6 +22,9 @@ SCANS = "tests/test_scans.py"
 SWITCHING = "tests/test_switching.py"
 PYTENSOR = "tests/engines/test_pytensor_primitives.py"
 PYTENSOR_GRAPH = "tests/engines/test_pytensor_graph.py"
+CNTK = "tests/engines/test_cntk.py"
+CNTK_FUNCTIONS = "tests/engines/test_cntk_functions.py"
+CNTK_PROGRAMS = "tests/engines/test_cntk_programs.py"
 
 
 class Fault(NamedTuple):
@@ -418,6 +421,97 @@ ENGINES = [
           PYTENSOR_GRAPH, "drawn_anew", "theano"),
 ]  # fmt: skip
 
+# CNTK's functions, and the process that they are in.
+CNTK_FAULTS = [
+    Fault("cntk: logarithms are clamped", "engines/cntk/functions.py",
+          "    b.guard(C.less(x, number(LEAST, x)))\n", "", CNTK, "ieee_754 and log", "cntk"),
+    Fault("cntk: halves go away from zero", "engines/cntk/functions.py",
+          "    b.guard(C.equal(C.minus(x, C.floor(x)), number(0.5, x)))\n", "",
+          CNTK, "ieee_754 and round", "cntk"),
+    Fault("cntk: roots of negatives are 0", "engines/cntk/functions.py",
+          "    b.guard(C.element_not(C.greater_equal(x, number(0, x))))\n", "",
+          CNTK, "ieee_754 and sqrt", "cntk"),
+    Fault("cntk: quotients by 0 are 0", "engines/cntk/functions.py",
+          "    b.guard(C.element_not(within))\n", "", CNTK, "ieee_754 and div", "cntk"),
+    Fault("cntk: maxima pass over NaN", "engines/cntk/functions.py",
+          "return C.element_select(odd, nothing(x), function(x, axis=axes))",
+          "return function(x, axis=axes)", CNTK, "ieee_754 and max", "cntk"),
+    Fault("cntk: 0 times infinity in a choice", "engines/cntk/functions.py",
+          "        b.guard_finite(x)\n        return C.element_times(condition, x)",
+          "        return C.element_times(condition, x)", CNTK, "choice", "cntk"),
+    Fault("cntk: indices aren't checked", "engines/cntk/segment.py",
+          "self.checks.append((index.number, size))", "pass", CNTK, "foreign_memory", "cntk"),
+    Fault("cntk: indices that floats don't hold", "engines/cntk/functions.py",
+          "EXACT = 2**24", "EXACT = 2**62", CNTK, "integers", "cntk"),
+    Fault("cntk: bools are floats", "engines/cntk/segment.py",
+          "(a != 0 if is_bool else a)", "a", CNTK, "ieee_754", "cntk"),
+    Fault("cntk: any size is stretched", "engines/cntk/segment.py",
+          "        self.same(*map(shape_of, operands))\n        bases", "        bases",
+          CNTK, "sizes_that_differ", "cntk"),
+    Fault("cntk: pooling without a batch", "engines/cntk/windows.py",
+          "    space = C.to_batch(framed(channels_first(x), padding, margin))\n"
+          "    found = C.pooling(space, kind, tuple(window), tuple(strides), [False])\n"
+          "    return channels_last(unpacked(found, shape_of(x)[0]))",
+          "    space = framed(channels_first(x), padding, margin)\n"
+          "    found = C.pooling(space, kind, tuple(window), tuple(strides), [False])\n"
+          "    return channels_last(found)", CASES, "value and pool", "cntk"),
+    Fault("cntk: margins of 0 in maxima", "engines/cntk/windows.py",
+          "_pooled(x, C.MAX_POOLING, node, -np.inf)", "_pooled(x, C.MAX_POOLING, node, 0.0)",
+          CASES, "value and max_pool", "cntk"),
+    Fault("cntk: kernels aren't dilated", "engines/cntk/windows.py",
+          "return dilated(transposed(k, [rank - 1, rank - 2, *range(rank - 2)]), dilation)",
+          "return transposed(k, [rank - 1, rank - 2, *range(rank - 2)])",
+          CASES, "value and conv", "cntk"),
+    Fault("cntk: one group of channels", "engines/cntk/windows.py",
+          "kernel, strides, groups=channels)", "kernel, strides)",
+          CNTK_FUNCTIONS, "depthwise", "cntk"),
+    Fault("cntk: a gradient reaches into the margins", "engines/cntk/windows.py",
+          "(-low, d + low - r) for d, r", "(0, d - r) for d, r",
+          CASES, "value and conv_input", "cntk"),
+    Fault("cntk: floors of quotients by 0 are NaN", "engines/cntk/worker.py",
+          'if found.dtype.kind == "f":', "if False:", CASES, "value and floor_div", "cntk"),
+    Fault("cntk: segments have no end", "engines/cntk/segments.py",
+          "while part := list(islice(rest, LONGEST)):", "while part := list(rest):",
+          CNTK_PROGRAMS, "long_segments"),
+    Fault("cntk: segments don't wait for NumPy", "engines/cntk/segments.py",
+          "first[node] = [here + (other < kind) for other in Kind]",
+          "first[node] = [here for other in Kind]", CNTK_PROGRAMS, "waits"),
+    Fault("cntk: both types of floats in a segment", "engines/cntk/rules.py",
+          'return Kind.FLOAT64 if "float64" in floats else Kind.FLOAT32', "return Kind.FLOAT32",
+          CNTK_PROGRAMS, "one_type"),
+    Fault("cntk: what died isn't told", "engines/cntk/engine.py",
+          "at = self.segments.get(death.number)", "at = None", CNTK, "names_the_nodes", "cntk"),
+    Fault("cntk: a dead process is asked again", "engines/cntk/process.py",
+          "                if worker.busy:\n                    self.stop()",
+          "                worker.busy = False", CNTK, "died", "cntk"),
+    Fault("cntk: a call is repeated though its process died", "engines/cntk/engine.py",
+          "        except WorkerDiedError as death:\n",
+          "        except WorkerDiedError as death:\n            return KEEPER.run(self, given)\n",
+          CNTK, "died or dies", "cntk"),
+    Fault("cntk: another process is taken to hold what the dead one held",
+          "engines/cntk/process.py",
+          "self.known: dict[int, _Reference] = {}",
+          'self.known: dict[int, _Reference] = globals().setdefault("_known", {})',
+          CNTK, "died or dies", "cntk"),
+    Fault("cntk: results lie where the next call writes", "engines/cntk/process.py",
+          "answer = [Held(worker.take(place), token) for place, token in made]",
+          "answer = [Held(worker._view(place), token) for place, token in made]",
+          CNTK, "no_call_writes", "cntk"),
+    Fault("cntk: variables travel with each call", "engines/cntk/process.py",
+          "if not isinstance(x, Held) or x.token not in worker.known}", "}",
+          CNTK, "variables_stay", "cntk"),
+    Fault("cntk: a failed call's arrays are taken as held", "engines/cntk/process.py",
+          "        found = worker.ask(\"run\", token=program.token, given=rows, keep=keep,"
+          " drop=drop, used=used)\n",
+          "        for x in held:\n            worker.know(x)\n"
+          "        found = worker.ask(\"run\", token=program.token, given=rows, keep=keep,"
+          " drop=drop, used=used)\n",
+          CNTK, "call_that_fails", "cntk"),
+    Fault("cntk: nobody watches the driver", "engines/cntk/worker.py",
+          "        threading.Thread(target=self._watch, daemon=True).start()\n", "",
+          CNTK, "left_behind", "cntk"),
+]  # fmt: skip
+
 # Functions of K.
 SURFACE = [
     Fault("hard_sigmoid: slope", "backend/activations.py",
@@ -446,5 +540,6 @@ SURFACE = [
 ]  # fmt: skip
 
 FAULTS: list[Fault] = [
-    *GRADIENTS, *SHAPES, *DRAWS, *REWRITES, *KERNELS, *STATE, *ENGINES, *SURFACE,
+    *GRADIENTS, *SHAPES, *DRAWS, *REWRITES, *KERNELS, *STATE, *ENGINES, *CNTK_FAULTS,
+    *SURFACE,
 ]  # fmt: skip

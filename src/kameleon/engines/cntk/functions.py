@@ -20,6 +20,8 @@ from ...errors import ShapeError
 LEAST = 1e-37
 # Reciprocals of larger numbers lose digits.
 LARGEST = 1e37
+# Integers below this are floats of either type.
+EXACT = 2**24
 # From so many on rows are added by a product.
 MANY_ROWS = 64
 
@@ -41,6 +43,12 @@ class Index:
 
 class UnfitError(Exception):
     """CNTK can't do a segment with these sizes."""
+
+
+def require_exact(size: int) -> None:
+    """Leave indices below a size to NumPy, where floats don't hold them."""
+    if size > EXACT:
+        raise UnfitError("floats don't hold such indices")
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
@@ -241,6 +249,7 @@ def _concatenate(b: Any, node: Any, *parts: Any) -> Any:
 def _gather(b: Any, node: Any, x: Any, index: Any) -> Any:
     """CNTK chooses along the first axis, and reads whatever memory an index leads to."""
     axis, rank = node.attrs["axis"], len(x.shape)
+    require_exact(shape_of(x)[axis])
     b.check_index(index, shape_of(x)[axis])
     found = C.gather(transposed(x, [axis, *(i for i in range(rank) if i != axis)]), index.variable)
     chosen, rest = len(index.shape), rank - 1
@@ -334,6 +343,7 @@ def _lines(x: Any, axis: int) -> tuple[int, ...]:
 
 def _hot(index: Any, size: int, axis: int) -> Any:
     """1 at each index along an axis, 0 elsewhere."""
+    require_exact(size)
     shape = shape_of(index)
     lone = reshaped(index.variable, (*shape[:axis], 1, *shape[axis:]))
     line = np.arange(size, dtype=index.variable.dtype).reshape((size,) + (1,) * (len(shape) - axis))

@@ -59,7 +59,13 @@ def _is_plain_pool(node: Node) -> bool:
     return not is_dilated(window) and sees
 
 
+def _is_grouped_in_a_plane(node: Node) -> bool:
+    """In space CNTK can't form groups of channels."""
+    return len(node.attrs["window"].sizes) <= 2
+
+
 WHERE: dict[str, Where] = {
+    "depthwise_conv": _is_grouped_in_a_plane,
     "max_pool": _is_plain_pool,
     "sum_pool": _is_plain_pool,
 }

@@ -24,8 +24,6 @@ FIRST_SIZE = {"reshape": 1, "broadcast_to": 1, "unslice": 1, "one_hot": 1, "conv
 KEPT = 64
 # Bytes of arrays that are worth less than what is made for them.
 SMALL = 2**20
-# Integers below this are floats of either type.
-EXACT = 2**24
 DEVICE = C.cpu()
 NOTHING_KEPT: set[Any] = set()
 
@@ -155,8 +153,6 @@ class _Builder:
 
     def check_index(self, index: Any, size: int) -> None:
         """Let indices out of range be an error."""
-        if size > EXACT:
-            raise UnfitError("floats don't hold such indices")
         self.checks.append((index.number, size))
 
     def same(self, *sizes: Any) -> None:

@@ -22,6 +22,7 @@ from .functions import (
     spread,
     transposed,
     unpacked,
+    without,
 )
 
 
@@ -115,16 +116,23 @@ def _conv_kernel(b: Any, node: Any, x: Any, g: Any) -> Any:
 
 
 def _depthwise(b: Any, node: Any, x: Any, k: Any) -> Any:
-    """A group for each channel."""
+    """A group for each channel; along a line CNTK can't form groups, but in a plane of height 1."""
     window, strides, padding, dilation = node.attrs["window"]
     channels, multiplier = shape_of(k)[-2:]
     b.same([shape_of(x)[-1]], [channels])
     rank = len(k.shape)
     kernel = transposed(k, [rank - 2, rank - 1, *range(rank - 2)])
     kernel = dilated(reshaped(kernel, (channels * multiplier, 1, *window)), dilation)
-    return channels_last(
-        correlated(framed(channels_first(x), padding), kernel, strides, groups=channels)
-    )
+    x, flat = framed(channels_first(x), padding), len(window) == 1
+    if flat:
+        x, kernel, strides = _in_a_plane(x), _in_a_plane(kernel), (1, *strides)
+    found = correlated(x, kernel, strides, groups=channels)
+    return channels_last(without(found, [2]) if flat else found)
+
+
+def _in_a_plane(x: Any) -> Any:
+    """(…, …, length) as (…, …, 1, length)."""
+    return reshaped(x, (*shape_of(x)[:2], 1, shape_of(x)[2]))
 
 
 def _pooled(x: Any, kind: Any, node: Any, margin: float) -> Any:

@@ -1,0 +1,42 @@
+"""Each primitive that's said to be CNTK's is computed by CNTK itself, not by NumPy in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from kameleon.config import cntk as environment
+from kameleon.engines.cntk.engine import CntkExecutable, engine
+from kameleon.engines.cntk.rules import BY_CNTK
+from kameleon.engines.cntk.segments import LATE
+from kameleon.ir.program import Graph
+from kameleon.runtime import compiler
+from kameleon.testing.cases import CASES
+from kameleon.testing.cases.case import Case
+
+pytestmark = pytest.mark.skipif(
+    not environment.installed(), reason=f"needs CNTK: {environment.INSTALL}"
+)
+
+# Why a case may be left to NumPy, in the words of a program's source.
+EXCUSES = ("tensors without elements", "nothing is left", "operands that CNTK errs for")
+
+
+def program(case: Case) -> CntkExecutable | None:
+    """The program of a case; None where its primitive is left to NumPy by the rules."""
+    inputs = case.inputs(known=True)
+    found = compiler.build(Graph(inputs, case.results(inputs)), engine)
+    assert isinstance(found, CntkExecutable)
+    nodes = [n for segment in found.segments.values() for n in segment.nodes]
+    return found if any(n.primitive.name == case.primitive for n in nodes) else None
+
+
+@pytest.mark.parametrize("name", sorted(BY_CNTK - LATE))
+def test_cntk_computes(name: str) -> None:
+    count = 0
+    for case in CASES:
+        if case.primitive != name or (found := program(case)) is None:
+            continue
+        found([engine.from_numpy(x) for x in case.operands])
+        assert all(why.endswith(EXCUSES) for why in found.by_numpy.values()), case.id
+        count += not found.by_numpy
+    assert count >= 1
