@@ -43,7 +43,8 @@ if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
-collect_ignore_glob += ["src/kameleon/as_keras/*", "tests/hosting/files/*", "tests/original/*/*"]
+collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]
+collect_ignore_glob += ["tests/hosting/files/*", "tests/original/*/*"]
 collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
 collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
 # These modules run in CNTK's process, and import CNTK there.

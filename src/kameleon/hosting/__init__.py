@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import byte_code, hdf5, layers, naming, recorded, shims, wrappers
+from . import byte_code, hdf5, layers, naming, recorded, refused, shims, wrappers
 from .loading import KerasFinder, Steps, is_of_original
 from .settings import SharedGlobals
 
@@ -102,8 +102,13 @@ AFTER: Steps = {
     "keras.engine.saving": _keep_in_files,
     "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
+    "keras.metrics": refused.serve_metrics,
+    "keras.optimizers": refused.serve_optimizers,
+    "keras.utils.multi_gpu_utils": refused.serve_multi_gpu,
     "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }
-INSTEAD: Steps = dict.fromkeys(
-    ("keras.backend.tensorflow_backend", "keras.backend.theano_backend"), _be_backend
-)
+INSTEAD: Steps = {
+    "keras.backend.tensorflow_backend": _be_backend,
+    "keras.backend.theano_backend": _be_backend,
+    "keras.callbacks.tensorboard_v1": refused.serve_tensorboard,
+}

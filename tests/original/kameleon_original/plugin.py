@@ -11,7 +11,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -86,6 +86,28 @@ def _stable_argsort(array: Any, *args: Any, **kwargs: Any) -> Any:
     return np.argsort(array, *args, **{"kind": "stable", **kwargs})
 
 
+def _numpy(numpy: ModuleType) -> Mapping[str, Any]:
+    """Names that have left NumPy, and functions that took lists of unequal lengths."""
+
+    def of_lists(function: Any) -> Any:
+        def call(values: Any, *args: Any, **kwargs: Any) -> Any:
+            ragged = isinstance(values, list) and len({np.size(each) for each in values}) > 1
+            values = [*values] if not ragged else np.array(values, dtype=object)
+            return function(values, *args, **kwargs)
+
+        return call
+
+    return {"alltrue": numpy.all, "max": of_lists(numpy.max), "min": of_lists(numpy.min)}
+
+
+def _argmax(a: Any, axis: Any = None, out: Any = None) -> Any:
+    return np.argmax(a, axis, out)
+
+
+# Functions that were written in Python and no longer are, where tests take them as parameters.
+WRITTEN_IN_PYTHON: Mapping[Any, Any] = {np.argmax: _argmax}
+
+
 def _h5py(h5py: ModuleType) -> Mapping[str, Any]:
     from kameleon.hosting.hdf5 import classes
 
@@ -94,7 +116,7 @@ def _h5py(h5py: ModuleType) -> Mapping[str, Any]:
 
 # Names that tests use and that today's libraries lack, by the name of the library.
 OLD_NAMES: Mapping[str, Callable[[ModuleType], Mapping[str, Any]]] = {
-    "numpy": lambda numpy: {"alltrue": numpy.all},
+    "numpy": _numpy,
     "pytest": lambda pytest: {"warns": _warns},
     "h5py": _h5py,
 }
@@ -117,6 +139,14 @@ def _told(name: str, module: ModuleType) -> Iterator[None]:
         yield
     finally:
         K.backend = truth  # type: ignore[attr-defined]
+
+
+def _take_old_functions(item: Any) -> None:
+    """Put functions as they were into a test's parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    for name, value in params.items():
+        if isinstance(value, Hashable) and value in WRITTEN_IN_PYTHON:
+            params[name] = WRITTEN_IN_PYTHON[value]
 
 
 # --- the run ------------------------------------------------------------------------------------
@@ -148,6 +178,7 @@ class Outcomes:
         left_out = [item for item in items if self._is_left_out(item)]
         for item in items:
             self._lift(item)
+            _take_old_functions(item)
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 # Files that are left out as a whole.
 NEVER_RUN = (
-    ("keras/callbacks/tensorboard_test.py", "TensorBoard writes TensorFlow's graphs and events"),
     ("keras/layers/cudnn_recurrent_test.py", "CuDNN layers are operations of TensorFlow on a GPU"),
     ("keras/utils/multi_gpu_test.py", "multi_gpu_model places TensorFlow's operations on GPUs"),
     ("integration_tests/test_tensorflow_integration.py", "about TensorFlow's own API"),
@@ -85,38 +84,7 @@ EXCLUSIONS = (
             "metrics_test.py::TestBinaryCrossentropy::test_weighted",
         )
     ),
-    *(
-        Exclusion(
-            f"keras/metrics_confusion_matrix_test.py::{test}",
-            "Keras refuses top_k for any backend but TensorFlow",
-        )
-        for test in (
-            "TestPrecisionTest::test_config",
-            "TestRecall::test_config",
-            "Test*::*_top_k*",
-        )
-    ),
-    Exclusion(
-        "keras/metrics_confusion_matrix_test.py::TestMeanIoU::*",
-        "Keras refuses MeanIoU for any backend but TensorFlow 2",
-    ),
-    Exclusion(
-        "keras/metrics_training_test.py::test_mean_iou",
-        "Keras refuses MeanIoU for any backend but TensorFlow 2",
-    ),
     Exclusion("keras/optimizers_test.py::test_tfoptimizer", "wraps an optimizer of TensorFlow"),
-    Exclusion(
-        "keras/callbacks/callbacks_test.py::test_TensorBoard_with_ReduceLROnPlateau",
-        "TensorBoard writes TensorFlow's graphs and events",
-    ),
-    Exclusion(
-        "keras/utils/generic_utils_test.py::*[argmax]",
-        "takes numpy.argmax for a function with Python code, which it no longer is",
-    ),
-    Exclusion(
-        "integration_tests/preprocessing/text_test.py::test_tokenizer",
-        "takes numpy.max of lists of unequal lengths, an error since NumPy 1.24",
-    ),
     Exclusion(
         "keras/activations_test.py::test_selu",
         "compares at 1e-7, finer than float32 can (1.2e-7), with a formula less exact than ours",
@@ -154,6 +122,7 @@ LIFTED = (
     ("keras/engine/test_training.py::*", "Requires TensorFlow"),
     ("keras/engine/layer_subclassing_tests.py::*", "Requires TF symbols"),
     ("keras/callbacks/callbacks_test.py::*", "Uses TensorBoard"),
+    ("keras/callbacks/tensorboard_test.py::*", ""),
     ("integration_tests/test_temporal_data_tasks.py::*", "Requires TF backend"),
 )
 
