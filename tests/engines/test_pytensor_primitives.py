@@ -6,7 +6,7 @@ tested with all engines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,14 @@ from kameleon.engines.theano.machine import EngineLowering
 from kameleon.engines.theano.native.engine import GraphEngine, Symbolic
 from kameleon.engines.theano.ops import Kernel, Meant, array_type
 from kameleon.ir.leaves import LEAVES, input_node
-from kameleon.ir.node import ITEM, REGISTRY
+from kameleon.ir.node import ITEM, REGISTRY, Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims.elementwise import cast, constant
 from kameleon.prims.movement import broadcast_to
+from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime.compiler import compiled_anew
+from kameleon.runtime.engines import embedded
 from kameleon.testing import Check, conformance_checks
 
 Array = np.ndarray[Any, Any]
@@ -69,7 +72,7 @@ def normal(*shape: int) -> Array:
 class Compiled(Executable):
     """A graph as a function of PyTensor's own."""
 
-    def __init__(self, graph: Graph, walk: type[Lowering], mode: Mode):
+    def __init__(self, graph: Graph, walk: type[Lowering], mode: Mode | str):
         inputs = [array_type(x.type)() for x in graph.inputs]
         low = walk(graph, inputs)
         outputs = [*low.run(), *getattr(low, "guards", ())]
@@ -85,10 +88,13 @@ class Compiled(Executable):
 
 
 class Native(GraphEngine):
-    """The graphs that `to_pytensor` gives, as they stand."""
+    """The graphs that `to_pytensor` gives; as they stand, if no other mode is given."""
+
+    def __init__(self, mode: Mode | str = PLAIN):
+        self.mode = mode
 
     def compile(self, graph: Graph) -> Any:
-        return Compiled(graph, Symbolic, PLAIN)
+        return Compiled(graph, Symbolic, self.mode)
 
 
 class Meanings(TheanoEngine):
@@ -96,8 +102,11 @@ class Meanings(TheanoEngine):
 
     name = "theano-meanings"
 
+    def __init__(self, mode: Mode | str = INLINED):
+        self.mode = mode
+
     def compile(self, graph: Graph) -> Any:
-        code = Compiled(graph, EngineLowering, INLINED)
+        code = Compiled(graph, EngineLowering, self.mode)
         ops = (node.op for node in code.function.maker.fgraph.apply_nodes)
         assert not any(isinstance(op, Meant | Kernel) for op in ops)
         return code
@@ -122,6 +131,80 @@ def test_no_primitive_is_left_out() -> None:
     for primitive in REGISTRY.values():
         if primitive.tier == "core" and primitive not in (*LEAVES, ITEM):
             assert primitive.name in engine.rules, primitive.name
+
+
+# Unsigned integers -------------------------------------------------------------------------------
+
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+ELEMENTS = 6
+BINARY = "add sub mul bit_and bit_or bit_xor maximum minimum".split()
+UNARY = "neg square bit_not abs".split()
+
+
+def _full(value: int, like: Node) -> Node:
+    return constant(np.full(ELEMENTS, value, str(like.dtype)))
+
+
+# By name a function of two tensors of one dtype and of a random generator: divisors aren't 0, and
+# no bits are moved by more than there are.
+STEPS: dict[str, Callable[[Node, Node, np.random.Generator], Node]] = {
+    **{name: lambda x, y, rng, name=name: REGISTRY[name](x, y) for name in BINARY},  # type: ignore[misc]
+    **{name: lambda x, y, rng, name=name: REGISTRY[name](x) for name in UNARY},  # type: ignore[misc]
+    "floor_div": lambda x, y, rng: REGISTRY["floor_div"](x, REGISTRY["bit_or"](y, _full(1, y))),
+    "mod": lambda x, y, rng: REGISTRY["mod"](x, REGISTRY["bit_or"](y, _full(1, y))),
+    "shift_left": lambda x, y, rng: REGISTRY["shift_left"](x, _full(rng.integers(8), x)),
+    "shift_right": lambda x, y, rng: REGISTRY["shift_right"](x, _full(rng.integers(8), x)),
+    "select": lambda x, y, rng: REGISTRY["select"](REGISTRY["lt"](x, y), x, y),
+    "cast": lambda x, y, rng: cast(x, rng.choice(UNSIGNED)),
+    "cumsum": lambda x, y, rng: REGISTRY["cumsum"](x, axis=0),
+    "reduce_sum": lambda x, y, rng: broadcast_to(reduce_sum(x, [0]), [ELEMENTS]),
+}
+
+
+def unsigned_program(seed: int, length: int = 12) -> tuple[Graph, list[Array]]:
+    """A chain of random operations on unsigned integers, and values for its inputs."""
+    rng = np.random.default_rng(seed)
+    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(d))) for d in UNSIGNED for _ in "ab"]
+    pool = list(inputs)
+    for name in rng.choice(list(STEPS), length):
+        x = pool[-rng.integers(1, 4)]
+        others = [y for y in pool if y.dtype == x.dtype]
+        pool.append(STEPS[name](x, others[rng.integers(len(others))], rng))
+    values = [rng.integers(0, np.iinfo(str(x.dtype)).max, ELEMENTS, str(x.dtype)) for x in inputs]
+    return Graph(inputs, pool[-3:]), values
+
+
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_negative_floats_as_uint64_in_numba(source: str) -> None:
+    """Compiled code would make 0 of them, or the largest integer."""
+    x = input_node(TensorType((ELEMENTS,), as_dtype(source)))
+    values = [np.array([-300, -1.5, -0.5, 0, 7, 2**63], source)]
+    assert_same_in_numba(Native, Graph([x], [cast(x, "uint64")]), values)
+
+
+def assert_same_in_numba(kind: type[Native | Meanings], graph: Graph, values: list[Array]) -> None:
+    pytest.importorskip("numba")
+    want = compiled_anew(graph, embedded())(values)
+    for got, expected in zip(compiled_anew(graph, kind("NUMBA"))(values), want, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("kind", [Native, Meanings])
+def test_unsigned_integers_wrap_around_in_numba(kind: type[Native | Meanings]) -> None:
+    """There PyTensor would keep bits that they don't have, but for the masks in these graphs."""
+    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(dtype))) for dtype in UNSIGNED]
+    rest: Callable[[Node], Node] = lambda x: REGISTRY["floor_div"](x, _full(8, x))  # noqa: E731
+    outputs = [rest(REGISTRY[name](x, _full(9, x))) for x in inputs for name in ("add", "mul")]
+    outputs += [rest(REGISTRY[name](x)) for x in inputs for name in ("neg", "square", "bit_not")]
+    values = [~np.arange(ELEMENTS, dtype=str(x.dtype)) for x in inputs]
+    assert_same_in_numba(kind, Graph(inputs, outputs), values)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", [Native, Meanings])
+@pytest.mark.parametrize("seed", range(20))
+def test_programs_of_unsigned_integers_in_numba(kind: type[Native | Meanings], seed: int) -> None:
+    assert_same_in_numba(kind, *unsigned_program(seed))
 
 
 # The engine's graphs -----------------------------------------------------------------------------

@@ -28,7 +28,14 @@ ARITHMETIC = (
 ).split()
 
 # In C PyTensor computes these in doubles, which hold no large integers.
-ONLY_FLOATS = frozenset({"maximum", "minimum", "relu"})
+IN_DOUBLES = frozenset({"maximum", "minimum", "relu"})
+# By kind of dtype: what isn't PyTensor's arithmetic. Its Numba keeps bits that unsigned integers
+# don't have: the graphs that Ops of ours mean have masks against that, which kernels don't need.
+BY_KERNELS = {
+    "bool": IN_DOUBLES,
+    "signed": IN_DOUBLES,
+    "unsigned": IN_DOUBLES | {"neg", "square", "add", "sub", "mul", "bit_not"},
+}
 
 # Identity-like annotations of their first operand.
 SAME = ("identity", "stop_gradient", "with_gradient")
@@ -41,7 +48,7 @@ def embedded(low: TheanoLowering, node: Node, *operands: Value) -> Value:
 
 def _own(low: TheanoLowering, node: Node) -> bool:
     """Whether PyTensor's arithmetic does a node: not float16, nor integers below 32 bits."""
-    if node.primitive.name in ONLY_FLOATS and not node.dtype.is_float:
+    if node.primitive.name in BY_KERNELS.get(node.dtype.kind, ()):
         return False
     return all(x.dtype.itemsize >= 4 or x.dtype.is_bool for x in (node, *node.operands))
 

@@ -72,7 +72,17 @@ def _cast(low: NativeLowering, node: Node, x: Value) -> Value:
     holds = target.is_float or target.is_bool or source.is_bool
     if not holds and not source.is_float:
         holds = np.can_cast(str(source), str(target), "safe")
-    return pt.cast(x, str(target)) if holds else ops.wrap(x, str(target))
+    if holds:
+        return pt.cast(x, str(target))
+    if source.is_float and target == "uint64":
+        return _negative_wrapped(x)
+    return ops.wrap(x, str(target))
+
+
+def _negative_wrapped(x: Value) -> Value:
+    """Floats as uint64: compiled code makes 0 or the largest of negative ones."""
+    negative = ops.wrap(ops.wrap(pt.minimum(x, np.zeros((), x.type.dtype)), "int64"), "uint64")
+    return pt.switch(pt.lt(x, np.zeros((), x.type.dtype)), negative, ops.wrap(x, "uint64"))
 
 
 def _bitcast(low: NativeLowering, node: Node, x: Value) -> Value:
