@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("keras_json",),
     ("config",),
     ("hosting",),
+    ("old_code",),
     ("external",),
     ("ir",),
     ("prims",),
@@ -62,6 +63,7 @@ NARROW = {
         "config",
         "keras_json",
     },  # Keras waits, half loaded
+    "old_code": {"errors", "config", "keras_json", "hosting"},
     "ir": {"errors", "_scopes", "_threads", "_locks"},
     "kernels": {"errors", "_private", "prims"},
     "emit": {"errors", "ir"},

@@ -159,6 +159,15 @@ class RecompilationWarning(UserWarning):
     """
 
 
+class OldNameWarning(FutureWarning):
+    """A program uses a name that Python or a library had in its days, and Kameleon gives it.
+
+    Cause: the program was written for Python 3.7, NumPy 1 or SciPy 1.1, say.
+    Remedy: the message says what is written today; `KAMELEON_OLD_NAMES=0` in the environment, or
+    `kameleon run --no-old-names`, gives no such names.
+    """
+
+
 # Errors that may be raised at any moment and say nothing about the operation that they end: memory
 # or stack is exhausted, a signal's handler ends what takes too long (by a TimeoutError, say, which
 # some code in C turns into a SystemError), or a filter makes a warning an error. They're passed on

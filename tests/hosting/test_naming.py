@@ -28,12 +28,17 @@ assert K.tensorflow_backend is backend.tensorflow_backend is KTF and K.theano_ba
 print(*told, kameleon.backend.backend(), keras.layers.named())
 """
 READS = """
-import json, os
+import codecs, io, json, os
+from pathlib import Path
 path = os.path.join(os.environ["KERAS_HOME"], "keras.json")
 with open(path) as file:
     told = {json.load(file)["backend"]}
 told |= {json.load(open(path, "rb"))["backend"], json.loads(open(path, "rt").read())["backend"]}
 floatx = json.load(open(path))["floatx"]
+told |= {json.load(io.open(path))["backend"], json.loads(Path(path).read_text())["backend"]}
+told |= {json.loads(Path(path).read_bytes())["backend"], json.load(codecs.open(path))["backend"]}
+with Path(path).open() as file:
+    told.add(json.load(file)["backend"])
 open(os.path.join(os.environ["KERAS_HOME"], "other.json"), "w").close()
 try:
     open("no/such/keras.json")
@@ -87,6 +92,11 @@ def test_programs_that_read_the_settings_by_themselves(
     assert printed(tmp_path, READS, original) == "tensorflow float64\n"
     (tmp_path / "reads.py").write_text(READS, "utf-8")
     assert printed(tmp_path, "import reads", original, "--as=theano") == "theano float64\n"
+    library = tmp_path / "site-packages" / "reads.py"
+    library.parent.mkdir()
+    (tmp_path / "reads.py").rename(library)
+    settings = original | {"PYTHONPATH": f"{SOURCE}:{library.parent}"}
+    assert printed(tmp_path, "import reads", settings, "--as=theano") == "theano float64\n"
     assert path.read_text("utf-8") == text
 
 

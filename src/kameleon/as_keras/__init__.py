@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import config
+from .. import config, old_code
 from ..errors import HostingError, MissingLibraryError
 from ..hosting import location
 from .finder import AliasFinder
@@ -56,6 +56,7 @@ def _begin() -> None:
         share_path()
     sys.meta_path.insert(0, AliasFinder())
     config.load()
+    old_code.begin()
     config.write_if_missing()  # before Keras or TensorFlow writes one that names a backend
 
 

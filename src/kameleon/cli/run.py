@@ -20,9 +20,9 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import NoReturn
 
+from kameleon import old_code
 from kameleon.config import AS, OWN
 from kameleon.errors import KameleonError
-from kameleon.hosting import programs
 
 USAGE = """\
 Usage: kameleon run [OPTIONS] SCRIPT [ARGUMENT ...]
@@ -36,6 +36,7 @@ Options, before the program:
   --engine NAME  Engine to run on (see `kameleon engines`).
   --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
   --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
+  --no-old-names Give the program no names that Python, NumPy, SciPy … have lost since 2019.
   --help         Show this.
 """
 WRONG = 2  # the exit status for a command line that can't be understood, the same as Python's
@@ -51,6 +52,16 @@ class Plan:
     engine: str = ""
     known_as: str = ""
     tf_keras: bool = False
+    no_old_names: bool = False
+
+
+# By option, the part of the plan that it sets; by option with a value, also what it needs.
+FLAGS = {"--tf-keras": "tf_keras", "--no-old-names": "no_old_names"}
+VALUES = {
+    "--engine": ("engine", "the name of an engine"),
+    "--as": ("known_as", "the name of a backend"),
+    "-m": ("program", "the name of a module"),
+}
 
 
 # The command line -------------------------------------------------------------------------------
@@ -69,14 +80,12 @@ def understand(arguments: Sequence[str]) -> Plan:
         if word in ("--help", "-h"):
             print(USAGE, end="")
             sys.exit()
-        elif word == "--tf-keras" and not equals:
-            plan.tf_keras = True
-        elif word == "--engine":
-            plan.engine = value or _next(rest, "--engine needs the name of an engine")
-        elif word == "--as":
-            plan.known_as = value or _next(rest, "--as needs the name of a backend")
-        elif word == "-m" and not equals:
-            plan.program, plan.is_module = _next(rest, "-m needs the name of a module"), True
+        elif word in FLAGS and not equals:
+            setattr(plan, FLAGS[word], True)
+        elif word in VALUES and not (equals and word == "-m"):
+            part, needed = VALUES[word]
+            setattr(plan, part, value or _next(rest, f"{word} needs {needed}"))
+            plan.is_module = word == "-m"
         elif word.startswith("-"):
             _stop(f"there is no option {word}\n\n{USAGE}")
         else:
@@ -108,7 +117,9 @@ def main(arguments: Sequence[str]) -> None:
 def _begin(plan: Plan) -> None:
     if plan.known_as:
         os.environ[AS] = plan.known_as
-    from kameleon import as_keras  # late: it reads that variable
+    if plan.no_old_names:
+        os.environ[old_code.SWITCH] = "0"
+    from kameleon import as_keras  # late: it reads these variables
 
     if plan.engine:
         os.environ[OWN] = plan.engine
@@ -161,8 +172,6 @@ def _execute(source: bytes, path: str) -> None:
         __builtins__=builtins,
         __loader__=SourceFileLoader("__main__", path),
     )
-    programs.begin(os.path.dirname(os.path.realpath(path)))
-    programs.prepare(vars(module), source)
     code = compile(source, path, "exec", dont_inherit=True)
     sys.modules["__main__"] = module
     exec(code, vars(module))
@@ -201,6 +210,7 @@ def _as_if_started(work: Callable[[], None]) -> None:
         if isinstance(error, ModuleNotFoundError) and error.name in TENSORFLOW:
             error.add_note(NO_TENSORFLOW)
         error.__traceback__ = _inside(error.__traceback__)
+        old_code.leave_out(error)
         sys.excepthook(type(error), error, error.__traceback__)
         sys.excepthook = _said_already
         raise

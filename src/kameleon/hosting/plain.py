@@ -5,17 +5,12 @@ Settings are read from regular files alone.
 
 from __future__ import annotations
 
-import builtins
 import io
-import json
-import os
 import pickle
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from .. import config, keras_json
-from ..errors import ArgumentError
 from ..files import open_regular
 
 # YAML ----------------------------------------------------------------------------------------
@@ -84,20 +79,3 @@ def open_settings(path: Any, mode: str = "r") -> Any:
         return open_regular(path)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
-
-
-def open_as_told(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-    """`open` for a program that reads keras.json by itself: the backend in there is the one that
-    the program is told of. The file stays as it is.
-    """
-    path, shared = keras_json.find()
-    named = os.path.abspath(file) if isinstance(file, str | os.PathLike) else file
-    if named == os.path.abspath(path) and mode in ("r", "rt", "rb"):
-        try:
-            content = keras_json.read(path, shared) | {"backend": config.known_as()}
-        except ArgumentError:  # Python's own `open` says what is wrong, or the program does
-            return builtins.open(file, mode, *args, **kwargs)
-        if os.path.exists(path):
-            text = json.dumps(content, indent=4)
-            return io.BytesIO(text.encode()) if mode == "rb" else io.StringIO(text)
-    return builtins.open(file, mode, *args, **kwargs)

@@ -1,0 +1,22 @@
+"""What surrounds an old program: the names of its days, for it and its libraries alone.
+
+Programs of the Keras 2 days were written for Python 3.7, NumPy 1 and SciPy 1.1. The program, the
+modules that pytest loads for it, and installed libraries of its days import stand-ins, which have
+what has been removed since; the libraries themselves, and who else uses them, stay as they are.
+"""
+
+from __future__ import annotations
+
+from .. import config
+from . import importing, settings_file
+from .importing import SWITCH, are_names_given, provide
+from .tracebacks import leave_out
+
+__all__ = ["SWITCH", "are_names_given", "begin", "leave_out", "provide"]
+
+
+def begin() -> None:
+    """From now on, old code sees the names of its days. A second call changes nothing."""
+    importing.begin()
+    if config.known_as() != config.HOSTED:
+        settings_file.begin()

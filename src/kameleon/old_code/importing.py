@@ -1,0 +1,241 @@
+"""The import statement of old code: it finds stand-ins, by one `__import__` that knows who asks.
+
+Python calls `builtins.__import__` with the globals of the module that imports. This one answers
+as Python does, but where old code asks for a library that a table knows, or for a package that
+is provided. `sys.modules` holds the libraries themselves; nobody else sees a stand-in.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from importlib.util import resolve_name
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .importers import is_old
+from .stand_in import StandIn, Table
+from .tables import TABLES
+
+SWITCH = "KAMELEON_OLD_NAMES"  # 0 turns the tables of old names off
+
+# Gives old code the module of that full name, in a package that isn't looked for; raises
+# ModuleNotFoundError where the package hasn't got it.
+Provider = Callable[[str], ModuleType]
+
+python_import = builtins.__import__
+_providers: dict[str, Provider] = {}
+_provided: dict[str, ModuleType] = {}  # by full name, what old code has of these packages
+_tables: dict[str, Table] = {}  # by full name, those in force
+_tops: set[str] = set()  # the first parts of all names above
+_parents: set[str] = set()  # the names of all tables, and of the packages around them
+_stand_ins: dict[str, StandIn] = {}
+
+
+def begin() -> None:
+    """From now on, old code gets what the tables and providers give. A second call does nothing."""
+    global python_import
+    if builtins.__import__ is old_import:
+        return
+    _put_in_force({**OF_IMPORTS, **(TABLES if are_names_given() else {})})
+    python_import = builtins.__import__
+    builtins.__import__ = old_import
+
+
+def provide(package: str, provider: Provider) -> None:
+    """From now on, old code's imports of the package and what is in it go to the provider."""
+    _providers[package] = provider
+    _tops.add(package)
+
+
+def are_names_given() -> bool:
+    """Whether the tables of old names are in force, as `KAMELEON_OLD_NAMES` says.
+
+    >>> are_names_given()
+    True
+    """
+    return os.environ.get(SWITCH, "").strip().lower() not in ("0", "false", "no", "off")
+
+
+def _put_in_force(tables: Mapping[str, Table]) -> None:
+    _tables.update(tables)
+    for name in tables:
+        _tops.add(name.partition(".")[0])
+        while name:
+            _parents.add(name)
+            name = name.rpartition(".")[0]
+
+
+# --- the import statement -----------------------------------------------------------------------
+
+
+def _as_importlibs(function: Any) -> Any:
+    """The function, told to be a part of Python's import system: tracebacks leave it out between
+    two imports, and warnings about the line that imports go past it.
+    """
+    bootstrap: Any = importlib.import_module("importlib._bootstrap")
+    model = bootstrap._call_with_frames_removed.__code__
+    assert isinstance(function, FunctionType)
+    function.__code__ = function.__code__.replace(
+        co_filename=model.co_filename, co_name=model.co_name
+    )
+    return function
+
+
+@_as_importlibs
+def old_import(
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> ModuleType:
+    """Python's `__import__`; old code gets stand-ins."""
+    top = name.partition(".")[0]
+    if level or top not in _tops:
+        return python_import(name, globals, locals, fromlist, level)
+    if not is_old(sys._getframe(1).f_globals if globals is None else globals):
+        return python_import(name, globals, locals, fromlist, level)
+    if top in _providers:
+        return _from_provider(name, fromlist or ())
+    try:
+        python_import(name, globals, locals, fromlist, level)
+    except ModuleNotFoundError as error:
+        if not _is_made(error.name):
+            raise
+    found = load(name if fromlist else top)
+    is_all = tuple(fromlist or ()) == ("*",) and isinstance(found, StandIn)
+    return found.everything() if is_all else found
+
+
+def load(name: str) -> ModuleType:
+    """The module of that full name, as old code sees it."""
+    if name.partition(".")[0] in _providers:
+        return _load_provided(name)
+    return _stand_in(name) or importlib.import_module(name)
+
+
+def _is_made(name: str | None) -> bool:
+    return name in _tables and _tables[name].made
+
+
+def _stand_in(name: str) -> StandIn | None:
+    """What old code sees of a module; None where that's the library's own."""
+    if name not in _parents:
+        return None
+    found = _stand_ins.get(name)
+    library = sys.modules.get(name) or _library(name)
+    if found is None or found._library is not library:
+        found = _stand_ins[name] = StandIn(library, _tables.get(name, Table()), _child)
+    return found
+
+
+def _library(name: str) -> ModuleType:
+    """The library's own module; where it's gone, an empty one, which a table will fill."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not _is_made(error.name):
+            raise
+    made = _stand_ins.get(name)
+    return made._library if made else ModuleType(name)
+
+
+def _child(name: str) -> ModuleType | None:
+    """What old code sees of a submodule, as an attribute of its package."""
+    try:
+        return _stand_in(name)
+    except ModuleNotFoundError:
+        return None
+
+
+# --- packages that are provided -----------------------------------------------------------------
+
+
+def _from_provider(name: str, names: Sequence[str]) -> ModuleType:
+    """As `__import__`: the module, where names are taken from it; else the outermost package."""
+    module = _load_provided(name)
+    for child in names:
+        try:
+            child == "*" or getattr(module, child)
+        except AttributeError as error:
+            try:
+                _load_provided(f"{name}.{child}")
+            except ModuleNotFoundError:
+                raise ImportError(str(error), name=name) from None  # says more than Python's own
+    return module if names else _provided[name.partition(".")[0]]
+
+
+def _load_provided(name: str) -> ModuleType:
+    """The provider's module, which becomes an attribute of its package, as with Python's own."""
+    if name not in _provided:
+        package, _, last = name.rpartition(".")
+        parent = _load_provided(package) if package else None
+        _provided[name] = _providers[name.partition(".")[0]](name)
+        if parent is not None:
+            vars(parent)[last] = _provided[name]
+    return _provided[name]
+
+
+class _Modules(MutableMapping[str, ModuleType]):
+    """`sys.modules`, as old code sees it: with what it has of the packages that are provided."""
+
+    def _place(self, name: object) -> MutableMapping[str, ModuleType]:
+        is_provided = isinstance(name, str) and name.partition(".")[0] in _providers
+        return _provided if is_provided else sys.modules
+
+    def __getitem__(self, name: str) -> ModuleType:
+        return self._place(name)[name]
+
+    def __setitem__(self, name: str, module: ModuleType) -> None:
+        self._place(name)[name] = module
+
+    def __delitem__(self, name: str) -> None:
+        del self._place(name)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys([*sys.modules, *_provided])
+        return (name for name in names if name in self._place(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def copy(self) -> dict[str, ModuleType]:
+        """A dictionary of its own, as that of a dictionary."""
+        return dict(self)
+
+
+def _import_module(library: ModuleType) -> Any:
+    def import_module(name: str, package: str | None = None) -> ModuleType:
+        """`importlib.import_module`, as the import statement of old code."""
+        full = resolve_name(name, package) if name.startswith(".") else name
+        if full.partition(".")[0] not in _tops:
+            return importlib.import_module(full)
+        return load(full)
+
+    return import_module
+
+
+def _find_spec(util: Any) -> Any:
+    def find_spec(name: str, package: str | None = None) -> Any:
+        """`importlib.util.find_spec`, which finds the packages that are provided."""
+        full = util.resolve_name(name, package)
+        if full.partition(".")[0] not in _providers:
+            return util.find_spec(full)
+        try:
+            return load(full).__spec__ or util.spec_from_loader(full, None)
+        except ModuleNotFoundError:
+            return None
+
+    return find_spec
+
+
+# What is there whether old names are given or not.
+OF_IMPORTS = {
+    "importlib": Table(changed={"import_module": _import_module}),
+    "importlib.util": Table(changed={"find_spec": _find_spec}),
+    "sys": Table(changed={"modules": lambda sys: _Modules()}),
+}

@@ -1,0 +1,11 @@
+"""What has left Python and its libraries since 2019, by module: one file for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..stand_in import Table
+from . import numpy_names
+
+# By full name of a module, what old code sees of it.
+TABLES: Mapping[str, Table] = {**numpy_names.TABLES}

@@ -1,0 +1,317 @@
+"""Old names are there for old code, once warned about, and for nobody else."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from support import SOURCE
+
+from kameleon.errors import OldNameWarning
+from kameleon.old_code import importers, importing, stand_in
+from kameleon.old_code.importers import Importer
+
+from .programs import run, run_code, write_small_keras
+
+RUN = ("-m", "kameleon", "run")
+
+# --- who is old code --------------------------------------------------------------------------
+
+METADATA = {
+    "old": "Name: old\nClassifier: Programming Language :: Python :: 3.6\n",
+    "needs": "Name: needs\nRequires-Python: >=3.6\n",
+    "upper": "Name: upper\nRequires-Python: <4,>=3.5\n",
+    "modern": "Name: modern\nRequires-Python: >=3.10\n",
+    "named": "Name: named\nClassifier: Programming Language :: Python :: 3.12\n",
+    "tells": "Name: tells\n\nRequires-Python: >=3.12 stands in the description only\n",
+}
+MODERN = {"modern", "named"}
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder of installed libraries with these metadata, and one without any."""
+    folder = tmp_path / "site-packages"
+    for name, text in METADATA.items():
+        told = folder / f"{name}_dist-1.0.dist-info"
+        told.mkdir(parents=True)
+        (told / "METADATA").write_text(text, "utf-8")
+        (told / "RECORD").write_text(f"{name}/__init__.py,,\n{name}/a.py,,\n", "utf-8")
+    for name in (*METADATA, "nameless"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").touch()
+    importers.forget()
+    return folder
+
+
+def judged(name: str, file: Path | str | None) -> Importer:
+    space = {"__name__": name} if file is None else {"__name__": name, "__file__": str(file)}
+    return importers.importer(space)
+
+
+@pytest.mark.parametrize("name", [*METADATA, "nameless"])
+def test_libraries_are_judged_by_what_they_say_of_themselves(installed: Path, name: str) -> None:
+    expected = Importer.OTHER if name in MODERN else Importer.LIBRARY
+    assert judged(f"{name}.part", installed / name / "part.py") is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "expected"),
+    [
+        ("__main__", "/home/me/train.py", Importer.PROGRAM),
+        ("__main__", None, Importer.PROGRAM),
+        ("test_layers", "/home/me/tests/test_layers.py", Importer.PROGRAM),
+        ("queue", "/home/me/queue.py", Importer.PROGRAM),  # named as one of Python's
+        ("helper", "/home/me/program.zip/helper.py", Importer.PROGRAM),
+        ("tensorflow_utils", "/home/me/tensorflow_utils.py", Importer.PROGRAM),
+        ("queue", importlib.import_module("queue").__file__, Importer.OTHER),
+        ("sys", None, Importer.OTHER),
+        ("numpy.linalg", np.linalg.__file__, Importer.OTHER),
+        ("keras.layers", "/home/me/share/keras-2.3.1/keras/layers.py", Importer.OTHER),
+        ("kameleon.backend", str(SOURCE / "kameleon" / "backend.py"), Importer.OTHER),
+        ("tensorflow.python", "/x/site-packages/tensorflow/python/__init__.py", Importer.OTHER),
+        ("tensorboard.compat", "/x/site-packages/tensorboard/compat.py", Importer.OTHER),
+        ("torch.utils", "/x/torch/utils.py", Importer.OTHER),
+    ],
+)
+def test_modules_are_judged_by_their_files(name: str, file: str | None, expected: Importer) -> None:
+    folders = {"/x/site-packages/": {}}
+    with pytest.MonkeyPatch.context() as patch:
+        known = importers._distributions
+        patch.setattr(importers, "_distributions", lambda f: folders.get(f) or known(f))
+        if file is not None and file.startswith("/x/site-packages"):
+            patch.setattr(importers, "_distributions", lambda f: {})
+        importers._judge.cache_clear()
+        assert judged(name, file) is expected
+
+
+# --- what they see ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _began() -> Iterator[None]:
+    before = builtins.__import__
+    importing.begin()
+    stand_in._told.clear()
+    yield
+    builtins.__import__ = before
+
+
+PROGRAM = "/home/me/train.py"
+
+
+def executed(code: str, file: Path | str = PROGRAM, name: str = "train") -> dict[str, Any]:
+    """The globals of a module in that file, after its code."""
+    space: dict[str, Any] = {"__name__": name, "__file__": str(file)}
+    exec(compile(code, str(file), "exec"), space)
+    return space
+
+
+def seen(code: str, file: Path | str = PROGRAM, name: str = "train") -> Any:
+    """What the code gives the name `seen`, where old names warn nobody."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OldNameWarning)
+        return executed(code, file, name)["seen"]
+
+
+# Ways to reach NumPy; each gives the type `float`.
+WAYS = (
+    "import numpy; seen = numpy.float",
+    "import numpy as np; seen = np.float",
+    "from numpy import float as seen",
+    "import importlib; seen = importlib.import_module('numpy').float",
+    "from importlib import import_module; seen = import_module('numpy').float",
+    "seen = __import__('numpy').float",
+    "import numpy.linalg; seen = numpy.float",
+    "def late():\n    import numpy as np\n    return np.float\nseen = late()",
+    "import numpy as np; seen = getattr(np, 'float')",
+    "seen = eval('__import__(\"numpy\").float')",
+)
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("code", WAYS)
+def test_all_ways_to_import(code: str) -> None:
+    assert seen(code) is float
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("name", ["old", "nameless"])
+def test_libraries_of_the_day_see_what_their_source_names(installed: Path, name: str) -> None:
+    file = installed / name / "__init__.py"
+    for code in WAYS[:3]:
+        assert seen(code, file, name) is float
+    for looks in ("hasattr(numpy, 'float')", "getattr(numpy, 'float', False)"):
+        assert seen(f"import numpy; seen = {looks}", file, name) is False
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("name", sorted(MODERN))
+def test_modern_libraries_see_the_library_itself(installed: Path, name: str) -> None:
+    assert seen("import numpy as seen", installed / name / "__init__.py", name) is np
+
+
+@pytest.mark.usefixtures("_began")
+def test_nobody_else_sees_a_stand_in() -> None:
+    held: Any = executed("import numpy, numpy.random, numpy.lib")["numpy"]
+    assert held is not np and sys.modules["numpy"] is np
+    assert type(np) is type(np.random) is type(sys.modules["numpy.lib"]) is ModuleType
+    assert not hasattr(np, "float") and "float" not in vars(np)
+    # Whoever is handed a stand-in sees what the library has.
+    looks = "import sys\nseen = hasattr(sys.held, 'float')"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "held", held, raising=False)
+        assert seen(looks)
+        assert not seen(looks, np.__file__, "numpy.looks")
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_stand_in_is_the_library_in_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: Any = executed("import numpy")["numpy"]
+    assert held.ndarray is np.ndarray and held.fft is np.fft
+    assert (held.__name__, held.__file__, held.__spec__) == ("numpy", np.__file__, np.__spec__)
+    assert repr(held) == repr(np) and isinstance(held, ModuleType)
+    assert pickle.loads(pickle.dumps(held)) is np
+    assert vars(held) is vars(np) and {"zeros", "float"} <= {*dir(held)}
+    with pytest.raises(AttributeError, match="nothing"):
+        held.nothing  # noqa: B018
+    monkeypatch.setattr(np, "kameleon_sets", 1, raising=False)
+    held.kameleon_sets = 2  # as programs of 2019 set `np.load`
+    assert np.kameleon_sets == held.kameleon_sets == 2
+    del held.kameleon_sets
+    assert not hasattr(np, "kameleon_sets")
+    np.kameleon_sets = None
+
+
+@pytest.mark.usefixtures("_began")
+def test_what_a_program_sets_goes_before_what_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: Any = executed("import numpy")["numpy"]
+    monkeypatch.setattr(np, "meshgrid", np.meshgrid)
+    held.meshgrid = len
+    assert held.meshgrid is np.meshgrid is len
+    monkeypatch.undo()
+    del importing._stand_ins["numpy"]
+
+
+@pytest.mark.usefixtures("_began")
+def test_everything_at_once() -> None:
+    space = executed("from numpy import *")
+    assert space["product"]([2, 3]) == 6 and space["zeros"] is np.zeros
+    assert space["Inf"] == np.inf and "__name__" in space and space["__file__"] == PROGRAM
+
+
+# --- the warning ------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_began")
+def test_each_name_warns_a_module_once() -> None:
+    code = "import numpy as np\n\nfor _ in 'ab':\n    np.float\nnp.float\nnp.Inf"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        executed(code)
+        executed("import numpy as np; np.float", "/home/me/other.py", "other")
+    lines = [(w.filename, w.lineno, w.category) for w in caught]
+    assert lines == [
+        (PROGRAM, 4, OldNameWarning),
+        (PROGRAM, 6, OldNameWarning),
+        ("/home/me/other.py", 1, OldNameWarning),
+    ]
+    assert "numpy.float is gone" in str(caught[0].message)
+    assert str(caught[1].message).endswith("Today: numpy.inf")
+
+
+@pytest.mark.usefixtures("_began")
+def test_imports_warn_at_the_line_that_imports(tmp_path: Path, monkeypatch: Any) -> None:
+    """A library that warns whoever imports it finds the line, as without Kameleon."""
+    warns = "import warnings\nwarnings.warn('gone soon', UserWarning, stacklevel=2)\n"
+    (tmp_path / "kameleon_warns.py").write_text(warns, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.warns(UserWarning, match="gone soon") as caught:
+        executed("x = 1\nimport kameleon_warns")
+    assert (caught[0].filename, caught[0].lineno) == (PROGRAM, 2)
+    del sys.modules["kameleon_warns"]
+
+
+# --- programs ---------------------------------------------------------------------------------
+
+USES = "import numpy as np\nprint(np.float, np.Inf, np.product([2, 3]), hasattr(np, 'NaN'))\n"
+SAID = "<class 'float'> inf 6 True\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> dict[str, str]:
+    """Write files, a small Keras among them; return settings that name it and the libraries."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    libraries = folder / "site-packages"
+    return write_small_keras(folder / "original") | {"PYTHONPATH": f"{SOURCE}:{libraries}"}
+
+
+PYTEST = {
+    "conftest.py": "import numpy as np\nimport pytest\n\n"
+    "@pytest.fixture\ndef zero():\n    return np.float(0)\n",
+    "tests/test_it.py": "import numpy as np\nimport helper, library\n\n"
+    "def test_it(zero):\n    assert np.product([zero + 1]) == 1\n"
+    "    assert helper.kind() == 'i' and library.kind() == 'f'\n",
+    "helper.py": "import numpy\ndef kind():\n"
+    "    return numpy.ones(2).astype(numpy.int).dtype.kind\n",
+    "site-packages/library.py": "import numpy\ndef kind():\n"
+    "    return numpy.zeros(2, numpy.float).dtype.kind\n",
+}
+
+
+def test_modules_that_pytest_loads(tmp_path: Path) -> None:
+    settings = write(tmp_path, PYTEST)
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "tests"]
+    found = run([*RUN, "-m", "pytest", *options], tmp_path, settings)
+    assert found.returncode == 0, found.stdout
+    assert "1 passed" in found.stdout and "OldNameWarning: numpy.product is gone" in found.stdout
+    assert "tests/test_it.py:5" in found.stdout.replace(str(tmp_path), "")
+
+
+@pytest.mark.parametrize("how", ["script", "module", "import"])
+def test_programs(tmp_path: Path, how: str) -> None:
+    settings = write(tmp_path, {"program.py": USES})
+    if how == "import":
+        found = run_code("import kameleon.as_keras\n" + USES, tmp_path, settings)
+    else:
+        program = ["program.py"] if how == "script" else ["-m", "program"]
+        found = run([*RUN, *program], tmp_path, settings)
+        assert "program.py:2: OldNameWarning: numpy.float is gone" in found.stderr
+    assert (found.returncode, found.stdout) == (0, SAID), found.stderr
+
+
+@pytest.mark.parametrize("by", ["option", "variable"])
+def test_the_switch(tmp_path: Path, by: str) -> None:
+    settings = write(tmp_path, {"program.py": USES})
+    option = ["--no-old-names"] if by == "option" else []
+    variable = {} if by == "option" else {"KAMELEON_OLD_NAMES": "0"}
+    found = run([*RUN, *option, "program.py"], tmp_path, settings | variable)
+    assert found.returncode == 1
+    assert "AttributeError: module 'numpy' has no attribute 'float'" in found.stderr
+
+
+FAILS = {
+    "program.py": "def f():\n    import numpy, package.inner\n\nf()\n",
+    "package/__init__.py": "",
+    "package/inner.py": "import sys\n1 / 0\n",
+    "absent.py": "try:\n    import nothing_of_this_name\nexcept ImportError:\n    open('absent')\n",
+}
+
+
+@pytest.mark.parametrize("program", ["program.py", "absent.py"])
+def test_tracebacks_are_pythons(tmp_path: Path, program: str) -> None:
+    settings = write(tmp_path, FAILS)
+    expected = run([program], tmp_path, settings)
+    found = run([*RUN, program], tmp_path, settings)
+    assert (found.returncode, found.stderr) == (expected.returncode, expected.stderr)
