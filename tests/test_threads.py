@@ -156,6 +156,7 @@ SHARED = {
     "engines/onnxruntime/engine.py": ("_Executable", "OnnxRuntimeEngine"),
     "engines/theano/engine.py": ("TheanoExecutable", "TheanoEngine"),
     "engines/theano/machine.py": ("Machine",),
+    "engines/cntk/engine.py": ("CntkExecutable", "CntkEngine"),
     "engines/cntk/process.py": ("Keeper",),
     "ir/node.py": ("Node",),
     "ir/program.py": ("Graph", "Program"),

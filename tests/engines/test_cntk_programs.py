@@ -14,7 +14,7 @@ from support import TESTS
 from kameleon import backend as K
 from kameleon.config import cntk as environment
 from kameleon.engines.cntk import older
-from kameleon.engines.cntk.engine import CntkExecutable, engine
+from kameleon.engines.cntk.engine import CntkExecutable, CntkProgram, engine
 from kameleon.engines.cntk.rules import BY_CNTK, INDEX, Kind, kind_of
 from kameleon.engines.cntk.segments import RULES
 from kameleon.errors import EngineNotFoundError
@@ -71,7 +71,7 @@ def test_cntk_computes_most_nodes_of_the_benchmarks(
         step, data = workload(name, monkeypatch)
         with pytest.raises(KeyboardInterrupt):
             step(data)
-    (program,) = made
+    program = made[0].program
     assert program.share >= SHARES[name]
     assert program.source.startswith(f"# CNTK computes {program.share:.0%} of the nodes")
 
@@ -84,11 +84,11 @@ def test_in_calls_of_the_benchmarks_nothing_is_left_to_numpy(
     with engines.using("cntk"):
         step, data = workload(name, monkeypatch)
         step(data)
-    (program,) = ran
+    program = ran[0].program
     assert program.segments and not program.by_numpy
 
 
-def compiled(*outputs: Node) -> CntkExecutable:
+def compiled(*outputs: Node) -> CntkProgram:
     """The program for outputs, over placeholders."""
     from kameleon.ir.program import Graph
 
@@ -96,7 +96,7 @@ def compiled(*outputs: Node) -> CntkExecutable:
     graph = Graph(inputs, outputs)
     found = compiler.build(compiler.simplify(graph, engine.native, compiler._fold), engine)
     assert isinstance(found, CntkExecutable)
-    return found
+    return found.program
 
 
 def test_what_can_be_computed_together_is_one_segment() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...errors import EngineError
+from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.text import text_of
 from ...ir.types import TensorType, as_dtype
@@ -19,6 +21,8 @@ from .process import Held, Keeper, Program, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()
+# From so many calls on that have operands for which CNTK errs in a node, NumPy computes it.
+PATIENCE = 2
 
 
 class CntkEngine(Engine):
@@ -61,30 +65,32 @@ class CntkEngine(Engine):
         return KEEPER.versions()["version"]
 
 
-class CntkExecutable(Executable, Program):
-    """A program that the worker keeps."""
+class CntkProgram(Program):
+    """A graph as the worker keeps it.
 
-    def __init__(self, graph: Graph):
+    Attributes:
+        apart: nodes that NumPy computes, though CNTK could.
+        code, segments, others: see `SegmentEmitter`.
+    """
+
+    def __init__(self, graph: Graph, apart: frozenset[Node]):
         super().__init__(len(graph.outputs))
-        emitter = SegmentEmitter(graph)
-        self.graph, self.code = graph, emitter.run(own_outputs=True)
+        self.apart = apart
+        emitter = SegmentEmitter(graph, apart=apart)
+        self.code = emitter.run(own_outputs=True)
         self.segments: dict[int, Segment] = {s.number: s for s in emitter.segments}
         self.others = emitter.others
-
-    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """See `Executable`."""
-        given = [x if isinstance(x, Held) else np.asarray(x) for x in arguments]
-        try:
-            return KEEPER.run(self, given)
-        except WorkerDiedError as death:
-            at = self.segments.get(death.number)
-            doing = f"\n  while it computed {at}" if at else ""
-            raise EngineError(f"{death}{doing}\n  the next call starts another one") from None
 
     def data(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """See `Program.data`."""
         arrays: dict[str, Any] = {}
         return to_data(self.code, arrays), arrays
+
+    @property
+    def odd(self) -> set[Node]:
+        """The nodes that had operands, in the last call, for which CNTK errs."""
+        told = [(self.segments[number].rows, rows) for number, (_, rows) in self.by_numpy.items()]
+        return {nodes[row] for nodes, rows in told for row in rows}
 
     @property
     def share(self) -> float:
@@ -95,14 +101,59 @@ class CntkExecutable(Executable, Program):
     @property
     def source(self) -> str:
         """The lines of the program, and the segments that they call."""
-        names = ", ".join(sorted({n.primitive.name for n in self.others})) or "nothing"
+        names = _names(self.others) or "nothing"
         parts = [f"# CNTK computes {self.share:.0%} of the nodes, NumPy the rest: {names}"]
         parts.append(self.code.source())
         for number, segment in self.segments.items():
-            why = self.by_numpy.get(number)
-            note = f", in the last call by NumPy: {why}" if why else ""
+            why, rows = self.by_numpy.get(number, ("", []))
+            at = f" ({_names(segment.rows[row] for row in rows)})" if rows else ""
+            note = f", in the last call by NumPy: {why}{at}" if why else ""
             parts.append(f"# segment {number}{note}\n{text_of(segment.graph)}")
         return "\n\n".join(parts)
+
+
+def _names(nodes: Iterable[Node]) -> str:
+    return ", ".join(sorted({n.primitive.name for n in nodes}))
+
+
+class CntkExecutable(Executable):
+    """A graph in the worker.
+
+    Where a node has operands for which CNTK errs, its whole segment is computed by NumPy in that
+    call. If that happens again, another program takes the place of this one, in which NumPy
+    computes that node alone.
+    """
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        # In how many calls a node's operands were such ones; calls that meet may count as one.
+        self.odd: Counter[Node] = Counter()
+        self.program = CntkProgram(graph, frozenset())
+
+    def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """See `Executable`."""
+        program = self.program
+        given = [x if isinstance(x, Held) else np.asarray(x) for x in arguments]
+        try:
+            found = KEEPER.run(program, given)
+        except WorkerDiedError as death:
+            at = program.segments.get(death.number)
+            doing = f"\n  while it computed {at}" if at else ""
+            raise EngineError(f"{death}{doing}\n  the next call starts another one") from None
+        if program.by_numpy:
+            self._set_apart(program.odd)
+        return found
+
+    def _set_apart(self, odd: set[Node]) -> None:
+        self.odd.update(odd)
+        apart = {node for node in odd if self.odd[node] >= PATIENCE} - self.program.apart
+        if apart:
+            self.program = CntkProgram(self.graph, self.program.apart | apart)
+
+    @property
+    def source(self) -> str:
+        """See `Executable`."""
+        return self.program.source
 
 
 engine = CntkEngine()

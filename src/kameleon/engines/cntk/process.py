@@ -67,12 +67,13 @@ class Program(ABC):
     Attributes:
         token: by which the worker knows it.
         results: how many there are.
-        by_numpy: numbers of segments that CNTK didn't compute in the last call, and why.
+        by_numpy: numbers of segments that CNTK didn't compute in the last call; why, and for which
+            of their nodes, if they are known.
     """
 
     def __init__(self, results: int):
         self.token, self.results = _next_token(), results
-        self.by_numpy: dict[int, str] = {}
+        self.by_numpy: dict[int, tuple[str, list[int]]] = {}
 
     @abstractmethod
     def data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -307,7 +308,7 @@ class Keeper:
         rows = [[place_of.get(id(x)), x.token if isinstance(x, Held) else None] for x in given]
         keep = [_next_token() for _ in range(program.results)]
         found = worker.ask("run", token=program.token, given=rows, keep=keep, drop=drop, used=used)
-        program.by_numpy = dict(found["by_numpy"])
+        program.by_numpy = {number: (why, rows) for number, (why, rows) in found["by_numpy"]}
         made = zip(found["results"], keep, strict=True)
         answer = [Held(worker.take(place), token) for place, token in made]
         for x in (*held, *answer):

@@ -28,6 +28,14 @@ DEVICE = C.cpu()
 NOTHING_KEPT: set[Any] = set()
 
 
+class OddOperandsError(Exception):
+    """Some nodes were given operands for which CNTK's functions aren't what they should be."""
+
+    def __init__(self, rows: Any):
+        super().__init__("operands that CNTK errs for")
+        self.rows = rows  # the nodes, as rows of the graph
+
+
 def borrowed(array: Any) -> Any:
     """A value of CNTK over the memory of an array."""
     return C.cntk_py.Value(C.cntk_py.NDArrayView(array, DEVICE, False, True))
@@ -50,7 +58,7 @@ class Segment:
         graph: its data.
         constants: the arrays that it names.
         plain: a function that gives the same by NumPy.
-        tell: is told why NumPy computes it in a call.
+        tell: is told why NumPy computes it in a call, and for which nodes, if they are known.
     """
 
     def __init__(self, graph: Any, constants: Any, plain: Any, tell: Any):
@@ -69,16 +77,17 @@ class Segment:
         if type(made) is str:
             return self._by_numpy(given, made)
         try:
-            found = made(arrays)
+            return made(arrays)
         except KameleonError:
             raise
+        except OddOperandsError as error:
+            return self._by_numpy(given, str(error), error.rows)
         except Exception as error:  # its kernels refuse what its shapes allowed
             made = self.made[key] = str(error).partition("\n")[0]
             return self._by_numpy(given, made)
-        return self._by_numpy(given, "operands that CNTK errs for") if found is None else found
 
-    def _by_numpy(self, given: Any, why: str) -> Any:
-        self.tell(why)
+    def _by_numpy(self, given: Any, why: str, rows: Any = ()) -> Any:
+        self.tell(why, rows)
         return self.plain(*given)
 
     def _make(self, key: Any) -> Any:
@@ -116,7 +125,8 @@ class _Builder:
     def __init__(self, graph: Any, constants: Any, key: Any):
         self.graph, self.constants, self.key = graph, constants, key
         self.kind = np.float64 if _is_double(graph) else np.float32
-        self.guards: list[Any] = []
+        self.row = 0  # the node that is being given its value
+        self.guards: list[tuple[int, Any]] = []  # of which node, and what must be 0
         self.finite: list[Any] = []
         self.zeros: list[Any] = []
         self.checks: list[tuple[int, int]] = []
@@ -138,14 +148,14 @@ class _Builder:
 
     def guard(self, condition: Any) -> None:
         """Let NumPy compute the segment, wherever the condition isn't 0."""
-        self.guards.append(_total(condition))
+        self.guards.append((self.row, _total(condition)))
 
     def guard_finite(self, x: Any) -> None:
         """Let NumPy compute the segment, wherever a value isn't finite: then x - x is NaN."""
         if not any(x is known for known in self.finite):
             self.finite.append(x)
             total = _total(C.minus(x, x))
-            self.guards.append(C.not_equal(total, functions.number(0, total)))
+            self.guards.append((self.row, C.not_equal(total, functions.number(0, total))))
 
     def is_zero(self, x: Any) -> bool:
         """Whether a value is a constant 0."""
@@ -166,7 +176,8 @@ class _Builder:
 
     def finish(self) -> Any:
         """The function of arrays."""
-        for row in self.graph["nodes"]:
+        for i, row in enumerate(self.graph["nodes"]):
+            self.row = i
             self.values.append(self._value(row))
         outputs = [full(self.values[i]) for i in self.graph["outputs"]]
         bools = [self.types[i][1] == "bool" for i in self.graph["outputs"]]
@@ -253,16 +264,20 @@ class _Function:
         self.shapes = [shape_of(x) for x in outputs]
         self.bools = bools
         ends = [C.alias(x if x.shape else C.reshape(x, (1,))) for x in outputs]
-        if made.guards:
-            ends.append(C.splice(*made.guards, axis=0) if made.guards[1:] else made.guards[0])
-        self.guarded = bool(made.guards)
+        self.guarded, guards = [row for row, _ in made.guards], [x for _, x in made.guards]
+        if guards:
+            ends.append(C.splice(*guards, axis=0) if guards[1:] else guards[0])
         self.function = C.combine(ends)
         used = set(self.function.arguments)
         self.inputs = [row for row in self.inputs if row[1] in used]
         self.results = [(x.output, shape_of(x), x.dtype) for x in ends]
 
     def __call__(self, arrays: Any) -> Any:
-        """The results; None where a guard says that they can't be trusted."""
+        """The results.
+
+        Raises:
+            OddOperandsError: a guard says that they can't be trusted.
+        """
         for i, size in self.checks:
             check_index(arrays[i], size)
         copies: list[Any] = []  # what borrows their memory doesn't keep them
@@ -275,8 +290,10 @@ class _Function:
             NOTHING_KEPT,
             NOTHING_KEPT,
         )
-        if self.guarded and found.pop().any():
-            return None
+        if self.guarded:
+            odd = np.flatnonzero(found.pop())
+            if odd.size:
+                raise OddOperandsError([self.guarded[i] for i in odd])
         return tuple(
             [
                 (a != 0 if is_bool else a).reshape(shape)[()]  # numbers are no arrays

@@ -40,15 +40,33 @@ _next_number = counter(1)
 class Segment:
     """Nodes that CNTK computes, as data, and as lines of NumPy that give the same.
 
+    Args:
+        nodes: those that it computes.
+        inside: these, and the constants and broadcasts that they read, operands first.
+        inputs: what they are given from outside.
+        outputs: those that are needed outside.
+
     Attributes:
         number: what it's known by.
-        nodes: those that it computes.
+        nodes: see above.
         graph: it, closed.
+        rows: the nodes that its rows as data stand for, in turn.
         plain: the lines.
     """
 
-    def __init__(self, nodes: Sequence[Node], graph: Graph, plain: Code):
-        self.number, self.nodes, self.graph, self.plain = _next_number(), nodes, graph, plain
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        inside: Sequence[Node],
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+    ):
+        self.number, self.nodes = _next_number(), nodes
+        whole = closed(inputs, [*outputs, *inside])
+        self.graph = Graph(whole.inputs, whole.outputs[: len(outputs)])
+        original = dict(zip(whole.outputs[len(outputs) :], inside, strict=True))
+        self.rows = [original[node] for node in self.graph.nodes[len(inputs) :]]
+        self.plain = PlainEmitter(self.graph).run(own_outputs=True)
 
     def __str__(self) -> str:
         first, last = self.nodes[0], self.nodes[-1]
@@ -60,9 +78,9 @@ def _expanded(e: Emitter, node: Node) -> None:
     """A composite that has no line of NumPy, by a function of simpler primitives."""
     inputs = [input_node(x.type) for x in node.operands]
     assert node.primitive.expand is not None
-    body = Graph(inputs, [node.primitive.expand(*inputs, **node.attrs)])
+    body = PlainEmitter(Graph(inputs, [node.primitive.expand(*inputs, **node.attrs)]))
     given = ", ".join(f"{{{i}}}" for i in range(len(inputs)))
-    function = e.constant(e.function(e.inner(body).run(own_outputs=True)))
+    function = e.constant(e.function(body.run(own_outputs=True)))
     e.emit(node, f"{{{len(inputs)}}}({given})[0]", [*e.operands(node), function])
 
 
@@ -97,6 +115,7 @@ class SegmentEmitter(PlainEmitter):
     """Emits lines of NumPy and calls of segments.
 
     Attributes:
+        apart: nodes that NumPy computes, though CNTK could.
         segments: all of them, those of bodies included.
         others: how many nodes NumPy computes.
     """
@@ -107,14 +126,16 @@ class SegmentEmitter(PlainEmitter):
         more: int = 0,
         results: Collection[Node] | None = None,
         pooled: bool = False,
+        apart: Container[Node] = (),
     ):
         super().__init__(graph, more, results)
+        self.apart = apart
         self.segments: list[Segment] = []
         self.others: list[Node] = []
 
     def inner(self, graph: Graph, more: int = 0, results: Collection[Node] = ()) -> SegmentEmitter:
         """See `Emitter.inner`."""
-        found = type(self)(graph, more, results)
+        found = type(self)(graph, more, results, apart=self.apart)
         found.segments, found.others = self.segments, self.others
         return found
 
@@ -133,6 +154,8 @@ class SegmentEmitter(PlainEmitter):
         if node.primitive is ITEM:
             return self._kind(node.operands[0])
         if node.primitive.name == "max_pool" and node.results[1] in self._members:
+            return Kind.NUMPY
+        if node in self.apart:
             return Kind.NUMPY
         return kind_of(node)
 
@@ -175,8 +198,7 @@ class SegmentEmitter(PlainEmitter):
         wanted = [n for n in nodes if self._is_wanted(n, set(nodes))]
         used = dict.fromkeys(x for n in inside for x in n.operands)
         inputs = [x for x in used if x not in inside]
-        graph = closed(inputs, wanted)
-        segment = Segment(nodes, graph, PlainEmitter(graph).run(own_outputs=True))
+        segment = Segment(nodes, list(inside), inputs, wanted)
         self.segments.append(segment)
         given = "".join(f"{{{i}}}, " for i in range(len(inputs)))
         args = [*map(self.slot, inputs), self.constant(segment)]

@@ -110,7 +110,8 @@ class Worker:
         self.socket = socket.socket(fileno=descriptor)
         self.memory = memory
         self.held: Dict[int, Any] = {}
-        self.by_numpy: Dict[int, str] = {}  # segments that CNTK didn't compute, and why
+        # Segments that CNTK didn't compute: why, and for which of their nodes.
+        self.by_numpy: Dict[int, Any] = {}
         self.namespace: Dict[str, Any] = {}
         self.segment: Any = None
         threading.Thread(target=self._watch, daemon=True).start()
@@ -225,8 +226,10 @@ class Worker:
         """A function that says which segment is being computed, then computes it."""
         number, at = data["number"], self.memory.at
 
-        def tell(why: str) -> None:
-            self.by_numpy[number] = why
+        def tell(why: str, rows: Any) -> None:
+            """What a loop's steps tell is put together."""
+            _, known = self.by_numpy.get(number, (why, ()))
+            self.by_numpy[number] = why, sorted({*known, *rows})
 
         run = self.segment(data["graph"], arrays, self._function(data["plain"], arrays), tell)
 
