@@ -188,6 +188,14 @@ def test_kernels_come_by_rewrites_of_our_own(mode: Any) -> None:
     assert not ours & {type(r) for r in optdb.query(query).data}
 
 
+def test_the_print_names_primitives_with_their_attributes() -> None:
+    x = K.placeholder((None, 3))
+    f = K.function([x], [K.max(K.softmax(x + 1.0), axis=0)])
+    f([normal(2, 3)])
+    lines = [line.strip(" │├└─").split(" [")[0] for line in f.source.splitlines() if line]
+    assert lines[:3] == ["reduce_max{axes=(0,)}", "softmax{axis=1}", "Add"]
+
+
 # --- what loops in C are given --------------------------------------------------------------------
 
 

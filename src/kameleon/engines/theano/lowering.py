@@ -85,11 +85,17 @@ class TheanoLowering(Lowering):
         types = [array_type(r.type) for r in results]
         meaning, kernel = partial(_meaning, graph), partial(_function, graph, own=not view)
         operands, key = list(map(self.value, leaves)), (graph.key, view)
-        values = meant(node.primitive.name, operands, types, key, meaning, kernel, view)
+        values = meant(described(node), operands, types, key, meaning, kernel, view)
         if single:
             return values[0]
         found = dict(zip(results, values, strict=True))
         return tuple(found.get(r) for r in node.results)
+
+
+def described(node: Node) -> str:
+    """The primitive with its attributes but for bodies, as PyTensor prints an Op's properties."""
+    shown = [f"{name}={v}" for name, v in node.attrs.items() if not isinstance(v, Graph)]
+    return f"{node.primitive.name}{{{', '.join(shown)}}}" if shown else node.primitive.name
 
 
 def _meaning(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
@@ -125,5 +131,5 @@ def equal_sizes(operands: Sequence[Any], axes: Sequence[int], known: Sequence[in
         first, *others = sizes(values)
         return [Assert(DIFFER)(constant(np.array(True)), *(pt.eq(first, x) for x in others))]
 
-    key = ("agree", len(operands), axes, known)
-    return meant("agree", operands, [ArrayType("bool", ())], key, meaning, lambda: same)[0]
+    key = ("equal_sizes", len(operands), axes, known)
+    return meant("equal_sizes", operands, [ArrayType("bool", ())], key, meaning, lambda: same)[0]

@@ -88,6 +88,9 @@ class Meant(OpFromGraph):  # type: ignore[misc]
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __str__(self) -> str:
+        return self.name
+
     def clone(self) -> Meant:
         """See `HasInnerGraph`: nobody changes the inner graph, which is copied out."""
         return self
