@@ -31,7 +31,8 @@ from kameleon.tf1.modules import Namespace
 PRIMITIVES = """# The primitives
 
 Everything that a K function does is composed of these. A *core* primitive is one that every engine
-must do; a *composite* has an expansion into simpler ones, for engines that have no kernel for it.
+must do; a *composite* has an expansion into simpler ones, for engines that have no kernel for it; a
+*hosted* one calls Python: the embedded engine does it between compiled parts.
 Gradient: `rule` (in terms of primitives, to any order), `flat` (zero wherever it is
 differentiable), or the reason why there is none. How each engine does them: [support](support.md).
 
@@ -62,7 +63,9 @@ Every K function runs on every engine. This table says how an engine does each p
 - `own Op`: PyTensor has no operation for it, so its graph has one of Kameleon's, whose reason is
   below the table;
 - `declined`: the embedded engine does it between compiled parts; inside of loops and conditions
-  it's an error that names your line. The reasons are below the table.
+  it's an error that names your line. The reasons are below the table;
+- `host`: Python is called between compiled parts; inside of loops and conditions it's an error that
+  names your line, or, where it says `called back`, compiled code calls back.
 
 On Theano a kernel stands for a graph of PyTensor's, which all modes but Kameleon's own compile:
 what that graph is made of tells the last column. The same graphs come of
@@ -166,6 +169,8 @@ def is_native(engine: Engine, node: Node) -> bool:
 def support(engine: Engine, primitive: Primitive) -> str:
     """What the tables say of one engine and one primitive."""
     name = primitive.name
+    if primitive.hosted:
+        return "host; called back" if name in engine.rules else "host"
     if name in engine.borrowed:
         return "kernel"
     if name in getattr(engine, "ops", ()) and name != "cast":

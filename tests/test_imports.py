@@ -34,6 +34,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("external",),
     ("ir",),
     ("prims",),
+    ("calls",),
     ("gradients",),
     ("analysis",),
     ("kernels",),

@@ -11,13 +11,14 @@ TYPE_CHECKING = False  # `typing` itself would take longer to import than all of
 if TYPE_CHECKING:
     import os
 
+    from .backend.calling import call as call
     from .comparison import compare as compare
     from .interop import to_pytensor as to_pytensor
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "compare", "load", "set_engine", "to_pytensor"]
+__all__ = ["__version__", "call", "compare", "load", "set_engine", "to_pytensor"]
 
 
 def __getattr__(name: str) -> object:
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> object:
         from .comparison import compare
 
         return compare
+    if name == "call":
+        from .backend.calling import call
+
+        return call
     if name == "to_pytensor":
         from .interop import to_pytensor
 

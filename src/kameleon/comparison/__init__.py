@@ -142,9 +142,10 @@ def _arguments(engine: Engine, problem: Problem) -> list[Any]:
     ]
 
 
-def _replay(problem: Problem) -> None:
+def _replay(problem: Problem) -> bool:
     """Run a call that failed again, on the embedded engine, whose errors name node and line."""
     run(compiled_anew(problem.graph, registry.embedded()), problem.values)
+    return True
 
 
 def _search(

@@ -137,6 +137,21 @@ class Engine(ABC):
         name = node.primitive.name
         return name in self.rules and (name not in self.where or self.where[name](node))
 
+    def refusal(self, node: Node, inside: bool = False) -> str | None:
+        """Why the embedded engine must do a node in place of this one; None, if it needn't.
+
+        Args:
+            node: any node of a simplified graph.
+            inside: of a loop or a condition, where a rule for a hosted primitive holds for all
+                nodes: it calls back, where it can't be part of compiled code.
+        """
+        primitive = node.primitive
+        if self.native(node) or (inside and primitive.hosted and primitive.name in self.rules):
+            return None
+        if primitive.hosted:
+            return "its compiled code can't call Python"
+        return self.declined.get(primitive.name)
+
     def adopt(self, array: Any) -> Any:
         """Another engine's array as one of this engine's that shares its memory (DLPack).
 

@@ -53,6 +53,7 @@ RULES: dict[str, Rule] = {
     "with_gradient": jointly(_custom_back),
     "cond": jointly(_cond_back),
     "scan": jointly(scan_pullback),
+    "call": jointly(lambda y, gs, needed: y.attrs["callee"].back(y, gs, needed)),
     "while": "its number of steps is unbounded; give maximum_iterations",
     **flat("stop_gradient"),
 }

@@ -192,6 +192,7 @@ KINDS: dict[str, Kind] = {
     "condition": BODY,
     "then": BODY,
     "otherwise": BODY,
+    "callee": Kind("a function with its types", lambda v, use: callable(getattr(v, "infer", None))),
     "rule": Kind("a function", lambda v, use: callable(v)),
     "seed": Kind("an int of 32 bits", lambda v, use: is_int(v, 0, 2**32)),
 }

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from ..errors import GraphError
 from .leaves import CONSTANT, SOURCE
 from .node import Node, Print, Update, dependents, walk
+from .program import has_effects
 
 
 class Closure:
     """The part of a graph that belongs to a function called for its nodes.
 
-    The part is what depends on `params` or on random streams opened inside; with `whole`, it's
+    The part is what depends on `params`, on random streams opened inside, or on functions with
+    effects called inside; with `whole`, it's
     whatever was made since `start` (for a branch, which shall run only if it's taken).
 
     Attributes:
@@ -33,7 +35,8 @@ class Closure:
         order = walk(outputs, set(params))
         self.params = tuple(params)
         self.sources = [n for n in order if n.primitive is SOURCE and n.serial > start]
-        inside = dependents(order, {*params, *self.sources}) - set(self.sources)
+        acting = {n for n in order if n.serial > start and has_effects(n)}
+        inside = dependents(order, {*params, *self.sources, *acting}) - set(self.sources)
         if whole:
             inside.update(n for n in order if n.serial > start and n.operands)
         inside.update(_stretches(order, inside))

@@ -221,9 +221,10 @@ class Primitive:
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.
+        hosted: the embedded engine does it, between compiled parts, where an engine doesn't.
     """
 
-    __slots__ = ("doc", "elementwise", "expand", "infer", "name", "title")
+    __slots__ = ("doc", "elementwise", "expand", "hosted", "infer", "name", "title")
 
     def __init__(
         self,
@@ -233,9 +234,10 @@ class Primitive:
         expand: Callable[..., Any] | None = None,
         title: str | None = None,
         elementwise: bool = False,
+        hosted: bool = False,
     ):
         self.name, self.infer, self.doc = name, infer, doc
-        self.expand = expand
+        self.expand, self.hosted = expand, hosted
         self.title = title or name.title().replace("_", "")
         self.elementwise = elementwise
         if name in REGISTRY:
@@ -250,7 +252,9 @@ class Primitive:
 
     @property
     def tier(self) -> str:
-        """'core' (every engine must do it) or 'composite' (it has an expansion)."""
+        """'core' (every engine must do it), 'composite' (it has an expansion) or 'hosted'."""
+        if self.hosted:
+            return "hosted"
         return "core" if self.expand is None else "composite"
 
     def __call__(self, *operands: Node, **attrs: Any) -> Node:

@@ -98,6 +98,15 @@ def bodies(node: Node) -> list[Graph]:
     return [v for v in node.attrs.values() if isinstance(v, Graph)]
 
 
+def has_effects(node: Node) -> bool:
+    """Whether it matters how often a node is computed: it calls a function with effects, itself or
+    in a body.
+    """
+    if node.primitive.hosted:
+        return not node.attrs["callee"].pure
+    return any(has_effects(n) for body in bodies(node) for n in body.nodes)
+
+
 def _node_key(node: Node, number: dict[Node, int]) -> Hashable:
     operands = tuple(number[n] for n in node.operands)
     return (node.primitive.name, operands, attrs_key(node), node.type)
@@ -124,6 +133,7 @@ def attrs_key(node: Node, structure: bool = True) -> Hashable:
     Args:
         node: any node.
         structure: whether bodies of equal structure are equal; else each is equal to itself only.
+            An attribute with a `key` says by that what counts for the structure of a graph.
     """
     if node.primitive is CONSTANT:
         constant: Constant = node.attrs["value"]
@@ -141,8 +151,8 @@ def _value_key(value: Any, structure: bool) -> Hashable:
         return float, struct.pack("<d", value)
     if isinstance(value, tuple):
         return type(value), tuple([_value_key(v, structure) for v in value])
-    if isinstance(value, Graph) and structure:
-        return value.key
+    if structure and hasattr(value, "key"):
+        return value.key  # type: ignore[no-any-return]
     return type(value), value
 
 

@@ -1,6 +1,7 @@
 """The tables of primitives; importing this package declares them all."""
 
 from . import (
+    call,
     control,
     conv,
     ctc,
@@ -19,6 +20,7 @@ from . import (
 )
 
 __all__ = [
+    "call",
     "control",
     "conv",
     "ctc",

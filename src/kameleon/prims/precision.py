@@ -8,11 +8,11 @@ from ..ir.program import Graph, bodies
 from ..ir.types import FLOAT16
 
 # Primitives that give elements of their operands, or facts about these for which the dtype doesn't
-# matter. For loops and conditions their bodies decide.
+# matter. For loops and conditions their bodies decide, and a function of Python has its own types.
 MOVES = frozenset(
     "identity stop_gradient with_gradient check item size reshape broadcast_to iota transpose "
     "slice unslice reverse pad concatenate gather take_along cast bitcast is_nan "
-    "cond while scan".split()
+    "cond while scan call".split()
 ) | {leaf.name for leaf in LEAVES}
 # Sums of many products, which hardware is quick at in half precision: each sum is rounded once,
 # and its order is the engine's own.

@@ -162,11 +162,14 @@ def _kernel_origin(x: Node, axis: int) -> tuple[Node, int] | None:
 
 
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
-    """Of pooling: the samples. Of a scan: a state has the sizes of its initial value; an output is
-    followed through the body."""
+    """Of pooling: the samples. Of a call: what its function declares. Of a scan: a state has the
+    sizes of its initial value; an output is followed through the body."""
     scan, index = x.operands[0], x.attrs["index"]
     if scan.primitive.name == "max_pool":
         return (scan.operands[0], 0) if axis == 0 else None
+    if scan.primitive.name == "call":
+        place = scan.attrs["callee"].origin(index, axis)
+        return None if place is None else (scan.operands[place[0]], place[1])
     if scan.primitive.name != "scan":
         return None
     carry = scan.attrs["consts"] + scan.attrs["carry"]

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
+from ..calls.failures import own_failure
 from ..engines._base import Engine, Executable
 from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..ir.leaves import CONSTANT, input_node
@@ -85,7 +86,7 @@ def _fold(node: Node) -> Any:
 def run(
     executable: Executable,
     arguments: Sequence[Any],
-    replay: Callable[[], None] | None = None,
+    replay: Callable[[], bool] | None = None,
 ) -> Sequence[Any]:
     """Call compiled code; a failure names the node and the user's line.
 
@@ -93,9 +94,10 @@ def run(
         executable: the code.
         arguments: the values of the graph's inputs.
         replay: runs the caller's own graph where every node is known; it's called after a
-            failure, to learn which node has failed.
+            failure, to learn which node has failed. False, where it can't be run again.
 
     Raises:
+        Exception: a function of Python raised it.
         EvaluationError: a node can't be computed.
         EngineError: the engine failed where the embedded engine doesn't.
     """
@@ -106,19 +108,27 @@ def run(
 
 
 def explain(
-    executable: Executable, error: Exception, replay: Callable[[], None] | None = None
+    executable: Executable, error: Exception, replay: Callable[[], bool] | None = None
 ) -> NoReturn:
     """Raise what is known about a failure: the node, and the line that made it.
 
-    An error that doesn't come from computing a node is raised as it is.
+    An error that doesn't come from computing a node is raised as it is, and so is one of a function
+    of Python.
     """
-    if isinstance(error, FOREIGN):
+    failure = own_failure(error)
+    if failure is None and isinstance(error, FOREIGN):
         raise error
-    if replay is not None:
-        replay()
+    if failure is not None:
+        raise failure
+    is_known = replay is None or replay()
     node = executable.culprit(error)
     if node is None and isinstance(error, KameleonError):
         raise error
+    if node is None and not is_known:
+        raise EvaluationError(
+            f"{type(error).__name__}: {error}\n  (the node can't be named: a function of this graph"
+            " has effects, so the call can't be made again to see where it fails)"
+        ) from error
     if node is None:
         raise EngineError(
             f"the engine failed where the embedded engine doesn't: {type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ import numpy as np
 from ..engines._base import Engine, Executable
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..ir.node import Node, Print, Variable
-from ..ir.program import Graph, Program, collect
+from ..ir.program import Graph, Program, collect, has_effects
 from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..kernels.quiet import quiet
@@ -211,12 +211,15 @@ class Function:
         """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
         return compiled(self.graph(phase), self.engine).source
 
-    def _replay(self, values: Sequence[Any], engine: Engine) -> None:
-        """Run a failed call again, now on the embedded engine, where every node is known.
+    def _replay(self, values: Sequence[Any], engine: Engine) -> bool:
+        """Run a failed call again, now on the embedded engine, where every node is known; False,
+        where that isn't done since a function of the graph has effects.
 
         Raises:
             EvaluationError: the call fails there, too; names the node and the line that made it.
         """
+        if any(map(has_effects, self.program.nodes)):
+            return False
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
         phase = self._phase_of(given)
         if phase not in self._replays:  # kept: what has failed once often fails again
@@ -228,6 +231,7 @@ class Function:
         kept = self._replays[phase]
         if kept is not None:
             run(kept, given)
+        return True
 
     def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
         return None if self._phase is None else bool(arguments[self._phase])

@@ -1,9 +1,10 @@
 """Graphs that an engine can't compile in one piece, cut into parts that it can compile.
 
-There are two reasons for a cut. A primitive that the engine declines is done by the embedded
-engine. And an engine with static shapes needs numbers where sizes follow from data: that data is
-computed first. So each node gets a level. What is on one level is compiled together; on each level,
-the embedded engine's nodes run before the engine's own.
+There are two reasons for a cut. What the engine refuses (`Engine.refusal`: a primitive that it
+declines, a function of Python) is done by the embedded engine. And an engine with static shapes
+needs numbers where sizes follow from data: that data is computed first. So each node gets
+a level. What is on one level is compiled together; on each level, the embedded engine's nodes run
+before the engine's own.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class _Levels:
         if self.engine.static_shapes:
             waits = [self.of[n] + 1 for n in shape_operands(node) if n not in known]
             level = max([level, *waits])
-        if node.primitive.name in self.engine.declined and not self.engine.native(node):
+        if self.engine.refusal(node) is not None:
             self.declined.add(node)
             level += 1
         return level
@@ -70,15 +71,14 @@ class _Levels:
         static = self.engine.static_shapes
         known = follows_from_sizes(body, unchanging(outer, body, around)) if static else set()
         for node in body.nodes:
-            name, reason = node.primitive.name, None
-            if name in self.engine.declined and not self.engine.native(node):
-                reason = self.engine.declined[name]
-            elif static and not known.issuperset(shape_operands(node, outer=False)):
+            reason = self.engine.refusal(node, inside=True)
+            if static and not known.issuperset(shape_operands(node, outer=False)):
                 reason = "its shape depends on values, and shapes must be known beforehand"
             if reason is not None:
                 raise EngineError(
-                    f"{self.engine.title} can't do {name} inside of {outer.primitive.name}:"
-                    f" {reason}; choose another engine\n  which was made at {node.source}"
+                    f"{self.engine.title} can't do {node.primitive.name} inside of"
+                    f" {outer.primitive.name}: {reason}; choose another engine"
+                    f"\n  which was made at {node.source}"
                 )
             for inner in bodies(node):
                 self._check_body(inner, node, known)
@@ -138,6 +138,11 @@ class _Staged(Executable):
                 results.append(self.engine.from_numpy(source.to_numpy(value)))
             given.add(node)
         return results
+
+    def culprit(self, error: BaseException) -> Node | None:
+        """See `Executable.culprit`."""
+        found = (part.executable.culprit(error) for part in self.parts)
+        return next((node for node in found if node is not None), None)
 
     @property
     def compilations(self) -> int:  # type: ignore[override]

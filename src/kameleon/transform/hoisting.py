@@ -8,7 +8,7 @@ from math import prod
 from ..analysis.intervals import is_within_one
 from ..ir.context import built_for
 from ..ir.node import Node, dependents, walk
-from ..ir.program import Graph
+from ..ir.program import Graph, has_effects
 from ..ir.rewrite import closed, substitute
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType
@@ -106,7 +106,7 @@ class _Lifting:
         """
         invariant, movable = set(self.invariant), set(self.lifted)
         for node in self.body.nodes[len(self.body.inputs) :]:
-            if all(n in invariant for n in node.operands):
+            if all(n in invariant for n in node.operands) and not has_effects(node):
                 invariant.add(node)
             elif _rule_name(node) in names and movable.issuperset(set(node.operands) - invariant):
                 if _is_size(node):

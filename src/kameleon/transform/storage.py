@@ -73,9 +73,10 @@ class _Change:
             return ew.constant(node.attrs["value"].array.view(self.dtype(node)))
         if name in INDICES:
             operands = self._indexed(node, operands, INDICES[name])
-        elif name in AS_THEY_ARE and not _is_small(node.operands[0]):
+        elif name == "call" or (name in AS_THEY_ARE and not _is_small(node.operands[0])):
             given = (_as(new, old.dtype) for old, new in zip(node.operands, operands, strict=True))
-            return _as(node.primitive(*given, **node.attrs), self.dtype(node))
+            made = node.primitive(*given, **node.attrs)
+            return made if name == "call" else _as(made, self.dtype(node))
         if name in RULES and node.operands[0].dtype in self.storage:
             return RULES[name](node, *operands)
         return self.same(node, operands)
@@ -93,7 +94,7 @@ class _Change:
     def _item(self, node: Node, producer: Node) -> Node:
         found = producer.results[node.attrs["index"]]
         is_maximum = producer.primitive.name == "max_pool" and node.dtype in self.storage
-        return _turned(found) if is_maximum else found
+        return _turned(found) if is_maximum else _as(found, self.dtype(node))
 
     def _indexed(self, node: Node, operands: tuple[Node, ...], position: int) -> tuple[Node, ...]:
         index = node.operands[position]

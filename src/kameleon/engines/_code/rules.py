@@ -167,15 +167,16 @@ def unslice(e: Emitter, node: Node) -> None:
 
 
 def item(e: Emitter, node: Node) -> None:
-    """A scan's stacked outputs share no memory, but for views of one stack; other results may share
-    memory with operands."""
+    """A scan's stacked outputs share no memory, but for views of one stack, nor do the results of a
+    function of Python; other results may share memory with operands."""
     (producer,), index = node.operands, node.attrs["index"]
     stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
+    fresh = stacked or producer.primitive.name == "call"
     same = [n for n in stacking(producer).beside(index) if e.is_made(n)] if stacked else []
     if same:
         e.emit(node, f"{{1}}[{literal(index)}]", [same[0], producer], VIEW)
     else:
-        e.emit(node, f"{{0}}[{literal(index)}]", node.operands, FRESH if stacked else VIEW)
+        e.emit(node, f"{{0}}[{literal(index)}]", node.operands, FRESH if fresh else VIEW)
 
 
 def same(e: Emitter, node: Node) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._threads import counter
 from ...ir.leaves import input_node
-from ...ir.node import ITEM, Node
+from ...ir.node import ITEM, REGISTRY, Node
 from ...ir.program import Graph
 from ...ir.rewrite import closed
 from ...ir.serial import graph_to_data
@@ -84,8 +84,12 @@ def _expanded(e: Emitter, node: Node) -> None:
     e.emit(node, f"{{{len(inputs)}}}({given})[0]", [*e.operands(node), function])
 
 
-RULES: dict[str, Rule] = {**dict.fromkeys(BY_CNTK - NUMPY.keys(), _expanded), **NUMPY}
-"""How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for."""
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(BY_CNTK - NUMPY.keys(), _expanded),
+    **{name: rule for name, rule in NUMPY.items() if not REGISTRY[name].hosted},
+}
+"""How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for. What is
+hosted stays in this process."""
 
 
 class PlainEmitter(NumpyEmitter):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 from jax import lax
+from jax.experimental import io_callback
 
+from ...errors import EngineError
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...prims.random import PARITY, ROTATIONS, ROUNDS
 from .._lowering import Rule
 from .lowering import HOST, Tracing, Value, as_array, same_shapes
+
+_LIKE: Any = jax.ShapeDtypeStruct
 
 
 def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
@@ -95,6 +100,30 @@ def _while(e: Tracing, node: Node, *operands: Value) -> Value:
     return tuple(lax.while_loop(holds, step, _traced(carry)))
 
 
+# Functions of Python -----------------------------------------------------------------------
+
+
+def _call(e: Tracing, node: Node, *operands: Value) -> Value:
+    """The results of a function of Python, which the runtime calls."""
+    callee = node.attrs["callee"]
+    like = [_LIKE(_known_shape(e, y), np.dtype(y.dtype)) for y in node.results]
+    if callee.pure:
+        return jax.pure_callback(callee.callback, like, *operands)
+    return io_callback(callee.callback, like, *operands, ordered=True)
+
+
+def _known_shape(e: Tracing, y: Node) -> tuple[int, ...]:
+    """The shape of a function's result, which XLA must know beforehand."""
+    for axis in range(len(y.shape)):
+        if e.sizes.of(y, axis) == (y, axis):
+            raise EngineError(
+                f"JAX can't call {y.operands[0].attrs['callee']} inside of a loop or a condition:"
+                f" nothing tells the size of axis {axis} of its result; declare it by shapes= or"
+                " like=, or choose another engine"
+            )
+    return tuple(int(e.size_of(y, axis)) for axis in range(len(y.shape)))
+
+
 # Random numbers ----------------------------------------------------------------------------
 
 
@@ -140,6 +169,9 @@ RULES: dict[str, Rule] = {
     "cond": _cond,
     "scan": _scan,
     "while": _while,
+    "call": _call,
     "random_bits": _random_bits,
     "random_fold": _random_fold,
 }
+# Elsewhere than in loops and conditions a function is called between compiled parts.
+WHERE = {"call": lambda node: False}

@@ -11,7 +11,7 @@ RULES: dict[str, Rule] = {
     **windows.RULES,
     **control.RULES,
 }
-WHERE = {**elementwise.WHERE, **windows.WHERE}
+WHERE = {**elementwise.WHERE, **windows.WHERE, **control.WHERE}
 # Primitives whose indices are taken as they are: flags say where one is out of range.
 UNCHECKED = frozenset(("gather", "take_along", "scatter_add", "put_along", "minus_one_hot"))
 DECLINED = dict.fromkeys(

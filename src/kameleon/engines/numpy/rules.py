@@ -8,7 +8,7 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, holes, unary, windowed
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -144,6 +144,16 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
     return rule
 
 
+# Functions of Python -------------------------------------------------------------------
+
+
+def _call(e: Emitter, node: Node) -> None:
+    """A function of Python, over NumPy arrays."""
+    count = len(node.operands)
+    function = e.constant(node.attrs["callee"].on_host)
+    e.emit(node, f"{{{count}}}({holes(0, count)})", [*node.operands, function])
+
+
 # Sparse tensors ----------------------------------------------------------------------------
 
 
@@ -185,4 +195,5 @@ RULES: dict[str, Rule] = {
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
     "normal_quantile": unary("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
+    "call": _call,
 }

@@ -146,10 +146,23 @@ def embedded(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
     return tuple(_typed(results, types))
 
 
+def called(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    """The results of a function of Python, which the runtime calls."""
+    types: Any = node.type
+    callee = node.attrs["callee"]
+    results = tf.numpy_function(
+        callee.callback, operands, [t.dtype for t in types], stateful=not callee.pure
+    )
+    return tuple(_typed(results, types))
+
+
 RULES: dict[str, Rule] = {
+    "call": called,
     "check": check,
     "cond": cond,
     "while": while_,
     "scan": scan,
     **dict.fromkeys(BORROWED, embedded),
 }
+# Elsewhere than in loops and conditions a function is called between compiled parts.
+WHERE = {"call": lambda node: False}

@@ -24,6 +24,7 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **movement.WHERE,
     **networks.WHERE,
     **windows.WHERE,
+    **control.WHERE,
 }
 # Kernels that give wrong sizes, or fail, where windows see nothing. The rule of maxima allows for
 # windows without a place; without samples or channels oneDNN's gradient of them ends the process.

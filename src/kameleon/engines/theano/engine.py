@@ -11,6 +11,7 @@ import numpy as np
 import pytensor
 
 from ..._locks import lock
+from ...ir.node import Node
 from ...ir.program import Graph
 from .._base import Executable
 from .._lowering import Rule
@@ -108,6 +109,7 @@ class TheanoEngine(NumpyEngine):
     name = "theano"
     title = "Theano (PyTensor)"
     rules: Mapping[str, Rule] = RULES
+    where: Mapping[str, Callable[[Node], bool]] = {"call": lambda node: False}
     borrowed = frozenset(name for name, rule in RULES.items() if rule is embedded)
     compile_after: float | None = 5.0
 

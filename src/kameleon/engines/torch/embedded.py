@@ -36,6 +36,11 @@ def _tensors(value: Any, device: torch.device) -> Any:
     return None if value is None else shared(value).to(device)
 
 
+def called(callee: Any, device: torch.device, *tensors: Any) -> Any:
+    """The results of a function of Python, given NumPy arrays."""
+    return _tensors(callee.on_host(*map(as_numpy, tensors)), device)
+
+
 _product = on_numpy(np.matmul)
 
 
@@ -55,4 +60,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
         ).split()
     },
     "int_product": _int_product,
+    "called": called,
 }

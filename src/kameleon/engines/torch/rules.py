@@ -12,7 +12,7 @@ from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, may_be_large
 from .._code.contraction import contract
 from .._code.emitter import Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, holes, unary, windowed
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
 from .namespace import FUNCTIONS
@@ -117,6 +117,14 @@ def _flat(name: str, text: str) -> Rule:
     return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 
 
+# Functions of Python -----------------------------------------------------------------------
+
+
+def _call(e: Emitter, node: Node) -> None:
+    fixed = e.constant(node.attrs["callee"]), e.constant(e.device)
+    e.emit(node, f"called({holes(0, 2 + len(node.operands))})", [*fixed, *node.operands])
+
+
 RULES: dict[str, Rule] = {
     **shared.RULES,
     **dict.fromkeys(FUNCTIONS, _elementwise),
@@ -155,6 +163,7 @@ RULES: dict[str, Rule] = {
     "depthwise_conv": windowed("conv({0}, {1}, (MOVES), True)"),
     "depthwise_input": windowed("conv_input({0}, {1}, SPACE, (MOVES), True)"),
     "depthwise_kernel": windowed("conv_kernel({0}, {1}, SIZES, (MOVES), True)"),
+    "call": _call,
     "max_pool": _flat("max_pool", "flat_max_pool({0}, WINDOW, USED)"),
     "unpool": _flat("unpool", "flat_unpool({0}, {1}, SPACE)"),
     "pool_pick": _flat("pool_pick", "flat_pick({0}, {1})"),
@@ -189,6 +198,7 @@ def _has_sums(node: Node) -> bool:
 # Where the rules of some primitives hold. Older versions of PyTorch divide the least integer by -1
 # as the processor does, which ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
+    "call": lambda n: False,
     **dict.fromkeys(("floor_div", "mod"), divides_safely),
     "pow": lambda n: n.dtype not in STORAGE,
     **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _is_even(n) and is_trusted(n)),
