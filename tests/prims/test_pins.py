@@ -208,12 +208,10 @@ def loop_of(x: Node) -> Node:
     return while_(x, condition=go, body=body(types, lambda x: [scaled(x, 2)]), consts=0).results[0]
 
 
-def test_a_loop_has_no_gradient_and_says_why() -> None:
-    (x,), _ = inputs_of([1.0])
-    with pytest.raises(
-        GradientError, match=r"while has no gradient: .*maximum_iterations.*test_pins\.py"
-    ):
-        gradients(loop_of(x), [x])
+def test_the_gradient_of_a_loop_is_that_of_its_steps(engine: Engine) -> None:
+    for start, steps in ((1.0, 4), (5.0, 1), (20.0, 0)):
+        pin = Pin(loop_of, ([start],), ([2.0**steps],))
+        np.testing.assert_array_equal(gradient_of(engine, pin.build, *pin.at)[0], pin.expected[0])
 
 
 def test_a_loop_that_the_loss_does_not_follow_is_no_obstacle(engine: Engine) -> None:

@@ -56,6 +56,7 @@ def hosted(module: ModuleType) -> Iterator[None]:
     os.environ.update(told)
     try:
         yield
+        _know_tensorflow()
     except ValueError as error:
         if isinstance(error.__context__, EngineNotFoundError):
             raise error.__context__ from None  # this says more than the error that Keras made of it
@@ -64,6 +65,14 @@ def hosted(module: ModuleType) -> Iterator[None]:
         for name, value in before.items():
             os.environ.pop(name, None)
             os.environ.update({} if value is None else {name: value})
+
+
+def _know_tensorflow() -> None:
+    """Let programs ask of tensors what they asked of TensorFlow's: `x.get_shape()`, `x.op` …"""
+    from ..tf1 import methods
+
+    methods.install()
+    methods.show_shapes()
 
 
 def share_path() -> None:

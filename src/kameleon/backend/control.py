@@ -244,10 +244,11 @@ def while_loop(
         cond: `(*loop_vars) -> bool scalar`.
         body: `(*loop_vars) -> new loop_vars`, of the same types.
         loop_vars: the tensors to begin with.
-        maximum_iterations: stop after so many steps. With this bound the loop is differentiable.
+        maximum_iterations: stop after so many steps.
 
     Returns:
-        The last values, a list.
+        The last values, a list. A gradient runs the loop once more, as a scan that remembers the
+        states of all steps; with `maximum_iterations` the loop is such a scan from the beginning.
 
     >>> from kameleon import backend as K
     >>> i, x = K.while_loop(lambda i, x: i < 5, lambda i, x: [i + 1, x * 2.],

@@ -17,6 +17,7 @@ from ..prims.movement import broadcast_to, stack
 from ..prims.sizes import as_node, dims_of, sizes_product
 from ..runtime.function import as_numpy
 from ..runtime.state import Cell
+from ..runtime.workspace import workspace
 from ._tensors import (
     Tensor,
     TensorLike,
@@ -79,10 +80,11 @@ def variable(
         from .sparse import sparse_variable
 
         return sparse_variable(value, dtype_or_floatx(dtype), name)  # type: ignore[return-value]
-    if isinstance(value, Node):
+    initial = value if isinstance(value, Node) else None
+    if initial is not None:
         from .functions import evaluate
 
-        value, dtype = evaluate(value), dtype or value.dtype
+        value, dtype = evaluate(initial), dtype or initial.dtype
     kind = dtype_or_floatx(dtype)
     try:
         array = np.array(as_numpy(value), dtype=kind)
@@ -100,6 +102,9 @@ def variable(
     made._keras_shape = array.shape
     made._uses_learning_phase = False
     made.constraint = constraint
+    made.initial = initial
+    made.graph_of = context.graph
+    workspace.variables.add(made)
     return made
 
 
@@ -224,7 +229,8 @@ def placeholder(
 def _placeholder_dims(shape: Any) -> tuple[int | None, ...]:
     if isinstance(shape, (int, np.integer)):
         shape = (shape,)
-    dims = tuple(None if d is None else int(d) for d in shape)
+    sizes = (getattr(d, "value", d) for d in shape)  # those of TensorFlow are objects
+    dims = tuple(None if d is None else int(d) for d in sizes)
     if any(d is not None and d < 0 for d in dims):
         raise ShapeError(f"placeholder: sizes must not be negative, got {dims}; None is unknown")
     return dims

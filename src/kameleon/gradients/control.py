@@ -8,8 +8,11 @@ from typing import Any
 from ..ir.leaves import LEAVES, input_node
 from ..ir.node import Node
 from ..ir.program import Graph
-from ..prims.control import cond
+from ..ir.types import INT32, TensorType
+from ..prims.control import cond, run_scan, while_
+from ..prims.elementwise import add, cast, constant
 from ..prims.filling import full_like
+from ..prims.movement import iota
 from .rules import ZERO, Rule, flat, jointly
 from .scan import scan_pullback
 from .sweep import pullback
@@ -44,6 +47,35 @@ def _cond_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | No
     return back
 
 
+def _while_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Node | None]:
+    """The loop once more, as a scan of as many steps as it takes, which remembers its states."""
+    consts = y.attrs["consts"]
+    body = y.attrs["body"]
+    t = input_node(TensorType((), INT32))
+    sequence = iota([steps_of(y)])
+    last, _ = run_scan(
+        Graph([*body.inputs, t], body.outputs),
+        y.operands[:consts], y.operands[consts:], [cast(sequence, INT32)],
+    )  # fmt: skip
+    pairs = [(x, g) for x, g in zip(last, gs, strict=True) if g is not None]
+    outputs, cotangents = zip(*pairs, strict=True)
+    found = pullback(outputs, cotangents, y.operands, y.operands)
+    return [g if want else None for g, want in zip(found, needed, strict=True)]
+
+
+def steps_of(loop: Node) -> Node:
+    """How many steps a `while` takes: a scalar."""
+    condition, body, consts = (loop.attrs[name] for name in ("condition", "body", "consts"))
+    t, one = input_node(TensorType((), INT32)), constant(1, INT32)
+    counting = while_(
+        *loop.operands, constant(0, INT32),
+        condition=Graph([*condition.inputs, t], condition.outputs),
+        body=Graph([*body.inputs, t], [*body.outputs, add(t, one)]),
+        consts=consts,
+    )  # fmt: skip
+    return counting.results[-1]
+
+
 RULES: dict[str, Rule] = {
     **{leaf.name: ZERO for leaf in LEAVES},
     # Cotangents of items are read by the rule of the node whose results they are.
@@ -54,6 +86,6 @@ RULES: dict[str, Rule] = {
     "cond": jointly(_cond_back),
     "scan": jointly(scan_pullback),
     "call": jointly(lambda y, gs, needed: y.attrs["callee"].back(y, gs, needed)),
-    "while": "its number of steps is unbounded; give maximum_iterations",
+    "while": jointly(_while_back),
     **flat("stop_gradient"),
 }

@@ -45,12 +45,16 @@ class Context:
     """What code has set for the nodes that it builds.
 
     scope: prefix of names; control: updates that reads see (`control_dependencies`);
-    source: stands for the user's line where a transform builds nodes on behalf of another node.
+    source: stands for the user's line where a transform builds nodes on behalf of another node;
+    graph: a space of names of its own, with a table `names`; made: is given each node that a
+    primitive makes, and gives what stands for it.
     """
 
     scope = _Setting("")
     control = _Setting[tuple[Any, ...]](())
     source = _Setting[Source | tuple[Any, int] | None](None)
+    graph = _Setting[Any](None)
+    made = _Setting[Callable[[Any], Any] | None](None)
 
     @classmethod
     def within(cls, name: str, change: Callable[[Any], Any], gives: bool = False) -> Scope[Any]:
@@ -86,7 +90,7 @@ def built_for(node: Any, call: Callable[..., T], *arguments: Any) -> T:
 
 
 def _built_for(node: Any, call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    context.control, context.scope = (), ""
+    context.control, context.scope, context.made = (), "", None
     if node is not None:
         context.source = node._source
     return call(*arguments)
@@ -99,14 +103,16 @@ _name_lock = lock()
 
 
 def unique_name(name: str) -> str:
-    """`name`, or `name_1`, `name_2` … where it was given before in this session."""
+    """`name`, or `name_1`, `name_2` … where it was given before in this session (or graph)."""
+    graph = context.graph
+    counts = _name_counts if graph is None or graph.names is None else graph.names
     with _name_lock:
-        count = _name_counts.get(name, 0)
-        _name_counts[name] = count + 1
+        count = counts.get(name, 0)
+        counts[name] = count + 1
         while count:
             candidate = f"{name}_{count}"
-            if candidate not in _name_counts:
-                _name_counts[candidate] = 1
+            if candidate not in counts:
+                counts[candidate] = 1
                 return candidate
             count += 1
         return name

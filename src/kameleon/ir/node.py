@@ -168,6 +168,8 @@ class Variable(Node):
 
     cell: Any
     trainable = True  # may be set on a variable: layers ask for it
+    initial: Any = None  # the tensor that it began with
+    graph_of: Any = None  # the space of names that it was made in, if that isn't the session's
 
     def __str__(self) -> str:
         return self.name[:-2]
@@ -265,7 +267,8 @@ class Primitive:
         node = Node(self, operands, attrs or NO_ATTRS, type)  # type: ignore[arg-type]
         if not isinstance(type, TensorType):
             node._results = tuple(Node(ITEM, (node,), {"index": i}, t) for i, t in enumerate(type))
-        return node
+        made = context.made
+        return node if made is None else made(node)
 
 
 def current(node: Node) -> Node:

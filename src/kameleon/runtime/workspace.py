@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from .._locks import rlock
 from ..ir.context import reset_names
-from ..ir.node import Node
+from ..ir.node import Node, Variable
 
 # At most this many small functions, made to evaluate tensors, are kept for reuse.
 KEPT_FUNCTIONS = 256
@@ -26,6 +27,8 @@ class Workspace:
         self.compiled: dict[Any, Any] = {}
         self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
+        self.variables: WeakSet[Variable] = WeakSet()
+        self.graph: Any = None  # what programs of TensorFlow 1 know of the graph
 
     def uid(self, prefix: str) -> int:
         """The next number of a series."""

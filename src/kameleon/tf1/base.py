@@ -14,7 +14,7 @@ from ..backend import surface as K
 from ..backend._tensors import as_float
 from ..backend.operators import divide
 from ..ir.node import Node
-from ..ir.types import as_dtype
+from ..ir.types import DType, as_dtype
 from ..prims import elementwise as ew
 from . import algebra, images
 from . import networks as nn
@@ -181,55 +181,33 @@ MAKING: dict[str, Any] = {
 }
 
 CONTROL: dict[str, Any] = {
-    "cond": nn.cond,
-    "while_loop": nn.while_loop,
-    "map_fn": lambda fn, elems, dtype=None, *_, name=None, **options: K.map_fn(
-        fn, elems, name, dtype
-    ),
-    "foldl": lambda fn, elems, initializer=None, *_, **options: K.foldl(fn, elems, initializer),
-    "foldr": lambda fn, elems, initializer=None, *_, **options: K.foldr(fn, elems, initializer),
-    "gradients": nn.gradients,
     "stop_gradient": ts.unary(K.stop_gradient),
     "identity": ts.without_name(K.identity),
-    "assign": nn.assigned(K.update),
-    "assign_add": nn.assigned(K.update_add),
-    "assign_sub": nn.assigned(K.update_sub),
-    "group": lambda *updates, name=None: list(updates),
-    "no_op": nn.nothing,
     "Print": nn.print_,
 }
 
 SCOPES: dict[str, Any] = {
     "placeholder": ts.placeholder,
-    "Variable": ts.variable,
-    "name_scope": lambda name=None, default_name=None, values=None: K.name_scope(
-        name or default_name or ""
-    ),
-    "control_dependencies": K.control_dependencies,
-    "device": nullcontext,
+    "placeholder_with_default": ts.placeholder_with_default,
+    "device": lambda device_name_or_function=None: nullcontext(),
 }
 
 SESSIONS: dict[str, Any] = {
-    "Session": nn.session,
-    "InteractiveSession": nn.session,
-    "get_default_session": K.get_session,
-    "get_default_graph": lambda: K.get_session().graph,
-    "reset_default_graph": K.clear_session,
-    "ConfigProto": nn.Options,
-    "GPUOptions": nn.Options,
-    "global_variables_initializer": nn.nothing,
-    "initialize_all_variables": nn.nothing,
-    "local_variables_initializer": nn.nothing,
-    "tables_initializer": nn.nothing,
-    "variables_initializer": nn.nothing,
     "executing_eagerly": lambda: False,
-    "disable_eager_execution": nn.nothing,
-    "disable_v2_behavior": nn.nothing,
+    "disable_eager_execution": lambda: None,
+    "disable_v2_behavior": lambda: None,
+    "set_random_seed": ts.set_random_seed,
     "get_logger": lambda: logging.getLogger("tensorflow"),
     "Tensor": Node,
+    "DType": DType,
     "as_dtype": as_dtype,
     "cast": lambda x, dtype, name=None: K.cast(x, dtype),
     "__version__": "1.15.0",
+    "VERSION": "1.15.0",
+    "GIT_VERSION": "kameleon",
+    "COMPILER_VERSION": "none",
+    "version.VERSION": "1.15.0",
+    "version.GIT_VERSION": "kameleon",
 }
 
 _logger = logging.getLogger("tensorflow")
@@ -248,22 +226,13 @@ ROOT_NETWORKS = frozenset({"sigmoid", "tanh"})
 TYPES = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16"
 
 HINTS: Mapping[str, str] = {
-    "py_func": "K functions, or NumPy on what K.function gives",
-    "py_function": "K functions, or NumPy on what K.function gives",
     "contrib": "layers and functions of Keras",
-    "train": "keras.optimizers, and model.save_weights",
-    "TensorArray": "K.map_fn, which stacks what a function gives for each element",
-    "scan": "K.rnn, which gives all states, or K.foldl",
-    "set_random_seed": "numpy.random.seed, which makes a program repeatable",
-    "variable_scope": "K.name_scope",
-    "get_variable": "K.variable",
     "summary": "a callback of Keras",
     "keras": "keras",
     "layers": "keras.layers",
     "losses": "keras.losses",
     "data": "keras.utils.Sequence",
     "SparseTensor": "K.placeholder(sparse=True)",
-    "scatter_update": "K.update with the whole new value",
     "ctc_loss": "K.ctc_batch_cost",
     "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
 }

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
+from .._scopes import Scope
 from ..backend import surface as K
 from ..ir.context import context, unique_name
 from ..ir.node import Node, Update, Variable, new_serial
+from ..prims.control import check
+from ..runtime.workspace import workspace
+
+# What must hold for the results of functions that are called inside of a block.
+_checks: ContextVar[tuple[tuple[Any, str], ...]] = ContextVar("kameleon_checks", default=())
+
+
+def checking(checks: Sequence[tuple[Any, str]]) -> Scope[tuple[tuple[Any, str], ...]]:
+    """A block: results of functions called inside are errors where a check doesn't hold."""
+    return Scope(_checks, lambda outer: (*outer, *checks))
+
+
+def _checked(result: Any) -> Any:
+    for holds, message in _checks.get() if isinstance(result, Node) else ():
+        result = check(result, holds, message=message)
+    return result
 
 
 def naming(function: Any) -> Any:
@@ -21,11 +39,11 @@ def naming(function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         name = kwargs.get("name")
         if name is None:
-            return function(*args, **kwargs)
+            return _checked(function(*args, **kwargs))
         if not _takes_name(function):
             del kwargs["name"]
         before = new_serial()
-        return named(function(*args, **kwargs), str(name), before)
+        return named(_checked(function(*args, **kwargs)), str(name), before)
 
     return call
 
@@ -41,7 +59,10 @@ def named(result: Any, name: str, since: int) -> Any:
     """A tensor under a name, in the scope in force; nodes made before `since` keep theirs."""
     if isinstance(result, (Variable, Update)) or not isinstance(result, Node):
         return result
-    if result.serial < since or result._name is not None or result.primitive.name == "item":
-        return K.identity(result, name=name)
+    if result.serial < since or result.primitive.name == "item":
+        return named(K.identity(result), name, since)
     result._name = unique_name(context.scope + name)
+    graph = context.graph or workspace.graph
+    if graph is not None:
+        graph.named[result._name] = result
     return result

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import MissingNameError
+from . import methods
 from .names import HINTS, NAMES
 
 ROOT = "tensorflow"
@@ -120,6 +121,7 @@ def _paths() -> set[str]:
 
 
 _known: set[str] = set()
+methods.install()
 
 
 def _parents(names: Iterable[str]) -> set[str]:

@@ -10,15 +10,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import base
+from . import (
+    base,
+    control,
+    differentiation,
+    graph,
+    nests,
+    overrides,
+    scopes,
+    sessions,
+    shapes,
+    variables,
+)
 from .conventions import naming
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
-SUBJECTS: tuple[Any, ...] = (base,)
-
-# Namespaces of TensorFlow whose names stand at the top, too.
-MIRRORED = ("math", "linalg", "random", "manip", "dtypes", "spectral", "bitwise", "sets")
+SUBJECTS: tuple[Any, ...] = (
+    base,
+    control,
+    differentiation,
+    graph,
+    nests,
+    overrides,
+    scopes,
+    sessions,
+    shapes,
+    variables,
+)
 
 
 def _collected() -> dict[str, Any]:

@@ -65,54 +65,8 @@ def is_inf(x: Any) -> Any:
 # Control ------------------------------------------------------------------------------------
 
 
-def cond(
-    pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
-    name: str | None = None, fn1: Any = None, fn2: Any = None,
-) -> Any:  # fmt: skip
-    return K.switch(pred, true_fn or fn1, false_fn or fn2)
-
-
-def while_loop(
-    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None,
-    parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
-    maximum_iterations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    last = K.while_loop(cond, body, loop_vars, maximum_iterations)
-    return last if len(last) > 1 else last[0]
-
-
-def assigned(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return lambda ref, value, *rest, **options: update(ref, value)
-
-
-def gradients(ys: Any, xs: Any, name: str | None = None) -> Any:
-    return K.gradients(ys, xs)
-
-
 def print_(input_: Any, data: Any, message: str | None = None, **options: Any) -> Any:
     return K.print_tensor(input_, message or "")
-
-
-def nothing(*args: Any, **kwargs: Any) -> list[Any]:
-    """A list of fetches without effect: variables have their values from the beginning."""
-    return []
-
-
-class Options:
-    """Settings of TensorFlow that mean nothing to other engines; any are accepted and kept."""
-
-    def __init__(self, *args: Any, **options: Any):
-        self.__dict__.update(options)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = self.__dict__[name] = Options()
-        return value
-
-
-def session(*args: Any, **options: Any) -> Any:
-    return K.get_session()
 
 
 # Networks -----------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from ..prims.indexing import nonzero
 from ..prims.indexing import top_k as largest
 from ..prims.movement import pad as pad_constant
 from ..prims.movement import slice_axis
+from .graph import remember
+from .shapes import TensorShape
 
 # Conventions --------------------------------------------------------------------------------
 
@@ -276,16 +278,24 @@ def one_hot(
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    if shape is None:
-        raise ShapeError("tf.placeholder: give a shape (None for sizes that aren't known)")
-    return K.placeholder(shape=tuple(shape), dtype=dtype, name=name)
+    """An input. Without a shape it's a scalar, as what such inputs stand for mostly is."""
+    sizes = () if shape is None else tuple(TensorShape(shape).as_list())
+    made = remember(K.placeholder(shape=sizes, dtype=dtype, name=name or "Placeholder"))
+    made.without_shape = shape is None
+    return made
 
 
-def variable(
-    initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None,
-    **ignored: Any,
-) -> Any:  # fmt: skip
-    return K.variable(initial_value, dtype=dtype, name=name)
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """An input that has a value where none is fed."""
+    value = constant(input) if not K.is_tensor(input) else input
+    return remember(K.identity(value, name=name or "PlaceholderWithDefault"))
+
+
+def set_random_seed(seed: int) -> None:
+    """Make what's drawn from here on repeatable: the seed goes to NumPy's global generator, which
+    gives each random tensor without a seed of its own one.
+    """
+    np.random.seed(seed % 2**32)
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:

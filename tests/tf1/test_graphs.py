@@ -1,0 +1,308 @@
+"""Graphs, scopes, variables and sessions as programs of TensorFlow 1 use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kameleon import backend as K
+from kameleon.engines import Engine
+from kameleon.errors import FeedError
+
+tf: Any = K.tf
+X = np.arange(6.0, dtype="float32").reshape(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """A graph of its own for each test."""
+    with tf.Graph().as_default():
+        yield
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+# Shapes -------------------------------------------------------------------------------------
+
+
+def test_shapes_are_those_of_tensorflow() -> None:
+    x = tf.placeholder(tf.float32, [None, 3])
+    shape = x.get_shape()
+    assert shape.as_list() == [None, 3]
+    assert (shape.ndims, shape[1].value, shape[0].value) == (2, 3, None)
+    assert shape[1] * 2 == 6
+    assert shape[1:] == (3,)
+    assert not shape.is_fully_defined()
+    assert tf.TensorShape([2, 3]).num_elements() == 6
+    assert shape.merge_with([7, None]) == (7, 3)
+    with pytest.raises(ValueError, match="incompatible"):
+        shape.merge_with([2, 4])
+
+
+def test_a_shape_may_be_refined() -> None:
+    x = tf.placeholder(tf.float32, [None, None])
+    x.set_shape([None, 3])
+    assert x.get_shape().as_list() == [None, 3]
+    with pytest.raises(ValueError, match="differ"):
+        x.set_shape([None, 4])
+    with pytest.raises(ValueError, match="same rank"):
+        x.set_shape([3])
+
+
+def test_functions_take_shapes_of_other_tensors() -> None:
+    x = tf.constant(X)
+    session = tf.Session()
+    assert session.run(tf.zeros(x.get_shape())).shape == (2, 3)
+    assert session.run(tf.reshape(x, [x.get_shape()[1], -1])).shape == (3, 2)
+    assert tf.placeholder(tf.float32, x.get_shape()).get_shape() == (2, 3)
+
+
+def test_a_placeholder_without_a_shape_is_a_scalar() -> None:
+    rate = tf.placeholder(tf.float32)
+    session = tf.Session()
+    assert session.run(rate * 2.0, {rate: 0.5}) == 1.0
+    with pytest.raises(FeedError, match=r"without a shape.*test_graphs.py"):
+        session.run(rate * 2.0, {rate: [0.5, 1.0]})
+
+
+DTYPES = [
+    ("as_numpy_dtype", np.float32), ("is_floating", True), ("is_integer", False), ("size", 4),
+    ("base_dtype", "float32"), ("name", "float32"), ("max", np.finfo("float32").max),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), DTYPES)
+def test_dtypes_say_what_they_are(name: str, value: Any) -> None:
+    assert getattr(tf.float32, name) == value
+
+
+# Names, scopes, collections -----------------------------------------------------------------
+
+
+def test_results_bear_the_names_that_programs_give() -> None:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    with tf.name_scope("outer"):
+        y = tf.reduce_sum(x, 1, name="total")
+        with tf.name_scope("inner"):
+            z = tf.identity(x, name="same")
+    with tf.name_scope("outer"):
+        other = tf.square(x, name="total")
+    assert [t.name for t in (x, y, z, other)] == [
+        "x:0", "outer/total:0", "outer/inner/same:0", "outer_1/total:0"
+    ]  # fmt: skip
+    graph = tf.get_default_graph()
+    assert graph.get_tensor_by_name("outer/total:0") is y
+    assert graph.get_operation_by_name("outer/inner/same") is z.op
+    with pytest.raises(KeyError, match="does not exist"):
+        graph.get_tensor_by_name("nothing:0")
+
+
+def test_graphs_have_names_and_variables_of_their_own() -> None:
+    first = tf.Variable(1.0, name="v")
+    with tf.Graph().as_default() as graph:
+        second = tf.Variable(2.0, name="v")
+        assert tf.global_variables() == [second]
+    assert (first.name, second.name) == ("v:0", "v:0")
+    assert tf.global_variables() == [first]
+    with tf.Session(graph=graph) as session:
+        assert session.run("v:0") == 2.0
+
+
+def test_variables_are_shared_by_name() -> None:
+    with tf.variable_scope("net"):
+        made = tf.get_variable("w", [3, 2])
+    with tf.variable_scope("net", reuse=True):
+        assert tf.get_variable("w", [3, 2]) is made
+    with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
+        assert tf.get_variable("w") is made
+        other = tf.get_variable("b", [2], initializer=tf.zeros_like(tf.ones([2])))
+    assert (made.name, other.name) == ("net/w:0", "net/b:0")
+    assert [v.name for v in tf.trainable_variables("net")] == ["net/w:0", "net/b:0"]
+
+
+SHARING = [
+    (lambda: tf.get_variable("w", [3, 2]), None, "already exists, disallowed"),
+    (lambda: tf.get_variable("none", [3, 2]), True, "does not exist"),
+    (lambda: tf.get_variable("w", [3, 3]), True, r"specified shape \(3, 3\)"),
+    (lambda: tf.get_variable("new", [None, 3]), None, "fully defined"),
+]
+
+
+@pytest.mark.parametrize(("call", "reuse", "says"), SHARING)
+def test_wrong_sharing_is_an_error(call: Any, reuse: Any, says: str) -> None:
+    with tf.variable_scope("net"):
+        tf.get_variable("w", [3, 2])
+    with tf.variable_scope("net", reuse=reuse), pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_scopes_have_defaults_for_their_variables() -> None:
+    with tf.variable_scope(
+        "a", initializer=lambda shape, dtype=None, partition_info=None: tf.ones(shape),
+        regularizer=lambda v: tf.reduce_sum(v),
+    ) as scope:  # fmt: skip
+        tf.get_variable("v", [4])
+        with tf.variable_scope("b"):
+            assert tf.get_variable_scope().name == "a/b"
+    assert scope.name == "a"
+    (loss,) = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+    assert tf.Session().run(loss) == 4.0
+    with tf.variable_scope(scope, reuse=True):
+        assert tf.get_variable("v").name == "a/v:0"
+
+
+def test_default_names_are_made_unique() -> None:
+    names = []
+    for _ in range(2):
+        with tf.variable_scope(None, "dense") as scope:
+            names.append(scope.name)
+    assert names == ["dense", "dense_1"]
+
+
+def test_a_template_makes_its_variables_once() -> None:
+    template = tf.make_template("t", lambda x: x * tf.get_variable("w", [3]))
+    template(tf.constant(X)), template(tf.constant(X))
+    assert [v.name for v in tf.global_variables()] == ["t/w:0"]
+
+
+# Variables ----------------------------------------------------------------------------------
+
+
+def test_variables_change_and_begin_anew() -> None:
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert_array_equal(session.run(v.assign_add([1.0, 1.0])), [2.0, 3.0])
+        assert_array_equal(session.run(tf.assign_sub(v, [0.5, 0.5])), [1.5, 2.5])
+        v.load([7.0, 8.0], session)
+        assert_array_equal(v.eval(), [7.0, 8.0])
+        assert session.run(v.initializer) is None
+        assert_array_equal(session.run(v.read_value()), [1.0, 2.0])
+    assert isinstance(v, tf.Variable)
+    assert not isinstance(tf.constant(1.0), tf.Variable)
+
+
+def test_a_random_variable_is_drawn_anew() -> None:
+    v = tf.Variable(tf.random_normal([50]))
+    before = tf.Session().run(v)
+    tf.Session().run(tf.global_variables_initializer())
+    assert not np.array_equal(tf.Session().run(v), before)
+
+
+def test_rows_of_a_variable_are_changed() -> None:
+    v, session = tf.Variable(np.zeros((4, 2), "float32")), tf.Session()
+    session.run(tf.scatter_add(v, [0, 2, 0], [[1.0, 1.0]] * 3))
+    assert_array_equal(session.run(v)[:, 0], [2, 0, 1, 0])
+    session.run(tf.scatter_update(v, [1, 3], [[5.0, 5.0], [6.0, 6.0]]))
+    assert_array_equal(session.run(v)[:, 1], [2, 5, 1, 6])
+    session.run(tf.scatter_sub(v, 3, [1.0, 2.0]))
+    assert_array_equal(session.run(v)[3], [5, 4])
+
+
+def test_what_comes_after_an_update_sees_it(engine: Engine) -> None:
+    v = tf.Variable(1.0)
+    with tf.control_dependencies([v.assign_add(2.0)]):
+        after = tf.identity(v)
+    assert tf.Session().run(after * 10.0) == 30.0
+
+
+# Sessions -----------------------------------------------------------------------------------
+
+
+def test_fetches_may_be_any_nest(engine: Engine) -> None:
+    x, v = tf.placeholder(tf.float32, [2, 3], name="x"), tf.Variable(1.0)
+    step = tf.group(v.assign_add(1.0), name="step")
+    nest = {"a": (x + 1.0, [v]), "b": Pair(x, step), "c": "x:0"}
+    found = tf.Session().run(nest, {"x:0": X})
+    assert_array_equal(found["a"][0], X + 1)
+    assert found["a"][1] == [1.0]
+    assert isinstance(found["b"], Pair)
+    assert found["b"].second is None
+    assert_array_equal(found["c"], X)
+    assert tf.Session().run("step") is None
+    assert tf.Session().run(v) == 3.0
+    assert tf.Session().run([]) == []
+
+
+WRONG_RUNS = [
+    (lambda x: tf.Session().run(None), TypeError, "invalid type"),
+    (lambda x: tf.Session().run(3), TypeError, "invalid type"),
+    (lambda x: tf.Session().run(x), ValueError, "x"),
+    (lambda x: tf.Session().run(x, {x: tf.constant(X)}), TypeError, "cannot be a tf.Tensor"),
+    (lambda x: tf.Session().run(x, {3: X}), TypeError, "Cannot interpret"),
+    (lambda x: tf.Session().run(x, {x: "abc"}), ValueError, "no array"),
+    (lambda x: tf.Session().run("y:0", {x: X}), KeyError, "does not exist"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), WRONG_RUNS)
+def test_wrong_runs_are_errors(call: Any, error: Any, says: str) -> None:
+    with pytest.raises(error, match=says):
+        call(tf.placeholder(tf.float32, [2, 3], name="x"))
+
+
+def test_sessions_nest() -> None:
+    outer = tf.InteractiveSession()
+    assert tf.get_default_session() is outer
+    with tf.Session() as inner:
+        assert tf.get_default_session() is inner
+        assert tf.constant(2.0).eval() == 2.0
+    assert tf.get_default_session() is outer
+    outer.close()
+    with tf.Session(config=tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))) as session:
+        assert session.make_callable(tf.constant(3.0))() == 3.0
+
+
+def test_operations_tell_what_made_a_tensor() -> None:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    y = tf.nn.relu(x, name="y")
+    assert (y.op.type, y.op.name, y.op.inputs) == ("Relu", "y", [x])
+    assert x.op.type == "Placeholder"
+    assert y.op is y.op
+    names = [op.name for op in tf.get_default_graph().get_operations()]
+    assert {"x", "y"} <= set(names)
+    assert [n.op for n in tf.get_default_graph().as_graph_def().node if n.name == "y"] == ["Relu"]
+
+
+# Gradients ----------------------------------------------------------------------------------
+
+
+def test_gradients_of_a_program_of_its_own(engine: Engine) -> None:
+    name = f"Guided{engine.name}"
+
+    @tf.RegisterGradient(name)
+    def guided(op: Any, grad: Any) -> Any:
+        return grad * tf.cast(grad > 0.0, "float32") * tf.cast(op.inputs[0] > 0.0, "float32")
+
+    x, weights = tf.constant([-1.0, 2.0, 3.0]), tf.constant([1.0, -1.0, 1.0])
+    with tf.get_default_graph().gradient_override_map({"Relu": name}):
+        y = tf.nn.relu(x)
+    session = tf.Session()
+    assert_array_equal(session.run(tf.gradients(y, x, grad_ys=weights)[0]), [0, 0, 1])
+    plain = tf.gradients(tf.nn.relu(x), [x], grad_ys=[weights])
+    assert_array_equal(session.run(plain[0]), [0, -1, 1])
+
+
+def test_gradients_stop_where_they_are_told_to() -> None:
+    a = tf.constant(3.0)
+    b = a * 2.0
+    whole, part = (tf.gradients(a * b, [a, b], stop_gradients=s) for s in (None, [a, b]))
+    session = tf.Session()
+    assert session.run(whole) == [12.0, 3.0]
+    assert session.run(part) == [6.0, 3.0]
+    apart = tf.constant(1.0)
+    assert tf.gradients(b, [apart]) == [None]
+    assert session.run(tf.gradients(b, [apart], unconnected_gradients="zero")) == [0.0]
+
+
+def test_hessians() -> None:
+    x = tf.constant([1.0, 2.0])
+    (found,) = tf.hessians(x[0] * x[0] * x[1], x)
+    assert_allclose(tf.Session().run(found), [[4.0, 2.0], [2.0, 0.0]])
