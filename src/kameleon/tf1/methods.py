@@ -39,6 +39,9 @@ def set_shape(self: Node, shape: Any) -> None:
     wanted = TensorShape(shape)
     if wanted.dims is None:
         return
+    declare = self.__dict__.get("declare")
+    if declare is not None:
+        declare(tuple(wanted.as_list()))
     if len(wanted) != len(self.type.shape):
         raise ShapeError(f"Shapes {get_shape(self)} and {wanted} must have the same rank")
     known = join_shapes(self.type.shape, tuple(wanted.as_list()), "set_shape")

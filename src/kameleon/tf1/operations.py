@@ -17,6 +17,7 @@ TYPES = {
     "Conv": "Conv2D", "Identity": "Identity", "Gather": "GatherV2", "Concatenate": "ConcatV2",
     "BroadcastTo": "BroadcastTo", "Div": "RealDiv", "Gt": "Greater", "Ge": "GreaterEqual",
     "Lt": "Less", "Le": "LessEqual", "Eq": "Equal", "Ne": "NotEqual", "Logistic": "Sigmoid",
+    "Call": "PyFunc",
 }  # fmt: skip
 
 

@@ -67,6 +67,10 @@ class _Override:
         if gradient is None or not node.operands or node.primitive is with_gradient:
             return node
         operation = operation_of(node)
+        if node.primitive.name == "call":
+            count = len(node.operands)
+            node.attrs["callee"].gradient = lambda *given: gradient(operation, *given[count:])
+            return node
 
         def rule(g: Node) -> list[Node | None]:
             parts = gradient(operation, g)
