@@ -83,6 +83,18 @@ def test_a_loop_without_bound_has_a_gradient(engine: Engine) -> None:
     assert_allclose(_run([y, first], {x: 200.0}), [200, 1])
 
 
+def test_a_state_may_grow_where_its_size_is_said_to_change(engine: Engine) -> None:
+    words = tf.constant([[1.0, 2.0]])
+    _, found = tf.while_loop(
+        lambda i, s: i < 3,
+        lambda i, s: (i + 1, tf.concat([s, s[-1:] * 2.0], 0)),
+        [0, words],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 2])],
+    )
+    assert found.get_shape().as_list() == [None, 2]
+    assert_array_equal(_run(found), [[1, 2], [2, 4], [4, 8], [8, 16]])
+
+
 def test_the_steps_of_a_loop_are_limited() -> None:
     found = tf.while_loop(lambda x: x < 100, lambda x: x + 1, [0], maximum_iterations=7)
     assert _run(found) == 7

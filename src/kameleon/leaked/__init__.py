@@ -32,10 +32,27 @@ from .theano import T, theano
 tf: Any = module("tensorflow")
 
 
-def _part(path: str, names: str = "", **more: Any) -> LeakedModule:
-    """Some of TensorFlow's names, under a path of their own."""
-    return LeakedModule(f"K.{path}", {**{n: getattr(tf, n) for n in names.split()}, **more})
-
+# By the name under which the original's module imported it, a module inside of TensorFlow.
+PARTS = {
+    "control_flow_ops": "ops.control_flow_ops",
+    "functional_ops": "ops.functional_ops",
+    "math_ops": "ops.math_ops",
+    "tf_math_ops": "ops.math_ops",
+    "array_ops": "ops.array_ops",
+    "tf_image_ops": "ops.image_ops",
+    "image_ops": "ops.image_ops",
+    "random_ops": "ops.random_ops",
+    "state_ops": "ops.state_ops",
+    "tf_state_ops": "ops.state_ops",
+    "tensor_array_ops": "ops.tensor_array_ops",
+    "sparse_ops": "ops.sparse_ops",
+    "init_ops": "ops.init_ops",
+    "moving_averages": "training.moving_averages",
+    "device_lib": "client.device_lib",
+    "context": "eager.context",
+    "ops": "framework.ops",
+    "tf_ops": "framework.ops",
+}
 
 # Aliases ------------------------------------------------------------------------------------
 
@@ -63,12 +80,6 @@ def _no_initializing(*args: Any, **kwargs: Any) -> None:
     """Nothing to do: variables have their values from the beginning."""
 
 
-def _moving_average(
-    variable: Any, value: Any, decay: Any, zero_debias: bool = False, name: str | None = None
-) -> Any:
-    return K.moving_average_update(variable, value, decay)
-
-
 ALIASES: dict[str, Any] = {
     # libraries
     "np": np,
@@ -80,17 +91,8 @@ ALIASES: dict[str, Any] = {
     "theano": theano,
     "T": T,
     # parts of TensorFlow
-    "control_flow_ops": _part("control_flow_ops", "while_loop cond group no_op"),
-    "functional_ops": _part("functional_ops", "map_fn foldl foldr"),
-    "math_ops": tf,
-    "tf_math_ops": tf,
-    "array_ops": tf,
+    **{name: module(f"tensorflow.python.{path}") for name, path in PARTS.items()},
     "nn": tf.nn,
-    "tf_image_ops": tf.image,
-    "image_ops": tf.image,
-    "random_ops": _part("random_ops", "random_uniform random_normal truncated_normal"),
-    "state_ops": _part("state_ops", "assign assign_add assign_sub"),
-    "tf_state_ops": _part("state_ops", "assign assign_add assign_sub"),
     "ctc": LeakedModule(
         "K.ctc",
         {},
@@ -100,7 +102,6 @@ ALIASES: dict[str, Any] = {
             "ctc_beam_search_decoder": "K.ctc_decode(greedy=False)",
         },
     ),
-    "moving_averages": _part("moving_averages", assign_moving_average=_moving_average),
     # Python's functions, which the original renamed because K functions have their names
     "py_all": builtins.all,
     "py_any": builtins.any,
@@ -160,13 +161,6 @@ VALUES: dict[str, Callable[[], Any]] = {
 INSTEAD = {
     "C": "K functions: the engine has CNTK in another process",
     "cntk": "K functions: the engine has CNTK in another process",
-    "tensor_array_ops": "K.map_fn, which stacks what a function gives for each element",
-    "sparse_ops": "K.to_dense and K.dot, which take sparse tensors",
-    "init_ops": "keras.initializers, or K.random_uniform_variable and K.random_normal_variable",
-    "device_lib": "kameleon.set_engine: the engine places its own work",
-    "context": "K functions: there's no eager mode to ask for",
-    "ops": "K functions",
-    "tf_ops": "K functions",
     "tf_keras_backend": "K itself",
     "RandomStreams": "K.random_uniform, K.random_normal and K.truncated_normal",
     "_GRAPH_LEARNING_PHASES": "K.learning_phase() and K.set_learning_phase(value)",

@@ -12,12 +12,14 @@ from ..backend._bodies import traced_collecting, traced_cond, traced_scan
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node, Update
+from ..prims.control import stop_gradient
 from ..prims.indexing import gather
 from ..prims.movement import concatenate, reshape, slice_axis
-from ..prims.sizes import size_of
+from ..prims.sizes import as_node, dims_of, size_of
 from .graph import effect
-from .nests import flatten, pack
+from .nests import flatten, flatten_up_to, pack
 from .operations import Operation
+from .shapes import TensorShape
 from .tensors import constant
 from .variables import watched
 
@@ -253,7 +255,14 @@ def while_loop(
         return _bounded(cond, body, given, maximum_iterations, return_same_structure)
     leaves = flatten(given)
     growing = [x for x in leaves if isinstance(x, TensorArray) and x._whole is None]
-    carried = [_carried(x) for x in leaves if x not in growing]
+    limits = (
+        [None] * len(leaves) if shape_invariants is None else flatten_up_to(given, shape_invariants)
+    )
+    carried = [
+        _loosened(_carried(x), limit)
+        for x, limit in zip(leaves, limits, strict=True)
+        if x not in growing
+    ]
 
     def nest(states: Sequence[Node]) -> Any:
         rest = iter(states)
@@ -301,6 +310,22 @@ def _carried(x: Any) -> Node:
         if isinstance(x, TensorArray)
         else as_tensor(constant(x) if isinstance(x, (int, float, bool)) else x, "tf.while_loop")
     )
+
+
+def _loosened(x: Node, limit: Any) -> Node:
+    """The state, of whose sizes no more is known than `limit` says: steps may change others."""
+    shape = None if limit is None else TensorShape(limit)
+    if shape is None or shape.dims is None:
+        return x
+    known = shape.as_list()
+    if known == list(x.type.shape):
+        return x
+    # What has passed `stop_gradient` isn't taken for a known size.
+    own = dims_of(x)
+    return reshape(x, [
+        stop_gradient(as_node(d)) if size is None and isinstance(d, int) else d
+        for d, size in zip(own, known, strict=True)
+    ])  # fmt: skip
 
 
 def _held(x: Any, rest: Any) -> Any:

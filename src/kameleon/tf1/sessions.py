@@ -52,6 +52,18 @@ class Options:
         return b""
 
 
+class OptimizerOptions(Options):
+    """Settings of a compiler that isn't there."""
+
+    L0, L1, OFF, DEFAULT, ON_1, ON_2 = -1, 0, -1, 0, 1, 2
+
+
+class RunOptions(Options):
+    """Settings of a run, which make no difference."""
+
+    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
+
+
 class _Fetches:
     """A nest of what's fetched: the tensors to compute, and the nest of their values."""
 
@@ -274,12 +286,8 @@ PLAIN: dict[str, Any] = {
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
     "SparseTensorValue": SparseTensorValue,
-    **dict.fromkeys(
-        (
-            "ConfigProto", "GPUOptions", "RunOptions", "RunMetadata", "OptimizerOptions",
-            "GraphOptions",
-        ),
-        Options,
-    ),
+    "OptimizerOptions": OptimizerOptions,
+    "RunOptions": RunOptions,
+    **dict.fromkeys(("ConfigProto", "GPUOptions", "RunMetadata", "GraphOptions"), Options),
 }  # fmt: skip
 NAMES: dict[str, Any] = {}

@@ -132,6 +132,13 @@ def watched(call: Callable[[], Any]) -> tuple[Any, list[Update]]:
         _watchers.remove(heard)
 
 
+def assign_moving_average(
+    variable: Any, value: Any, decay: Any, zero_debias: bool = False, name: str | None = None
+) -> Update:
+    """Move a variable towards a value: `variable * decay + value * (1 - decay)`."""
+    return changed(K.moving_average_update(variable, value, decay))
+
+
 def _scattered(combine: Callable[[Any, Any, Any], Any]) -> Callable[..., Update]:
     """`tf.scatter_…`: rows of a variable changed at some indices."""
 
@@ -246,6 +253,7 @@ PLAIN: dict[str, Any] = {
     "scatter_update": scatter_update,
     "scatter_add": scatter_add_,
     "scatter_sub": scatter_sub,
+    "python.assign_moving_average": assign_moving_average,
     "IndexedSlices": IndexedSlices,
     "variables_initializer": variables_initializer,
     "initializers.variables": variables_initializer,
