@@ -13,8 +13,6 @@ from ..ir.types import TensorType, as_dtype
 from ..prims.call import call as node_of
 from ._tensors import as_tensor, floatx, named
 
-__all__ = ["call"]
-
 
 def call(
     function: Callable[..., Any],

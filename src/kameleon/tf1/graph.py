@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from .._scopes import Scope
 from ..backend import surface as K
 from ..errors import ArgumentError, GraphError
 from ..ir.context import context, unique_name
@@ -99,11 +100,9 @@ class Graph:
         self.operations: dict[str, Operation] = {}
         self.gradients: dict[str, str] = {}  # by type of operation, whose gradient it gets
 
-    @contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> Scope[Graph]:
         """A block in which what's made belongs to this graph."""
-        with context.within("graph", lambda outer: self):
-            yield self
+        return context.within("graph", lambda outer: self, gives=True)
 
     # Names ----------------------------------------------------------------------------------
 
@@ -228,15 +227,13 @@ class Graph:
 
     container = colocate_with = device
 
-    @contextmanager
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
         """A block in which operations of some types get gradients of the program's own.
 
         Args:
             op_type_map: by type, the name by which `tf.RegisterGradient` knows the gradient.
         """
-        with overriding(op_type_map):
-            yield
+        return overriding(op_type_map)
 
     def is_feedable(self, tensor: Any) -> bool:
         """Any tensor may be fed."""
@@ -356,21 +353,13 @@ def no_op(name: str | None = None) -> Operation:
 # Scopes of names ----------------------------------------------------------------------------
 
 
-@contextmanager
 def name_scope(
     name: str | None = None, default_name: str | None = None, values: Any = None
-) -> Iterator[str]:
+) -> Scope[str]:
     """A block in which names begin with `name`, made unique; 'name/' is taken as it is."""
     name = name or default_name or ""
-    if name.endswith("/"):
-        change = lambda outer: name  # noqa: E731
-    elif name:
-        inner = unique_name(context.scope + name)
-        change = lambda outer: f"{inner}/"  # noqa: E731
-    else:
-        change = lambda outer: ""  # noqa: E731
-    with context.within("scope", change, gives=True) as scope:
-        yield scope
+    inner = name if not name or name.endswith("/") else unique_name(context.scope + name) + "/"
+    return context.within("scope", lambda outer: inner, gives=True)
 
 
 @contextmanager

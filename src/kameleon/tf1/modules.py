@@ -6,6 +6,7 @@ that there isn't is an error that says what to use.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -109,19 +110,13 @@ K functions (such as K.sum, K.dot, K.switch) instead"
     )
 
 
-def _paths() -> set[str]:
+@functools.cache
+def _paths() -> frozenset[str]:
     """All modules, without the first part of their names."""
-    if not _known:
-        _known.update(_parents(NAMES))
-        for package, children in INSIDE.items():
-            _known.add(package)
-            _known.update(f"{package}.{child}" for child in children.split())
-        _known.update({"compat", "compat.v1"})
-    return _known
-
-
-_known: set[str] = set()
-methods.install()
+    found = {*_parents(NAMES), "compat", "compat.v1"}
+    for package, children in INSIDE.items():
+        found |= {package, *(f"{package}.{child}" for child in children.split())}
+    return frozenset(found)
 
 
 def _parents(names: Iterable[str]) -> set[str]:
@@ -130,9 +125,6 @@ def _parents(names: Iterable[str]) -> set[str]:
         for parts in (name.split(".") for name in names)
         for n in range(1, len(parts))
     }
-
-
-_made: dict[str, ModuleType] = {}
 
 
 def module(name: str) -> ModuleType:
@@ -148,14 +140,20 @@ def module(name: str) -> ModuleType:
     True
     """
     path = name.removeprefix(ROOT).lstrip(".").removeprefix("compat.v1").lstrip(".")
-    if path not in _made:
-        if path and path not in _paths():
-            raise ModuleNotFoundError(advice(path), name=name)
-        start = f"{path}." if path else ""
-        own = {
-            key.removeprefix(start): value
-            for key, value in NAMES.items()
-            if key.startswith(start) and "." not in key.removeprefix(start)
-        }
-        _made[path] = Namespace(path, own)
-    return _made[path]
+    if path and path not in _paths():
+        raise ModuleNotFoundError(advice(path), name=name)
+    return _made(path)
+
+
+@functools.cache
+def _made(path: str) -> ModuleType:
+    start = f"{path}." if path else ""
+    own = {
+        key.removeprefix(start): value
+        for key, value in NAMES.items()
+        if key.startswith(start) and "." not in key.removeprefix(start)
+    }
+    return Namespace(path, own)
+
+
+methods.install()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._scopes import Scope
 from ..errors import ArgumentError
 from ..ir.context import context
 from ..ir.node import Node
@@ -46,14 +46,13 @@ class _Registry:
         return REGISTERED[name]
 
 
-@contextmanager
-def overriding(names: Mapping[str, str]) -> Iterator[None]:
+def overriding(names: Mapping[str, str]) -> Scope[Any]:
     """A block in which operations of some types get registered gradients."""
     for name in names.values():
         if name not in REGISTERED:
             raise ArgumentError(f"gradient_override_map: no gradient is registered as {name!r}")
-    with context.within("made", lambda outer: _Override(names)):
-        yield
+    override = _Override(names)
+    return context.within("made", lambda outer: override)
 
 
 class _Override:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._scopes import Scope
 from ..backend import surface as K
 from ..errors import ArgumentError
 from ..ir.context import context
@@ -243,11 +244,9 @@ def _true_getter(
     return variable
 
 
-@contextmanager
-def name_free() -> Iterator[None]:
+def name_free() -> Scope[str]:
     """A block without a scope of names: a variable's name is that of its own scope."""
-    with context.within("scope", lambda outer: ""):
-        yield
+    return context.within("scope", lambda outer: "")
 
 
 def _shared(variable: Variable, name: str, shape: Any, dtype: Any, reuse: Any) -> Variable:

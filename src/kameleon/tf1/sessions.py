@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._scopes import Scope
 from ..backend import surface as K
 from ..backend.functions import BackendFunction
 from ..backend.sparse import to_dense
@@ -210,7 +210,7 @@ class Session:
 
     def as_default(self) -> Any:
         """A block in which `tensor.eval()` and `operation.run()` use this session."""
-        return _default(self)
+        return Scope(_current, lambda outer: self, gives=True)
 
     def close(self) -> None:
         """There's nothing to close: variables belong to the program."""
@@ -232,17 +232,7 @@ class Session:
             block.__exit__(*exception)
 
 
-_current: ContextVar[tuple[Session, ...]] = ContextVar("kameleon_session", default=())
-
-
-@contextmanager
-def _default(session: Session) -> Any:
-    before = _current.get()
-    _current.set((*before, session))
-    try:
-        yield session
-    finally:
-        _current.set(before)
+_current: ContextVar[Session | None] = ContextVar("kameleon_session", default=None)
 
 
 class InteractiveSession(Session):
@@ -250,21 +240,19 @@ class InteractiveSession(Session):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None):
         super().__init__(target, graph, config)
-        _current.set((*_current.get(), self))
+        self._before = _current.get()
+        _current.set(self)
 
     def close(self) -> None:
         """The session isn't the default any more."""
-        _current.set(tuple(s for s in _current.get() if s is not self))
+        if _current.get() is self:
+            _current.set(self._before)
 
 
 def get_default_session() -> Any:
     """The session entered last; else the one that `K.set_session` was given; else None."""
-    entered: Iterable[Session] = _current.get()
-    found = [*entered]
-    if found:
-        return found[-1]
     kept = K.get_session()
-    return kept if isinstance(kept, Session) else None
+    return _current.get() or (kept if isinstance(kept, Session) else None)
 
 
 def current() -> Any:

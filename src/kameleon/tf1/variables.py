@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from .._scopes import Scope
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
@@ -111,25 +113,23 @@ def _fitting(ref: Any, value: Any) -> Any:
     return value if isinstance(value, Node) else as_tensor(value, "tf.assign", ref.dtype)
 
 
-# Called with each update that's made; a branch of `tf.cond` collects them.
-_watchers: list[list[Update]] = []
+# Where the innermost branch of a `tf.cond` that's being built collects the updates made in it.
+_heard: ContextVar[list[Update] | None] = ContextVar("kameleon_heard", default=None)
 
 
 def changed(update: Update) -> Update:
     """The update, which the innermost branch of a `tf.cond` that's being built hears of."""
-    if _watchers:
-        _watchers[-1].append(update)
+    heard = _heard.get()
+    if heard is not None:
+        heard.append(update)
     return update
 
 
 def watched(call: Callable[[], Any]) -> tuple[Any, list[Update]]:
     """The result of a call, and the updates that it made."""
     heard: list[Update] = []
-    _watchers.append(heard)
-    try:
+    with Scope(_heard, lambda outer: heard):
         return call(), heard
-    finally:
-        _watchers.remove(heard)
 
 
 def assign_moving_average(
