@@ -213,6 +213,8 @@ def test_another_keras_that_is_already_there(
 
 # tensorflow.keras -----------------------------------------------------------------------------
 
+# Old code asks for the library itself.
+INSTALLED = {"KAMELEON_TENSORFLOW": "installed"}
 # As if TensorFlow weren't installed.
 NO_TENSORFLOW = """
 import sys
@@ -259,7 +261,7 @@ def test_tensorflow_keras_is_refused_with_what_to_write(
     write_tensorflow(tmp_path)
     settings = {"KAMELEON_KERAS2": ""} if hidden else original
     code = f"{NOWHERE * hidden}\nimport kameleon.as_keras\n{statement}"
-    done = run_code(code, tmp_path, settings)
+    done = run_code(code, tmp_path, settings | INSTALLED)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1
     assert "write `from keras` instead of `from tensorflow.keras`" in last, done.stderr
@@ -274,7 +276,7 @@ assert type(tensorflow.keras).__name__ == "Lazy"
 import keras
 assert keras.backend.backend() == "tensorflow"
 """
-    assert succeed(code, tmp_path, original) == ""
+    assert succeed(code, tmp_path, original | INSTALLED) == ""
 
 
 ALIASED = """
@@ -304,14 +306,14 @@ def test_an_alias_for_tensorflow_keras(
 ) -> None:
     if there:
         write_tensorflow(tmp_path)
-    said = succeed(NO_TENSORFLOW * (not there) + ALIASED, tmp_path, original)
+    said = succeed(NO_TENSORFLOW * (not there) + ALIASED, tmp_path, original | INSTALLED)
     assert "tensorflow.keras.nothing" in said and "2.3.1, has no keras.nothing" in said
 
 
 def test_an_alias_after_tensorflow(tmp_path: Path, original: dict[str, str]) -> None:
     write_tensorflow(tmp_path)
     code = "import kameleon.as_keras, tensorflow\nassert 'keras' not in __import__('sys').modules\n"
-    succeed(code + ALIASED, tmp_path, original)
+    succeed(code + ALIASED, tmp_path, original | INSTALLED)
 
 
 def test_an_alias_is_no_tensorflow(tmp_path: Path, original: dict[str, str]) -> None:
@@ -327,7 +329,9 @@ try:
 except AttributeError as error:
     print(error)
 """
-    assert succeed(code, tmp_path, original).startswith("tensorflow.constant: TensorFlow isn't")
+    assert succeed(code, tmp_path, original | INSTALLED).startswith(
+        "tensorflow.constant: TensorFlow isn't"
+    )
 
 
 def test_an_alias_comes_too_late(tmp_path: Path, original: dict[str, str]) -> None:
@@ -337,7 +341,7 @@ import kameleon.as_keras
 sys.modules["tensorflow.keras"] = types.ModuleType("tensorflow.keras")
 kameleon.as_keras.alias_tensorflow()
 """
-    done = run_code(code, tmp_path, original)
+    done = run_code(code, tmp_path, original | INSTALLED)
     last = done.stderr.splitlines()[-1]
     assert last.startswith("kameleon.errors.HostingError: tensorflow.keras is already imported")
 

@@ -20,7 +20,7 @@ from .finder import AliasFinder
 from .given import folder, given, hosts_original
 from .original import CHILDREN, export, name_backend, share_path
 from .own import BACKEND
-from .tensorflow import BEFORE, alias_tensorflow
+from .tensorflow import BEFORE, alias_tensorflow, serve_old_code
 
 __all__ = ["alias_tensorflow", "export", "folder", "hosts_original"]
 
@@ -56,6 +56,7 @@ def _begin() -> None:
         share_path()
     sys.meta_path.insert(0, AliasFinder())
     config.load()
+    serve_old_code()
     old_code.begin()
     config.write_if_missing()  # before Keras or TensorFlow writes one that names a backend
 

@@ -9,7 +9,8 @@ class Given:
     def __init__(self) -> None:
         self.original = False  # whether it's the original; else Kameleon's own part of Keras
         self.folder: str | None = None  # the original's, if it had to be put on the path
-        self.aliased = False  # whether tensorflow.keras gives the same
+        self.aliased = False  # whether tensorflow.keras gives the same, in an installed TensorFlow
+        self.serves_tensorflow = False  # whether old code gets TensorFlow's names over K
 
 
 given = Given()

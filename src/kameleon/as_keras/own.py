@@ -12,7 +12,7 @@ from typing import Any
 
 from ..hosting import location
 from .specs import made, refusal
-from .tensorflow import NO_TENSORFLOW, TF_KERAS, Later
+from .tensorflow import NO_TENSORFLOW, Later, module_of_keras
 
 BACKEND, LAYERS = "keras.backend", "keras.layers"
 OURS = {BACKEND: "kameleon.backend", LAYERS: "kameleon.layers"}  # by module, what stands for it
@@ -38,16 +38,8 @@ def own_spec(name: str) -> ModuleSpec:
 
 
 def stand_for(meant: str, module: ModuleType) -> None:
-    """Load the module `meant` in the place of `module`."""
-    name = module.__name__
-    try:
-        sys.modules[name] = importlib.import_module(meant)  # the import system takes it from there
-    except ModuleNotFoundError as error:
-        if error.name != meant or not name.startswith(TF_KERAS):
-            raise
-        raise ModuleNotFoundError(
-            f"{name}: the Keras on Kameleon, {location.VERSION}, has no {meant}", name=name
-        ) from None
+    """Load the module `meant` in the place of `module`; the import system takes it from there."""
+    sys.modules[module.__name__] = module_of_keras(module.__name__, meant)
 
 
 def _layers() -> dict[str, Any]:

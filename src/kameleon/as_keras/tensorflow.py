@@ -1,18 +1,33 @@
-"""`tensorflow.keras`: refused, or, where the program asks for it, the same as `keras`."""
+"""What `import tensorflow` gives old code: TensorFlow 1's names over K, and `keras` in them.
+
+Old code gets these modules whether TensorFlow is installed or not. Everybody else (Kameleon's
+engine of that name, TensorFlow itself, modern libraries) gets the installed one, or none. Where the
+user asks for the installed TensorFlow, old code gets that, too; then `tensorflow.keras` is refused,
+or, where the program asks for it, the same as `keras`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from ..errors import HostingError
+from .. import config, old_code
+from ..errors import ArgumentError, HostingError
+from ..hosting import location
 from .given import given
 
 TF_KERAS = "tensorflow.keras"
+
+# What stands before `keras` where programs take TensorFlow's Keras from.
+_BEFORE_KERAS = re.compile(
+    r"tensorflow(?:\.python|\.contrib|\.compat\.v[12]|\._api\.v1)?\.(?=keras(?:\.|$))"
+)
 INSTEAD = (
     "tensorflow.keras is TensorFlow's own Keras: it doesn't run on Kameleon, and can't share a"
     " process with the Keras that does. In this program, write `from keras` instead of"
@@ -45,16 +60,73 @@ def with_our_keras(module: ModuleType) -> Iterator[None]:
     vars(module)["keras"] = Later("keras")
 
 
+# --- the names over K ---------------------------------------------------------------------------
+
+
+def serve_old_code() -> None:
+    """From now on, old code imports TensorFlow 1's names over K, unless the user says otherwise.
+
+    Raises:
+        ArgumentError: (a ValueError) `KAMELEON_TENSORFLOW` holds another word.
+    """
+    ours, _ = config.WHICH_TENSORFLOW
+    told = os.environ.get(config.TENSORFLOW, "").strip() or ours
+    if told not in config.WHICH_TENSORFLOW:
+        expected = " or ".join(config.WHICH_TENSORFLOW)
+        raise ArgumentError(f"{config.TENSORFLOW}={told}: use {expected}")
+    given.serves_tensorflow = told == ours
+    if given.serves_tensorflow:
+        old_code.provide("tensorflow", module)
+
+
+def module(name: str) -> ModuleType:
+    """The module that old code gets by a full name in TensorFlow.
+
+    Raises:
+        ModuleNotFoundError: there is none; the message says what to use.
+    """
+    found = _BEFORE_KERAS.match(name)
+    if found is not None:
+        return module_of_keras(name, name[found.end() :])
+    names = importlib.import_module("kameleon.tf1.modules")  # late: it loads the K surface
+    holds_keras = _BEFORE_KERAS.match(f"{name}.keras") is not None
+    try:
+        made: ModuleType = names.module(name)
+    except ModuleNotFoundError:
+        if not holds_keras:
+            raise
+        made = names.Namespace(name.removeprefix("tensorflow."), {})
+    if holds_keras:
+        vars(made).setdefault("keras", Later("keras"))
+    return made
+
+
+def module_of_keras(name: str, meant: str) -> ModuleType:
+    """The module `meant` of the Keras on Kameleon, for which a program says `name`."""
+    try:
+        return importlib.import_module(meant)
+    except ModuleNotFoundError as error:
+        if error.name != meant:
+            raise
+        raise ModuleNotFoundError(
+            f"{name}: the Keras on Kameleon, {location.VERSION}, has no {meant}", name=name
+        ) from None
+
+
+# --- the names in an installed TensorFlow -------------------------------------------------------
+
+
 def alias_tensorflow() -> None:
-    """From now on, `tensorflow.keras` and what is in it are the Keras on Kameleon.
+    """From now on, `tensorflow.keras` and what is in it are the Keras on Kameleon, also where old
+    code gets the installed TensorFlow.
 
     This works without TensorFlow, too: then there's nothing else in `tensorflow`. Tensors are
-    Kameleon's, so other functions of TensorFlow can't take them.
+    Kameleon's, so other functions of an installed TensorFlow can't take them.
 
     Raises:
         HostingError: TensorFlow's Keras has been imported in this process before.
     """
-    if given.aliased:
+    if given.aliased or given.serves_tensorflow:
         return
     if TF_KERAS in sys.modules:
         raise HostingError(f"{TF_KERAS} is already imported; {BEFORE}")

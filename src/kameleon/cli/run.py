@@ -21,7 +21,7 @@ from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from kameleon import old_code
-from kameleon.config import AS, OWN
+from kameleon.config import AS, OWN, TENSORFLOW, WHICH_TENSORFLOW
 from kameleon.errors import KameleonError
 
 USAGE = """\
@@ -35,7 +35,9 @@ keras.backend and keras.layers are Kameleon's own.
 Options, before the program:
   --engine NAME  Engine to run on (see `kameleon engines`).
   --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
-  --tf-keras     Let tensorflow.keras be the same as keras, also without TensorFlow.
+  --tensorflow WHICH  What old code imports by this name: kameleon (the default) for TensorFlow
+                 1's names over K, or installed for the library itself.
+  --tf-keras     Let tensorflow.keras be the same as keras, also in the installed TensorFlow.
   --no-old-names Give the program no names that Python, NumPy, SciPy … have lost since 2019.
   --help         Show this.
 """
@@ -53,6 +55,7 @@ class Plan:
     known_as: str = ""
     tf_keras: bool = False
     no_old_names: bool = False
+    tensorflow: str = ""
 
 
 # By option, the part of the plan that it sets; by option with a value, also what it needs.
@@ -60,6 +63,7 @@ FLAGS = {"--tf-keras": "tf_keras", "--no-old-names": "no_old_names"}
 VALUES = {
     "--engine": ("engine", "the name of an engine"),
     "--as": ("known_as", "the name of a backend"),
+    "--tensorflow": ("tensorflow", f"one of {', '.join(WHICH_TENSORFLOW)}"),
     "-m": ("program", "the name of a module"),
 }
 
@@ -115,10 +119,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _begin(plan: Plan) -> None:
-    if plan.known_as:
-        os.environ[AS] = plan.known_as
-    if plan.no_old_names:
-        os.environ[old_code.SWITCH] = "0"
+    told = {
+        AS: plan.known_as,
+        TENSORFLOW: plan.tensorflow,
+        old_code.SWITCH: "0" if plan.no_old_names else "",
+    }
+    os.environ.update({name: value for name, value in told.items() if value})
     from kameleon import as_keras  # late: it reads these variables
 
     if plan.engine:
@@ -207,7 +213,7 @@ def _as_if_started(work: Callable[[], None]) -> None:
     except SystemExit:
         raise
     except BaseException as error:
-        if isinstance(error, ModuleNotFoundError) and error.name in TENSORFLOW:
+        if isinstance(error, ModuleNotFoundError) and error.name in OF_TENSORFLOW:
             error.add_note(NO_TENSORFLOW)
         error.__traceback__ = _inside(error.__traceback__)
         old_code.leave_out(error)
@@ -216,10 +222,10 @@ def _as_if_started(work: Callable[[], None]) -> None:
         raise
 
 
-TENSORFLOW = ("tensorflow", "tensorflow.keras")
+OF_TENSORFLOW = ("tensorflow", "tensorflow.keras")
 NO_TENSORFLOW = (
-    "Where only tensorflow.keras is needed of it: write `from keras` instead of"
-    " `from tensorflow.keras`, or have that done by: kameleon run --tf-keras"
+    f"Without {TENSORFLOW}=installed, old programs get TensorFlow 1's names over K from Kameleon,"
+    " and tensorflow.keras is then the same as keras"
 )
 OUTSIDE = (__file__, runpy.__file__, "<frozen runpy>")
 

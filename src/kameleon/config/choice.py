@@ -31,6 +31,10 @@ HOSTED = "kameleon.backend"
 AS = "KAMELEON_AS"
 KNOWN_AS = {"tensorflow": "tensorflow", "theano": "theano", "kameleon": HOSTED}
 
+# Which TensorFlow old programs import: its names over K, or the library itself.
+TENSORFLOW = "KAMELEON_TENSORFLOW"
+WHICH_TENSORFLOW = ("kameleon", "installed")
+
 STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place of others
 
 

@@ -28,7 +28,7 @@ Provider = Callable[[str], ModuleType]
 
 python_import = builtins.__import__
 _providers: dict[str, Provider] = {}
-_provided: dict[str, ModuleType] = {}  # by full name, what old code has of these packages
+_provided: dict[str, ModuleType | None] = {}  # by full name, what old code has of these packages
 _tables: dict[str, Table] = {}  # by full name, those in force
 _tops: set[str] = set()  # the first parts of all names above
 _parents: set[str] = set()  # the names of all tables, and of the packages around them
@@ -166,7 +166,7 @@ def _from_provider(name: str, names: Sequence[str]) -> ModuleType:
                 _load_provided(f"{name}.{child}")
             except ModuleNotFoundError:
                 raise ImportError(str(error), name=name) from None  # says more than Python's own
-    return module if names else _provided[name.partition(".")[0]]
+    return module if names else _load_provided(name.partition(".")[0])
 
 
 def _load_provided(name: str) -> ModuleType:
@@ -177,20 +177,23 @@ def _load_provided(name: str) -> ModuleType:
         _provided[name] = _providers[name.partition(".")[0]](name)
         if parent is not None:
             vars(parent)[last] = _provided[name]
-    return _provided[name]
+    found = _provided[name]
+    if found is None:  # set by old code, which doesn't want it to be there
+        raise ModuleNotFoundError(f"import of {name} halted; None in sys.modules", name=name)
+    return found
 
 
-class _Modules(MutableMapping[str, ModuleType]):
+class _Modules(MutableMapping[str, Any]):
     """`sys.modules`, as old code sees it: with what it has of the packages that are provided."""
 
-    def _place(self, name: object) -> MutableMapping[str, ModuleType]:
+    def _place(self, name: object) -> MutableMapping[str, Any]:
         is_provided = isinstance(name, str) and name.partition(".")[0] in _providers
         return _provided if is_provided else sys.modules
 
-    def __getitem__(self, name: str) -> ModuleType:
+    def __getitem__(self, name: str) -> Any:
         return self._place(name)[name]
 
-    def __setitem__(self, name: str, module: ModuleType) -> None:
+    def __setitem__(self, name: str, module: Any) -> None:
         self._place(name)[name] = module
 
     def __delitem__(self, name: str) -> None:
@@ -203,7 +206,7 @@ class _Modules(MutableMapping[str, ModuleType]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def copy(self) -> dict[str, ModuleType]:
+    def copy(self) -> dict[str, Any]:
         """A dictionary of its own, as that of a dictionary."""
         return dict(self)
 

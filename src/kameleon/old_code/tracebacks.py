@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from types import CodeType, TracebackType
 
 from .importing import old_import
-from .settings_file import told_open
 
-_BETWEEN: frozenset[CodeType] = frozenset({old_import.__code__, told_open.__code__})
+_HERE = os.path.join(os.path.dirname(__file__), "")
 
 
 def leave_out(error: BaseException) -> None:
-    """Take these functions out of the tracebacks of an error, and of those that led to it."""
+    """Take this package's functions out of the tracebacks of an error, and of those before it."""
     left, seen = [error], set[int]()
     while left:
         found = left.pop()
@@ -28,6 +28,10 @@ def _without(trace: TracebackType | None) -> TracebackType | None:
         trace = trace.tb_next
     kept = None
     for step in reversed(steps):
-        if step.tb_frame.f_code not in _BETWEEN:
+        if not _is_between(step.tb_frame.f_code):
             step.tb_next, kept = kept, step
     return kept
+
+
+def _is_between(code: CodeType) -> bool:
+    return code is old_import.__code__ or code.co_filename.startswith(_HERE)
