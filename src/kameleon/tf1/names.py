@@ -12,33 +12,33 @@ from typing import Any
 
 from . import (
     base,
+    clipping,
     control,
     differentiation,
+    failures,
     graph,
     host,
+    initializers,
     nests,
     overrides,
+    regularizers,
     scopes,
     sessions,
     shapes,
     variables,
 )
 from .conventions import naming
+from .nets import base as nets
+from .nets import contrib, convolution, layers, losses, metrics, thresholds
+from .train import averages, optimizer, optimizers, regularized, schedules, slots
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
-    base,
-    control,
-    differentiation,
-    graph,
-    host,
-    nests,
-    overrides,
-    scopes,
-    sessions,
-    shapes,
-    variables,
+    *(base, control, differentiation, graph, host, nests, overrides, scopes, sessions, shapes),
+    *(variables, clipping, failures, initializers, regularizers),
+    *(nets, contrib, convolution, layers, losses, metrics, thresholds),
+    *(averages, optimizer, optimizers, regularized, schedules, slots),
 )
 
 

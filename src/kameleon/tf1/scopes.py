@@ -153,6 +153,7 @@ def variable_scope(
             yield scope
     finally:
         _scope.reset(token)
+        _forget_defaults(name)
 
 
 def _unused(outer: str, name: str) -> str:
@@ -161,6 +162,14 @@ def _unused(outer: str, name: str) -> str:
     key = (outer, name)
     counts[key] = counts.get(key, -1) + 1
     return f"{name}_{counts[key]}" if counts[key] else name
+
+
+def _forget_defaults(name: str) -> None:
+    """Whoever enters the scope again gets the same default names again."""
+    counts = get_default_graph().defaults
+    for outer, default in list(counts):
+        if f"{outer}/".startswith(f"{name}/"):
+            counts.pop((outer, default), None)
 
 
 def _composed(outer: Any, inner: Any) -> Any:

@@ -1,0 +1,1 @@
+"""What trains and keeps a graph in TensorFlow 1: optimizers, schedules, averages, checkpoints."""
