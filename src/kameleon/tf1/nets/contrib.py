@@ -210,8 +210,8 @@ def dropout(
 
 
 def _normalized(
-    x: Any, axes: Sequence[int], shape: Sequence[int | None], parts: tuple[bool, bool], epsilon: float,
-    trainable: bool, dtype: Any,
+    x: Any, axes: Sequence[int], shape: Sequence[int | None], parts: tuple[bool, bool],
+    epsilon: float, trainable: bool, dtype: Any,
 ) -> Any:  # fmt: skip
     """With mean 0 and deviation 1 over some axes, then scaled and shifted where that's asked."""
     mean = K.mean(x, axes, keepdims=True)
