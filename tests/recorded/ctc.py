@@ -15,8 +15,6 @@ samples are computed together once more, to see that they don't depend on each o
 | `cost`, `slope` | the cost, and its gradient with respect to the predictions; 0 where it raised |
 """
 
-# ruff: noqa: B905 - zip() takes no `strict` there
-
 import os
 import sys
 

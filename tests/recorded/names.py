@@ -6,8 +6,6 @@ A case is an expression over `tf` and the arrays of `given`. The record has its 
 name, and where it's in `SLOPES`, under `slope NAME ARRAY` the gradient of the sum of its sine.
 """
 
-# ruff: noqa: B905 - zip() takes no `strict` there
-
 import sys
 
 import numpy as np

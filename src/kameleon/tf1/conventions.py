@@ -24,7 +24,8 @@ def checking(checks: Sequence[tuple[Any, str]]) -> Scope[tuple[tuple[Any, str], 
     return Scope(_checks, lambda outer: (*outer, *checks))
 
 
-def _checked(result: Any) -> Any:
+def checked(result: Any) -> Any:
+    """A result of a function, which is an error where a check in force doesn't hold."""
     for holds, message in _checks.get() if isinstance(result, Node) else ():
         result = check(result, holds, message=message)
     return result
@@ -39,11 +40,11 @@ def naming(function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         name = kwargs.get("name")
         if name is None:
-            return _checked(function(*args, **kwargs))
+            return checked(function(*args, **kwargs))
         if not _takes_name(function):
             del kwargs["name"]
         before = new_serial()
-        return named(_checked(function(*args, **kwargs)), str(name), before)
+        return named(checked(function(*args, **kwargs)), str(name), before)
 
     return call
 

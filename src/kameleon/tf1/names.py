@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import (
+    arrays,
     base,
     clipping,
     control,
     differentiation,
+    elementwise,
     failures,
     graph,
     host,
@@ -25,8 +27,10 @@ from . import (
     scopes,
     sessions,
     shapes,
+    special,
     variables,
 )
+from .calling import endpoints
 from .conventions import naming
 from .nets import base as nets
 from .nets import contrib, convolution, layers, losses, metrics, thresholds
@@ -35,7 +39,8 @@ from .train import averages, optimizer, optimizers, regularized, schedules, slot
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
-    *(base, control, differentiation, graph, host, nests, overrides, scopes, sessions, shapes),
+    *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
+    *(overrides, scopes, sessions, shapes),
     *(variables, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
     *(averages, optimizer, optimizers, regularized, schedules, slots),
@@ -43,10 +48,12 @@ SUBJECTS: tuple[Any, ...] = (
 
 
 def _collected() -> dict[str, Any]:
+    """What a subject writes under one name, under all names that TensorFlow has for it."""
     found: dict[str, Any] = {}
     for subject in SUBJECTS:
-        named = {name: naming(value) for name, value in subject.NAMES.items()}
-        found |= named | getattr(subject, "PLAIN", {})
+        named = {name: naming(value) for name, value in getattr(subject, "NAMES", {}).items()}
+        for name, value in (named | getattr(subject, "PLAIN", {})).items():
+            found |= dict.fromkeys(endpoints(name), value)
     return found
 
 

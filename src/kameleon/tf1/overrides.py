@@ -86,8 +86,6 @@ def no_gradient(op_type: str) -> None:
 PLAIN: dict[str, Any] = {
     "RegisterGradient": RegisterGradient,
     "NotDifferentiable": no_gradient,
-    "NoGradient": no_gradient,
-    "no_gradient": no_gradient,
     "python._gradient_registry": _Registry(),
 }
 NAMES: dict[str, Any] = {}

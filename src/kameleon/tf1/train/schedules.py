@@ -201,4 +201,3 @@ NAMES: dict[str, Any] = {
         noisy_linear_cosine_decay,
     )
 }  # fmt: skip
-NAMES["train.piecewise_constant_decay"] = piecewise_constant

@@ -1,0 +1,14 @@
+"""Where what is given here differs from TensorFlow 1.15 for a reason: by expression."""
+
+OPERATORS = "operators are K's: integers are divided as floats of the default dtype"
+FLAT = "gradients that are zero everywhere are None"
+
+DIFFERENCES = {
+    "whole / 2": OPERATORS,
+    "tf.sign(m)": FLAT,
+    "tf.sign(d)": FLAT,
+    "tf.math.sign(x=m)": FLAT,
+    "tf.math.nextafter(m, q)": FLAT,
+    "tf.math.nextafter(t, m)": FLAT,
+    "tf.saturate_cast(m * 1e12, tf.int32)": "floats above the range become its end, not its start",
+}
