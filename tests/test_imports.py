@@ -218,6 +218,7 @@ def test_other_libraries_are_imported_late() -> None:
         if not i.late
         and i.imported.split(".")[0] != "numpy"
         and room(i.importer) not in ("engines", "hosted", "cli", "__main__")
+        and not i.importer.startswith("kameleon.calls.of_")  # a file for each library
     ]
     assert not wrong
 

@@ -12,13 +12,22 @@ if TYPE_CHECKING:
     import os
 
     from .backend.calling import call as call
+    from .backend.dispatch import extend_tensorflow as extend_tensorflow
     from .comparison import compare as compare
     from .interop import to_pytensor as to_pytensor
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "call", "compare", "load", "set_engine", "to_pytensor"]
+__all__ = [
+    "__version__",
+    "call",
+    "compare",
+    "extend_tensorflow",
+    "load",
+    "set_engine",
+    "to_pytensor",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -30,6 +39,10 @@ def __getattr__(name: str) -> object:
         from .backend.calling import call
 
         return call
+    if name == "extend_tensorflow":
+        from .backend.dispatch import extend_tensorflow
+
+        return extend_tensorflow
     if name == "to_pytensor":
         from .interop import to_pytensor
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib as _importlib
 
 from .. import hosting as _hosting
+from . import dispatch as _dispatch
 from . import operators, surface
 from ._choice import choose as _choose
 from .surface import *
@@ -18,6 +19,7 @@ from .surface import *
 __all__ = surface.NAMES
 
 operators.install()
+_dispatch.install()
 _hosting.begin_if_asked()
 vars(surface).update(_choose(__all__))
 globals().update({name: getattr(surface, name) for name in __all__})

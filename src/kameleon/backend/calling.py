@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..calls import Callee, Results, library_named, library_of
+from ..calls import Callee, Library, Results, evaluated, library_named, library_of
 from ..errors import ArgumentError
 from ..ir.context import Source, user_frame
 from ..ir.node import Node
@@ -66,7 +66,8 @@ def call(
     """
     operands = [as_tensor(x, "call") for x in _listed(tensors)]
     found = library_of(function) if library is None else library_named(library)
-    results = _declared(function, shapes, dtypes, like, operands)
+    declared = _declared(shapes, dtypes, like, operands)
+    results = _evaluated(function, found, operands) if declared is None else declared
     source = Source(*_place())
     callee = Callee(function, found, results, pure, gradient, source)
     node = node_of(*operands, callee=callee)
@@ -87,13 +88,26 @@ def _place() -> tuple[str, int, str]:
 # The types of results ------------------------------------------------------------------------
 
 
-def _declared(
-    function: Any, shapes: Any, dtypes: Any, like: Any, operands: Sequence[Node]
-) -> Results:
-    """The results that the arguments declare.
+def _evaluated(function: Any, library: Library, operands: Sequence[Node]) -> Results:
+    """The results that the library tells.
 
     Raises:
-        ArgumentError: they declare too much, or too little.
+        ArgumentError: it can't; says what to declare.
+    """
+    name = getattr(function, "__name__", None) or type(function).__name__
+    if library.name == "numpy":
+        raise ArgumentError(
+            f"call: nothing tells what {name} gives; say shapes= (None for unknown sizes) and"
+            " dtypes=, or like="
+        )
+    return evaluated(function, library, operands, name)
+
+
+def _declared(shapes: Any, dtypes: Any, like: Any, operands: Sequence[Node]) -> Results | None:
+    """The results that the arguments declare; None, where they declare nothing.
+
+    Raises:
+        ArgumentError: they contradict each other.
     """
     if like is not None:
         if shapes is not None or dtypes is not None:
@@ -102,10 +116,7 @@ def _declared(
     if isinstance(dtypes, (list, tuple)) and not dtypes:
         return Results((), True)
     if shapes is None:
-        raise ArgumentError(
-            f"call: nothing tells what {getattr(function, '__name__', function)} gives; say"
-            " shapes= (None for unknown sizes) and dtypes=, or like="
-        )
+        return None
     several = _are_shapes(shapes)
     sizes = [tuple(s) for s in shapes] if several else [tuple(shapes)]
     if not isinstance(dtypes, (list, tuple)):

@@ -1,7 +1,9 @@
 """Functions of Python on K's tensors: what `call` nodes hold, and what libraries do for them."""
 
+from .abstract import evaluated
 from .callee import Callee
-from .libraries import Library, library_named, library_of
+from .libraries import library_named, library_of
+from .library import Library
 from .results import Results
 
-__all__ = ["Callee", "Library", "Results", "library_named", "library_of"]
+__all__ = ["Callee", "Library", "Results", "evaluated", "library_named", "library_of"]

@@ -12,14 +12,12 @@ from ..errors import EvaluationError, GradientError
 from ..ir.context import Source
 from ..ir.node import Node
 from ..ir.types import TensorType
+from ..prims.call import call
 from ..prims.elementwise import cast, constant
 from ..prims.filling import full_like
 from .failures import kept, marked
-from .libraries import Library
+from .library import Library
 from .results import Place, ResultError, Results
-
-# Functions that are equal exactly where they are the same, or methods of the same object.
-COMPARED = (FunctionType, BuiltinFunctionType, MethodType)
 
 
 class Callee:
@@ -66,8 +64,7 @@ class Callee:
     @property
     def name(self) -> str:
         """What the function is called."""
-        found = getattr(self.function, "__name__", None) or type(self.function).__name__
-        return str(found)
+        return _name(self.function)
 
     def infer(self, given: Sequence[TensorType]) -> tuple[TensorType, ...]:
         """The types of the results."""
@@ -107,6 +104,28 @@ class Callee:
         """`on_host`, for libraries that lose exceptions on their way from callbacks."""
         return kept(self.on_host)
 
+    def on_own(self, *arrays: Any) -> tuple[Any, ...]:
+        """The results for arrays (or tracers) of the library, on the engine of that name.
+
+        Raises:
+            Exception: the function raised it.
+            EvaluationError: a result isn't of its type.
+        """
+        try:
+            found = self.results.listed(self.function(*arrays))
+            types = self.results.of_node
+            own = [self.library.own(x, t) for x, t in zip(found, types, strict=True)]
+            for number, value in enumerate(own):
+                type = self.library.type_of(value)
+                assert type is not None
+                self.results.check(number, type.shape, type.dtype)
+            return tuple(own)
+        except ResultError as error:
+            raise marked(EvaluationError(f"{error}\n  {self.made}")) from None
+        except Exception as error:
+            marked(error, self.made)
+            raise
+
     # Differentiating ---------------------------------------------------------------------------
 
     def back(
@@ -118,10 +137,7 @@ class Callee:
             GradientError: the function has no gradient, or it gave something else.
         """
         if self.gradient is None:
-            raise GradientError(
-                f"{self!r} has no gradient: give kameleon.call(…, gradient=), or call it with"
-                f" K.stop_gradient of its tensors"
-            )
+            return self._pulled(node, gs, needed)
         given = [
             full_like(y, 0) if g is None else g
             for y, g in zip(node.results, gs, strict=True)
@@ -137,6 +153,36 @@ class Callee:
         triples = zip(parts, node.operands, needed, strict=True)
         return [None if p is None or not want else self._part(p, x) for p, x, want in triples]
 
+    def _pulled(
+        self, node: Node, gs: Sequence[Node | None], needed: Sequence[bool]
+    ) -> Sequence[Node | None]:
+        """The cotangents by the library, in a call of its own."""
+        if not (self.library.differentiates and self.pure):
+            why = "" if self.pure else " (one with effects has none of its library's)"
+            raise GradientError(
+                f"{self!r} has no gradient{why}: give kameleon.call(…, gradient=), or call it"
+                " with"
+                " K.stop_gradient of its tensors"
+            )
+        wanted = [i for i, want in enumerate(needed) if want]
+        numbers = [i for i, g in enumerate(gs) if g is not None]
+        pulled = Pull(self.function, self.library, len(needed), tuple(wanted), tuple(numbers))
+        types = [node.operands[i].type for i in wanted]
+        origins = tuple(
+            ((k, axis), (i, axis))
+            for k, i in enumerate(wanted)
+            for axis, size in enumerate(node.operands[i].shape)
+            if size is None
+        )
+        results = Results(tuple(types), True, origins, self.results.traced)
+        callee = Callee(pulled, self.library, results, True, None, self.source)
+        cotangents: Any = [gs[i] for i in numbers]
+        made = call(*node.operands, *cotangents, callee=callee)
+        back: list[Node | None] = [None] * len(needed)
+        for i, part in zip(wanted, made.results, strict=True):
+            back[i] = part
+        return back
+
     def _part(self, part: Any, operand: Node) -> Node:
         """A cotangent as a tensor of an operand's type."""
         if not isinstance(part, Node):
@@ -150,6 +196,57 @@ class Callee:
                 f" shape {operand.shape}"
             )
         return cast(part, operand.dtype)
+
+
+class Pull:
+    """The function from a call's operands and cotangents to the cotangents of some operands.
+
+    It's a function of the library's arrays, so the library differentiates it, too.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        library: Library,
+        count: int,
+        wanted: tuple[int, ...],
+        numbers: tuple[int, ...],
+    ):
+        """
+        Args:
+            function: what was called.
+            library: of its arrays.
+            count: the number of its operands.
+            wanted: the numbers of those whose cotangents are wanted.
+            numbers: of its results that have a cotangent.
+        """
+        self.function, self.library, self.count = function, library, count
+        self.wanted, self.numbers = wanted, numbers
+        self.__name__ = f"gradient of {_name(function)}"
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        xs, gs = arrays[: self.count], arrays[self.count :]
+        pairs = list(zip(self.numbers, gs, strict=True))
+        return list(self.library.pull(self.function, xs, pairs, self.wanted))
+
+    def _key(self) -> Hashable:
+        return _identity(self.function), self.library.name, self.count, self.wanted, self.numbers
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pull) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _name(function: Any) -> str:
+    """What a function is called."""
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+# Functions that are equal exactly where they are the same, or methods of the same object; and
+# gradients of these.
+COMPARED = (FunctionType, BuiltinFunctionType, MethodType, Pull)
 
 
 def _identity(function: Any) -> Hashable:

@@ -27,11 +27,13 @@ class Results(NamedTuple):
         types: of each of them.
         several: whether the function gives a list (or tuple) of results, not one result as it is.
         origins: for some (result, axis) of unknown size: the (operand, axis) of the same size.
+        traced: whether the library has evaluated the function abstractly: it may be compiled, too.
     """
 
     types: tuple[TensorType, ...]
     several: bool
     origins: tuple[tuple[Place, Place], ...] = ()
+    traced: bool = False
 
     @property
     def of_node(self) -> tuple[TensorType, ...]:
@@ -55,7 +57,7 @@ class Results(NamedTuple):
             )
         return found
 
-    def check(self, number: int, shape: Sequence[int], dtype: Any) -> None:
+    def check(self, number: int, shape: Sequence[int | None], dtype: Any) -> None:
         """Hold the shape and the dtype of a result against its type.
 
         Raises:
@@ -85,8 +87,8 @@ class Results(NamedTuple):
                     f" {tuple(operands[operand].shape)}"
                 )
 
-    def arrays(self, given: Any) -> tuple[np.ndarray, ...]:
-        """What a function of NumPy has given, as arrays that belong to nobody else.
+    def arrays(self, given: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """A list of arrays and numbers as arrays of the types, which belong to nobody else.
 
         Raises:
             ResultError: a result isn't of its type.
@@ -94,7 +96,7 @@ class Results(NamedTuple):
         if not self.types:
             return (np.array(True),)
         found = []
-        for number, value in enumerate(self.listed(given)):
+        for number, value in enumerate(given):
             array = self._array(value, self.types[number])
             self.check(number, array.shape, array.dtype)
             found.append(array)

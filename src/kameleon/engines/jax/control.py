@@ -104,12 +104,20 @@ def _while(e: Tracing, node: Node, *operands: Value) -> Value:
 
 
 def _call(e: Tracing, node: Node, *operands: Value) -> Value:
-    """The results of a function of Python, which the runtime calls."""
+    """The results of a function of Python: one of JAX is traced, others are called back."""
     callee = node.attrs["callee"]
+    if _is_own(node):
+        return callee.on_own(*map(as_array, operands))
     like = [_LIKE(_known_shape(e, y), np.dtype(y.dtype)) for y in node.results]
     if callee.pure:
         return jax.pure_callback(callee.callback, like, *operands)
     return io_callback(callee.callback, like, *operands, ordered=True)
+
+
+def _is_own(node: Node) -> bool:
+    """Whether a call becomes part of the code of JAX."""
+    callee = node.attrs["callee"]
+    return bool(callee.library.name == "jax" and callee.results.traced)
 
 
 def _known_shape(e: Tracing, y: Node) -> tuple[int, ...]:
@@ -173,5 +181,5 @@ RULES: dict[str, Rule] = {
     "random_bits": _random_bits,
     "random_fold": _random_fold,
 }
-# Elsewhere than in loops and conditions a function is called between compiled parts.
-WHERE = {"call": lambda node: False}
+# Other functions are called between compiled parts; in loops and conditions they're called back.
+WHERE = {"call": _is_own}

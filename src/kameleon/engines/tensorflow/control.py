@@ -147,13 +147,21 @@ def embedded(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
 
 
 def called(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
-    """The results of a function of Python, which the runtime calls."""
+    """The results of a function of Python: one of TensorFlow is traced, others are called back."""
     types: Any = node.type
     callee = node.attrs["callee"]
+    if is_own(node):
+        return tuple(callee.on_own(*operands))
     results = tf.numpy_function(
         callee.callback, operands, [t.dtype for t in types], stateful=not callee.pure
     )
     return tuple(_typed(results, types))
+
+
+def is_own(node: Node) -> bool:
+    """Whether a call becomes part of the graph of TensorFlow."""
+    callee = node.attrs["callee"]
+    return bool(callee.library.name == "tensorflow" and callee.results.traced)
 
 
 RULES: dict[str, Rule] = {
@@ -164,5 +172,5 @@ RULES: dict[str, Rule] = {
     "scan": scan,
     **dict.fromkeys(BORROWED, embedded),
 }
-# Elsewhere than in loops and conditions a function is called between compiled parts.
-WHERE = {"call": lambda node: False}
+# Other functions are called between compiled parts; in loops and conditions they're called back.
+WHERE = {"call": is_own}

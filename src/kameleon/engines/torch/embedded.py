@@ -37,7 +37,9 @@ def _tensors(value: Any, device: torch.device) -> Any:
 
 
 def called(callee: Any, device: torch.device, *tensors: Any) -> Any:
-    """The results of a function of Python, given NumPy arrays."""
+    """The results of a function of Python, given PyTorch's tensors or NumPy arrays."""
+    if callee.library.name == "torch":
+        return callee.on_own(*tensors)
     return _tensors(callee.on_host(*map(as_numpy, tensors)), device)
 
 

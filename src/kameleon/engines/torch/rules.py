@@ -122,7 +122,8 @@ def _flat(name: str, text: str) -> Rule:
 
 def _call(e: Emitter, node: Node) -> None:
     fixed = e.constant(node.attrs["callee"]), e.constant(e.device)
-    e.emit(node, f"called({holes(0, 2 + len(node.operands))})", [*fixed, *node.operands])
+    text = f"called({holes(0, 2 + len(node.operands))})"
+    e.emit(node, text, [*fixed, *node.operands], LOOSE)
 
 
 RULES: dict[str, Rule] = {
@@ -198,7 +199,7 @@ def _has_sums(node: Node) -> bool:
 # Where the rules of some primitives hold. Older versions of PyTorch divide the least integer by -1
 # as the processor does, which ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
-    "call": lambda n: False,
+    "call": lambda n: n.attrs["callee"].library.name == "torch",
     **dict.fromkeys(("floor_div", "mod"), divides_safely),
     "pow": lambda n: n.dtype not in STORAGE,
     **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _is_even(n) and is_trusted(n)),
