@@ -110,8 +110,19 @@ def histogram(tag: str, values: Any) -> bytes:
     counts, edges = np.histogram(numbers, bins=30)
     low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 0.0)
     moments = (low, high, numbers.size, numbers.sum(), np.square(numbers).sum())
+    return counted(tag, moments, edges[1:], counts)
+
+
+def counted(tag: str, moments: Iterable[float], limits: Any, counts: Any) -> bytes:
+    """A distribution whose bins are counted, as one value of a summary.
+
+    Args:
+        tag: its name.
+        moments: least and largest value, their number, their sum, and that of their squares.
+        limits, counts: the upper end of each bin, and how many values it holds.
+    """
     body = b"".join(_double(field, float(x)) for field, x in enumerate(moments, start=1))
-    for field, row in ((6, edges[1:]), (7, counts)):
+    for field, row in ((6, limits), (7, counts)):
         body += _content(field, np.asarray(row, dtype="<f8").tobytes())
     return _content(1, _content(1, tag) + _content(5, body))
 
@@ -124,9 +135,13 @@ def image(tag: str, pixels: Any) -> bytes:
         pixels: bytes of shape (height, width, channels), with 1, 3 or 4 channels.
     """
     pixels = np.asarray(pixels, dtype=np.uint8)
-    height, width, channels = pixels.shape
-    body = b"".join(_integer(f, x) for f, x in enumerate((height, width, channels), start=1))
-    return _content(1, _content(1, tag) + _content(4, body + _content(4, png(pixels))))
+    return encoded_image(tag, png(pixels), pixels.shape)
+
+
+def encoded_image(tag: str, encoded: bytes, sizes: Iterable[int]) -> bytes:
+    """An image that is the content of a file, with height, width and channels."""
+    body = b"".join(_integer(field, size) for field, size in enumerate(sizes, start=1))
+    return _content(1, _content(1, tag) + _content(4, body + _content(4, encoded)))
 
 
 def png(pixels: np.ndarray[Any, Any]) -> bytes:

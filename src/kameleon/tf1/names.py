@@ -28,13 +28,14 @@ from . import (
     sessions,
     shapes,
     special,
+    summaries,
     variables,
 )
 from .calling import endpoints
 from .conventions import naming
 from .nets import base as nets
 from .nets import contrib, convolution, layers, losses, metrics, thresholds
-from .train import averages, optimizer, optimizers, regularized, schedules, slots
+from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
@@ -43,7 +44,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(overrides, scopes, sessions, shapes),
     *(variables, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
-    *(averages, optimizer, optimizers, regularized, schedules, slots),
+    *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
 
 

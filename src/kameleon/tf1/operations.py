@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backend import surface as K
@@ -155,6 +155,28 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+class Derived:
+    """What a session gives that is no tensor: made in Python from the values of tensors.
+
+    Args:
+        name: its name.
+        tensors: what has to be computed.
+        value: makes the result from their values.
+    """
+
+    def __init__(self, name: str, tensors: Sequence[Any], value: Callable[[Sequence[Any]], Any]):
+        self.name, self.tensors, self.value = f"{name}:0", list(tensors), value
+
+    @property
+    def op(self) -> Derived:
+        """It itself, for code that takes tensors and operations."""
+        return self
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The result."""
+        return self.value(K.get_session().run(self.tensors, feed_dict))
 
 
 def operation_of(x: Node) -> Operation:

@@ -17,7 +17,7 @@ from ..errors import ArgumentError, FeedError
 from ..ir.node import Node
 from ..runtime.workspace import workspace
 from .graph import Graph, get_default_graph
-from .operations import Operation
+from .operations import Derived, Operation
 
 
 class SparseTensorValue(NamedTuple):
@@ -79,6 +79,9 @@ class _Fetches:
         if isinstance(item, Operation):
             self.extra += item.needed
             return lambda values: None
+        if isinstance(item, Derived):
+            computed, made = self._plan(item.tensors), item.value
+            return lambda values: made(computed(values))
         if isinstance(item, Node):
             return self._at(item, 1, lambda found: found[0])
         if isinstance(item, SparseTensor):

@@ -1,0 +1,84 @@
+"""`tf.summary` gives bytes of protocol buffers, and `FileWriter` writes them for TensorBoard."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon import events
+from kameleon.tf1.modules import module
+
+tf: Any = module("tensorflow")
+
+
+def _records(folder: Path) -> list[bytes]:
+    (path,) = folder.iterdir()
+    content, found = path.read_bytes(), []
+    while content:
+        (length,) = struct.unpack("<Q", content[:8])
+        found.append(content[12 : 12 + length])
+        assert content[: length + 16] == events.record(found[-1])
+        content = content[length + 16 :]
+    return found
+
+
+def test_merged_summaries_have_all_values() -> None:
+    x = tf.placeholder(tf.float32, [2])
+    tf.summary.scalar("loss", tf.reduce_sum(x))
+    with tf.name_scope("layer"):
+        tf.summary.histogram("weights", x)
+    assert tf.summary.merge_all("others") is None
+    with tf.Session() as session:
+        found = session.run(tf.summary.merge_all(), {x: [1.0, 2.5]})
+    wanted = np.float32([1, 2.5])
+    assert found == events.scalar("loss", 3.5) + events.histogram("layer/weights", wanted)
+
+
+def test_names_are_unique() -> None:
+    names = [tf.summary.scalar("a b", 1.0).name for _ in range(2)]
+    assert names == ["a_b:0", "a_b_1:0"]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (np.float32([[0.5, 1.0]]), [[127, 255]]),
+        (np.float32([[-1.0, 0.5]]), [[1, 191]]),
+        (np.uint8([[3, 200]]), [[3, 200]]),
+        (np.float32([[0.0, 0.0]]), [[0, 0]]),
+    ],
+)
+def test_images_are_stretched_to_bytes(given: Any, shown: Any) -> None:
+    summary = tf.summary.image("i", given[np.newaxis, ..., np.newaxis], max_outputs=1)
+    with tf.Session() as session:
+        found = session.run(summary)
+    assert found == events.image("i/image", np.uint8(shown)[..., np.newaxis])
+
+
+def test_summaries_filled_in_by_hand_and_of_sessions_are_written(tmp_path: Path) -> None:
+    by_hand = tf.Summary(value=[tf.Summary.Value(tag="a", simple_value=0.5)])
+    value = by_hand.value.add()
+    value.tag, value.simple_value = "b", 2
+    picture = tf.Summary.Image(encoded_image_string=b"png", height=2, width=3)
+    by_hand.value.add(tag="c", image=picture)
+    with tf.summary.FileWriter(str(tmp_path), tf.get_default_graph()) as writer, tf.Session() as s:
+        writer.add_summary(by_hand, 3)
+        writer.add_summary(s.run(tf.summary.scalar("d", tf.constant(1.0))), global_step=4)
+        writer.flush()
+    first, second = _records(tmp_path)[1:]
+    a, b = events.scalar("a", 0.5), events.scalar("b", 2)
+    assert first.endswith(a + b + events.encoded_image("c", b"png", (2, 3, 3)))
+    assert second.endswith(events.scalar("d", 1.0))
+
+
+def test_a_writer_goes_on_after_it_was_closed(tmp_path: Path) -> None:
+    writer = tf.summary.FileWriter(str(tmp_path))
+    writer.close()
+    writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="a", simple_value=1.0)]))
+    writer.close()
+    assert len(list(tmp_path.iterdir())) == 2
+    assert writer.get_logdir() == str(tmp_path)
