@@ -18,8 +18,15 @@ __all__ = ["update", "update_add", "update_sub", "moving_average_update"]
 
 
 def pairs_of(updates: Iterable[Any]) -> list[Update | tuple[Variable, Node]]:
-    """Updates as update objects, or pairs of a variable and a new value; all else is refused."""
-    return [u if isinstance(u, Update) else _pair(u) for u in updates]
+    """Updates as update objects, or pairs of a variable and a new value; all else is refused.
+
+    An operation that performs several (it has `needed`) counts as these.
+    """
+    found: list[Update | tuple[Variable, Node]] = []
+    for update in updates:
+        parts = getattr(update, "needed", (update,))
+        found += [u if isinstance(u, Update) else _pair(u) for u in parts]
+    return found
 
 
 def _pair(update: Any) -> tuple[Variable, Node]:

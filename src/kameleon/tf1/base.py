@@ -17,8 +17,8 @@ from . import tensors as ts
 Named = dict[str, Callable[..., Any]]
 
 REDUCTIONS: Named = {
-    "sum": K.sum, "mean": K.mean, "max": K.max, "min": K.min, "prod": K.prod, "any": K.any,
-    "all": K.all, "logsumexp": K.logsumexp,
+    "sum": K.sum, "mean": K.mean, "max": ts.largest_of, "min": ts.least_of, "prod": K.prod,
+    "any": K.any, "all": K.all, "logsumexp": K.logsumexp,
 }  # fmt: skip
 ACTIVATIONS: Named = {
     "relu": K.relu, "elu": K.elu, "softplus": K.softplus, "softsign": K.softsign,
@@ -63,6 +63,8 @@ NETWORKS: Named = {
     "lrn": nn.local_response_normalization,
     "xw_plus_b": nn.xw_plus_b,
     "bias_add": ts.without_name(K.bias_add),
+    "convolution": nn.convolution,
+    "conv1d": nn.conv1d,
     "conv2d": nn.conv2d,
     "max_pool": nn.pool("max"),
     "avg_pool": nn.pool("avg"),
@@ -147,7 +149,8 @@ LOGGING: dict[str, Any] = {
     "get_verbosity": _logger.getEffectiveLevel,
 }
 
-TYPES = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16"
+TYPES = "bool bfloat16 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+OTHER_TYPE_NAMES = {"half": "float16", "double": "float64"}
 
 HINTS: Mapping[str, str] = {
     "data": "keras.utils.Sequence",
@@ -172,6 +175,7 @@ PLAIN: dict[str, Any] = {
     **SCOPES,
     **_under("logging", LOGGING),
     **{name: as_dtype(name) for name in TYPES.split()},
+    **{name: as_dtype(dtype) for name, dtype in OTHER_TYPE_NAMES.items()},
     "newaxis": None,
     "image.ResizeMethod": images.ResizeMethod,
 }

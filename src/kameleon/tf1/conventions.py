@@ -31,8 +31,14 @@ def checked(result: Any) -> Any:
     return result
 
 
-def naming(function: Any) -> Any:
-    """The function, with the argument `name` given to its result; all else as it is."""
+def naming(function: Any, known_as: str) -> Any:
+    """The function, with the argument `name` given to its result; all else as it is.
+
+    Args:
+        function: what a program calls.
+        known_as: its dotted name; the last part becomes `__name__`, by which Keras saves the
+            functions of layers.
+    """
     if not callable(function) or isinstance(function, type):
         return function
 
@@ -46,6 +52,7 @@ def naming(function: Any) -> Any:
         before = new_serial()
         return named(checked(function(*args, **kwargs)), str(name), before)
 
+    call.__name__ = call.__qualname__ = known_as.rpartition(".")[2]
     return call
 
 

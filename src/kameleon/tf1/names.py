@@ -12,6 +12,7 @@ from typing import Any
 
 from . import (
     arrays,
+    assertions,
     base,
     clipping,
     control,
@@ -26,6 +27,7 @@ from . import (
     regularizers,
     scopes,
     sessions,
+    sets,
     shapes,
     special,
     summaries,
@@ -42,7 +44,7 @@ from .train import averages, checkpoints, optimizer, optimizers, regularized, sc
 SUBJECTS: tuple[Any, ...] = (
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
     *(overrides, scopes, sessions, shapes),
-    *(variables, clipping, failures, initializers, regularizers),
+    *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
@@ -52,7 +54,7 @@ def _collected() -> dict[str, Any]:
     """What a subject writes under one name, under all names that TensorFlow has for it."""
     found: dict[str, Any] = {}
     for subject in SUBJECTS:
-        named = {name: naming(value) for name, value in getattr(subject, "NAMES", {}).items()}
+        named = {name: naming(value, name) for name, value in getattr(subject, "NAMES", {}).items()}
         for name, value in (named | getattr(subject, "PLAIN", {})).items():
             found |= dict.fromkeys(endpoints(name), value)
     return found

@@ -97,6 +97,41 @@ def conv2d(
     )  # fmt: skip
 
 
+CONVOLUTIONS = (K.conv1d, K.conv2d, K.conv3d)
+
+
+def convolution(
+    input: Any, filter: Any = None, padding: str = "VALID", strides: Any = None,
+    dilation_rate: Any = None, name: str | None = None, data_format: str | None = None,
+    filters: Any = None, dilations: Any = None,
+) -> Any:  # fmt: skip
+    """A convolution over as many axes as the kernel has but the last two; strides inner ones."""
+    kernel = as_tensor(filters if filter is None else filter, "tf.nn.convolution")
+    axes = len(kernel.shape) - 2
+    if not 1 <= axes <= len(CONVOLUTIONS):
+        raise ArgumentError(f"tf.nn.convolution: {kernel!r} isn't a kernel over 1, 2 or 3 axes")
+    layout = "channels_first" if (data_format or "").startswith("NC") else "channels_last"
+    rates = [_each(r, axes) for r in (strides, dilations or dilation_rate)]
+    steps, dilated = (r[0] if axes == 1 else r for r in rates)
+    return CONVOLUTIONS[axes - 1](input, kernel, steps, padding.lower(), layout, dilated)
+
+
+def _each(rate: Any, axes: int) -> tuple[int, ...]:
+    """A number for each axis: of one for all, of a sequence, or 1."""
+    if rate is None or isinstance(rate, int):
+        return (rate or 1,) * axes
+    return tuple(int(r) for r in rate)
+
+
+def conv1d(
+    value: Any = None, filters: Any = None, stride: Any = 1, padding: str = "VALID",
+    use_cudnn_on_gpu: bool | None = None, data_format: str | None = None,
+    name: str | None = None, input: Any = None, dilations: Any = None,
+) -> Any:  # fmt: skip
+    value = input if value is None else value
+    return convolution(value, filters, padding, stride, dilations, data_format=data_format)
+
+
 def pool(mode: str) -> Callable[..., Any]:
     def call(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
              name: str | None = None) -> Any:  # fmt: skip

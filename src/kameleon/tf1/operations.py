@@ -8,7 +8,7 @@ from typing import Any
 from ..backend import surface as K
 from ..errors import MissingNameError
 from ..ir.context import context
-from ..ir.node import Node, Update
+from ..ir.node import ITEM, Node, Update
 from ..runtime.workspace import workspace
 
 # By the title of a primitive, TensorFlow's type of operation, where the two differ.
@@ -21,7 +21,13 @@ TYPES = {
 }  # fmt: skip
 
 
+def _producer(node: Node) -> Node:
+    """The node itself; for one of several results, what makes them."""
+    return node.operands[0] if node.primitive is ITEM else node
+
+
 def _type_of(node: Node) -> str:
+    node = _producer(node)
     title = node.primitive.title
     if title == "Maximum" and _is_zero(node.operands[1]):
         return "Relu"
@@ -99,7 +105,7 @@ class Operation:
     @property
     def inputs(self) -> list[Node]:
         """The tensors that it takes."""
-        operands = [] if self.node is None else list(self.node.operands)
+        operands = [] if self.node is None else list(_producer(self.node).operands)
         return operands[:1] if self.type == "Relu" else operands
 
     @property
@@ -139,7 +145,7 @@ class Operation:
 
     def get_attr(self, name: str) -> Any:
         """An attribute of the primitive behind it."""
-        attrs = {} if self.node is None else self.node.attrs
+        attrs = {} if self.node is None else _producer(self.node).attrs
         if name in ("T", "dtype") and self.node is not None:
             return self.node.dtype
         if name not in attrs:

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend import surface as K
-from ..backend._tensors import as_tensor, promoted
+from ..backend._tensors import as_tensor, promoted, size_or_node
 from ..errors import ArgumentError, ShapeError
-from ..ir.types import normalize_axes
+from ..ir.types import DType, normalize_axes
 from ..prims.control import check
-from ..prims.indexing import nonzero
+from ..prims.elementwise import neg
+from ..prims.indexing import argsort, nonzero, take_along
 from ..prims.indexing import top_k as largest
+from ..prims.movement import broadcast_to, slice_axis
 from ..prims.movement import pad as pad_constant
-from ..prims.movement import slice_axis
+from ..prims.sizes import dims_of
 from .graph import remember
 from .shapes import TensorShape
 
@@ -42,6 +44,32 @@ def binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return function(*promoted((x, y), "K.tf"))
 
     return call
+
+
+def extremum(function: Callable[..., Any], largest: bool) -> Callable[..., Any]:
+    """K.max or K.min; where there is nothing, the least or the largest number, as TensorFlow's."""
+
+    def call(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        x = as_tensor(x, "tf.reduce_max" if largest else "tf.reduce_min")
+        axes = range(len(x.shape)) if axis is None else normalize_axes("tf", axis, len(x.shape))
+        number = _extreme(x.dtype, not largest)
+        for along in (a for a in axes if not x.shape[a]):  # only there it could be nothing
+            sizes = [1 if i == along else size for i, size in enumerate(dims_of(x))]
+            x = K.concatenate([x, broadcast_to(K.constant(number, x.dtype), sizes)], along)
+        return function(x, axis=axis, keepdims=keepdims)
+
+    return call
+
+
+def _extreme(dtype: DType, largest: bool) -> Any:
+    """The largest or least number of a dtype."""
+    if dtype.is_float:
+        return np.inf if largest else -np.inf
+    bounds = np.iinfo(str(dtype))
+    return bounds.max if largest else bounds.min
+
+
+largest_of, least_of = extremum(K.max, True), extremum(K.min, False)
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,14 +199,34 @@ def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None,
     constant_values: float = 0,
 ) -> Any:  # fmt: skip
-    margins = [(int(before), int(after)) for before, after in paddings]
     x = as_tensor(tensor, "tf.pad")
+    margins: list[Any] = [
+        (size_or_node(before, "tf.pad"), size_or_node(after, "tf.pad"))
+        for before, after in paddings
+    ]
+    known_sizes = all(isinstance(size, int) for pair in margins for size in pair)
+    if mode.upper() == "CONSTANT" and not known_sizes:
+        return _between_bands(x, margins, constant_values)
     if mode.upper() == "CONSTANT":
         return pad_constant(x, margins, constant_values)
     if mode.upper() not in MIRRORS:
         raise ArgumentError(f"tf.pad: mode is {mode!r}; there are CONSTANT, {', '.join(MIRRORS)}")
     for axis, margin in enumerate(margins):
         x = _mirrored(x, axis, margin, MIRRORS[mode.upper()])
+    return x
+
+
+def _between_bands(x: Any, margins: list[Any], value: Any) -> Any:
+    """With bands of a value around it whose sizes may be tensors."""
+    for axis, pair in enumerate(margins):
+        bands = [
+            broadcast_to(
+                K.cast(as_tensor(value, "tf.pad"), x.dtype),
+                [size if i == axis else dim for i, dim in enumerate(dims_of(x))],
+            )
+            for size in pair
+        ]
+        x = K.concatenate([bands[0], x, bands[1]], axis)
     return x
 
 
@@ -254,8 +302,15 @@ class TopK(NamedTuple):
     indices: Any
 
 
-def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopK:
-    values, indices = largest(as_tensor(input, "tf.nn.top_k"), int(k))
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopK:
+    """The `k` largest of each row, in order; `k` may be a tensor."""
+    x, count = as_tensor(input, "tf.nn.top_k"), size_or_node(k, "tf.nn.top_k")
+    if isinstance(count, int):
+        values, indices = largest(x, count)
+    else:
+        axis = len(x.shape) - 1
+        indices = argsort(neg(x), axis=axis)[..., :count]
+        values = take_along(x, indices, axis)
     return TopK(values, K.cast(indices, "int32"))
 
 

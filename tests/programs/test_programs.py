@@ -1,0 +1,112 @@
+"""Programs and libraries that say `import tensorflow as tf`, unchanged, by `kameleon run`.
+
+What the programs of `whole/` give was recorded on Keras 2.3.1 with TensorFlow 1.15
+(`recorded.json`, by `many.py`); the libraries have tests of their own, which pass there. Programs
+draw weights and data by NumPy, and none depends on the order in which a step reads and updates a
+variable, which TensorFlow 1 leaves open (Keras's Adam does, by its number of steps).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosting.originals import needs_original
+from hosting.programs import COMMAND, run
+from numpy.testing import assert_allclose
+from support import engines_under_test
+
+HERE = Path(__file__).parent
+RECORDED: dict[str, dict[str, Any]] = json.loads((HERE / "recorded.json").read_text("utf-8"))
+LIBRARIES = sorted(path.name for path in (HERE / "libraries").iterdir() if path.is_dir())
+
+# Weights are of float32: some ten steps of training make differences of rounding larger.
+CLOSE = {"rtol": 2e-5, "atol": 2e-5}
+
+# As if TensorFlow weren't installed: everybody but old code, who gets Kameleon's, is refused.
+NO_TENSORFLOW = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+"""
+
+# Where XLA, which compiles for known shapes, can't take a program: what it says.
+REFUSED = {("jax", "detection"): "JAX can't do nonzero inside of scan"}
+
+
+@functools.cache
+def results(engine: str, hidden: bool) -> dict[str, Any]:
+    """What each program gives on an engine; they share a process, as imports take seconds."""
+    prelude = NO_TENSORFLOW if hidden else ""
+    many = HERE / "whole" / "many.py"
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["-c", prelude + COMMAND, "run", "--engine", engine, str(many), *RECORDED]
+        ended = run(arguments, Path(folder))
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
+    return found
+
+
+def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
+    found = results(engine, hidden)[program]
+    refused = REFUSED.get((engine, program))
+    if refused:
+        assert refused in found
+        return
+    assert isinstance(found, dict), found
+    assert found.keys() == RECORDED[program].keys()
+    for key, expected in RECORDED[program].items():
+        assert_allclose(found[key], expected, err_msg=f"{program}: {key}", **CLOSE)
+
+
+def test_every_program_is_recorded() -> None:
+    names = {path.stem for path in (HERE / "whole").glob("*.py")} - {"many"}
+    assert names == RECORDED.keys()
+    assert len(names) == 12
+
+
+@needs_original
+@pytest.mark.parametrize("program", RECORDED)
+def test_gives_the_originals_numbers_without_tensorflow(program: str) -> None:
+    assert_as_recorded("numpy", program, hidden=True)
+
+
+@needs_original
+@pytest.mark.nightly
+@pytest.mark.parametrize("program", RECORDED)
+@pytest.mark.parametrize("engine", [e for e in engines_under_test() if e not in ("cntk", "theano")])
+def test_gives_the_originals_numbers(engine: str, program: str) -> None:
+    assert_as_recorded(engine, program, hidden=False)
+
+
+def passes_its_tests(library: str, engine: str, hidden: bool, tmp_path: Path) -> None:
+    prelude = NO_TENSORFLOW if hidden else ""
+    options = ["-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "files")]
+    ended = run(
+        ["-c", prelude + COMMAND, "run", "--engine", engine, "-m", "pytest", *options],
+        HERE / "libraries" / library,
+        {"KERAS_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
+    assert " passed" in ended.stdout
+
+
+@needs_original
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_passes_its_own_tests_without_tensorflow(library: str, tmp_path: Path) -> None:
+    passes_its_tests(library, "numpy", True, tmp_path)
+
+
+@needs_original
+@pytest.mark.nightly
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("engine", [e for e in engines_under_test() if e not in ("cntk", "theano")])
+def test_passes_its_own_tests(engine: str, library: str, tmp_path: Path) -> None:
+    passes_its_tests(library, engine, False, tmp_path)
