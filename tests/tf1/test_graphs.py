@@ -306,3 +306,29 @@ def test_hessians() -> None:
     x = tf.constant([1.0, 2.0])
     (found,) = tf.hessians(x[0] * x[0] * x[1], x)
     assert_allclose(tf.Session().run(found), [[4.0, 2.0], [2.0, 0.0]])
+
+
+# What Keras and programs ask of functions and operations ---------------------------------------
+
+
+def test_functions_bear_the_names_by_which_keras_saves_them() -> None:
+    names = [tf.nn.relu, tf.nn.softmax, tf.tanh, tf.sigmoid, tf.nn.leaky_relu, tf.nn.max_pool]
+    expected = ["relu", "softmax", "tanh", "sigmoid", "leaky_relu", "max_pool"]
+    assert [f.__name__ for f in names] == expected
+
+
+def test_one_of_several_results_is_made_by_what_makes_them_all() -> None:
+    x = tf.placeholder(tf.float32, [1, 4, 4, 2])
+    pooled = tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    assert pooled.op.type == "MaxPool"
+    assert pooled.op.inputs == [x]
+
+
+def test_an_operation_counts_among_a_functions_updates(engine: Engine) -> None:
+    v, w = K.variable(1.0), K.variable(2.0)
+    step = tf.group(tf.assign_add(v, 1.0), tf.assign(w, 7.0))
+    f = K.function([], [K.constant(0.0)], updates=[step])
+    f([])
+    assert (K.get_value(v), K.get_value(w)) == (2.0, 7.0)
+    with pytest.raises(ValueError, match="expected update objects"):
+        K.function([], [v], updates=[tf.no_op, 3])

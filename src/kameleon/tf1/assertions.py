@@ -71,5 +71,4 @@ PLAIN: dict[str, Any] = {
     **{name: _of_two(name, *rule) for name, rule in TWO.items()},
     **{name: _of_zero(name, *rule) for name, rule in ZERO.items()},
 }
-PLAIN |= {f"debugging.{name}": value for name, value in PLAIN.items()}
 NAMES: dict[str, Any] = {}

@@ -122,14 +122,10 @@ def set_size(a: Any, validate_indices: bool = True) -> Any:
     return K.cast(K.sum(_begins(_sorted(_rows(a, "tf.sets.set_size"))), axis=1), "int32")
 
 
-SETS = {
-    "intersection": set_intersection,
-    "difference": set_difference,
-    "union": set_union,
-    "size": set_size,
-}
 NAMES: dict[str, Any] = {"unique": unique, "unique_with_counts": unique_with_counts}
 PLAIN: dict[str, Any] = {
-    **{f"sets.{name}": function for name, function in SETS.items()},
-    **{f"sets.set_{name}": function for name, function in SETS.items()},
+    "sets.intersection": set_intersection,
+    "sets.difference": set_difference,
+    "sets.union": set_union,
+    "sets.size": set_size,
 }

@@ -199,34 +199,14 @@ def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None,
     constant_values: float = 0,
 ) -> Any:  # fmt: skip
+    margins = [(int(before), int(after)) for before, after in paddings]
     x = as_tensor(tensor, "tf.pad")
-    margins: list[Any] = [
-        (size_or_node(before, "tf.pad"), size_or_node(after, "tf.pad"))
-        for before, after in paddings
-    ]
-    known_sizes = all(isinstance(size, int) for pair in margins for size in pair)
-    if mode.upper() == "CONSTANT" and not known_sizes:
-        return _between_bands(x, margins, constant_values)
     if mode.upper() == "CONSTANT":
         return pad_constant(x, margins, constant_values)
     if mode.upper() not in MIRRORS:
         raise ArgumentError(f"tf.pad: mode is {mode!r}; there are CONSTANT, {', '.join(MIRRORS)}")
     for axis, margin in enumerate(margins):
         x = _mirrored(x, axis, margin, MIRRORS[mode.upper()])
-    return x
-
-
-def _between_bands(x: Any, margins: list[Any], value: Any) -> Any:
-    """With bands of a value around it whose sizes may be tensors."""
-    for axis, pair in enumerate(margins):
-        bands = [
-            broadcast_to(
-                K.cast(as_tensor(value, "tf.pad"), x.dtype),
-                [size if i == axis else dim for i, dim in enumerate(dims_of(x))],
-            )
-            for size in pair
-        ]
-        x = K.concatenate([bands[0], x, bands[1]], axis)
     return x
 
 
