@@ -19,7 +19,7 @@ from support import SOURCE
 from kameleon import backend as K
 from kameleon.config import cntk as environment
 from kameleon.engines.cntk.engine import KEEPER
-from kameleon.engines.cntk.process import LENGTH, Worker
+from kameleon.engines.cntk.process import LENGTH, LINES, Worker
 from kameleon.errors import EngineError, EvaluationError, ShapeError
 from kameleon.runtime import engines
 
@@ -251,12 +251,12 @@ def test_after_a_call_that_fails_the_next_one_has_all_it_needs() -> None:
 # How it ends --------------------------------------------------------------------------------------
 
 
-def when_it_computes(act: Any) -> threading.Thread:
-    """Do something to the process as soon as CNTK computes."""
+def when_it_computes(act: Any, first: int = LINES + 1) -> threading.Thread:
+    """Do something to the process as soon as CNTK computes, or with LINES NumPy beside it."""
     used = worker()
 
     def wait() -> None:
-        while not LENGTH.unpack_from(used._map, 0)[0]:
+        while LENGTH.unpack_from(used._map, 0)[0] < first:
             time.sleep(0.001)
         act(used._process.pid)
 
@@ -279,6 +279,17 @@ def test_a_process_that_dies_is_an_error_that_names_the_nodes() -> None:
     assert K.get_value(count) == 0.0
     f([np.zeros((1500, 1500))])  # in another process
     assert K.get_value(count) == 1.0
+
+
+def test_a_process_that_dies_beside_cntk_names_what_numpy_did() -> None:
+    x = y = K.placeholder((3_000_000,))
+    for _ in range(30):
+        y = K.cumsum(y)
+    f = K.function([x], [y])
+    thread = when_it_computes(lambda pid: os.kill(pid, signal.SIGKILL), LINES)
+    with pytest.raises(EngineError, match=r"by NumPy, beside CNTK, one of cumsum"):
+        f([np.zeros(3_000_000)])
+    thread.join()
 
 
 def test_a_process_that_died_between_calls() -> None:

@@ -483,7 +483,7 @@ CNTK_FAULTS = [
           'return Kind.FLOAT64 if "float64" in floats else Kind.FLOAT32', "return Kind.FLOAT32",
           CNTK_PROGRAMS, "one_type"),
     Fault("cntk: what died isn't told", "engines/cntk/engine.py",
-          "at = program.segments.get(death.number)", "at = None", CNTK, "names_the_nodes", "cntk"),
+          "at = program.at(death.number)", "at = None", CNTK, "names_the_nodes", "cntk"),
     Fault("cntk: a dead process is asked again", "engines/cntk/process.py",
           "                if worker.busy:\n                    self.stop()",
           "                worker.busy = False", CNTK, "died", "cntk"),

@@ -125,13 +125,23 @@ def _filled_at_once(folder: Path) -> Iterator[Path]:
         ) from error
 
 
+# The pip that comes with Python 3.6 ends with an error where these are numbers.
+UNREADABLE = ("PIP_QUIET", "PIP_VERBOSE")
+
+
+def _settings() -> dict[str, str]:
+    """The environment of commands: nothing of it changes where they install, or what they say."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    own = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_PROGRESS_BAR": "off", "PIP_USER": "0"}
+    return {k: v for k, v in kept.items() if k not in UNREADABLE} | own
+
+
 def _run(command: Sequence[str], report: Report, folder: str | None = None) -> str:
     """Run a command; tell what it says, line by line."""
     said: list[str] = []
-    settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_PROGRESS_BAR": "off", "PIP_USER": "0"}
     with subprocess.Popen(
         command,
-        env={k: v for k, v in os.environ.items() if not k.startswith("PYTHON")} | settings,
+        env=_settings(),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

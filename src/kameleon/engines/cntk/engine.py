@@ -17,7 +17,7 @@ from ...prims.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .process import Held, Keeper, Program, WorkerDiedError
+from .process import LINES, Held, Keeper, Program, WorkerDiedError
 from .segments import RULES, Segment, SegmentEmitter, to_data
 
 KEEPER = Keeper()
@@ -86,6 +86,12 @@ class CntkProgram(Program):
         arrays: dict[str, Any] = {}
         return to_data(self.code, arrays), arrays
 
+    def at(self, number: int) -> str:
+        """The nodes that the worker was at, by the number that it told; nothing for none."""
+        if number == LINES:
+            return f"by NumPy, beside CNTK, one of {_names(self.others)}"
+        return str(self.segments.get(number, ""))
+
     @property
     def odd(self) -> set[Node]:
         """The nodes that had operands, in the last call, for which CNTK errs."""
@@ -137,7 +143,7 @@ class CntkExecutable(Executable):
         try:
             found = KEEPER.run(program, given)
         except WorkerDiedError as death:
-            at = program.segments.get(death.number)
+            at = program.at(death.number)
             doing = f"\n  while it computed {at}" if at else ""
             raise EngineError(f"{death}{doing}\n  the next call starts another one") from None
         if program.by_numpy:

@@ -30,7 +30,8 @@ from .older import sources
 
 SCRIPT = Path(__file__).with_name("worker.py")
 LENGTH = struct.Struct("<Q")
-HEAD = 64  # bytes at the beginning of the memory: the number of the segment that is computed
+HEAD = 64  # bytes at the beginning of the memory: the number of what is being computed
+LINES = 1  # that of a program's own lines; segments have larger ones
 ALIGNED = 64
 FIRST_SIZE = 1 << 24
 # Of what the worker has printed, so much is shown when it has died.
@@ -89,7 +90,7 @@ class _Reference(weakref.ref[Any]):
 
 
 class WorkerDiedError(Exception):
-    """The worker has ended. `number` is that of the segment that it was at."""
+    """The worker has ended. `number` is that of what it was at, or 0."""
 
     def __init__(self, number: int, words: str):
         super().__init__(words)

@@ -25,6 +25,7 @@ from .._code.emitter import Emitter, Rule
 from .._code.schedule import WHEN_NEEDED
 from ..numpy.engine import NumpyEmitter
 from ..numpy.rules import RULES as NUMPY
+from .process import LINES
 from .rules import BY_CNTK, Kind, kind_of
 
 # CNTK can't cope with some ten thousand nodes at once.
@@ -34,7 +35,7 @@ LATE = WHEN_NEEDED
 # Nodes that compute nothing.
 UNCOUNTED = LATE | {"item"}
 
-_next_number = counter(1)
+_next_number = counter(LINES + 1)
 
 
 class Segment:

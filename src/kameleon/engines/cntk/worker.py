@@ -35,6 +35,8 @@ LENGTH = struct.Struct("<Q")
 # Where the number of the segment stands that is being computed, in the file in memory.
 HEAD = 64
 ALIGNED = 64
+# What stands there while a program's own lines run, those of NumPy; segments have larger numbers.
+LINES = 1
 
 
 def floor_divide(x: Any, y: Any, out: Any = None) -> Any:
@@ -76,7 +78,7 @@ class Memory:
         return place
 
     def at(self, number: int) -> None:
-        """Say which segment is being computed: it's read if this process dies."""
+        """Say what is being computed: it's read if this process dies."""
         LENGTH.pack_into(self.map, 0, number)
 
 
@@ -178,6 +180,7 @@ class Worker:
         for each in drop:
             self.held.pop(each, None)
         self.memory.used, self.by_numpy = used, {}
+        self.memory.at(LINES)
         try:
             values = [self._given(*row) for row in given]
             results = [np.asarray(x) for x in self.held[token](*values)]
@@ -235,7 +238,9 @@ class Worker:
 
         def segment(values: Any) -> Any:
             at(number)
-            return run(values)
+            found = run(values)
+            at(LINES)
+            return found
 
         return segment
 
