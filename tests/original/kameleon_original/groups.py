@@ -30,7 +30,7 @@ GROUPS = (
     Group("constraints", ("keras/constraints_test.py",), 5),
     Group("engine", ("keras/engine/*", "test_dynamic_trainability.py"), 71),
     Group("sequential", ("keras/test_sequential_model.py",), 13),
-    Group("callbacks", ("keras/callbacks/*",), 26),
+    Group("callbacks", ("keras/callbacks/*",), 32),
     Group("saving", ("test_model_*.py",), 33),
     Group("wrappers", ("keras/wrappers/*",), 8),
     Group("legacy", ("keras/legacy/*",), 40),
