@@ -137,7 +137,7 @@ PAGE = (TESTS.parent / "docs" / "threads.md").read_text(encoding="utf-8")
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 MAKERS = "dict list set deque defaultdict WeakKeyDictionary WeakValueDictionary WeakSet".split()
 # Modules that serve one program or one thread: commands, the demo, and the kits for tests.
-APART = ("cli", "demo", "testing", "comparison", "hosting", "as_keras", "__main__")
+APART = ("cli", "demo", "testing", "comparison", "hosting", "as_keras", "old_code", "__main__")
 # What is shared and isn't found by looking at names and assignments.
 BESIDE = {"Cell.record", "Workspace", "Buffers", "ir.context.context", "runtime.engines._here"}
 # Classes whose instances several threads use, by module.

@@ -145,3 +145,15 @@ def test_what_a_loop_needs_is_said() -> None:
         tf.while_loop(lambda i, x: i < 3, lambda i, x: [i + 1], [0, 1.0])
     with pytest.raises(TypeError, match="must be callable"):
         tf.cond(tf.constant(True), 1.0, lambda: 2.0)
+
+
+def test_what_is_asserted_holds_for_what_comes_after(engine: Engine) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    with tf.control_dependencies([tf.assert_positive(x, message="sizes"), tf.Assert(True, [x])]):
+        y = tf.identity(x) * 2.0
+    assert_array_equal(_run(y, {x: [1.0, 2.0]}), [2, 4])
+    with pytest.raises(ValueError, match="sizes Condition x > 0 did not hold"):
+        _run(y, {x: [1.0, -2.0]})
+    with pytest.raises(ValueError, match="assertion failed"):
+        _run(tf.Assert(tf.reduce_all(x > 0.0), [x]), {x: [-1.0]})
+    assert _run(tf.assert_equal(x, [1.0]), {x: [1.0]}) is None

@@ -16,10 +16,11 @@ def assert_(
     condition: Any, data: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Operation:
     """An operation that fails where the condition doesn't hold for all elements."""
-    return _failing_unless(as_tensor(condition, "tf.Assert"), "assertion failed", name or "Assert")
+    return failing_unless(as_tensor(condition, "tf.Assert"), "assertion failed", name or "Assert")
 
 
-def _failing_unless(condition: Any, message: str, name: str) -> Operation:
+def failing_unless(condition: Any, message: str, name: str) -> Operation:
+    """An operation that fails with a message where the condition doesn't hold for all elements."""
     holds = K.all(K.cast(condition, "bool"))
     run = check(K.constant(0, "int32"), holds, message=message)
     return effect(f"{name}/Assert", [run], checks=[(holds, message)])
@@ -32,7 +33,7 @@ def _of_two(name: str, compare: Callable[[Any, Any], Any], sign: str) -> Callabl
     ) -> Operation:  # fmt: skip
         left, right = promoted((x, y), f"tf.{kind}")
         said = f"{message or ''} Condition x {sign} y did not hold".strip()
-        return _failing_unless(compare(left, right), said, name or kind)
+        return failing_unless(compare(left, right), said, name or kind)
 
     kind = name
     call.__name__ = call.__qualname__ = name
@@ -45,7 +46,7 @@ def _of_zero(name: str, compare: Callable[[Any, Any], Any], sign: str) -> Callab
         name: str | None = None,
     ) -> Operation:  # fmt: skip
         said = f"{message or ''} Condition x {sign} 0 did not hold".strip()
-        return _failing_unless(compare(as_tensor(x, f"tf.{kind}"), 0), said, name or kind)
+        return failing_unless(compare(as_tensor(x, f"tf.{kind}"), 0), said, name or kind)
 
     kind = name
     call.__name__ = call.__qualname__ = name

@@ -62,7 +62,7 @@ NETWORKS: Named = {
     "batch_normalization": nn.batch_normalization,
     "lrn": nn.local_response_normalization,
     "xw_plus_b": nn.xw_plus_b,
-    "bias_add": ts.without_name(K.bias_add),
+    "bias_add": nn.bias_add,
     "convolution": nn.convolution,
     "conv1d": nn.conv1d,
     "conv2d": nn.conv2d,

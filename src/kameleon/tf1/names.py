@@ -14,6 +14,7 @@ from . import (
     arrays,
     assertions,
     base,
+    checks,
     clipping,
     control,
     differentiation,
@@ -26,6 +27,7 @@ from . import (
     overrides,
     regularizers,
     scopes,
+    sequences,
     sessions,
     sets,
     shapes,
@@ -43,7 +45,7 @@ from .train import averages, checkpoints, optimizer, optimizers, regularized, sc
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
-    *(overrides, scopes, sessions, shapes),
+    *(checks, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),

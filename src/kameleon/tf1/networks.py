@@ -52,6 +52,11 @@ def norm(
     raise ArgumentError(f"tf.norm: ord is {ord!r}; there are 'euclidean', 2, 1 and inf")
 
 
+def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = None) -> Any:
+    layout = "channels_first" if str(data_format or "").startswith("NC") else "channels_last"
+    return K.bias_add(as_tensor(value, "tf.nn.bias_add"), bias, layout)
+
+
 def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None,
              keep_dims: bool | None = None, keepdims: bool | None = None) -> Any:  # fmt: skip
     keep = bool(keepdims or keep_dims)

@@ -54,7 +54,7 @@ def unique(x: Any, out_idx: Any = "int32", name: str | None = None) -> Unique:
 
 def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) -> UniqueWithCounts:
     found, index = unique(x, out_idx)
-    counts = scatter_add(K.ones_like(index), K.cast(index, "int64"), size_of(found, 0), 0)
+    counts = scatter_add(K.ones_like(index, dtype=index.dtype), index, size_of(found, 0), 0)
     return UniqueWithCounts(found, index, counts)
 
 

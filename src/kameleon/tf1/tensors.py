@@ -33,8 +33,10 @@ def unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
     """`function(x)`, whatever the program calls `x`; the argument `name` has no effect."""
 
     def call(*x: Any, name: str | None = None, **named: Any) -> Any:
-        (value,) = (*x, *named.values())
-        return function(as_tensor(value, "K.tf"))
+        given = (*x, *named.values())
+        if len(given) != 1:
+            raise TypeError(f"this function takes one tensor, but {len(given)} were given")
+        return function(as_tensor(given[0], "K.tf"))
 
     return call
 
@@ -286,12 +288,17 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
     """The `k` largest of each row, in order; `k` may be a tensor."""
     x, count = as_tensor(input, "tf.nn.top_k"), size_or_node(k, "tf.nn.top_k")
     if isinstance(count, int):
-        values, indices = largest(x, count)
+        values, indices = (_of_length(y, count) for y in largest(x, count))
     else:
         axis = len(x.shape) - 1
         indices = argsort(neg(x), axis=axis)[..., :count]
         values = take_along(x, indices, axis)
     return TopK(values, K.cast(indices, "int32"))
+
+
+def _of_length(x: Any, size: int) -> Any:
+    """With a last axis of a known size."""
+    return x if x.shape[-1] is not None else K.reshape(x, [*dims_of(x)[:-1], size])
 
 
 def one_hot(
