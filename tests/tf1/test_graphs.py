@@ -332,3 +332,16 @@ def test_an_operation_counts_among_a_functions_updates(engine: Engine) -> None:
     assert (K.get_value(v), K.get_value(w)) == (2.0, 7.0)
     with pytest.raises(ValueError, match="expected update objects"):
         K.function([], [v], updates=[tf.no_op, 3])
+
+
+def test_print_shows_its_data(engine: Engine, capfd: pytest.CaptureFixture[str]) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    shown = tf.Print(x, [x * 2.0, tf.shape(x)], message="twice: ")
+    silent = tf.Print(x, [x], message="never", first_n=0)
+    slopes = tf.gradients(shown**2, x)[0]
+    with tf.Session() as session:
+        assert session.run([slopes, silent], {x: [1.0, 2.0]})[0].tolist() == [2.0, 4.0]
+    printed = capfd.readouterr().out
+    assert "twice: [2. 4.]" in printed
+    assert "[2]" in printed
+    assert "never" not in printed

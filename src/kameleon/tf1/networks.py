@@ -11,6 +11,8 @@ from ..backend import surface as K
 from ..backend._tensors import as_tensor
 from ..backend.operators import matmul as product
 from ..errors import ArgumentError
+from ..ir.node import Print
+from ..prims.control import identity
 from ..prims.movement import pad, slice_axis
 
 # Numbers ------------------------------------------------------------------------------------
@@ -70,8 +72,24 @@ def is_inf(x: Any) -> Any:
 # Control ------------------------------------------------------------------------------------
 
 
-def print_(input_: Any, data: Any, message: str | None = None, **options: Any) -> Any:
-    return K.print_tensor(input_, message or "")
+def print_(
+    input_: Any, data: Any, message: str | None = None, first_n: int | None = None,
+    summarize: int | None = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """A tensor equal to `input_`; computing it prints the tensors of `data`, a line each.
+
+    Args:
+        message: what stands before the first of them.
+        first_n: 0: nothing is printed; all else: always.
+        summarize: has no effect: NumPy shortens long arrays.
+    """
+    shown = identity(as_tensor(input_, "tf.Print"))
+    if first_n != 0:
+        labels = [message or "", *[""] * (len(data) - 1)]
+        pairs = zip(labels, data, strict=True)
+        lines = (Print(label, as_tensor(x, "tf.Print")) for label, x in pairs)
+        shown.effects = (*shown.effects, *lines)
+    return shown
 
 
 # Networks -----------------------------------------------------------------------------------
