@@ -153,7 +153,18 @@ TYPES = "bool bfloat16 float16 float32 float64 int8 int16 int32 int64 uint8 uint
 OTHER_TYPE_NAMES = {"half": "float16", "double": "float64"}
 
 HINTS: Mapping[str, str] = {
-    "data": "keras.utils.Sequence",
+    "enable_eager_execution": "a session: there's no eager mode; tf.Session().run(x) gives values,"
+    " and tf.gradients gradients",
+    "GradientTape": "tf.gradients(loss, variables): there's no eager mode to record",
+    "data": "NumPy arrays, keras.utils.Sequence, or a generator for model.fit_generator",
+    "estimator": "a Keras model, or tf.train optimizers in a session",
+    "contrib.tpu": "kameleon run --engine jax, which runs on TPUs where JAX does",
+    "distribute": "one process; Keras's multi_gpu_model gives the model itself",
+    "strings": "Python's strings, outside of the graph",
+    "graph_util": "K.function(…).save(path), which keeps the graph and its variables in one file",
+    "saved_model": "K.function(…).save(path), or model.save of Keras",
+    "feature_column": "layers of Keras on arrays",
+    "lookup": "a dictionary of Python, outside of the graph",
     "SparseTensor": "K.placeholder(sparse=True)",
     "ctc_loss": "K.ctc_batch_cost",
     "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",

@@ -23,6 +23,7 @@ from . import (
     graph,
     host,
     initializers,
+    linear,
     nests,
     overrides,
     regularizers,
@@ -45,7 +46,7 @@ from .train import averages, checkpoints, optimizer, optimizers, regularized, sc
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
-    *(checks, overrides, scopes, sequences, sessions, shapes),
+    *(checks, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
