@@ -124,6 +124,15 @@ def optimizers_of_tensorflow() -> None:
         raise AssertionError("the original has none of these")
 
 
+def the_learning_rate_has_two_names() -> None:
+    from keras import backend as K
+    from keras import optimizers
+
+    optimizer = optimizers.Adam(lr=0.25)
+    optimizer.lr = 0.5
+    assert K.get_value(optimizer.learning_rate) == K.get_value(optimizer.lr) == 0.5
+
+
 def one_device_runs_the_model_itself() -> None:
     from keras.layers import Dense
     from keras.models import Sequential
@@ -201,6 +210,7 @@ PROGRAMS: tuple[Callable[[], None], ...] = (
     mean_intersection_over_union,
     a_class_that_there_is_not_is_an_error,
     optimizers_of_tensorflow,
+    the_learning_rate_has_two_names,
     one_device_runs_the_model_itself,
     tensorboard_writes_its_files,
     tensorboard_says_what_it_needs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from keras import backend as K
 from keras.legacy import interfaces
 from keras.optimizers import Optimizer
@@ -64,3 +65,12 @@ def is_of_tensorflow(identifier: Any) -> bool:
         and callable(getattr(identifier, "compute_gradients", None))
         and callable(getattr(identifier, "apply_gradients", None))
     )
+
+
+def set_rate(optimizer: Any, rate: Any) -> None:
+    """`optimizer.lr = rate`: a number becomes the variable's value, as in TensorFlow's own Keras."""
+    known = getattr(optimizer, "learning_rate", None)
+    if K.is_variable(known) and isinstance(rate, (int, float, np.number)):
+        K.set_value(known, rate)
+    else:
+        optimizer.learning_rate = rate

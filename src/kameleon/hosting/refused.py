@@ -36,6 +36,7 @@ def serve_optimizers(optimizers: ModuleType) -> None:
     """
     ours = import_module(f"{HOSTED}.optimizers")
     vars(optimizers)["TFOptimizer"] = ours.TFOptimizer
+    optimizers.Optimizer.lr = optimizers.Optimizer.lr.setter(ours.set_rate)
     theirs = optimizers.get
 
     @functools.wraps(theirs)
