@@ -68,7 +68,7 @@ def is_of_tensorflow(identifier: Any) -> bool:
 
 
 def set_rate(optimizer: Any, rate: Any) -> None:
-    """`optimizer.lr = rate`: a number becomes the variable's value, as in TensorFlow's own Keras."""
+    """`optimizer.lr = rate`: a number is put into the variable, as TensorFlow's own Keras does."""
     known = getattr(optimizer, "learning_rate", None)
     if K.is_variable(known) and isinstance(rate, int | float | np.number):
         K.set_value(known, rate)
