@@ -18,6 +18,7 @@ from . import (
     clipping,
     control,
     differentiation,
+    distributions,
     elementwise,
     failures,
     graph,
@@ -26,6 +27,7 @@ from . import (
     linear,
     nests,
     overrides,
+    platform,
     regularizers,
     scopes,
     sequences,
@@ -49,6 +51,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(checks, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
+    *(distributions, platform),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
 
