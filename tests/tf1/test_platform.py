@@ -21,8 +21,8 @@ def flags(monkeypatch: pytest.MonkeyPatch) -> Any:
     fresh = platform.Flags()
     monkeypatch.setattr(platform, "FLAGS", fresh)
     tf.flags.DEFINE_integer("steps", 10, "How many.")
-    tf.flags.DEFINE_float("rate", 0.5, "How fast.")
-    tf.app.flags.DEFINE_string("folder", None, "Where to.")
+    tf.flags.DEFINE_float(name="rate", default=0.5, help="How fast.", lower_bound=0.0)
+    tf.app.flags.DEFINE_string(flag_name="folder", default_value=None, docstring="Where to.")
     tf.app.flags.DEFINE_boolean("quick", True, "Whether to be quick.")
     return fresh
 

@@ -77,11 +77,22 @@ class Flags:
 FLAGS = Flags()
 
 
+# By the names that arguments had in older versions, their names.
+OLDER = {"flag_name": "name", "default_value": "default", "docstring": "help"}
+
+
 def _defining(kind: Callable[[str], Any]) -> Callable[..., None]:
-    def define(flag_name: str, default_value: Any, docstring: str | None = None) -> None:
-        FLAGS.define(flag_name, default_value, docstring, type=kind)
+    def define(*args: Any, **options: Any) -> None:
+        FLAGS.define(*_told(args, options), type=kind)
 
     return define
+
+
+def _told(args: Sequence[Any], options: dict[str, Any]) -> tuple[str, Any, str | None]:
+    """Name, default and help of an option; bounds and the like aren't checked."""
+    named = {OLDER.get(key, key): value for key, value in options.items()}
+    named |= dict(zip(("name", "default", "help"), args, strict=False))
+    return named["name"], named["default"], named.get("help")
 
 
 def _truth(text: str) -> bool:
@@ -90,8 +101,9 @@ def _truth(text: str) -> bool:
     return words.get(text.lower(), False)
 
 
-def define_boolean(flag_name: str, default_value: Any, docstring: str | None = None) -> None:
+def define_boolean(*args: Any, **options: Any) -> None:
     """An option `--name`, `--name=false`, or `--noname`."""
+    flag_name, default_value, docstring = _told(args, options)
     FLAGS.define(flag_name, default_value, docstring, type=_truth, nargs="?", const=True)
     parser: argparse.ArgumentParser = vars(FLAGS)["_parser"]
     if f"--no{flag_name}" not in parser._option_string_actions:
@@ -100,14 +112,14 @@ def define_boolean(flag_name: str, default_value: Any, docstring: str | None = N
 
 
 def define_enum(
-    flag_name: str, default_value: Any, enum_values: Sequence[str], help: str | None = None
+    name: str, default: Any, enum_values: Sequence[str], help: str | None = None, **options: Any
 ) -> None:
-    FLAGS.define(flag_name, default_value, help, choices=list(enum_values))
+    FLAGS.define(name, default, help, choices=list(enum_values))
 
 
-def define_list(flag_name: str, default: Any, help: str | None = None) -> None:
+def define_list(name: str, default: Any, help: str | None = None, **options: Any) -> None:
     start = default.split(",") if isinstance(default, str) else default
-    FLAGS.define(flag_name, start, help, type=lambda text: text.split(","))
+    FLAGS.define(name, start, help, type=lambda text: text.split(","))
 
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> None:
