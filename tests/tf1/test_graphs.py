@@ -345,3 +345,12 @@ def test_print_shows_its_data(engine: Engine, capfd: pytest.CaptureFixture[str])
     assert "twice: [2. 4.]" in printed
     assert "[2]" in printed
     assert "never" not in printed
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float32"])
+def test_the_largest_are_found_whatever_the_dtype(dtype: str) -> None:
+    low = -128 if dtype == "int8" else 0
+    x = tf.constant(np.array([1, 100, low, 3], dtype))
+    found = tf.Session().run([tf.nn.top_k(x, 2).values, tf.sort(x, direction="DESCENDING")])
+    assert_array_equal(found[0], [100, 3])
+    assert_array_equal(found[1], [100, 3, 1, low])

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import DTypeError, ShapeError
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
-from .elementwise import add, cast, constant, eq, mul, neg
+from .elementwise import add, bit_not, cast, constant, eq, mul, neg
 from .filling import full_like
 from .movement import broadcast_to, iota, reshape, slice_axis
 from .sizes import Size, dims_of, size_of, split
@@ -181,8 +181,13 @@ nonzero = Primitive(
 )
 
 
+def falling(x: Node) -> Node:
+    """Elements in the reverse order of those of `x`: integers by bits, which don't overflow."""
+    return bit_not(x) if x.dtype.is_integer else neg(x)
+
+
 def top_k(x: Node, k: int) -> tuple[Node, Node]:
     """The `k` largest elements along the last axis, in order (ties: first), and where they are."""
     axis = len(x.shape) - 1
-    index = slice_axis(argsort(neg(x), axis=axis), axis, None, k)
+    index = slice_axis(argsort(falling(x), axis=axis), axis, None, k)
     return take_along(x, index, axis), index

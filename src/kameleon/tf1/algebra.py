@@ -14,8 +14,7 @@ from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor, promoted
 from ..errors import ArgumentError, ShapeError
 from ..ir.types import normalize_axes
-from ..prims import elementwise as ew
-from ..prims.indexing import argsort, scatter_add
+from ..prims.indexing import argsort, falling, scatter_add
 from ..prims.linalg import contract
 from ..prims.movement import transpose
 from ..prims.sizes import size_of
@@ -188,4 +187,4 @@ def argsort_(
 ) -> Any:  # fmt: skip
     x = as_tensor(values, "tf.argsort")
     (along,) = normalize_axes("tf.argsort", axis, len(x.shape))
-    return K.cast(argsort(ew.neg(x) if direction == "DESCENDING" else x, axis=along), "int32")
+    return K.cast(argsort(falling(x) if direction == "DESCENDING" else x, axis=along), "int32")

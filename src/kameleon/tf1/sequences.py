@@ -12,7 +12,7 @@ from ..backend._tensors import as_tensor, promoted
 from ..errors import ArgumentError
 from ..ir.node import Node
 from ..prims.filling import full_like
-from ..prims.indexing import argsort, nonzero, scatter_add
+from ..prims.indexing import argsort, falling, nonzero, scatter_add
 from ..prims.sizes import dims_of, size_of
 from .calling import called
 
@@ -72,7 +72,7 @@ def invert_permutation(x: Any, what: str) -> Any:
 def sort(values: Any, axis: int, direction: str, what: str) -> Any:
     x = as_tensor(values, what)
     along = axis % len(x.shape)
-    order = argsort(-x if direction == "DESCENDING" else x, axis=along)
+    order = argsort(falling(x) if direction == "DESCENDING" else x, axis=along)
     return _along(x, order, along)
 
 

@@ -17,8 +17,7 @@ from ..backend._tensors import as_tensor, promoted, size_or_node
 from ..errors import ArgumentError, ShapeError
 from ..ir.types import DType, normalize_axes
 from ..prims.control import check
-from ..prims.elementwise import neg
-from ..prims.indexing import argsort, nonzero, take_along
+from ..prims.indexing import argsort, falling, nonzero, take_along
 from ..prims.indexing import top_k as largest
 from ..prims.movement import broadcast_to, slice_axis
 from ..prims.movement import pad as pad_constant
@@ -291,7 +290,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
         values, indices = (_of_length(y, count) for y in largest(x, count))
     else:
         axis = len(x.shape) - 1
-        indices = argsort(neg(x), axis=axis)[..., :count]
+        indices = argsort(falling(x), axis=axis)[..., :count]
         values = take_along(x, indices, axis)
     return TopK(values, K.cast(indices, "int32"))
 
