@@ -338,5 +338,8 @@ def test_contractions_become_products_of_matrices(drawn: Any) -> None:
     changed = legal(graph)
     verify(changed)
     assert all(is_of_matrices(n) for n in changed.nodes if n.primitive.name == "contract")
-    want = np.einsum(summation([x.ndim for x in operands], over, batch), *operands)
-    assert_equal(values(changed, operands), [want])
+    sums = summation([x.ndim for x in operands], over, batch)
+    want, weight = np.einsum(sums, *operands), np.einsum(sums, *map(abs, operands))
+    # Sums in another order differ by roundings of what cancels.
+    (found,) = values(changed, operands)
+    assert np.all(np.abs(found - want) <= 1e-14 * weight)
