@@ -35,6 +35,7 @@ collect_ignore_glob = [
     if not installed(name)
     for pattern in (
         f"src/kameleon/engines/{name}/*",
+        f"src/kameleon/calls/of_{name}.py",
         f"tests/engines/test_{name}.py",
         *ABOUT.get(name, ()),
     )

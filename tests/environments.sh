@@ -69,9 +69,10 @@ root = Path(kameleon.__path__[0])
 files = [path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))]
 names = [".".join(file.parts).removesuffix(".__init__") for file in files]
 # It refuses to come behind TensorFlow's Keras.
-names = [name for name in names if not name.startswith("kameleon.as_keras")]
+apart = ("kameleon.as_keras", "kameleon.hosted.")  # they change `import keras`, or import it
+names = [name for name in names if not name.startswith(apart)]
 for name in names:
-    engine = (name + "...").split(".")[2]
+    engine = (name + "...").split(".")[2].removeprefix("of_")  # or what a library's functions need
     if not name.endswith("__main__") and (engine not in ENGINES or installed(engine)):
         importlib.import_module(name)
 print(f"{len(names)} modules of {kameleon.__version__} from {kameleon.__path__[0]}")

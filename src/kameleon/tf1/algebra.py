@@ -8,8 +8,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor, promoted
 from ..errors import ArgumentError, ShapeError
@@ -18,7 +16,6 @@ from ..prims.indexing import argsort, falling, scatter_add
 from ..prims.linalg import contract
 from ..prims.movement import transpose
 from ..prims.sizes import size_of
-from .tensors import constant
 
 # Sums ------------------------------------------------------------------------------------------
 
@@ -29,10 +26,6 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
 def l2_loss(t: Any, name: str | None = None) -> Any:
     return K.sum(K.square(t)) / 2
-
-
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    return scalar * x
 
 
 def einsum(equation: str, *inputs: Any, name: str | None = None) -> Any:
@@ -151,27 +144,6 @@ def _unit(rows: Any, columns: Any) -> Any:
 
 
 # Grids and orders ------------------------------------------------------------------------------
-
-
-def linspace(start: Any, stop: Any, num: int, name: str | None = None) -> Any:
-    first, last = (as_float(x, "tf.linspace") for x in (start, stop))
-    if num == 1:
-        return K.reshape(first, (1,))
-    return first + K.constant(np.arange(num), first.dtype) * ((last - first) / (num - 1))
-
-
-def meshgrid(*vectors: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
-    """For each vector, its values along an axis of their own; the first two swapped for 'xy'."""
-    xs = [x if K.is_tensor(x) else constant(x) for x in vectors]
-    axes = list(range(len(xs)))
-    if indexing == "xy" and len(xs) > 1:
-        axes[:2] = [1, 0]
-    lying = [
-        K.reshape(x, [-1 if i == own else 1 for i in range(len(xs))])
-        for own, x in zip(axes, xs, strict=True)
-    ]
-    whole = functools.reduce(operator.add, [K.zeros_like(x) for x in lying])
-    return [x + K.cast(whole, x.dtype) for x in lying]
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:

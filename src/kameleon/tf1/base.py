@@ -9,7 +9,7 @@ from typing import Any
 
 from ..backend import surface as K
 from ..ir.node import Node
-from ..ir.types import DType, as_dtype
+from ..ir.types import DTYPES, DType, as_dtype
 from . import algebra, images
 from . import networks as nn
 from . import tensors as ts
@@ -185,7 +185,7 @@ PLAIN: dict[str, Any] = {
     **SESSIONS,
     **SCOPES,
     **_under("logging", LOGGING),
-    **{name: as_dtype(name) for name in TYPES.split()},
+    **{name: DTYPES[name] for name in TYPES.split()},
     **{name: as_dtype(dtype) for name, dtype in OTHER_TYPE_NAMES.items()},
     "newaxis": None,
     "image.ResizeMethod": images.ResizeMethod,

@@ -82,10 +82,6 @@ def initial_value(self: Variable) -> Any:
     )
 
 
-def run_initializer(self: Variable) -> Any:
-    return variables.initializer(self)
-
-
 OF_TENSORS: dict[str, Any] = {
     "get_shape": get_shape,
     "set_shape": set_shape,

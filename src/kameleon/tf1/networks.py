@@ -30,10 +30,6 @@ def _turned(x: Any) -> Any:
     return K.permute_dimensions(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def clip(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    return K.clip(t, clip_value_min, clip_value_max)
-
-
 def count_nonzero(input_tensor: Any, axis: Any = None, keepdims: bool = False,
                    dtype: Any = "int64", name: str | None = None) -> Any:  # fmt: skip
     held = K.cast(K.not_equal(as_tensor(input_tensor, "tf.count_nonzero"), 0), "int64")
@@ -63,10 +59,6 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None,
              keep_dims: bool | None = None, keepdims: bool | None = None) -> Any:  # fmt: skip
     keep = bool(keepdims or keep_dims)
     return K.mean(x, axes, keep), K.var(x, axes, keep)
-
-
-def is_inf(x: Any) -> Any:
-    return K.equal(K.abs(x), np.inf)
 
 
 # Control ------------------------------------------------------------------------------------

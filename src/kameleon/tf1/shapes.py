@@ -276,11 +276,5 @@ class TensorShape:
         return f"TensorShape({dims})"
 
 
-def unknown_shape(rank: int | None = None, ndims: int | None = None) -> TensorShape:
-    """A shape of so many unknown sizes."""
-    rank = ndims if rank is None else rank
-    return TensorShape(None if rank is None else [None] * rank)
-
-
 PLAIN: dict[str, Any] = {"TensorShape": TensorShape, "Dimension": Dimension}
 NAMES: dict[str, Any] = {}

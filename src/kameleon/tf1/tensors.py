@@ -6,21 +6,18 @@ The module `tensorflow` has the tables of the names by which programs call these
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..backend import surface as K
-from ..backend._tensors import as_tensor, promoted, size_or_node
+from ..backend._tensors import as_tensor, size_or_node
 from ..errors import ArgumentError, ShapeError
 from ..ir.types import DType, normalize_axes
-from ..prims.control import check
 from ..prims.indexing import argsort, falling, nonzero, take_along
 from ..prims.indexing import top_k as largest
 from ..prims.movement import broadcast_to, slice_axis
-from ..prims.movement import pad as pad_constant
 from ..prims.sizes import dims_of
 from .graph import remember
 from .shapes import TensorShape
@@ -36,13 +33,6 @@ def unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
         if len(given) != 1:
             raise TypeError(f"this function takes one tensor, but {len(given)} were given")
         return function(as_tensor(given[0], "K.tf"))
-
-    return call
-
-
-def binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def call(x: Any, y: Any, name: str | None = None) -> Any:
-        return function(*promoted((x, y), "K.tf"))
 
     return call
 
@@ -99,10 +89,6 @@ def index(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def casting(dtype: str) -> Callable[..., Any]:
-    return lambda x, name=None: K.cast(x, dtype)
-
-
 def without_name(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
@@ -112,41 +98,6 @@ def without_name(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # Shapes -------------------------------------------------------------------------------------
-
-
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
-    return K.reshape(tensor, shape)
-
-
-def expand_dims(
-    input: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
-) -> Any:
-    axis = dim if axis is None else axis
-    return K.expand_dims(as_tensor(input, "tf.expand_dims"), -1 if axis is None else axis)
-
-
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:
-    input = as_tensor(input, "tf.squeeze")
-    axis = squeeze_dims if axis is None else axis
-    if axis is None:
-        axis = [i for i, size in enumerate(input.shape) if size == 1]
-    for i in sorted(normalize_axes("tf.squeeze", axis, len(input.shape)), reverse=True):
-        input = K.squeeze(input, i)
-    return input
-
-
-def transpose(a: Any, perm: Any = None, name: str | None = None) -> Any:
-    return K.transpose(a) if perm is None else K.permute_dimensions(a, perm)
-
-
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    return K.tile(input, multiples)
-
-
-def concat(values: Any, axis: Any, name: str | None = None) -> Any:
-    if isinstance(values, int):  # before TensorFlow 1.0 the axis came first
-        values, axis = axis, values
-    return K.concatenate(list(values), axis=axis)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
@@ -167,72 +118,6 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     (axis,) = normalize_axes("tf.unstack", axis, len(value.shape))
     count = known(value, axis, "tf.unstack") if num is None else num
     return [K.squeeze(slice_axis(value, axis, i, i + 1), axis) for i in range(count)]
-
-
-def split(
-    value: Any, num_or_size_splits: Any, axis: int = 0, num: Any = None, name: str | None = None
-) -> Any:
-    value = as_tensor(value, "tf.split")
-    (axis,) = normalize_axes("tf.split", axis, len(value.shape))
-    if isinstance(num_or_size_splits, int):
-        size, over = divmod(known(value, axis, "tf.split"), num_or_size_splits)
-        if over:
-            raise ShapeError(
-                f"tf.split: axis {axis} of shape {value.shape} doesn't fall into "
-                f"{num_or_size_splits} equal parts"
-            )
-        sizes = [size] * num_or_size_splits
-    else:
-        sizes = [int(s) for s in num_or_size_splits]
-        if -1 in sizes:
-            rest = known(value, axis, "tf.split") - sum(s for s in sizes if s >= 0)
-            sizes = [rest if s < 0 else s for s in sizes]
-    edges = [0, *np.cumsum(sizes).tolist()]
-    return [slice_axis(value, axis, a, b) for a, b in itertools.pairwise(edges)]
-
-
-def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """`size` may hold -1: all that's left."""
-    return K.slice(as_tensor(input_, "tf.slice"), begin, size)
-
-
-def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None,
-    constant_values: float = 0,
-) -> Any:  # fmt: skip
-    margins = [(int(before), int(after)) for before, after in paddings]
-    x = as_tensor(tensor, "tf.pad")
-    if mode.upper() == "CONSTANT":
-        return pad_constant(x, margins, constant_values)
-    if mode.upper() not in MIRRORS:
-        raise ArgumentError(f"tf.pad: mode is {mode!r}; there are CONSTANT, {', '.join(MIRRORS)}")
-    for axis, margin in enumerate(margins):
-        x = _mirrored(x, axis, margin, MIRRORS[mode.upper()])
-    return x
-
-
-# By mode of `pad`, how many elements at each end aren't repeated.
-MIRRORS = {"REFLECT": 1, "SYMMETRIC": 0}
-
-
-def _mirrored(x: Any, axis: int, margin: tuple[int, int], skip: int) -> Any:
-    """With what lies at both ends of an axis once more, in reverse order."""
-    size, (before, after), least = x.shape[axis], margin, max(margin) + skip
-    words = f"tf.pad: margins {margin} are too large for axis {axis}"
-    if size is not None and size < least:
-        raise ShapeError(f"{words} of {x!r}")
-    if size is None:
-        x = check(x, K.greater_equal(K.shape(x)[axis], least), message=words)
-    parts = [x]
-    if before:
-        parts.insert(0, K.reverse(slice_axis(x, axis, skip, before + skip), axis))
-    if after:
-        parts.append(K.reverse(slice_axis(x, axis, -after - skip, -skip or None), axis))
-    return K.concatenate(parts, axis=axis)
-
-
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
-    return K.reverse(tensor, axis)
 
 
 # Choosing elements --------------------------------------------------------------------------
@@ -343,37 +228,3 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     if dtype is None and np.asarray(value).dtype.kind in "iu":
         dtype = "int32"
     return K.constant(value, dtype=dtype, shape=shape)
-
-
-def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    return as_tensor(value, "tf.convert_to_tensor", dtype)
-
-
-def fill(dims: Any, value: Any, name: str | None = None) -> Any:
-    value = as_tensor(value, "tf.fill")
-    return K.reshape(K.tile(K.reshape(value, (1,)), _product(dims)), dims)
-
-
-def _product(dims: Any) -> Any:
-    return K.reshape(K.prod(as_tensor(dims, "tf.fill")), (1,))
-
-
-def range_(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None
-) -> Any:
-    return K.arange(start, limit, delta, **({} if dtype is None else {"dtype": dtype}))
-
-
-def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
-    return K.cast(fill(shape, 0.0), dtype)
-
-
-def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
-    return K.cast(fill(shape, 1.0), dtype)
-
-
-def like(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Any:
-        return function(as_tensor(tensor, "K.tf"), dtype=dtype)
-
-    return call

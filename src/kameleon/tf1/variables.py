@@ -17,7 +17,6 @@ from ..prims.indexing import scatter_add
 from ..prims.sizes import size_of
 from .graph import GraphKeys, effect, get_default_graph, remember
 from .operations import Operation
-from .shapes import TensorShape
 
 # Making -------------------------------------------------------------------------------------
 
@@ -238,11 +237,6 @@ class IndexedSlices:
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None):
         self.values, self.indices, self.dense_shape = values, indices, dense_shape
-
-
-def shape_of(shape: Any) -> list[int | None]:
-    """A shape as a list, however a program gives it."""
-    return TensorShape(shape).as_list()
 
 
 PLAIN: dict[str, Any] = {
