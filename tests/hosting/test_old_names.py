@@ -315,3 +315,74 @@ def test_tracebacks_are_pythons(tmp_path: Path, program: str) -> None:
     expected = run([program], tmp_path, settings)
     found = run([*RUN, program], tmp_path, settings)
     assert (found.returncode, found.stderr) == (expected.returncode, expected.stderr)
+
+
+# --- what is given ------------------------------------------------------------------------------
+
+# By what old code says, what it gets.
+GIVEN: dict[str, Any] = {
+    "from collections import Iterable; seen = isinstance([], Iterable)": True,
+    "import collections; seen = isinstance({}, collections.Mapping)": True,
+    "import collections; seen = collections.OrderedDict(a=1)": {"a": 1},
+    "import inspect; seen = inspect.getargspec(lambda a, b=1, *c: a)": (
+        ["a", "b"],
+        "c",
+        None,
+        (1,),
+    ),
+    "import time; seen = time.clock() >= 0": True,
+    "import string; seen = string.join(['a', 'b'])": "a b",
+    "from distutils.version import LooseVersion as V; seen = V('1.10') > V('1.9')": True,
+    "from distutils.util import strtobool; seen = strtobool('Yes')": 1,
+    "import distutils.spawn; seen = distutils.spawn.find_executable('sh') is not None": True,
+    "import scipy; seen = float(scipy.interp(1.5, [1, 2], [3, 4]))": 3.5,
+    "import scipy; seen = scipy.zeros(2).tolist()": [0, 0],
+    "from scipy.misc import logsumexp; seen = float(logsumexp([0.0]))": 0.0,
+    "from scipy.signal import hann; seen = hann(3).tolist()": [0, 1, 0],
+    "import scipy.signal; seen = scipy.signal.gaussian(3, 1)[1]": 1.0,
+    "from scipy.ndimage.interpolation import zoom; seen = zoom([1.0, 1.0], 2).tolist()": [1.0] * 4,
+    "import scipy.ndimage as n; seen = float(n.filters.gaussian_filter([1.0, 1.0], 1)[0])": 1,
+    "from PIL import Image; seen = Image.ANTIALIAS == Image.LANCZOS": True,
+    "import PIL.Image; seen = PIL.Image.fromstring('L', (1, 1), b'a').getpixel((0, 0))": 97,
+    "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Python itself still has
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("code", GIVEN)
+def test_what_old_code_gets(code: str) -> None:
+    library = code.split()[1].partition(".")[0].rstrip(";")
+    pytest.importorskip(library)
+    assert seen(code) == GIVEN[code]
+
+
+@pytest.mark.usefixtures("_began")
+def test_images_are_read_scaled_and_written(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    pytest.importorskip("scipy")
+    image = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
+    misc: Any = executed("import scipy.misc as misc")["misc"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OldNameWarning)
+        space = {"__name__": "train", "__file__": PROGRAM, "misc": misc, "image": image,
+                 "path": str(tmp_path / "a.png")}  # fmt: skip
+        code = (
+            "misc.imsave(path, image); read = misc.imread(path); half = misc.imresize(image, 50);"
+            "wide = misc.imresize(image, (4, 12), 'nearest'); grey = misc.imread(path, True);"
+            "bytes_ = misc.bytescale([0.0, 0.5, 1.0]); turned = misc.imrotate(image, 180)"
+        )
+        exec(compile(code, PROGRAM, "exec"), space)
+    np.testing.assert_array_equal(space["read"], image)
+    assert space["half"].shape == (2, 3, 3) and space["wide"].shape == (4, 12, 3)
+    assert space["grey"].dtype == np.float32 and space["grey"].shape == (4, 6)
+    assert space["bytes_"].tolist() == [0, 128, 255]
+    np.testing.assert_array_equal(space["turned"], image[::-1, ::-1])
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_file_without_a_mode_is_made(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    path = str(tmp_path / "a.h5")
+    assert seen(f"import h5py\nwith h5py.File({path!r}) as f: f['x'] = 1\nseen = True")
+    assert seen(f"import h5py\nwith h5py.File({path!r}) as f: seen = int(f['x'][()])") == 1

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..stand_in import Table
-from . import numpy_names
+from . import library_names, numpy_names, python_names
 
 # By full name of a module, what old code sees of it.
-TABLES: Mapping[str, Table] = {**numpy_names.TABLES}
+TABLES: Mapping[str, Table] = {
+    **numpy_names.TABLES,
+    **python_names.TABLES,
+    **library_names.TABLES,
+}

@@ -1,0 +1,186 @@
+"""What SciPy, Pillow, PyYAML and h5py had and have no longer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..stand_in import Old, Table, from_module, function, same
+
+# scipy.misc: images by Pillow -----------------------------------------------------------------
+
+
+def _pillow() -> Any:
+    try:
+        return importlib.import_module("PIL.Image")
+    except ImportError:
+        raise ImportError(
+            "scipy.misc's functions of images need Pillow: pip install pillow", name="PIL"
+        ) from None
+
+
+def bytescale(data: Any, cmin: Any = None, cmax: Any = None, high: int = 255, low: int = 0) -> Any:
+    """Numbers as bytes: the least is `low`, the largest `high`; bytes stay as they are."""
+    array = np.asarray(data)
+    if array.dtype == np.uint8:
+        return array
+    if not 0 <= low <= high <= 255:
+        raise ValueError("`low` and `high` must be between 0 and 255, and `high` not below `low`.")
+    least, most = (array.min() if cmin is None else cmin, array.max() if cmax is None else cmax)
+    if most < least:
+        raise ValueError("`cmax` should be larger than `cmin`.")
+    factor = float(high - low) / (float(most - least) or 1.0)
+    return (np.clip((array - least) * factor + low, low, high) + 0.5).astype(np.uint8)
+
+
+def toimage(
+    arr: Any, high: int = 255, low: int = 0, cmin: Any = None, cmax: Any = None, pal: Any = None,
+    mode: str | None = None, channel_axis: int | None = None,
+) -> Any:  # fmt: skip
+    """An array as an image of Pillow's, scaled to bytes if it holds other numbers."""
+    array = np.asarray(arr)
+    if array.ndim == 2 and mode == "F":
+        return _pillow().fromarray(array.astype(np.float32))
+    if array.ndim == 3:
+        axis = _channel_axis(array.shape) if channel_axis is None else channel_axis
+        array = np.moveaxis(array, axis, -1)
+    elif array.ndim != 2:
+        raise ValueError("'arr' does not have a suitable array shape for any mode.")
+    found = _pillow().fromarray(np.ascontiguousarray(bytescale(array, cmin, cmax, high, low)))
+    return found if mode is None or mode == found.mode else found.convert(mode)
+
+
+def _channel_axis(shape: tuple[int, ...]) -> int:
+    for count in (3, 4):
+        if count in shape:
+            return shape.index(count) if shape[-1] != count else 2
+    raise ValueError("Could not find channel dimension.")
+
+
+def fromimage(im: Any, flatten: bool = False, mode: str | None = None) -> Any:
+    """An image of Pillow's as an array."""
+    if mode is not None and mode != im.mode:
+        im = im.convert(mode)
+    elif im.mode == "P":
+        im = im.convert("RGBA" if "transparency" in im.info else "RGB")
+    if flatten:
+        im = im.convert("F")
+    elif im.mode == "1":
+        im = im.convert("L")
+    return np.array(im)
+
+
+def imread(name: Any, flatten: bool = False, mode: str | None = None) -> Any:
+    """The image in a file as an array."""
+    with _pillow().open(name) as image:
+        return fromimage(image, flatten, mode)
+
+
+def imsave(name: Any, arr: Any, format: str | None = None) -> None:
+    """Write an array as an image to a file."""
+    toimage(arr, channel_axis=2 if np.ndim(arr) == 3 else None).save(name, format)
+
+
+FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "cubic": 3}
+
+
+def imresize(arr: Any, size: Any, interp: str = "bilinear", mode: str | None = None) -> Any:
+    """An image at another size: percent (an int), a fraction (a float), or (rows, columns)."""
+    image = toimage(arr, mode=mode)
+    if isinstance(size, (int, np.integer)):
+        size = (size / 100.0,) * 2
+        wanted = tuple((np.array(image.size) * size).astype(int))
+    elif isinstance(size, (float, np.floating)):
+        wanted = tuple((np.array(image.size) * size).astype(int))
+    else:
+        wanted = (size[1], size[0])
+    return fromimage(image.resize(tuple(map(int, wanted)), resample=FILTERS[interp]))
+
+
+def imrotate(arr: Any, angle: float, interp: str = "bilinear") -> Any:
+    """An image, turned counter-clockwise by degrees."""
+    return fromimage(toimage(arr).rotate(angle, resample=FILTERS[interp]))
+
+
+def imshow(arr: Any) -> None:
+    """Show an image."""
+    toimage(arr).show()
+
+
+MISC = (imread, imsave, imresize, imrotate, imshow, toimage, fromimage, bytescale)
+SPECIAL = "logsumexp comb factorial factorial2 factorialk".split()
+
+# Windows, ndimage, aliases ----------------------------------------------------------------------
+
+WINDOWS = (
+    "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop"
+    " gaussian general_gaussian hamming hann kaiser nuttall parzen triang tukey"
+).split()
+FORMER = {"slepian": "dpss", "hanning": "hann"}
+
+
+def _of_numpy(name: str) -> Old | None:
+    """SciPy's names for functions of NumPy."""
+    return from_module("numpy", name) if not name.startswith("_") and hasattr(np, name) else None
+
+
+def _of_ndimage(name: str) -> Old | None:
+    return None if name.startswith("_") else from_module("scipy.ndimage", name)
+
+
+def _load(yaml: ModuleType) -> Any:
+    def load(stream: Any, Loader: Any = None) -> Any:
+        """`yaml.load`; without a Loader only plain data is read."""
+        return yaml.load(stream, Loader or yaml.SafeLoader)
+
+    return load
+
+
+def _file(h5py: Any) -> type:
+    class File(h5py.File):  # type: ignore[misc, name-defined]
+        """`h5py.File`; without a mode it makes a file where there's none, as h5py 2 did."""
+
+        def __init__(self, name: Any, mode: str | None = None, *args: Any, **options: Any):
+            super().__init__(name, mode or "a", *args, **options)
+
+    return File
+
+
+def _image_bytes(image: ModuleType) -> Any:
+    return image.frombytes
+
+
+TABLES: Mapping[str, Table] = {
+    "scipy": Table(missing=_of_numpy),
+    "scipy.misc": Table(
+        {
+            **{f.__name__: function(f"Pillow, or imageio ({f.__name__})", f) for f in MISC},
+            **{name: from_module("scipy.special", name) for name in SPECIAL},
+        },
+        made=True,
+    ),
+    "scipy.signal": Table(
+        {
+            **{name: from_module("scipy.signal.windows", name) for name in WINDOWS},
+            **{old: from_module("scipy.signal.windows", new) for old, new in FORMER.items()},
+        }
+    ),
+    **{
+        f"scipy.ndimage.{part}": Table(missing=_of_ndimage, made=True)
+        for part in ("interpolation", "filters", "morphology", "measurements", "fourier")
+    },
+    "PIL.Image": Table(
+        {
+            "ANTIALIAS": same("PIL.Image.LANCZOS"),
+            "LINEAR": same("PIL.Image.BILINEAR"),
+            "CUBIC": same("PIL.Image.BICUBIC"),
+            "fromstring": Old("PIL.Image.frombytes", _image_bytes),
+        }
+    ),
+    "yaml": Table(changed={"load": _load}),
+    "h5py": Table(changed={"File": _file}),
+}
