@@ -26,7 +26,9 @@ from kameleon.leaked.parts import LeakedModule
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.tf1.modules import Namespace
+from kameleon.tf1 import calling
+from kameleon.tf1.modules import Namespace, advice
+from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
 
 PRIMITIVES = """# The primitives
 
@@ -285,7 +287,58 @@ def names_page() -> str:
     return NAMES + "".join(rows) + BEYOND + "".join(more) + LEAKED + "".join(leaked_rows())
 
 
-PAGES = {"primitives.md": primitives_page, "support.md": support_page, "names.md": names_page}
+TENSORFLOW = """# From `tf.*` of TensorFlow 1 to Kameleon
+
+What `import tensorflow as tf` in a program of those days has (under `kameleon run`, after
+`import kameleon.as_keras`, and as `K.tf`): for every public name of TensorFlow 1.15, by namespace,
+whether it's there, and where it isn't, what to use. How such a program runs:
+[the guide](keras2.md#import-tensorflow-as-tf). `tf.keras` is the hosted Keras. Names of protocol
+buffers, of TensorFlow's own tests and of what is inside of it are left out.
+
+This page is generated from the tables by `python docs/make.py`.
+
+"""
+
+
+def tensorflow_page() -> str:
+    """The page of TensorFlow's names: those that are there, and the others by what to use."""
+    public = calling.public()
+    every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
+    spaces: dict[str, list[str]] = {}
+    for name in sorted(every | set(public.others)):
+        spaces.setdefault(name.rpartition(".")[0], []).append(name)
+    there = sum(name in NAMES_OF_TENSORFLOW for names in spaces.values() for name in names)
+    whole = sum(map(len, spaces.values()))
+    parts = [TENSORFLOW, f"{there} of {whole} names are there.\n"]
+    for space, names in sorted(spaces.items()):
+        parts.append(f"\n## {code(f'tf.{space}' if space else 'tf')}\n\n")
+        works = [name for name in names if name in NAMES_OF_TENSORFLOW]
+        if works:
+            parts.append(f"There: {last_parts(works)}.\n")
+        for use, lacking in by_advice(set(names) - set(works)).items():
+            parts.append(f"\nNot there: {last_parts(lacking)}. Use {use}.\n")
+    return "".join(parts)
+
+
+def last_parts(names: Iterable[str]) -> str:
+    """Names without their namespace, in a row."""
+    return ", ".join(code(name.rpartition(".")[2]) for name in names)
+
+
+def by_advice(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names that there aren't, by what to use instead."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        found.setdefault(advice(name).partition("; use ")[2], []).append(name)
+    return found
+
+
+PAGES = {
+    "tensorflow.md": tensorflow_page,
+    "primitives.md": primitives_page,
+    "support.md": support_page,
+    "names.md": names_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

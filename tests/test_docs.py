@@ -24,7 +24,7 @@ def make() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["primitives.md", "names.md"])
+@pytest.mark.parametrize("name", ["primitives.md", "names.md", "tensorflow.md"])
 def test_the_page_is_current(name: str) -> None:
     written = (DOCS / name).read_text(encoding="utf-8")
     assert written == make().PAGES[name](), "run `python docs/make.py`"
