@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 from interrupts import SCENARIOS, Strikes, run
 
@@ -12,6 +15,16 @@ from kameleon.runtime import engines
 # takes a second on some engines; those of scopes take microseconds.
 FEW, MANY = 80, 800
 SHARE = {"first_call": 0.25, "scopes": 6.25}
+
+
+@pytest.fixture(autouse=True)
+def _settings() -> Iterator[None]:
+    """PyTensor's settings are those of before, wherever an interrupt has come."""
+    pytensor = sys.modules.get("pytensor")
+    before = pytensor and pytensor.config.mode
+    yield
+    if pytensor is not None:
+        assert pytensor.config.mode is before
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

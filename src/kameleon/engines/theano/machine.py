@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -70,7 +71,7 @@ class Machine:
         outputs = [*low.run(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there are no large buffers to reuse.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
-        with _building:
+        with _building, _settings_kept():
             function = FunctionMaker(
                 [In(x) for x in inputs],
                 # Not borrowed: no output shares memory with another, an input or a constant.
@@ -156,6 +157,23 @@ class Machine:
     def source(self) -> str:
         """The graph that is run, in PyTensor's own print."""
         return str(debugprint(self.fgraph, file="str"))
+
+
+# What PyTensor sets while it rewrites a graph.
+SET_MEANWHILE = ("mode", "traceback__limit")
+
+
+@contextmanager
+def _settings_kept() -> Iterator[None]:
+    """A block behind which PyTensor's settings are as before, also where an exception comes into
+    the middle of PyTensor's own setting them back.
+    """
+    before = {name: getattr(pytensor.config, name) for name in SET_MEANWHILE}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(pytensor.config, name, value)
 
 
 def has_compiler() -> bool:

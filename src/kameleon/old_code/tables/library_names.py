@@ -141,7 +141,7 @@ def _load(yaml: ModuleType) -> Any:
 
 
 def _file(h5py: Any) -> type:
-    class File(h5py.File):  # type: ignore[misc, name-defined]
+    class File(h5py.File):  # type: ignore[misc]
         """`h5py.File`; without a mode it makes a file where there's none, as h5py 2 did."""
 
         def __init__(self, name: Any, mode: str | None = None, *args: Any, **options: Any):
