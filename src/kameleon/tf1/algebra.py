@@ -16,6 +16,7 @@ from ..prims.indexing import argsort, falling, scatter_add
 from ..prims.linalg import contract
 from ..prims.movement import transpose
 from ..prims.sizes import size_of
+from .arrays import unit_matrix
 
 # Sums ------------------------------------------------------------------------------------------
 
@@ -130,17 +131,13 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
 def diag(diagonal: Any, name: str | None = None) -> Any:
     """A matrix with a vector on its diagonal."""
     x = as_tensor(diagonal, "tf.diag")
-    return K.expand_dims(x, 1) * K.cast(_unit(size_of(x, 0), size_of(x, 0)), x.dtype)
+    return K.expand_dims(x, 1) * unit_matrix(size_of(x, 0), size_of(x, 0), x.dtype)
 
 
 def diag_part(input: Any, name: str | None = None) -> Any:
     """The diagonals of matrices: (..., n, n) -> (..., n)."""
     x = as_tensor(input, "tf.diag_part")
-    return K.sum(x * K.cast(_unit(size_of(x, -2), size_of(x, -1)), x.dtype), axis=-1)
-
-
-def _unit(rows: Any, columns: Any) -> Any:
-    return K.equal(K.expand_dims(K.arange(rows), 1), K.expand_dims(K.arange(columns), 0))
+    return K.sum(x * unit_matrix(size_of(x, -2), size_of(x, -1), x.dtype), axis=-1)
 
 
 # Grids and orders ------------------------------------------------------------------------------

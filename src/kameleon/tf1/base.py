@@ -10,7 +10,7 @@ from typing import Any
 from ..backend import surface as K
 from ..ir.node import Node
 from ..ir.types import DTYPES, DType, as_dtype
-from . import algebra, images
+from . import algebra, arrays, images
 from . import networks as nn
 from . import tensors as ts
 
@@ -85,8 +85,6 @@ SHAPES: Named = {
     "boolean_mask": ts.boolean_mask,
     "one_hot": ts.one_hot,
     "select": ts.where,
-    "pack": ts.stack,
-    "unpack": ts.unstack,
     "scatter_nd": algebra.scatter_nd,
     "argsort": algebra.argsort_,
     "space_to_depth": images.space_to_depth,
@@ -182,6 +180,8 @@ NAMES: dict[str, Any] = {
     **_under("image", IMAGES),
 }
 PLAIN: dict[str, Any] = {
+    "pack": arrays.PLAIN["stack"],  # as they were called before TensorFlow 1.0
+    "unpack": arrays.PLAIN["unstack"],
     **SESSIONS,
     **SCOPES,
     **_under("logging", LOGGING),

@@ -255,14 +255,7 @@ def while_loop(
         return _bounded(cond, body, given, maximum_iterations, return_same_structure)
     leaves = flatten(given)
     growing = [x for x in leaves if isinstance(x, TensorArray) and x._whole is None]
-    limits = (
-        [None] * len(leaves) if shape_invariants is None else flatten_up_to(given, shape_invariants)
-    )
-    carried = [
-        _loosened(_carried(x), limit)
-        for x, limit in zip(leaves, limits, strict=True)
-        if x not in growing
-    ]
+    carried = _begun(given, shape_invariants, growing)
 
     def nest(states: Sequence[Node]) -> Any:
         rest = iter(states)
@@ -300,16 +293,22 @@ def while_loop(
     return found[0] if len(given) == 1 and not return_same_structure else found
 
 
+def _begun(given: list[Any], shape_invariants: Any, growing: list[TensorArray]) -> list[Node]:
+    """The states to begin with: all leaves but the arrays that grow, as loose as is said."""
+    leaves = flatten(given)
+    limits: list[Any] = [None] * len(leaves)
+    if shape_invariants is not None:
+        limits = flatten_up_to(given, shape_invariants)
+    pairs = zip(leaves, limits, strict=True)
+    return [_loosened(_carried(x), limit) for x, limit in pairs if x not in growing]
+
+
 def _single(new: Any) -> Any:
     return new if isinstance(new, list) and len(new) == 1 else [new]
 
 
 def _carried(x: Any) -> Node:
-    return (
-        x.stack()
-        if isinstance(x, TensorArray)
-        else as_tensor(constant(x) if isinstance(x, (int, float, bool)) else x, "tf.while_loop")
-    )
+    return x.stack() if isinstance(x, TensorArray) else as_tensor(_plain(x), "tf.while_loop")
 
 
 def _loosened(x: Node, limit: Any) -> Node:

@@ -14,7 +14,9 @@ from ..backend.operators import matmul
 from ..errors import ShapeError
 from ..prims.filling import full_like
 from ..prims.sizes import size_of
+from .algebra import diag_part
 from .calling import called
+from .networks import turned
 
 
 def _matrices(x: Any, what: str) -> Any:
@@ -22,12 +24,6 @@ def _matrices(x: Any, what: str) -> Any:
     if len(found.shape) < 2:
         raise ShapeError(f"{what}: matrices are expected, not {found!r}")
     return found
-
-
-def turned(x: Any) -> Any:
-    """The transposes of matrices."""
-    rank = len(x.shape)
-    return K.permute_dimensions(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
 def inverse(x: Any) -> Any:
@@ -112,8 +108,7 @@ def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, what: str) -> A
 
 
 def trace(x: Any, what: str) -> Any:
-    y = as_tensor(x, what)
-    return K.sum(y * _band(y, 0, 0), axis=[-2, -1])
+    return K.sum(diag_part(as_tensor(x, what)), axis=-1)
 
 
 def matrix_set_diag(input: Any, diagonal: Any, what: str) -> Any:
@@ -132,11 +127,7 @@ def matvec(a: Any, b: Any, transpose_a: bool, what: str) -> Any:
 
 def logdet(matrix: Any, what: str) -> Any:
     lower = cholesky(_matrices(matrix, what))
-    return 2.0 * K.sum(K.log(_diagonal(lower)), axis=-1)
-
-
-def _diagonal(x: Any) -> Any:
-    return K.sum(x * _band(x, 0, 0), axis=-1)
+    return 2.0 * K.sum(K.log(diag_part(lower)), axis=-1)
 
 
 def cross(a: Any, b: Any, what: str) -> Any:

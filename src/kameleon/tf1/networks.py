@@ -22,10 +22,11 @@ def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
 ) -> Any:
     a, b = as_tensor(a, "tf.matmul"), as_tensor(b, "tf.matmul")
-    return product(_turned(a) if transpose_a else a, _turned(b) if transpose_b else b)
+    return product(turned(a) if transpose_a else a, turned(b) if transpose_b else b)
 
 
-def _turned(x: Any) -> Any:
+def turned(x: Any) -> Any:
+    """The transposes of matrices."""
     rank = len(x.shape)
     return K.permute_dimensions(x, (*range(rank - 2), rank - 1, rank - 2))
 
@@ -50,9 +51,13 @@ def norm(
     raise ArgumentError(f"tf.norm: ord is {ord!r}; there are 'euclidean', 2, 1 and inf")
 
 
+def layout_of(data_format: Any) -> str:
+    """K's word for a layout such as 'NHWC' or 'NCW'; channels are last where none is given."""
+    return "channels_first" if str(data_format or "").startswith("NC") else "channels_last"
+
+
 def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = None) -> Any:
-    layout = "channels_first" if str(data_format or "").startswith("NC") else "channels_last"
-    return K.bias_add(as_tensor(value, "tf.nn.bias_add"), bias, layout)
+    return K.bias_add(as_tensor(value, "tf.nn.bias_add"), bias, layout_of(data_format))
 
 
 def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None,
@@ -125,7 +130,7 @@ def convolution(
     axes = len(kernel.shape) - 2
     if not 1 <= axes <= len(CONVOLUTIONS):
         raise ArgumentError(f"tf.nn.convolution: {kernel!r} isn't a kernel over 1, 2 or 3 axes")
-    layout = "channels_first" if (data_format or "").startswith("NC") else "channels_last"
+    layout = layout_of(data_format)
     rates = [_each(r, axes) for r in (strides, dilations or dilation_rate)]
     steps, dilated = (r[0] if axes == 1 else r for r in rates)
     return CONVOLUTIONS[axes - 1](input, kernel, steps, padding.lower(), layout, dilated)

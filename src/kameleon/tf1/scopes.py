@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._scopes import Scope
-from ..backend import surface as K
 from ..errors import ArgumentError
 from ..ir.context import context
 from ..ir.node import Node, Variable
 from ..ir.types import as_dtype
 from .graph import GraphKeys, get_default_graph, name_scope
+from .initializers import GlorotUniform
 from .shapes import TensorShape
 from .variables import made
 
@@ -289,7 +289,7 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
             f" {TensorShape(shape)}."
         )
     if initializer is None:
-        return _glorot(sizes, dtype) if dtype.is_float else np.zeros(sizes, dtype)
+        return GlorotUniform()(sizes, dtype) if dtype.is_float else np.zeros(sizes, dtype)
     if isinstance(initializer, type):
         initializer = initializer()
     return _called(initializer, sizes, dtype)
@@ -303,16 +303,6 @@ def _called(initializer: Callable[..., Any], sizes: list[Any], dtype: Any) -> An
             return initializer(sizes, dtype=dtype)
         except TypeError:
             return initializer(sizes) if sizes else initializer()
-
-
-def _glorot(sizes: list[Any], dtype: Any) -> Any:
-    """Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
-    networks" (2010), equation 16.
-    """
-    fields = int(np.prod(sizes[:-2])) if len(sizes) > 2 else 1
-    ends = {0: (1, 1), 1: (*sizes, *sizes)}.get(len(sizes), tuple(sizes[-2:]))
-    limit = float(np.sqrt(6.0 / max(1.0, fields * (ends[0] + ends[1]))))
-    return K.random_uniform(tuple(sizes), -limit, limit, dtype=dtype)
 
 
 def get_local_variable(name: str, *args: Any, **options: Any) -> Any:

@@ -12,9 +12,10 @@ from ..backend._tensors import as_tensor, promoted
 from ..errors import ArgumentError
 from ..ir.node import Node
 from ..prims.filling import full_like
-from ..prims.indexing import argsort, falling, nonzero, scatter_add
+from ..prims.indexing import argsort, falling, nonzero, scatter_add, take_along
 from ..prims.sizes import dims_of, size_of
 from .calling import called
+from .tensors import extreme
 
 
 class ListDiff(NamedTuple):
@@ -73,19 +74,7 @@ def sort(values: Any, axis: int, direction: str, what: str) -> Any:
     x = as_tensor(values, what)
     along = axis % len(x.shape)
     order = argsort(falling(x) if direction == "DESCENDING" else x, axis=along)
-    return _along(x, order, along)
-
-
-def _along(x: Any, order: Any, axis: int) -> Any:
-    """The elements along an axis in an order that differs from row to row."""
-    rank = len(x.shape)
-    moved = [*(i for i in range(rank) if i != axis), axis]
-    y, o = K.permute_dimensions(x, moved), K.permute_dimensions(order, moved)
-    size = size_of(y, -1)
-    flat, places = K.reshape(y, (-1,)), K.cast(K.reshape(o, [-1, size]), "int32")
-    start = K.expand_dims(K.arange(K.shape(places)[0]), 1) * size
-    found = K.reshape(K.gather(flat, places + start), [size_of(y, i) for i in range(rank)])
-    return K.permute_dimensions(found, np.argsort(moved).tolist())
+    return take_along(x, order, along)
 
 
 def confusion_matrix(
@@ -123,34 +112,26 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, what: str
 
 def _segments(unsorted: bool, combine: str) -> Callable[..., Any]:
     """The largest, smallest element or product of slices with equal numbers."""
-    functions = {"max": (K.max, -np.inf), "min": (K.min, np.inf), "prod": (K.prod, 1.0)}
-    function, neutral = functions[combine]
+    function = {"max": K.max, "min": K.min, "prod": K.prod}[combine]
 
     def call(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Any:
         x, ids = as_tensor(data, what), K.cast(as_tensor(segment_ids, what), "int32")
         count = num_segments if unsorted else K.max(ids) + 1
         mine = K.equal(K.expand_dims(K.arange(count), 1), K.expand_dims(ids, 0))
         wide = K.reshape(mine, [K.shape(mine)[0], K.shape(mine)[1], *[1] * (len(x.shape) - 1)])
-        start = _neutral(x.dtype, neutral)
+        start = 1 if combine == "prod" else extreme(x.dtype, largest=combine == "min")
         rows = K.switch(wide, K.expand_dims(x, 0) + 0 * K.cast(wide, x.dtype),
                         full_like(x, start) + 0 * K.cast(wide, x.dtype))  # fmt: skip
         found = function(rows, axis=1)
         if unsorted:
             return found
         there = K.reshape(K.any(mine, axis=1), [-1, *[1] * (len(x.shape) - 1)])
-        nothing = full_like(found, 1 if neutral == 1.0 else 0)
+        nothing = full_like(found, 1 if combine == "prod" else 0)
         return K.switch(K.equal(there, K.ones_like(found, "bool")), found, nothing)
 
     if unsorted:
         return call
     return lambda data, segment_ids, what: call(data, segment_ids, None, what)
-
-
-def _neutral(dtype: Any, value: float) -> Any:
-    if dtype.is_float or value == 1.0:
-        return value
-    info = np.iinfo(np.dtype(dtype))
-    return info.min if value < 0 else info.max
 
 
 def batch_gather(params: Any, indices: Any, what: str) -> Any:
@@ -159,11 +140,7 @@ def batch_gather(params: Any, indices: Any, what: str) -> Any:
     axis = len(index.shape) - 1
     if len(x.shape) != len(index.shape):
         raise ArgumentError(f"{what}: params and indices must have the same axes")
-    rows = K.reshape(x, (-1,))
-    size = size_of(x, axis)
-    flat = K.cast(K.reshape(index, [-1, size_of(index, axis)]), "int32")
-    start = K.expand_dims(K.arange(K.shape(flat)[0]), 1) * size
-    return K.reshape(K.gather(rows, flat + start), [size_of(index, i) for i in range(axis + 1)])
+    return take_along(x, index, axis)
 
 
 PLAIN = called(

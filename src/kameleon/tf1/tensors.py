@@ -17,7 +17,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.types import DType, normalize_axes
 from ..prims.indexing import argsort, falling, nonzero, take_along
 from ..prims.indexing import top_k as largest
-from ..prims.movement import broadcast_to, slice_axis
+from ..prims.movement import broadcast_to
 from ..prims.sizes import dims_of
 from .graph import remember
 from .shapes import TensorShape
@@ -43,7 +43,7 @@ def extremum(function: Callable[..., Any], largest: bool) -> Callable[..., Any]:
     def call(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         x = as_tensor(x, "tf.reduce_max" if largest else "tf.reduce_min")
         axes = range(len(x.shape)) if axis is None else normalize_axes("tf", axis, len(x.shape))
-        number = _extreme(x.dtype, not largest)
+        number = extreme(x.dtype, not largest)
         for along in (a for a in axes if not x.shape[a]):  # only there it could be nothing
             sizes = [1 if i == along else size for i, size in enumerate(dims_of(x))]
             x = K.concatenate([x, broadcast_to(K.constant(number, x.dtype), sizes)], along)
@@ -52,7 +52,7 @@ def extremum(function: Callable[..., Any], largest: bool) -> Callable[..., Any]:
     return call
 
 
-def _extreme(dtype: DType, largest: bool) -> Any:
+def extreme(dtype: DType, largest: bool) -> Any:
     """The largest or least number of a dtype."""
     if dtype.is_float:
         return np.inf if largest else -np.inf
@@ -100,10 +100,6 @@ def without_name(function: Callable[..., Any]) -> Callable[..., Any]:
 # Shapes -------------------------------------------------------------------------------------
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
-    return K.stack(values, axis=axis)
-
-
 def known(x: Any, axis: int, what: str) -> int:
     size = K.int_shape(x)[axis]
     if size is None:
@@ -111,13 +107,6 @@ def known(x: Any, axis: int, what: str) -> int:
             f"{what}: axis {axis} of {x!r} must have a known size; K.reshape gives one"
         )
     return int(size)
-
-
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
-    value = as_tensor(value, "tf.unstack")
-    (axis,) = normalize_axes("tf.unstack", axis, len(value.shape))
-    count = known(value, axis, "tf.unstack") if num is None else num
-    return [K.squeeze(slice_axis(value, axis, i, i + 1), axis) for i in range(count)]
 
 
 # Choosing elements --------------------------------------------------------------------------

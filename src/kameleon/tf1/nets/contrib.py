@@ -13,6 +13,7 @@ from ...backend._tensors import as_tensor
 from ...errors import ArgumentError
 from ..graph import GraphKeys, add_to_collection, get_collection_ref
 from ..initializers import Ones, Zeros, xavier_initializer
+from ..networks import batch_normalization, layout_of, moments
 from ..scopes import get_variable, variable_scope
 from . import convolution, layers
 
@@ -108,7 +109,7 @@ def _convolution(
     biases_initializer: Any, biases_regularizer: Any, reuse: Any, outputs_collections: Any,
     trainable: bool, scope: Any,
 ) -> Any:  # fmt: skip
-    layout = "channels_first" if str(data_format or "").startswith("NC") else "channels_last"
+    layout = layout_of(data_format)
     x = as_tensor(inputs, name)
     with variable_scope(scope, name, [x], reuse=reuse):
         window, steps = (convolution.sizes(v, 2, name) for v in (kernel_size, stride))
@@ -183,7 +184,7 @@ def _pool(name: str, mode: str) -> Callable[..., Any]:
         inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID",
         data_format: str = "NHWC", outputs_collections: Any = None, scope: Any = None,
     ) -> Any:  # fmt: skip
-        layout = "channels_first" if data_format.startswith("NC") else "channels_last"
+        layout = layout_of(data_format)
         window, steps = (convolution.sizes(v, 2, name) for v in (kernel_size, stride))
         y = K.pool2d(as_tensor(inputs, name), window, steps, padding.lower(), layout, mode)
         return _finished(y, None, None, None, outputs_collections)
@@ -214,14 +215,11 @@ def _normalized(
     epsilon: float, trainable: bool, dtype: Any,
 ) -> Any:  # fmt: skip
     """With mean 0 and deviation 1 over some axes, then scaled and shifted where that's asked."""
-    mean = K.mean(x, axes, keepdims=True)
-    variance = K.mean(K.square(x - mean), axes, keepdims=True)
-    y = (x - mean) / K.sqrt(variance + epsilon)
+    mean, variance = moments(x, axes, keepdims=True)
     center, scale = parts
     beta = _variable("beta", shape, Zeros(), None, trainable, dtype) if center else None
     gamma = _variable("gamma", shape, Ones(), None, trainable, dtype) if scale else None
-    y = y if gamma is None else y * gamma
-    return y if beta is None else y + beta
+    return batch_normalization(x, mean, variance, beta, gamma, epsilon)
 
 
 @add_arg_scope
