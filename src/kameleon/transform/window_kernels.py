@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from ..ir.node import Node
 from ..prims.conv import conv
-from ..prims.movement import WHOLE, Cut, reverse, slice_, transpose, unslice
+from ..prims.indexing import gather
+from ..prims.movement import WHOLE, Cut, iota, reverse, slice_, transpose, unslice
 from ..prims.sizes import Size, dims_of, plus, split
 from ..prims.windows import Window, framed, is_dilated, space_dims
 from .windows import count_places
@@ -177,4 +178,13 @@ def _convolved(node: Node, form: Form) -> Node | None:
     mirrored = transpose(reverse(k, axes=axes), [*axes, window.rank + 1, window.rank])
     plain = window._replace(strides=(1,) * window.rank, padding=margins)
     found = conv(g, mirrored, window=plain)
+    for axis, size in enumerate(_space(node)):
+        if isinstance(size, Node) and sum(window.padding[axis]) < missing[axis]:
+            found = _begun(found, axis + 1, size)
     return found if found.type == node.type else None
+
+
+def _begun(x: Node, axis: int, size: Node) -> Node:
+    """The first `size` cells of an axis: a window that finds no place in a space that is smaller
+    than itself is spread over more cells than this space has."""
+    return gather(x, iota([size]), axis)
