@@ -65,7 +65,7 @@ class Engine(ABC):
     where: by name of a primitive whose rule doesn't hold for every node, whether it holds for one.
         Elsewhere composites are expanded, core primitives rewritten by passes: docs/engines.md.
     declined: by name of a core primitive, why the engine can't do it. The embedded engine computes
-        such nodes between compiled parts; inside of loops and conditions they're an error.
+        such nodes between compiled parts, and so whole loops and conditions that hold them.
     borrowed: names of primitives whose rules call the embedded engine's kernels.
     lacks: by name of a dtype, why the engine doesn't compute with it.
     half: where float16 is computed in float32, the names of primitives that stay in float16 all

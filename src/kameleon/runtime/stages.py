@@ -1,10 +1,11 @@
 """Graphs that an engine can't compile in one piece, cut into parts that it can compile.
 
 There are two reasons for a cut. What the engine refuses (`Engine.refusal`: a primitive that it
-declines, a function of Python) is done by the embedded engine. And an engine with static shapes
-needs numbers where sizes follow from data: that data is computed first. So each node gets
-a level. What is on one level is compiled together; on each level, the embedded engine's nodes run
-before the engine's own.
+declines, a function of Python) is done by the embedded engine, and so is a whole loop or condition
+that holds such a thing, or sizes that change from step to step where shapes are static. And an
+engine with static shapes needs numbers where sizes follow from data: that data is computed first.
+So each node gets a level. What is on one level is compiled together; on each level, the embedded
+engine's nodes run before the engine's own.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from ..engines._base import Engine, Executable
-from ..errors import EngineError
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
 from ..transform.legal import prepared
+from ..transform.simplify import simplify
 from .empties import compiled_for_any_size
 from .engines import embedded
 
@@ -28,7 +29,6 @@ def build(graph: Graph, engine: Engine) -> Executable:
     """Code for a simplified graph, whose composites without a rule are expanded.
 
     Raises:
-        EngineError: the engine can't do something; names the primitive and the user's line.
         DTypeError: the engine lacks a dtype of the graph.
     """
     graph = prepared(graph, engine)
@@ -56,32 +56,32 @@ class _Levels:
             if node.operands[0] in self.declined:
                 self.declined.add(node)
             return level
-        for body in bodies(node):
-            self._check_body(body, node, known)
         if self.engine.static_shapes:
             waits = [self.of[n] + 1 for n in shape_operands(node) if n not in known]
             level = max([level, *waits])
-        if self.engine.refusal(node) is not None:
+        if self._is_declined(node, known):
             self.declined.add(node)
             level += 1
         return level
 
-    def _check_body(self, body: Graph, outer: Node, around: set[Node]) -> None:
-        """Refuse what the engine can't do: within a loop or a condition, no other one can do it."""
+    def _is_declined(self, node: Node, known: set[Node]) -> bool:
+        """Whether the embedded engine computes a node."""
+        if self.engine.refusal(node) is not None:
+            return True
+        return not all(self._can_do(body, node, known) for body in bodies(node))
+
+    def _can_do(self, body: Graph, outer: Node, around: set[Node]) -> bool:
+        """Whether the engine can do all that's in a body of a loop or a condition."""
         static = self.engine.static_shapes
         known = follows_from_sizes(body, unchanging(outer, body, around)) if static else set()
         for node in body.nodes:
-            reason = self.engine.refusal(node, inside=True)
+            if self.engine.refusal(node, inside=True) is not None:
+                return False
             if static and not known.issuperset(shape_operands(node, outer=False)):
-                reason = "its shape depends on values, and shapes must be known beforehand"
-            if reason is not None:
-                raise EngineError(
-                    f"{self.engine.title} can't do {node.primitive.name} inside of"
-                    f" {outer.primitive.name}: {reason}; choose another engine"
-                    f"\n  which was made at {node.source}"
-                )
-            for inner in bodies(node):
-                self._check_body(inner, node, known)
+                return False
+            if not all(self._can_do(inner, node, known) for inner in bodies(node)):
+                return False
+        return True
 
 
 class _Part:
@@ -94,7 +94,7 @@ class _Part:
         self.inputs = sorted(outer, key=lambda n: n.serial)
         self.outputs = list(wanted)
         self.engine = engine
-        self.executable = compiled_for_any_size(closed(self.inputs, self.outputs), engine)
+        self.executable = compiled_for_any_size(_legal(self.inputs, self.outputs, engine), engine)
 
     def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
         """Compute the part; `values` holds what was computed before, and gets the results."""
@@ -102,6 +102,12 @@ class _Part:
         results = self.executable(given)
         for node, value in zip(self.outputs, results, strict=True):
             values[node], sources[node] = value, self.engine
+
+
+def _legal(inputs: Sequence[Node], outputs: Sequence[Node], engine: Engine) -> Graph:
+    """A part; loops and conditions made for another engine may hold what the embedded one lacks."""
+    graph = closed(inputs, outputs)
+    return simplify(graph, engine.native) if engine is embedded() else graph
 
 
 def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:
