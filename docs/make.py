@@ -27,6 +27,7 @@ from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
 from kameleon.tf1 import calling
+from kameleon.tf1.installed.names import qualifies
 from kameleon.tf1.modules import Namespace, advice
 from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
 
@@ -291,9 +292,14 @@ TENSORFLOW = """# From `tf.*` of TensorFlow 1 to Kameleon
 
 What `import tensorflow as tf` in a program of those days has (under `kameleon run`, after
 `import kameleon.as_keras`, and as `K.tf`): for every public name of TensorFlow 1.15, by namespace,
-whether it's there, and where it isn't, what to use. How such a program runs:
-[the guide](keras2.md#import-tensorflow-as-tf). `tf.keras` is the hosted Keras. Names of protocol
-buffers, of TensorFlow's own tests and of what is inside of it are left out.
+whether it works, works where TensorFlow 2 is installed, or doesn't, and what to use then. How such
+a program runs: [the guide](keras2.md#import-tensorflow-as-tf). `tf.keras` is the hosted Keras.
+Names of TensorFlow's own tests and of what is inside of it are left out.
+
+What works is over K, on every engine. What works where TensorFlow is installed is its own function,
+called in a node of the graph ([calls](calls.md)), on every engine and with its gradients. Complex
+numbers and strings, which no tensor holds, may stand between two such functions:
+`tf.abs(tf.signal.stft(x, 256, 128))`.
 
 This page is generated from the tables by `python docs/make.py`.
 
@@ -301,22 +307,27 @@ This page is generated from the tables by `python docs/make.py`.
 
 
 def tensorflow_page() -> str:
-    """The page of TensorFlow's names: those that are there, and the others by what to use."""
+    """The page of TensorFlow's names: what works, what TensorFlow does, what to use for others."""
     public = calling.public()
     every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
     spaces: dict[str, list[str]] = {}
     for name in sorted(every | set(public.others)):
         spaces.setdefault(name.rpartition(".")[0], []).append(name)
-    there = sum(name in NAMES_OF_TENSORFLOW for names in spaces.values() for name in names)
-    whole = sum(map(len, spaces.values()))
-    parts = [TENSORFLOW, f"{there} of {whole} names are there.\n"]
+    whole = [name for names in spaces.values() for name in names]
+    works = {name for name in whole if name in NAMES_OF_TENSORFLOW}
+    called = {name for name in whole if qualifies(name)}
+    parts = [
+        TENSORFLOW,
+        f"Of {len(whole)} names {len(works)} work, {len(called)} work where TensorFlow is"
+        f" installed, {len(whole) - len(works) - len(called)} don't.\n",
+    ]
     for space, names in sorted(spaces.items()):
-        parts.append(f"\n## {code(f'tf.{space}' if space else 'tf')}\n\n")
-        works = [name for name in names if name in NAMES_OF_TENSORFLOW]
-        if works:
-            parts.append(f"There: {last_parts(works)}.\n")
-        for use, lacking in by_advice(set(names) - set(works)).items():
-            parts.append(f"\nNot there: {last_parts(lacking)}. Use {use}.\n")
+        parts.append(f"\n## {code(f'tf.{space}' if space else 'tf')}\n")
+        for words, have in (("Works", works), ("Works where TensorFlow is installed", called)):
+            if any(name in have for name in names):
+                parts.append(f"\n{words}: {last_parts(n for n in names if n in have)}.\n")
+        for use, lacking in by_advice(set(names) - works - called).items():
+            parts.append(f"\nDoesn't: {last_parts(lacking)}. Use {use}.\n")
     return "".join(parts)
 
 

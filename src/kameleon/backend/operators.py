@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -52,7 +53,21 @@ def _binary(primitive: Primitive, symbol: str) -> tuple[Callable[..., Node], Cal
     def backward(self: Node, other: Any) -> Node:
         return binary(primitive, other, self, symbol)
 
-    return forward, backward
+    return _deferring(forward), _deferring(backward)
+
+
+def _deferring(operator: Callable[[Node, Any], Node]) -> Callable[[Node, Any], Node]:
+    """The operator, which leaves operands to their own operators that refuse NumPy's, as NumPy's
+    arrays do.
+    """
+
+    @functools.wraps(operator)
+    def apply(self: Node, other: Any) -> Node:
+        if not isinstance(other, Node) and getattr(other, "__array_ufunc__", self) is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        return operator(self, other)
+
+    return apply
 
 
 # The name of each operator without underscores, its primitive and its symbol.
@@ -272,9 +287,9 @@ def evaluated(self: Node | SparseTensor, session: Any = None, feed_dict: Any = N
 def install() -> None:
     """Give nodes their operators."""
     methods: dict[str, Any] = {
-        "__truediv__": divide,
+        "__truediv__": _deferring(divide),
         "__rtruediv__": lambda self, other: divide(other, self),
-        "__matmul__": matmul,
+        "__matmul__": _deferring(matmul),
         "__rmatmul__": lambda self, other: matmul(other, self),
         "__neg__": lambda self: ew.neg(self),
         "__pos__": lambda self: self,

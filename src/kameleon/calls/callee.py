@@ -198,7 +198,19 @@ class Callee:
         return cast(part, operand.dtype)
 
 
-class Pull:
+class Comparable:
+    """A function that says what it's compared by; those of one class with equal keys are equal."""
+
+    key: Hashable
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Pull(Comparable):
     """The function from a call's operands and cotangents to the cotangents of some operands.
 
     It's a function of the library's arrays, so the library differentiates it, too.
@@ -222,6 +234,7 @@ class Pull:
         """
         self.function, self.library, self.count = function, library, count
         self.wanted, self.numbers = wanted, numbers
+        self.key = _identity(function), library.name, count, wanted, numbers
         self.__name__ = f"gradient of {_name(function)}"
 
     def __call__(self, *arrays: Any) -> list[Any]:
@@ -229,24 +242,15 @@ class Pull:
         pairs = list(zip(self.numbers, gs, strict=True))
         return list(self.library.pull(self.function, xs, pairs, self.wanted))
 
-    def _key(self) -> Hashable:
-        return _identity(self.function), self.library.name, self.count, self.wanted, self.numbers
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pull) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
 
 def _name(function: Any) -> str:
     """What a function is called."""
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-# Functions that are equal exactly where they are the same, or methods of the same object; and
-# gradients of these.
-COMPARED = (FunctionType, BuiltinFunctionType, MethodType, Pull)
+# Functions that are equal exactly where they are the same, or methods of the same object; and those
+# that say themselves what they're compared by.
+COMPARED = (FunctionType, BuiltinFunctionType, MethodType, Comparable)
 
 
 def _identity(function: Any) -> Hashable:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ..errors import ArgumentError
 from ..ir.node import new_serial
 from .conventions import checked, named
+from .pending import is_foreign, redirected
 
 # Older names of parameters, where a function of TensorFlow's has both.
 OLDER = {
@@ -143,6 +144,8 @@ def _calling(name: str, function: Function) -> Callable[..., Any]:
         return signature_of(name, function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if is_foreign((*args, *kwargs.values())):
+            return redirected(name, args, kwargs)
         given = bound(signature(), args, kwargs)
         title = given.get("name")
         before = new_serial()

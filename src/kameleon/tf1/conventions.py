@@ -14,6 +14,7 @@ from ..ir.context import context, unique_name
 from ..ir.node import Node, Update, Variable, new_serial
 from ..prims.control import check
 from ..runtime.workspace import workspace
+from .pending import is_foreign, redirected
 
 # What must hold for the results of functions that are called inside of a block.
 _checks: ContextVar[tuple[tuple[Any, str], ...]] = ContextVar("kameleon_checks", default=())
@@ -44,6 +45,8 @@ def naming(function: Any, known_as: str) -> Any:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if is_foreign((*args, *kwargs.values())):
+            return redirected(known_as, args, kwargs)
         name = kwargs.get("name")
         if name is None:
             return checked(function(*args, **kwargs))

@@ -14,6 +14,9 @@ from typing import Any
 
 from ..errors import MissingNameError
 from . import methods
+from .installed.names import found as found_installed
+from .installed.names import names as names_installed
+from .installed.names import qualifies
 from .names import HINTS, NAMES
 
 ROOT = "tensorflow"
@@ -81,6 +84,11 @@ class Namespace(ModuleType):
                 full = f"{place}.{name}" if place else name
                 if full in NAMES:
                     return NAMES[full]
+                if qualifies(full):
+                    return found_installed(full)
+        if qualifies(child):
+            value = self.__dict__[name] = found_installed(child)
+            return value
         raise MissingNameError(advice(child))
 
     def __dir__(self) -> Iterable[str]:
@@ -113,7 +121,7 @@ K functions (such as K.sum, K.dot, K.switch) instead"
 @functools.cache
 def _paths() -> frozenset[str]:
     """All modules, without the first part of their names."""
-    found = {*_parents(NAMES), "compat", "compat.v1"}
+    found = {*_parents(NAMES), *_parents(names_installed()), "compat", "compat.v1"}
     for package, children in INSIDE.items():
         found |= {package, *(f"{package}.{child}" for child in children.split())}
     return frozenset(found)
