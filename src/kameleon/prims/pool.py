@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from ..errors import DTypeError
+from ..errors import DTypeError, ShapeError
 from ..ir.node import Node, Primitive
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import add, constant, div, eq, is_nan, logical_and, logical_or, maximum, select
@@ -20,6 +20,7 @@ from .windows import (
     check_space,
     corners,
     has_grid,
+    is_dilated,
     out_of_grid,
     over_grid,
     put_back,
@@ -31,6 +32,8 @@ from .windows import (
 
 def _infer_pool(x: Node, *, window: Window) -> TensorType:
     check_space("pool", x, window)
+    if is_dilated(window):  # engines' kernels have none
+        raise ShapeError(f"pools have windows without holes, not of dilation {window.dilation}")
     return TensorType((x.shape[0], *window.outputs(space_of(x)), x.shape[-1]), x.dtype)
 
 

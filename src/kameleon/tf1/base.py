@@ -10,9 +10,10 @@ from typing import Any
 from ..backend import surface as K
 from ..ir.node import Node
 from ..ir.types import DTYPES, DType, as_dtype
-from . import algebra, arrays, images
+from . import algebra, arrays
 from . import networks as nn
 from . import tensors as ts
+from .calling import called
 
 Named = dict[str, Callable[..., Any]]
 
@@ -63,15 +64,9 @@ NETWORKS: Named = {
     "lrn": nn.local_response_normalization,
     "xw_plus_b": nn.xw_plus_b,
     "bias_add": nn.bias_add,
-    "convolution": nn.convolution,
-    "conv1d": nn.conv1d,
-    "conv2d": nn.conv2d,
-    "max_pool": nn.pool("max"),
-    "avg_pool": nn.pool("avg"),
     "moments": nn.moments,
     "top_k": ts.top_k,
     "in_top_k": nn.in_top_k,
-    "embedding_lookup": nn.look_up,
     "sigmoid_cross_entropy_with_logits": nn.sigmoid_loss,
     "softmax_cross_entropy_with_logits": nn.softmax_loss,
     "softmax_cross_entropy_with_logits_v2": nn.softmax_loss,
@@ -87,31 +82,12 @@ SHAPES: Named = {
     "select": ts.where,
     "scatter_nd": algebra.scatter_nd,
     "argsort": algebra.argsort_,
-    "space_to_depth": images.space_to_depth,
-    "depth_to_space": images.depth_to_space,
-    "extract_image_patches": images.extract_image_patches,
     "random_shuffle": algebra.random_shuffle,
     "sparse_tensor_to_dense": lambda sp_input, *rest, **options: K.to_dense(sp_input),
     "random_uniform": ts.without_name(K.random_uniform),
     "random_normal": ts.without_name(K.random_normal),
     "truncated_normal": ts.without_name(K.truncated_normal),
     "Print": nn.print_,
-}
-
-IMAGES: Named = {
-    "resize_images": images.resize_images,
-    "resize_bilinear": images.resize(images.ResizeMethod.BILINEAR),
-    "resize_nearest_neighbor": images.resize(images.ResizeMethod.NEAREST_NEIGHBOR),
-    "flip_left_right": images.flip(-2),
-    "flip_up_down": images.flip(-3),
-    "transpose_image": images.transpose_image,
-    "per_image_standardization": images.per_image_standardization,
-    "rgb_to_grayscale": images.rgb_to_grayscale,
-    "grayscale_to_rgb": images.grayscale_to_rgb,
-    "adjust_brightness": images.adjust_brightness,
-    "adjust_contrast": images.adjust_contrast,
-    "crop_and_resize": images.crop_and_resize,
-    "non_max_suppression": images.non_max_suppression,
 }
 
 SCOPES: dict[str, Any] = {
@@ -164,8 +140,26 @@ HINTS: Mapping[str, str] = {
     "feature_column": "layers of Keras on arrays",
     "lookup": "a dictionary of Python, outside of the graph",
     "SparseTensor": "K.placeholder(sparse=True)",
+    **dict.fromkeys(
+        (
+            "image.decode_png",
+            "image.decode_jpeg",
+            "image.decode_image",
+            "image.decode_bmp",
+            "image.decode_gif",
+            "image.decode_and_crop_jpeg",
+            "image.encode_png",
+            "image.encode_jpeg",
+            "image.is_jpeg",
+            "image.extract_jpeg_shape",
+            "image.adjust_jpeg_quality",
+            "image.random_jpeg_quality",
+            "read_file",
+            "write_file",
+        ),
+        "Pillow, or keras.preprocessing.image, outside of the graph, and feed the array",
+    ),
     "ctc_loss": "K.ctc_batch_cost",
-    "max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
 }
 
 
@@ -177,9 +171,9 @@ NAMES: dict[str, Any] = {
     **MATH,
     **SHAPES,
     **_under("nn", NETWORKS),
-    **_under("image", IMAGES),
 }
 PLAIN: dict[str, Any] = {
+    **called({"nn.embedding_lookup": nn.look_up}),
     "pack": arrays.PLAIN["stack"],  # as they were called before TensorFlow 1.0
     "unpack": arrays.PLAIN["unstack"],
     **SESSIONS,
@@ -187,6 +181,8 @@ PLAIN: dict[str, Any] = {
     **_under("logging", LOGGING),
     **{name: DTYPES[name] for name in TYPES.split()},
     **{name: as_dtype(dtype) for name, dtype in OTHER_TYPE_NAMES.items()},
+    **{f"dtypes.{name}": DTYPES[name] for name in TYPES.split()},
+    **{f"dtypes.{name}": as_dtype(dtype) for name, dtype in OTHER_TYPE_NAMES.items()},
+    "dtypes.DType": DType,
     "newaxis": None,
-    "image.ResizeMethod": images.ResizeMethod,
 }

@@ -174,9 +174,6 @@ def bound(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) 
         if name in given:
             raise TypeError(f"{what}() got multiple values for argument {name!r}")
         given[name] = value
-    missing = [name for name in order if name not in given and name not in defaults]
-    if missing:
-        raise TypeError(f"{what}() misses the argument {missing[0]!r}")
     for name in [n for n in given if OLDER.get(n) in order and n not in signature.taken]:
         newer, value = OLDER[name], given.pop(name)
         if _is_default(value, defaults.get(name)):
@@ -184,6 +181,9 @@ def bound(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) 
         if not _is_default(given.get(newer), defaults.get(newer)):
             raise ArgumentError(f"{what}: {name!r} is an older name of {newer!r}; give one of them")
         given[newer] = value
+    missing = [name for name in order if name not in given and name not in defaults]
+    if missing:
+        raise TypeError(f"{what}() misses the argument {missing[0]!r}")
     return given
 
 

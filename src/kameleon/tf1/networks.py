@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..errors import ArgumentError
 from ..ir.node import Print
 from ..prims.control import identity
 from ..prims.movement import pad, slice_axis
+from ..prims.sizes import size_of
 
 # Numbers ------------------------------------------------------------------------------------
 
@@ -90,77 +90,6 @@ def print_(
 
 
 # Networks -----------------------------------------------------------------------------------
-
-
-def _inner(four: Any) -> tuple[int, int]:
-    """The two sizes of (1, rows, columns, 1)."""
-    if isinstance(four, int):
-        return (four, four)
-    rows, columns = four[1:3] if len(four) == 4 else four
-    return rows, columns
-
-
-_LAYOUTS = {"NHWC": "channels_last", "NCHW": "channels_first"}
-
-
-def conv2d(
-    input: Any, filter: Any = None, strides: Any = (1, 1, 1, 1), padding: str = "VALID",
-    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = (1, 1, 1, 1),
-    name: str | None = None, filters: Any = None,
-) -> Any:  # fmt: skip
-    kernel = filters if filter is None else filter
-    if data_format == "NCHW":
-        strides, dilations = (1, *strides[2:], 1), (1, *dilations[2:], 1)
-    return K.conv2d(
-        input, as_tensor(kernel, "tf.nn.conv2d"), _inner(strides), padding.lower(),
-        _LAYOUTS[data_format], _inner(dilations),
-    )  # fmt: skip
-
-
-CONVOLUTIONS = (K.conv1d, K.conv2d, K.conv3d)
-
-
-def convolution(
-    input: Any, filter: Any = None, padding: str = "VALID", strides: Any = None,
-    dilation_rate: Any = None, name: str | None = None, data_format: str | None = None,
-    filters: Any = None, dilations: Any = None,
-) -> Any:  # fmt: skip
-    """A convolution over as many axes as the kernel has but the last two; strides inner ones."""
-    kernel = as_tensor(filters if filter is None else filter, "tf.nn.convolution")
-    axes = len(kernel.shape) - 2
-    if not 1 <= axes <= len(CONVOLUTIONS):
-        raise ArgumentError(f"tf.nn.convolution: {kernel!r} isn't a kernel over 1, 2 or 3 axes")
-    layout = layout_of(data_format)
-    rates = [_each(r, axes) for r in (strides, dilations or dilation_rate)]
-    steps, dilated = (r[0] if axes == 1 else r for r in rates)
-    return CONVOLUTIONS[axes - 1](input, kernel, steps, padding.lower(), layout, dilated)
-
-
-def _each(rate: Any, axes: int) -> tuple[int, ...]:
-    """A number for each axis: of one for all, of a sequence, or 1."""
-    if rate is None or isinstance(rate, int):
-        return (rate or 1,) * axes
-    return tuple(int(r) for r in rate)
-
-
-def conv1d(
-    value: Any = None, filters: Any = None, stride: Any = 1, padding: str = "VALID",
-    use_cudnn_on_gpu: bool | None = None, data_format: str | None = None,
-    name: str | None = None, input: Any = None, dilations: Any = None,
-) -> Any:  # fmt: skip
-    value = input if value is None else value
-    return convolution(value, filters, padding, stride, dilations, data_format=data_format)
-
-
-def pool(mode: str) -> Callable[..., Any]:
-    def call(value: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
-             name: str | None = None) -> Any:  # fmt: skip
-        if data_format != "NHWC":
-            raise ArgumentError("tf.nn pooling: data_format must be 'NHWC'; K.pool2d has both")
-        layout = _LAYOUTS[data_format]
-        return K.pool2d(value, _inner(ksize), _inner(strides), padding.lower(), layout, mode)
-
-    return call
 
 
 def softmax(
@@ -250,8 +179,38 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any
     return matmul(x, weights) + biases
 
 
-def look_up(params: Any, ids: Any, *rest: Any, **options: Any) -> Any:
-    return K.gather(params, ids)
+def look_up(params: Any, ids: Any, partition_strategy: str, max_norm: Any, what: str) -> Any:
+    """Rows by their numbers.
+
+    Args:
+        params: a matrix, or a list of matrices among which the rows were dealt out.
+        partition_strategy: 'mod' (one row to each in turn) or 'div' (to each those that follow one
+            another).
+        max_norm: longer rows are shortened to this length.
+    """
+    found = K.gather(*_joined(params, ids, partition_strategy, what))
+    return found if max_norm is None else shortened(found, max_norm)
+
+
+def _joined(params: Any, ids: Any, strategy: str, what: str) -> tuple[Any, Any]:
+    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    if strategy not in ("mod", "div"):
+        raise ArgumentError(f"{what}: partition_strategy is {strategy!r}; there are 'mod', 'div'")
+    whole = parts[0] if len(parts) == 1 else K.concatenate(parts, axis=0)
+    if len(parts) == 1 or strategy == "div":
+        return whole, ids
+    sizes = K.stack([K.cast(size_of(as_tensor(p, what), 0), "int64") for p in parts])
+    number = K.cast(as_tensor(ids, what), "int64")
+    count = len(parts)
+    starts = K.cumsum(sizes) - sizes
+    return whole, K.gather(starts, number % count) + number // count
+
+
+def shortened(rows: Any, longest: Any) -> Any:
+    """The rows, at most of some length."""
+    axes = list(range(1, len(rows.shape)))
+    length = K.sqrt(K.sum(K.square(rows), axes, True))
+    return rows * (longest / K.maximum(length, longest))
 
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:

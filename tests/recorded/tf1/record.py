@@ -86,28 +86,15 @@ def record(cases, errors):
     import tensorflow as tf
 
     arrays, packed, index = given(), Packed(), {"cases": [], "errors": []}
-    with tf.Graph().as_default(), tf.Session() as session:
-        fed = {name: tf.placeholder(a.dtype, (None,) + a.shape[1:]) for name, a in arrays.items()}
-        feeds = {fed[name]: a for name, a in arrays.items()}
-        for case in cases:
-            used = [n for n in compile(case, case, "eval").co_names if n in arrays]
-            try:
-                results = flat(eval(case, dict(fed, tf=tf, np=np)))
-                results = [tf.convert_to_tensor(y) for y in results]
-            except Exception as error:
-                print("left out:", case, repr(error))
-                continue
-            shapes = [None if y.shape.ndims is None else y.shape.as_list() for y in results]
-            slopes = slopes_of(tf, results, [fed[n] for n in used])
-            wanted = {str(i): y for i, y in enumerate(results)}
-            wanted.update({n: s for n, s in zip(used, slopes) if s is not None})
-            try:
-                values = session.run(wanted, feeds)
-            except Exception as error:
-                print("left out:", case, repr(error))
-                continue
-            row = {key: packed.add(value) for key, value in values.items()}
-            index["cases"].append([case, shapes, row])
+    for case in cases:
+        with tf.Graph().as_default(), tf.Session() as session:  # a graph each: they start quickly
+            found = record_case(tf, session, case, arrays)
+            if found is not None:
+                shapes, values = found
+                row = {key: packed.add(value) for key, value in values.items()}
+                index["cases"].append([case, shapes, row])
+    with tf.Graph().as_default():
+        fed = inputs(tf, arrays)
         for case in errors:
             try:
                 eval(case, dict(fed, tf=tf, np=np))
@@ -116,6 +103,27 @@ def record(cases, errors):
             else:
                 print("left out, for it raises nothing:", case)
     return dict(packed.arrays(), index=np.array(json.dumps(index)))
+
+
+def inputs(tf, arrays):
+    return {name: tf.placeholder(a.dtype, (None,) + a.shape[1:]) for name, a in arrays.items()}
+
+
+def record_case(tf, session, case, arrays):
+    """Static shapes, and values by keys; None, where TensorFlow can't."""
+    fed = inputs(tf, arrays)
+    used = [n for n in compile(case, case, "eval").co_names if n in arrays]
+    try:
+        results = flat(eval(case, dict(fed, tf=tf, np=np)))
+        results = [tf.convert_to_tensor(y) for y in results]
+        shapes = [None if y.shape.ndims is None else y.shape.as_list() for y in results]
+        slopes = slopes_of(tf, results, [fed[n] for n in used])
+        wanted = {str(i): y for i, y in enumerate(results)}
+        wanted.update({n: s for n, s in zip(used, slopes) if s is not None})
+        return shapes, session.run(wanted, {fed[name]: a for name, a in arrays.items()})
+    except Exception as error:
+        print("left out:", case, repr(error))
+        return None
 
 
 def slopes_of(tf, results, tensors):
