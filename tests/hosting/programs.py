@@ -50,12 +50,15 @@ SMALL_KERAS = {
 
 
 def write_small_keras(folder: Path) -> dict[str, str]:
-    """Write the tiny Keras into a folder; return the settings with which it's the original."""
+    """Write the tiny Keras into a folder; return the settings with which it's the original.
+
+    It's too small for what `tensorflow.keras` has beside it.
+    """
     for name, text in SMALL_KERAS.items():
         path = folder / "keras" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return {"KAMELEON_KERAS2": str(folder)}
+    return {"KAMELEON_KERAS2": str(folder), "KAMELEON_TF_KERAS": "keras"}
 
 
 def run(

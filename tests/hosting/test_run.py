@@ -131,9 +131,11 @@ def test_folders_and_archives(tmp_path: Path, kind: str) -> None:
 
 def test_options_end_where_the_program_is_named() -> None:
     plan = runner.understand(["--tf-keras", "--engine", "torch", "a.py", "--engine", "jax"])
-    assert plan == runner.Plan("a.py", False, ["--engine", "jax"], "torch", "", True)
+    assert plan == runner.Plan("a.py", False, ["--engine", "jax"], "torch", tf_keras=True)
     plan = runner.understand(["--engine=jax", "--as", "theano", "-m", "a.b", "--help"])
-    assert plan == runner.Plan("a.b", True, ["--help"], "jax", "theano", False)
+    assert plan == runner.Plan("a.b", True, ["--help"], "jax", "theano")
+    plan = runner.understand(["--tf-keras=2", "a.py"])
+    assert (plan.tf_keras, plan.which_keras, plan.program) == (True, "2", "a.py")
     plan = runner.understand(["--no-old-names", "--tensorflow=installed", "a.py"])
     assert plan == runner.Plan("a.py", no_old_names=True, tensorflow="installed")
 
@@ -147,7 +149,7 @@ def test_options_end_where_the_program_is_named() -> None:
         (["-m"], "-m needs the name of a module"),
         (["--tensorflow"], "--tensorflow needs one of kameleon, installed"),
         (["--loud", "a.py"], "there is no option --loud"),
-        (["--tf-keras=1", "a.py"], "there is no option --tf-keras"),
+        (["--tf-keras=3", "a.py"], "--tf-keras=3: use one of 1, 2, keras"),
     ],
 )
 def test_command_lines_that_cannot_be_understood(

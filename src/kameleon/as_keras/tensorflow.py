@@ -48,10 +48,10 @@ class Later(ModuleType):
     """`tensorflow.keras` as an attribute: the Keras on Kameleon, loaded when it's asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module("keras"), name)
+        return getattr(module_of_keras(TF_KERAS, "keras"), name)
 
     def __dir__(self) -> list[str]:
-        return dir(importlib.import_module("keras"))
+        return dir(module_of_keras(TF_KERAS, "keras"))
 
 
 @contextmanager
@@ -101,8 +101,27 @@ def module(name: str) -> ModuleType:
     return made
 
 
+def which_keras() -> str:
+    """Which `tf.keras` the program gets, as `KAMELEON_TF_KERAS` says.
+
+    Raises:
+        ArgumentError: (a ValueError) it holds another word.
+    """
+    told = os.environ.get(config.TF_KERAS, "").strip() or config.WHICH_TF_KERAS[0]
+    if told not in config.WHICH_TF_KERAS:
+        expected = ", ".join(config.WHICH_TF_KERAS)
+        raise ArgumentError(f"{config.TF_KERAS}={told}: use one of {expected}")
+    return told
+
+
 def module_of_keras(name: str, meant: str) -> ModuleType:
     """The module `meant` of the Keras on Kameleon, for which a program says `name`."""
+    top, _, path = meant.partition(".")
+    if top == "keras" and given.original and which_keras() != "keras":
+        # Late: it loads the hosted Keras.
+        made = importlib.import_module("kameleon.hosted.tf_keras.modules")
+        found: ModuleType = made.module(name, path)
+        return found
     try:
         return importlib.import_module(meant)
     except ModuleNotFoundError as error:

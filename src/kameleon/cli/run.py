@@ -21,7 +21,7 @@ from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from kameleon import old_code
-from kameleon.config import AS, OWN, TENSORFLOW, WHICH_TENSORFLOW
+from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
 from kameleon.errors import KameleonError
 
 USAGE = """\
@@ -37,7 +37,9 @@ Options, before the program:
   --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
   --tensorflow WHICH  What old code imports by this name: kameleon (the default) for TensorFlow
                  1's names over K, or installed for the library itself.
-  --tf-keras     Let tensorflow.keras be the same as keras, also in the installed TensorFlow.
+  --tf-keras[=WHICH]  Let tensorflow.keras be the Keras on Kameleon, also in the installed
+                 TensorFlow, with the names and defaults of TensorFlow 1 (the default) or 2, or
+                 the same as keras.
   --no-old-names Give the program no names that Python, NumPy, SciPy … have lost since 2019.
   --help         Show this.
 """
@@ -54,6 +56,7 @@ class Plan:
     engine: str = ""
     known_as: str = ""
     tf_keras: bool = False
+    which_keras: str = ""
     no_old_names: bool = False
     tensorflow: str = ""
 
@@ -86,6 +89,10 @@ def understand(arguments: Sequence[str]) -> Plan:
             sys.exit()
         elif word in FLAGS and not equals:
             setattr(plan, FLAGS[word], True)
+        elif word == "--tf-keras":
+            if value not in WHICH_TF_KERAS:
+                _stop(f"--tf-keras={value}: use one of {', '.join(WHICH_TF_KERAS)}")
+            plan.tf_keras, plan.which_keras = True, value
         elif word in VALUES and not (equals and word == "-m"):
             part, needed = VALUES[word]
             setattr(plan, part, value or _next(rest, f"{word} needs {needed}"))
@@ -122,6 +129,7 @@ def _begin(plan: Plan) -> None:
     told = {
         AS: plan.known_as,
         TENSORFLOW: plan.tensorflow,
+        TF_KERAS: plan.which_keras,
         old_code.SWITCH: "0" if plan.no_old_names else "",
     }
     os.environ.update({name: value for name, value in told.items() if value})

@@ -35,6 +35,11 @@ KNOWN_AS = {"tensorflow": "tensorflow", "theano": "theano", "kameleon": HOSTED}
 TENSORFLOW = "KAMELEON_TENSORFLOW"
 WHICH_TENSORFLOW = ("kameleon", "installed")
 
+# Which `tf.keras` old programs import: with the names, arguments and defaults of TensorFlow 1.15 or
+# of 2.x, or the hosted Keras as it is.
+TF_KERAS = "KAMELEON_TF_KERAS"
+WHICH_TF_KERAS = ("1", "2", "keras")
+
 STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place of others
 
 

@@ -1,0 +1,71 @@
+"""Losses and metrics of an epoch, found under both names of accuracy.
+
+TensorFlow 1 calls it `acc` (and `val_acc`), TensorFlow 2 `accuracy`. A program that asks for the
+other name gets the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras.callbacks import callbacks
+
+PAIRS = (("accuracy", "acc"), ("crossentropy", "ce"))
+
+
+def other_name(name: Any) -> Any:
+    """The name that the other TensorFlow has for a metric.
+
+    >>> other_name("val_acc"), other_name("head_accuracy"), other_name("loss")
+    ('val_accuracy', 'head_acc', None)
+    """
+    for long, short in PAIRS if isinstance(name, str) else ():
+        for known, other in ((long, short), (short, long)):
+            before, found, after = name.rpartition(known)
+            if found and not after and (not before or before.endswith("_")):
+                return before + other
+    return None
+
+
+class Logs(dict[str, Any]):
+    """A dict in which a metric is found under both names."""
+
+    def __missing__(self, key: Any) -> Any:
+        other = other_name(key)
+        if other is not None and other in self.keys():
+            return dict.__getitem__(self, other)
+        raise KeyError(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, or the default."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key: Any) -> bool:
+        return super().__contains__(key) or super().__contains__(other_name(key))
+
+
+def install() -> None:
+    """Give callbacks such logs. A second call does nothing."""
+    kind = callbacks.CallbackList
+    if hasattr(kind.on_epoch_end, "gives_both_names"):
+        return
+    for name in ("on_epoch_begin", "on_epoch_end"):
+        setattr(kind, name, _with_logs(getattr(kind, name)))
+    theirs = kind._call_batch_hook
+
+    def _call_batch_hook(self: Any, mode: Any, hook: Any, batch: Any, logs: Any = None) -> None:
+        theirs(self, mode, hook, batch, logs if isinstance(logs, Logs) else Logs(logs or {}))
+
+    kind._call_batch_hook = _call_batch_hook
+
+
+def _with_logs(theirs: Any) -> Any:
+    def on_epoch(self: Any, epoch: int, logs: Any = None) -> None:
+        theirs(self, epoch, Logs(logs or {}))
+
+    on_epoch.__name__, on_epoch.__doc__ = theirs.__name__, theirs.__doc__
+    vars(on_epoch)["gives_both_names"] = True
+    return on_epoch

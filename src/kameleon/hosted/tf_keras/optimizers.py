@@ -1,0 +1,551 @@
+"""`tf.keras.optimizers`: TensorFlow's defaults, arguments, formulas and order of slots.
+
+Differences from Keras 2.3.1: rates and epsilons, `RMSprop` with momentum, `clipnorm` for each
+gradient by itself, schedules, and `apply_gradients`. A subclass of the program gives
+`_create_slots` and `_resource_apply_dense`, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from keras import backend as K
+from keras import initializers
+from keras import optimizers as theirs
+from keras.utils.generic_utils import deserialize_keras_object
+
+from ...errors import ArgumentError
+from ...ir.node import Node, Update, Variable
+from ...tf1.graph import name_scope
+from ...tf1.operations import Operation
+from . import schedules
+
+HYPER = "_hyper"
+
+
+class Optimizer(theirs.Optimizer):  # type: ignore[misc]
+    """Changes variables so that a loss gets smaller.
+
+    Args:
+        name: the optimizer's name.
+        kwargs: `clipnorm`, `clipvalue`; `lr` for the learning rate, and `decay`.
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self.__dict__[HYPER] = {}
+        unknown = kwargs.keys() - {"clipnorm", "clipvalue", "lr", "decay", "global_clipnorm"}
+        if unknown:
+            raise TypeError(f"Unexpected keyword argument passed to optimizer: {min(unknown)}")
+        self._rate_given = kwargs.pop("lr", None)
+        self._initial_decay = kwargs.pop("decay", 0.0)
+        if self._initial_decay < 0.0:
+            raise ArgumentError(f"decay cannot be less than 0: {self._initial_decay}")
+        super().__init__(**{k: v for k, v in kwargs.items() if k != "global_clipnorm"})
+        self.global_clipnorm = kwargs.get("global_clipnorm")
+        self._name = name
+        self._slots: dict[tuple[Any, str], Any] = {}
+        self._slot_order: list[str] = []
+        self.iterations = K.variable(0, dtype="int64", name=f"{name}/iterations")
+        self.weights = [self.iterations]
+
+    # --- settings that may be variables -----------------------------------------------------
+
+    def _set_hyper(self, name: str, value: Any) -> None:
+        """Set a number, which becomes a variable, or a schedule or function."""
+        known = self.__dict__[HYPER].get(name)
+        if isinstance(value, (int, float, np.number)):
+            if isinstance(known, Variable):
+                K.set_value(known, value)
+                return
+            value = K.variable(value, name=f"{self._name}/{name}")
+        self.__dict__[HYPER][name] = value
+
+    def _get_hyper(self, name: str, dtype: Any = None) -> Any:
+        """The setting of this name: a variable, or a schedule."""
+        value = self.__dict__[HYPER][name]
+        if isinstance(value, schedules.LearningRateSchedule):
+            return value
+        value = value() if callable(value) else value
+        return value if dtype is None else K.cast(value, dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        hyper = self.__dict__.get(HYPER, {})
+        if name == "lr":
+            name = "learning_rate"
+        if name in hyper:
+            return self._get_hyper(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        key = "learning_rate" if name == "lr" else name
+        if key in self.__dict__.get(HYPER, {}):
+            self._set_hyper(key, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _serialize_hyperparameter(self, name: str) -> Any:
+        value = self.__dict__[HYPER].get(name)
+        if isinstance(value, schedules.LearningRateSchedule):
+            return schedules.serialize(value)
+        if callable(value):
+            return value()
+        return float(K.get_value(value)) if isinstance(value, Node) else value
+
+    def _decayed_lr(self, dtype: Any = None) -> Any:
+        """The learning rate of the step to come."""
+        rate = self._get_hyper("learning_rate")
+        step = K.cast(self.iterations, K.floatx())
+        if isinstance(rate, schedules.LearningRateSchedule):
+            rate = rate(step)
+        if self._initial_decay > 0.0:
+            rate = rate / (1.0 + K.cast(self._get_hyper("decay"), K.floatx()) * step)
+        return K.cast(rate, dtype or K.floatx())
+
+    # --- slots --------------------------------------------------------------------------------
+
+    def add_slot(self, var: Any, slot_name: str, initializer: Any = "zeros") -> Any:
+        """A variable of this name for each variable that is trained."""
+        if (var, slot_name) not in self._slots:
+            shape = K.int_shape(var)
+            if callable(initializer):
+                value = initializer(shape, dtype=K.dtype(var))
+            else:
+                value = initializer if isinstance(initializer, Node) else np.zeros(shape)
+            made = K.variable(value, dtype=K.dtype(var), name=f"{self._name}/{slot_name}")
+            made.trainable = False
+            self._slots[var, slot_name] = made
+            self.weights.append(made)
+        return self._slots[var, slot_name]
+
+    def get_slot(self, var: Any, slot_name: str) -> Any:
+        """The variable that `add_slot` made."""
+        return self._slots[var, slot_name]
+
+    def get_slot_names(self) -> list[str]:
+        """The names of all slots."""
+        return list(dict.fromkeys(name for _, name in self._slots))
+
+    def add_weight(
+        self, name: str, shape: Any = (), dtype: Any = None, initializer: Any = "zeros",
+        trainable: Any = None, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """A variable of the optimizer's own."""
+        value = initializers.get(initializer)(tuple(shape), dtype=dtype or K.floatx())
+        made = K.variable(value, dtype=dtype or K.floatx(), name=f"{self._name}/{name}")
+        self.weights.append(made)
+        return made
+
+    def variables(self) -> list[Any]:
+        """The number of steps, and all slots."""
+        return list(self.weights)
+
+    # --- what a subclass gives ----------------------------------------------------------------
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        """Make the slots of these variables."""
+
+    def _prepare(self, var_list: list[Any]) -> Any:
+        """What's computed once in a step."""
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        """The updates of a variable and its slots."""
+        raise NotImplementedError
+
+    # --- steps --------------------------------------------------------------------------------
+
+    def get_gradients(self, loss: Any, params: Any) -> list[Any]:
+        """Gradients, clipped as asked for.
+
+        Raises:
+            ArgumentError: (a ValueError) a variable has none.
+        """
+        found = K.gradients(loss, list(params))
+        if any(g is None for g in found):
+            names = ", ".join(str(p) for p, g in zip(params, found, strict=True) if g is None)
+            raise ArgumentError(
+                f"An operation has `None` for gradient: the loss doesn't depend on {names}, or by"
+                " functions that have no gradient alone (K.argmax, K.round, K.eval)"
+            )
+        return self._clipped(found)
+
+    def _clipped(self, found: list[Any]) -> list[Any]:
+        if getattr(self, "clipnorm", None) is not None:
+            found = [_within_norm(g, self.clipnorm, K.sum(K.square(g))) for g in found]
+        if self.global_clipnorm is not None:
+            total = sum(K.sum(K.square(g)) for g in found)
+            found = [_within_norm(g, self.global_clipnorm, total) for g in found]
+        if getattr(self, "clipvalue", None) is not None:
+            found = [K.clip(g, -self.clipvalue, self.clipvalue) for g in found]
+        return found
+
+    def get_updates(self, loss: Any = None, params: Any = None, **older: Any) -> list[Any]:
+        """The updates of one step, for `K.function`."""
+        params = list(params if params is not None else older["params"])
+        pairs = list(zip(self.get_gradients(loss, params), params, strict=True))
+        self.updates = list(self._updates(pairs))
+        return self.updates
+
+    def _updates(self, pairs: list[tuple[Any, Any]]) -> Iterator[Any]:
+        variables = [v for _, v in pairs]
+        with name_scope(self._name):
+            self._create_slots(variables)
+            state = self._prepare(variables)
+            for gradient, variable in pairs:
+                constrain = getattr(variable, "constraint", None)
+                for update in _flat(self._applied(gradient, variable, state)):
+                    if update.variable is variable and constrain is not None:
+                        yield K.update(variable, constrain(update.value))
+                    else:
+                        yield update
+            yield K.update_add(self.iterations, 1)
+
+    def _applied(self, gradient: Any, variable: Any, state: Any) -> Any:
+        method = self._resource_apply_dense
+        if "apply_state" in method.__code__.co_varnames:
+            return method(gradient, variable, apply_state=state)
+        return method(gradient, variable)
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], name: Any = None, **_: Any) -> Any:
+        """The operation of a step whose gradients are given."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            raise ArgumentError("No gradients provided for any variable")
+        return Operation(name or self._name, list(self._updates(pairs)))
+
+    def minimize(self, loss: Any, var_list: Any, grad_loss: Any = None, name: Any = None) -> Any:
+        """The operation of a step.
+
+        Args:
+            loss: a tensor, or a function that gives one.
+            var_list: what is to be changed, or a function that gives it.
+        """
+        loss = loss() if callable(loss) else loss
+        variables = list(var_list() if callable(var_list) else var_list)
+        return self.apply_gradients(
+            zip(self.get_gradients(loss, variables), variables, strict=True), name=name
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make such an optimizer again."""
+        config = {"name": self._name, **super().get_config()}
+        config |= {name: self._serialize_hyperparameter(name) for name in self.__dict__[HYPER]}
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The optimizer of a configuration."""
+        given = dict(config)
+        if "lr" in given:
+            given["learning_rate"] = given.pop("lr")
+        if isinstance(given.get("learning_rate"), dict):
+            given["learning_rate"] = schedules.deserialize(given["learning_rate"], custom_objects)
+        return cls(**given)
+
+
+def _flat(updates: Any) -> Iterator[Any]:
+    """The updates in a nest of lists and operations."""
+    if isinstance(updates, (list, tuple)):
+        for each in updates:
+            yield from _flat(each)
+    elif isinstance(updates, Update):
+        yield updates
+    elif isinstance(updates, Operation):
+        yield from _flat(updates.needed)
+
+
+def _within_norm(x: Any, limit: float, squares: Any) -> Any:
+    """x, scaled where the norm, whose square is given, exceeds the limit."""
+    norm = K.sqrt(K.maximum(squares, 1e-30))
+    return x * (limit / K.maximum(norm, limit))
+
+
+# --- the optimizers -------------------------------------------------------------------------------
+
+Settings = dict[str, float]
+
+
+class Ruled(Optimizer):
+    """An optimizer that is told by tables.
+
+    DEFAULTS: by name, its settings that are numbers, the learning rate first.
+    OPTIONS: by name, its settings that choose a formula.
+    SLOTS: by name, the first values of its slots.
+    """
+
+    DEFAULTS: ClassVar[Settings] = {}
+    OPTIONS: ClassVar[dict[str, Any]] = {}
+    SLOTS: ClassVar[Settings] = {}
+    epsilon: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        order = [*self.DEFAULTS, *self.OPTIONS, "name"]
+        given = {**dict(zip(order, args, strict=False)), **kwargs}
+        name = given.pop("name", None) or type(self).__name__
+        settings = {k: given.pop(k) for k in [*self.DEFAULTS, *self.OPTIONS] if k in given}
+        super().__init__(name, **given)
+        rate = self._rate_given
+        if rate is not None:
+            settings["learning_rate"] = rate
+        for key, default in self.DEFAULTS.items():
+            value = settings.get(key, default)
+            self._set_hyper(key, default if value is None else value)
+        self._set_hyper("decay", self._initial_decay)
+        for key, default in self.OPTIONS.items():
+            setattr(self, key, settings.get(key, default))
+        if "epsilon" in self.OPTIONS and self.epsilon is None:
+            self.epsilon = K.epsilon()
+        self._momentum_first = settings.get("momentum", self.DEFAULTS.get("momentum"))
+
+    def slots(self) -> dict[str, float]:
+        """The slots that the settings need."""
+        return self.SLOTS
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for slot, start in self.slots().items():
+            for var in var_list:
+                self.add_slot(var, slot, _filled(start))
+
+    def _prepare(self, var_list: list[Any]) -> Any:
+        """The rates of a step."""
+        return {
+            name: self._decayed_lr() if name == "learning_rate" else self._get_hyper(name)
+            for name in self.DEFAULTS
+        }
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        slots = {name: self.get_slot(var, name) for name in self.slots()}
+        new = self.rule(grad, var, **apply_state, **slots)
+        targets = {"var": var, **slots}
+        return [K.update(targets[name], value) for name, value in new.items()]
+
+    def rule(self, g: Any, x: Any, **given: Any) -> dict[str, Any]:
+        """The new values of the variable (`var`) and of its slots."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make such an optimizer again."""
+        return {**super().get_config(), **{name: getattr(self, name) for name in self.OPTIONS}}
+
+
+def _filled(value: float) -> Callable[..., Any]:
+    return lambda shape, dtype: np.full(shape, value, dtype)
+
+
+class SGD(Ruled):
+    """Steps against the gradient, with momentum (Nesterov's, if asked for)."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.01, "momentum": 0.0}
+    OPTIONS: ClassVar[dict[str, Any]] = {"nesterov": False}
+
+    def slots(self) -> dict[str, float]:
+        moves = self._momentum_first
+        return {} if isinstance(moves, (int, float)) and moves == 0.0 else {"momentum": 0.0}
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        rate, momentum = apply_state["learning_rate"], apply_state["momentum"]
+        if not self.slots():
+            return [K.update(var, var - rate * grad)]
+        slot = self.get_slot(var, "momentum")
+        speed = momentum * slot - rate * grad
+        step = momentum * speed - rate * grad if self.nesterov else speed
+        return [K.update(slot, speed), K.update(var, var + step)]
+
+
+class Adam(Ruled):
+    """Kingma & Ba, "Adam" (2014); with `amsgrad`, Reddi et al. (2018)."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999}
+    OPTIONS: ClassVar[dict[str, Any]] = {"epsilon": 1e-7, "amsgrad": False}
+
+    def slots(self) -> dict[str, float]:
+        return {"m": 0.0, "v": 0.0, **({"vhat": 0.0} if self.amsgrad else {})}
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        b1, b2, t = s["beta_1"], s["beta_2"], self._step()
+        rate = s["learning_rate"] * K.sqrt(1 - K.pow(b2, t)) / (1 - K.pow(b1, t))
+        m, v = b1 * s["m"] + (1 - b1) * g, b2 * s["v"] + (1 - b2) * K.square(g)
+        new = {"m": m, "v": v}
+        if self.amsgrad:
+            v = new["vhat"] = K.maximum(s["vhat"], v)
+        return {**new, "var": x - rate * m / (K.sqrt(v) + self.epsilon)}
+
+    def _step(self) -> Any:
+        return K.cast(self.iterations + 1, K.floatx())
+
+
+class Adamax(Adam):
+    """Kingma & Ba (2014), section 7: by the largest gradient."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"epsilon": 1e-7}
+
+    def slots(self) -> dict[str, float]:
+        return {"m": 0.0, "v": 0.0}
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        b1, b2 = s["beta_1"], s["beta_2"]
+        m, v = b1 * s["m"] + (1 - b1) * g, K.maximum(b2 * s["v"], K.abs(g))
+        rate = s["learning_rate"] / (1 - K.pow(b1, self._step()))
+        return {"m": m, "v": v, "var": x - rate * m / (v + self.epsilon)}
+
+
+class Nadam(Adam):
+    """Dozat, "Incorporating Nesterov Momentum into Adam" (2015)."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"epsilon": 1e-7}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["decay"] = kwargs.pop("schedule_decay", kwargs.pop("decay", 0.004))
+        super().__init__(*args, **kwargs)
+        self._product = self.add_weight("momentum_cache", initializer="ones")
+
+    def slots(self) -> dict[str, float]:
+        return {"m": 0.0, "v": 0.0}
+
+    def _decayed_lr(self, dtype: Any = None) -> Any:
+        return K.cast(self._get_hyper("learning_rate"), dtype or K.floatx())
+
+    def _momenta(self, b1: Any) -> tuple[Any, Any]:
+        t, decay = self._step(), self._get_hyper("decay")
+        now, then = (1 - 0.5 * K.pow(0.96, decay * step) for step in (t, t + 1))
+        return b1 * now, b1 * then
+
+    def _updates(self, pairs: list[tuple[Any, Any]]) -> Iterator[Any]:
+        yield from super()._updates(pairs)
+        yield K.update(self._product, self._product * self._momenta(self._get_hyper("beta_1"))[0])
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        b1, b2 = s["beta_1"], s["beta_2"]
+        now, then = self._momenta(b1)
+        product = self._product * now
+        m, v = b1 * s["m"] + (1 - b1) * g, b2 * s["v"] + (1 - b2) * K.square(g)
+        ahead = then * m / (1 - product * then) + (1 - now) * g / (1 - product)
+        scale = K.sqrt(v / (1 - K.pow(b2, self._step()))) + self.epsilon
+        return {"m": m, "v": v, "var": x - s["learning_rate"] * ahead / scale}
+
+
+class RMSprop(Ruled):
+    """Tieleman & Hinton, lecture 6.5 (2012); with momentum, and centered by the mean gradient."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.001, "rho": 0.9, "momentum": 0.0}
+    OPTIONS: ClassVar[dict[str, Any]] = {"epsilon": 1e-7, "centered": False}
+
+    def slots(self) -> dict[str, float]:
+        moves = {"momentum": 0.0} if self._momentum_first else {}
+        return {"rms": 0.0, **moves, **({"mg": 0.0} if self.centered else {})}
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        rate, rho, momentum = (apply_state[k] for k in self.DEFAULTS)
+        slots = {name: self.get_slot(var, name) for name in self.slots()}
+        new = {"rms": rho * slots["rms"] + (1 - rho) * K.square(grad)}
+        scale = new["rms"]
+        if self.centered:
+            new["mg"] = rho * slots["mg"] + (1 - rho) * grad
+            scale = scale - K.square(new["mg"])
+        if "momentum" in slots:
+            # With momentum, epsilon stands under the root, as in TensorFlow's kernel.
+            new["momentum"] = momentum * slots["momentum"] + rate * grad / K.sqrt(
+                scale + self.epsilon
+            )
+            step = new["momentum"]
+        else:
+            step = rate * grad / (K.sqrt(scale) + self.epsilon)
+        return [*(K.update(slots[k], v) for k, v in new.items()), K.update(var, var - step)]
+
+
+class Adagrad(Ruled):
+    """Duchi et al. (2011)."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.001}
+    OPTIONS: ClassVar[dict[str, Any]] = {"initial_accumulator_value": 0.1, "epsilon": 1e-7}
+
+    def slots(self) -> dict[str, float]:
+        return {"accumulator": self.initial_accumulator_value}
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        total = s["accumulator"] + K.square(g)
+        step = s["learning_rate"] * g / (K.sqrt(total) + self.epsilon)
+        return {"accumulator": total, "var": x - step}
+
+
+class Adadelta(Ruled):
+    """Zeiler, "ADADELTA" (2012)."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.001, "rho": 0.95}
+    OPTIONS: ClassVar[dict[str, Any]] = {"epsilon": 1e-7}
+    SLOTS: ClassVar[dict[str, Any]] = {"accum_grad": 0.0, "accum_var": 0.0}
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        rho, eps = s["rho"], self.epsilon
+        squares = rho * s["accum_grad"] + (1 - rho) * K.square(g)
+        step = g * K.sqrt(s["accum_var"] + eps) / K.sqrt(squares + eps)
+        moved = rho * s["accum_var"] + (1 - rho) * K.square(step)
+        return {"accum_grad": squares, "accum_var": moved, "var": x - s["learning_rate"] * step}
+
+
+class Ftrl(Ruled):
+    """Follow the regularized leader: McMahan et al. (2013), algorithm 1."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {"learning_rate": 0.001}
+    OPTIONS: ClassVar[dict[str, Any]] = {
+        "learning_rate_power": -0.5,
+        "initial_accumulator_value": 0.1,
+        "l1_regularization_strength": 0.0,
+        "l2_regularization_strength": 0.0,
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.__dict__["shrinkage"] = kwargs.pop("l2_shrinkage_regularization_strength", 0.0)
+        super().__init__(*args, **kwargs)
+
+    def slots(self) -> dict[str, float]:
+        return {"accumulator": self.initial_accumulator_value, "linear": 0.0}
+
+    def rule(self, g: Any, x: Any, **s: Any) -> dict[str, Any]:
+        l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
+        total, power = s["accumulator"] + K.square(g), -self.learning_rate_power
+        scale, rate = K.pow(total, power), s["learning_rate"]
+        sigma = (scale - K.pow(s["accumulator"], power)) / rate
+        linear = s["linear"] + g + 2 * self.shrinkage * x - sigma * x
+        rest = K.sign(linear) * K.maximum(K.abs(linear) - l1, 0.0)
+        return {"accumulator": total, "linear": linear, "var": -rest / (scale / rate + 2 * l2)}
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "l2_shrinkage_regularization_strength": self.shrinkage}
+
+
+CLASSES: dict[str, Any] = {
+    kind.__name__: kind for kind in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, Ftrl)
+}
+
+
+def serialize(optimizer: Any) -> dict[str, Any]:
+    """An optimizer as data."""
+    return {"class_name": type(optimizer).__name__, "config": optimizer.get_config()}
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The optimizer that the data say."""
+    known = {**CLASSES, **{name.lower(): kind for name, kind in CLASSES.items()}}
+    return deserialize_keras_object(config, known, custom_objects, "optimizer")
+
+
+def get(identifier: Any) -> Any:
+    """An optimizer: the one that is given, or that of a name or configuration."""
+    if isinstance(identifier, str):
+        return deserialize({"class_name": identifier.lower(), "config": {}})
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, type):
+        raise ArgumentError(f"Could not interpret optimizer identifier: {identifier}")
+    return theirs.get(identifier)
+
+
+NAMES: dict[str, Any] = {
+    **{f"optimizers.{name}": kind for name, kind in CLASSES.items()},
+    "optimizers.Optimizer": Optimizer,
+    "optimizers.get": get,
+    "optimizers.serialize": serialize,
+    "optimizers.deserialize": deserialize,
+}

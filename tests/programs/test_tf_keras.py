@@ -1,0 +1,76 @@
+"""Programs of `tf.keras`, unchanged, by `kameleon run --tf-keras`: TensorFlow 1.15's numbers.
+
+What the programs of `tf_keras/` give was recorded by `many.py` on TensorFlow 1.15. They draw first
+weights and data by NumPy, don't shuffle, and drop nothing out, so that every run is alike.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosting.originals import needs_original
+from hosting.programs import COMMAND, run
+from numpy.testing import assert_allclose
+from support import engines_under_test
+
+
+HERE = Path(__file__).parent
+WHOLE = HERE / "tf_keras"
+RECORDED: dict[str, dict[str, Any]] = json.loads(
+    (HERE / "recorded_tf_keras.json").read_text("utf-8")
+)
+# As if TensorFlow weren't installed: everybody but old code, who gets Kameleon's, is refused.
+NO_TENSORFLOW = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+"""
+CLOSE = {"rtol": 1e-4, "atol": 2e-5}  # of float32, after some twenty steps
+ENGINES = [e for e in engines_under_test() if e not in ("cntk", "theano")]
+
+
+@functools.cache
+def results(engine: str, hidden: bool) -> dict[str, Any]:
+    """What each program gives on an engine; they share a process, as imports take seconds."""
+    prelude = NO_TENSORFLOW if hidden else ""
+    options = ["run", "--tf-keras", "--engine", engine, str(WHOLE / "many.py"), *RECORDED]
+    with tempfile.TemporaryDirectory() as folder:
+        ended = run(["-c", prelude + COMMAND, *options], Path(folder))
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
+    return found
+
+
+def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
+    found = results(engine, hidden)[program]
+    assert isinstance(found, dict), found
+    assert found.keys() == RECORDED[program].keys()
+    for key, expected in RECORDED[program].items():
+        assert_allclose(found[key], expected, err_msg=f"{program}: {key}", **CLOSE)
+
+
+def test_every_program_is_recorded() -> None:
+    names = {path.stem for path in WHOLE.glob("*.py")} - {"many", "drawing"}
+    assert names == RECORDED.keys()
+
+
+@needs_original
+@pytest.mark.parametrize("program", RECORDED)
+def test_gives_tensorflows_numbers_without_tensorflow(program: str) -> None:
+    assert_as_recorded("numpy", program, hidden=True)
+
+
+@needs_original
+@pytest.mark.nightly
+@pytest.mark.parametrize("program", RECORDED)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gives_tensorflows_numbers(engine: str, program: str) -> None:
+    assert_as_recorded(engine, program, hidden=False)
