@@ -8,10 +8,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from support import engines_under_test, reset_session
+from support import absence, engines_under_test, reset_session
 
 from kameleon.config import ENGINES, installed
 
@@ -90,9 +90,14 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `engine_name` run on each engine that is installed."""
+    """Tests that take `engine_name` run on each engine that is installed; where only others were
+    asked for, they are skipped, and that says what to type."""
     if "engine_name" in metafunc.fixturenames:
-        metafunc.parametrize("engine_name", engines_under_test(), scope="session")
+        names: list[Any] = list(engines_under_test())
+        if not names:
+            reason = absence(os.environ["TEST_ENGINES"].split(","))
+            names = [pytest.param("", marks=pytest.mark.skip(reason=reason))]
+        metafunc.parametrize("engine_name", names, scope="session")
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kameleon import config
+from kameleon.cli import cntk_environment
+from kameleon.config import ENGINES, cntk
 from kameleon.ir.node import Node
 
 if TYPE_CHECKING:
@@ -50,6 +52,29 @@ def engines_under_test() -> list[str]:
     wanted = os.environ.get("TEST_ENGINES")
     names = wanted.split(",") if wanted else [n for n in engines.names() if n != "cntk"]
     return [name for name in names if engines.runs_here(name)]
+
+
+def absence(names: Iterable[str]) -> str:
+    """Why engines can't run here, and what to type."""
+    return "; ".join(
+        why_no_cntk() if name == "cntk" else f"{name} isn't installed: {ENGINES[name].install}"
+        for name in names
+        if name in ENGINES
+    )
+
+
+def why_no_cntk() -> str:
+    """Why CNTK can't run here, and what to type; it may be that there's no Python 3.6."""
+    try:
+        cntk_environment.find_python()
+    except cntk_environment.InstallError as error:
+        return str(error)
+    return f"CNTK isn't installed: {cntk.INSTALL}"
+
+
+needs_cntk = pytest.mark.skipif(
+    not cntk.installed(), reason="" if cntk.installed() else why_no_cntk()
+)
 
 
 def shortened(checks: Iterable[Check]) -> list[Any]:

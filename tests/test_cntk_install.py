@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import absence
 from typer.testing import CliRunner
 
 from kameleon.cli import cntk_environment as environment
@@ -48,6 +49,14 @@ def test_without_python_36_it_says_how_to_get_one(
     assert result.exit_code == 1
     assert "pyenv install 3.6.15" in result.output and "--python" in result.output
     assert not folder.exists()
+
+
+def test_skipped_tests_say_that_there_is_no_python_36(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "_candidates", lambda: iter(()))
+    assert absence(["cntk"]).startswith("CNTK 2.7 needs Python 3.6, and there's none")
+    monkeypatch.setattr(environment, "_candidates", lambda: iter([sys.executable]))
+    monkeypatch.setattr(environment, "_is_right", lambda python: True)
+    assert absence(["cntk"]).endswith("kameleon cntk install")
 
 
 def test_another_python_is_refused(folder: Path) -> None:

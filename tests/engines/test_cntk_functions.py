@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support import needs_cntk
 
-from kameleon.config import cntk as environment
 from kameleon.engines.cntk.engine import CntkExecutable, engine
 from kameleon.engines.cntk.rules import BY_CNTK
 from kameleon.engines.cntk.segments import LATE
@@ -13,9 +13,7 @@ from kameleon.runtime import compiler
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
 
-pytestmark = pytest.mark.skipif(
-    not environment.installed(), reason=f"needs CNTK: {environment.INSTALL}"
-)
+pytestmark = needs_cntk
 
 # Why a case may be left to NumPy, in the words of a program's source.
 EXCUSES = ("tensors without elements", "nothing is left", "operands that CNTK errs for")

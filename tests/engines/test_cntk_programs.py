@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import TESTS
+from support import TESTS, needs_cntk
 
 from kameleon import backend as K
 from kameleon.config import cntk as environment
@@ -76,7 +76,7 @@ def test_cntk_computes_most_nodes_of_the_benchmarks(
     assert program.source.startswith(f"# CNTK computes {program.share:.0%} of the nodes")
 
 
-@pytest.mark.skipif(not environment.installed(), reason=f"needs CNTK: {environment.INSTALL}")
+@needs_cntk
 @pytest.mark.parametrize("name", SHARES)
 def test_in_calls_of_the_benchmarks_nothing_is_left_to_numpy(
     name: str, ran: list[CntkExecutable], monkeypatch: pytest.MonkeyPatch

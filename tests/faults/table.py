@@ -22,7 +22,8 @@ SCANS = "tests/test_scans.py"
 SWITCHING = "tests/test_switching.py"
 PYTENSOR = "tests/engines/test_pytensor_primitives.py"
 PYTENSOR_GRAPH = "tests/engines/test_pytensor_graph.py"
-CNTK = "tests/engines/test_cntk.py"
+CNTK = "tests/engines/test_cntk_numbers.py"
+CNTK_PROCESS = "tests/engines/test_cntk_process.py"
 CNTK_FUNCTIONS = "tests/engines/test_cntk_functions.py"
 CNTK_PROGRAMS = "tests/engines/test_cntk_programs.py"
 
@@ -483,20 +484,20 @@ CNTK_FAULTS = [
           'return Kind.FLOAT64 if "float64" in floats else Kind.FLOAT32', "return Kind.FLOAT32",
           CNTK_PROGRAMS, "one_type"),
     Fault("cntk: what died isn't told", "engines/cntk/engine.py",
-          "at = program.at(death.number)", "at = None", CNTK, "names_the_nodes", "cntk"),
+          "at = program.at(death.number)", "at = None", CNTK_PROCESS, "names_the_nodes", "cntk"),
     Fault("cntk: a dead process is asked again", "engines/cntk/process.py",
           "                if worker.busy:\n                    self.stop()",
-          "                worker.busy = False", CNTK, "died", "cntk"),
+          "                worker.busy = False", CNTK_PROCESS, "died", "cntk"),
     Fault("cntk: a call is repeated though its process died", "engines/cntk/engine.py",
           "        except WorkerDiedError as death:\n",
           "        except WorkerDiedError as death:\n"
           "            return KEEPER.run(program, given)\n",
-          CNTK, "died or dies", "cntk"),
+          CNTK_PROCESS, "died or dies", "cntk"),
     Fault("cntk: another process is taken to hold what the dead one held",
           "engines/cntk/process.py",
           "self.known: dict[int, _Reference] = {}",
           'self.known: dict[int, _Reference] = globals().setdefault("_known", {})',
-          CNTK, "died or dies", "cntk"),
+          CNTK_PROCESS, "died or dies", "cntk"),
     Fault("cntk: results lie where the next call writes", "engines/cntk/process.py",
           "answer = [Held(worker.take(place), token) for place, token in made]",
           "answer = [Held(worker._view(place), token) for place, token in made]",
@@ -512,8 +513,7 @@ CNTK_FAULTS = [
           " drop=drop, used=used)\n",
           CNTK, "call_that_fails", "cntk"),
     Fault("cntk: nobody watches the driver", "engines/cntk/worker.py",
-          "        threading.Thread(target=self._watch, daemon=True).start()\n", "",
-          CNTK, "left_behind", "cntk"),
+          "    end_with(pipe)\n", "", CNTK_PROCESS, "left_behind", "cntk"),
 ]  # fmt: skip
 
 # Functions of K.

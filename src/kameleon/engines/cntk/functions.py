@@ -307,6 +307,16 @@ def _product(sizes: Any) -> int:
     return int(np.prod(sizes, dtype=np.int64))
 
 
+def _right_factor(y: Any, batch: Any, over: Any, free: Any) -> tuple[Any, Any]:
+    """The second factor of products, and the function that multiplies by it: what lies in memory as
+    the transposed factor isn't copied for that.
+    """
+    turned = [*batch, *free, *over]
+    if over and free and turned == list(range(len(turned))):
+        return C.times_transpose, y
+    return C.times, transposed(y, [*batch, *over, *free])
+
+
 def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
     """A product of matrices; or one for each element of a batch."""
     over, batch = node.attrs["over"], node.attrs["batch"]
@@ -323,13 +333,14 @@ def _contract(b: Any, node: Any, x: Any, y: Any) -> Any:
     b.same(inner, [sizes[1][i] for i in over[1]])
     m, n, k = _product(rows), _product(columns), _product(inner)
     x = transposed(x, [*batch[0], *free[0], *over[0]])
-    y = transposed(y, [*batch[1], *over[1], *free[1]])
+    product, right = _right_factor(y, batch[1], over[1], free[1])
+    last = (n, k) if product is C.times_transpose else (k, n)
     if not batch[0]:
-        found = C.times(reshaped(x, (m, k)), reshaped(y, (k, n)))
+        found = product(reshaped(x, (m, k)), reshaped(right, last))
     else:
         count = _product(lead)
-        x, y = reshaped(x, (count, m, k)), reshaped(y, (count, k, n))
-        found = unpacked(C.times(C.to_batch(x), C.to_batch(y)), count)
+        x, right = reshaped(x, (count, m, k)), reshaped(right, (count, *last))
+        found = unpacked(product(C.to_batch(x), C.to_batch(right)), count)
     return reshaped(found, (*lead, *rows, *columns))
 
 

@@ -89,7 +89,7 @@ class _Reference(weakref.ref[Any]):
     token: int
 
 
-class WorkerDiedError(Exception):
+class WorkerDiedError(EngineError):
     """The worker has ended. `number` is that of what it was at, or 0."""
 
     def __init__(self, number: int, words: str):
@@ -114,8 +114,10 @@ class Worker:
         self.known: dict[int, _Reference] = {}
         self._dropped: deque[_Reference] = deque()
         self.busy = False  # it has been asked, and its answer wasn't read to the end
-        with there:
-            descriptors = (there.fileno(), self._file)
+        # It ends when nobody holds the writing end of this any longer.
+        end, self._alive = os.pipe()
+        with there, open(end, "rb"):
+            descriptors = (there.fileno(), self._file, end)
             self._process = subprocess.Popen(
                 [environment.python(where), "-u", str(SCRIPT), *map(str, descriptors)],
                 pass_fds=descriptors,
@@ -182,7 +184,7 @@ class Worker:
         else:
             self._process.returncode = 0  # it's the child of another process
         self._socket.close()
-        for descriptor in (self._file, self._log):
+        for descriptor in (self._file, self._log, self._alive):
             os.close(descriptor)
 
     # Arrays ---------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
 """The worker: runs programs by NumPy 1.19 and CNTK 2.7, in Python 3.6.
 
-It's started by path, with the numbers of two descriptors: a socket, over which it's asked, and a
-file in memory, in which arrays lie that are given and that it gives. Messages are JSON behind
-their length. Beside Python it needs NumPy and CNTK alone; what it uses of Kameleon it gets as text.
-When the socket's other end is closed, it ends, whatever it's doing.
+It's started by path, with the numbers of three descriptors: a socket, over which it's asked; a
+file in memory, in which arrays lie that are given and that it gives; and a pipe. Messages are JSON
+behind their length. Beside Python it needs NumPy and CNTK alone; what it uses of Kameleon it gets
+as text. When the pipe's other end is closed, it ends, whatever it's doing.
 """
 
 import contextlib
+import fcntl
 import functools
 import importlib.abc
 import importlib.machinery
@@ -20,7 +21,6 @@ import signal
 import socket
 import struct
 import sys
-import threading
 import traceback
 from typing import Any, Dict
 
@@ -116,14 +116,6 @@ class Worker:
         self.by_numpy: Dict[int, Any] = {}
         self.namespace: Dict[str, Any] = {}
         self.segment: Any = None
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        """End this process as soon as nobody listens any more."""
-        poll = select.poll()
-        poll.register(self.socket, select.POLLHUP)
-        poll.poll()
-        os._exit(0)
 
     def serve(self) -> None:
         """Answer until there's nobody to ask."""
@@ -245,10 +237,25 @@ class Worker:
         return segment
 
 
+def end_with(pipe: int) -> None:
+    """End this process as soon as nobody holds the other end of a pipe: by a signal, for a thread
+    would wait until CNTK, which keeps Python's lock, has finished what it computes.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(pipe, select.POLLHUP)
+    if poll.poll(0):  # it was closed before
+        os._exit(0)
+
+
 def main() -> None:
     """Serve. Interrupts are the driver's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    descriptor, memory = map(int, sys.argv[1:])
+    descriptor, memory, pipe = map(int, sys.argv[1:])
+    end_with(pipe)
     with contextlib.suppress(Exception):  # if it fails, it does so again where that's told
         import cntk  # noqa: F401  it takes as long as what is given takes to be made
     Worker(descriptor, Memory(memory)).serve()

@@ -1,31 +1,22 @@
-"""CNTK in its process: numbers at the edges, what is held there, and how it may end."""
+"""CNTK in its process: numbers at the edges, and what is held there."""
 
 from __future__ import annotations
 
 import gc
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from support import SOURCE
+from support import needs_cntk
 
 from kameleon import backend as K
-from kameleon.config import cntk as environment
 from kameleon.engines.cntk.engine import KEEPER
-from kameleon.engines.cntk.process import LENGTH, LINES, Worker
-from kameleon.errors import EngineError, EvaluationError, ShapeError
+from kameleon.engines.cntk.process import Worker
+from kameleon.errors import EvaluationError, ShapeError
 from kameleon.runtime import engines
 
-pytestmark = pytest.mark.skipif(
-    not environment.installed(), reason=f"CNTK isn't installed: {environment.INSTALL}"
-)
+pytestmark = needs_cntk
 
 
 @pytest.fixture(autouse=True)
@@ -246,114 +237,6 @@ def test_after_a_call_that_fails_the_next_one_has_all_it_needs() -> None:
     with pytest.raises(EvaluationError, match="out of range"):
         f([[4]])
     assert f([[3]])[0].tolist() == [[36.0, 49.0]]
-
-
-# How it ends --------------------------------------------------------------------------------------
-
-
-def when_it_computes(act: Any, first: int = LINES + 1) -> threading.Thread:
-    """Do something to the process as soon as CNTK computes, or with LINES NumPy beside it."""
-    used = worker()
-
-    def wait() -> None:
-        while LENGTH.unpack_from(used._map, 0)[0] < first:
-            time.sleep(0.001)
-        act(used._process.pid)
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
-
-
-def test_a_process_that_dies_is_an_error_that_names_the_nodes() -> None:
-    w, count = K.variable(np.ones((1500, 1500))), K.variable(0.0)
-    x = K.placeholder((1500, 1500))
-    y = x
-    for _ in range(6):
-        y = K.tanh(K.dot(y, w))
-    f = K.function([x], [y], [(count, count + 1.0)])
-    thread = when_it_computes(lambda pid: os.kill(pid, signal.SIGKILL))
-    with pytest.raises(EngineError, match=r"signal 9(.|\n)*contract, tanh(.|\n)*test_cntk\.py"):
-        f([np.zeros((1500, 1500))])
-    thread.join()
-    assert K.get_value(count) == 0.0
-    f([np.zeros((1500, 1500))])  # in another process
-    assert K.get_value(count) == 1.0
-
-
-def test_a_process_that_dies_beside_cntk_names_what_numpy_did() -> None:
-    x = y = K.placeholder((3_000_000,))
-    for _ in range(30):
-        y = K.cumsum(y)
-    f = K.function([x], [y])
-    thread = when_it_computes(lambda pid: os.kill(pid, signal.SIGKILL), LINES)
-    with pytest.raises(EngineError, match=r"by NumPy, beside CNTK, one of cumsum"):
-        f([np.zeros(3_000_000)])
-    thread.join()
-
-
-def test_a_process_that_died_between_calls() -> None:
-    v = K.variable(np.ones(3))
-    f = K.function([], [v * 2.0], [(v, v + 1.0)])
-    f([])
-    os.kill(worker()._process.pid, signal.SIGKILL)
-    with pytest.raises(EngineError, match="the next call starts another one"):
-        f([])
-    assert f([])[0].tolist() == [4.0] * 3
-    assert K.get_value(v).tolist() == [3.0] * 3
-
-
-DRIVER = """
-import sys, time
-import numpy as np
-from kameleon import backend as K
-from kameleon.engines.cntk.engine import KEEPER
-
-K.set_engine("cntk")
-last, w = K.placeholder((), dtype="int32"), K.variable(np.ones((9, 9)))
-body = lambda i, m: (i + 1, K.tanh(K.dot(m, w)))
-f = K.function([last], K.while_loop(lambda i, m: i < last, body, [K.constant(0, "int32"), w]))
-f([1])
-print(KEEPER._worker._process.pid, flush=True)
-"""
-LAST = {
-    "idle": "time.sleep(60)",
-    "in a call": "f([2**31 - 1])",
-    "by itself": "sys.exit()",
-}
-
-
-@pytest.mark.parametrize("how", LAST)
-def test_nothing_is_left_behind(how: str) -> None:
-    """The driver is killed, idle or in the middle of a call; or ends by itself."""
-    settings = {"PYTHONPATH": str(SOURCE), "KERAS_BACKEND": "numpy"}
-    with subprocess.Popen(
-        [sys.executable, "-c", DRIVER + LAST[how]],
-        env=os.environ | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as driver:
-        assert driver.stdout is not None
-        pid = int(driver.stdout.readline())
-        if how != "by itself":
-            time.sleep(0.5)
-            driver.kill()
-        driver.wait()
-    assert is_gone(pid, 10.0)
-
-
-def is_gone(pid: int, patience: float) -> bool:
-    """Whether a process ends within so many seconds."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        try:
-            with open(f"/proc/{pid}/stat") as stat:
-                if stat.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_programs_are_forgotten_with_their_functions() -> None:
