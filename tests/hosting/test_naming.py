@@ -8,7 +8,7 @@ import pytest
 from support import SOURCE
 
 from .originals import needs_original, run_hosted
-from .programs import run, run_code, run_without_original, write_small_keras
+from .programs import NOWHERE, run, run_code, run_without_original, write_small_keras
 
 RUN = ("-m", "kameleon", "run")
 ASKS = """
@@ -144,14 +144,52 @@ def test_the_name_that_programs_know_chooses_no_engine(
     assert printed(tmp_path, NO_TENSORFLOW + code, settings) == "numpy tensorflow\n"
 
 
-def test_without_the_original_nothing_is_told(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(
-        "import os\nfrom keras import backend as K\n"
-        "print(K.backend(), 'KAMELEON_AS' in os.environ)\n",
-        encoding="utf-8",
-    )
+# Without the original -------------------------------------------------------------------------
+
+ASKS_OUR_OWN = ASKS.replace("keras.layers.named()", "dir(K) == dir(kameleon.backend)")
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "theano", "kameleon"])
+def test_all_ways_to_ask_without_the_original(tmp_path: Path, name: str) -> None:
+    (tmp_path / "program.py").write_text(ASKS_OUR_OWN, "utf-8")
+    settings = {"KERAS_BACKEND": "kameleon.backend"}
+    done = run_without_original(["run", f"--as={name}", "program.py"], tmp_path, settings)
+    told = {"kameleon": "kameleon.backend"}.get(name, name)
+    assert (done.returncode, done.stdout) == (0, f"{told} numpy True\n"), done.stderr
+
+
+USES_OUR_OWN = """
+import os
+from keras import backend as K
+from keras.backend.tensorflow_backend import _to_tensor, tf, set_session, get_session
+from keras.backend.common import floatx
+
+if K.backend() != "tensorflow":
+    raise ImportError("only TensorFlow is supported")
+set_session(tf.Session())
+x = K.placeholder((2,))
+(value,) = K.function([x], [tf.multiply(x, _to_tensor(2, K.dtype(x)))])([[1.0, 2.0]])
+print(*value, floatx(), os.environ["KERAS_BACKEND"], "KAMELEON_ENGINE" in os.environ)
+"""
+
+
+def test_a_library_of_the_day_without_the_original(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(USES_OUR_OWN, "utf-8")
+    settings = {"KERAS_BACKEND": "numpy", "KAMELEON_ENGINE": ""}
+    done = run_without_original(["run", "program.py"], tmp_path, settings)
+    assert (done.returncode, done.stdout) == (0, "2.0 4.0 float32 tensorflow True\n"), done.stderr
+    settings |= {"KAMELEON_KERAS2": "", "KAMELEON_ENGINE": "numpy"}
+    done = run_code(f"{NOWHERE}\nimport kameleon.as_keras\n{USES_OUR_OWN}", tmp_path, settings)
+    assert (done.returncode, done.stdout) == (0, "2.0 4.0 float32 tensorflow True\n"), done.stderr
+
+
+def test_settings_read_by_a_program_without_the_original(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "keras.json"
+    path.parent.mkdir()
+    path.write_text('{"backend": "theano", "floatx": "float64"}', "utf-8")
+    (tmp_path / "program.py").write_text(READS, "utf-8")
     done = run_without_original(["run", "program.py"], tmp_path)
-    assert (done.returncode, done.stdout) == (0, "numpy False\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "tensorflow float64\n"), done.stderr
 
 
 # Other processes ------------------------------------------------------------------------------

@@ -13,12 +13,13 @@ from numpy.testing import assert_allclose
 from kameleon import backend as K
 from kameleon.config import installed
 from kameleon.engines import Engine
-from kameleon.errors import ArgumentError, MissingNameError
+from kameleon.errors import ArgumentError, DTypeError, MissingNameError
 from kameleon.ir.program import Graph
 from kameleon.tf1 import calling
+from kameleon.tf1.advice import HINTS, OTHERWISE
 from kameleon.tf1.installed import names as own
 from kameleon.tf1.installed.table import FUNCTIONS, THINGS
-from kameleon.tf1.modules import module
+from kameleon.tf1.modules import advice, module
 from kameleon.tf1.names import NAMES
 from kameleon.tf1.steps import function_at
 
@@ -233,6 +234,41 @@ def test_without_tensorflow_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -
     ):
         signal.rfft  # noqa: B018
     assert not hasattr(signal, "rfft")
+    with pytest.raises(MissingNameError, match=r"without it, use K\.ctc_batch_cost"):
+        own.found("nn.ctc_loss")
+
+
+def test_of_every_public_name_it_is_said_what_to_use() -> None:
+    public = calling.public()
+    every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
+    lacking = (every | set(public.others)) - NAMES.keys() - own.names()
+    assert not [name for name in sorted(lacking) if OTHERWISE in advice(name)]
+
+
+def test_advice_is_of_names_that_tensorflow_has() -> None:
+    public = calling.public()
+    every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
+    spaces = {name.rpartition(".")[0] for name in every | set(public.others)}
+    outside = {
+        "estimator",
+        "contrib.tpu",
+        "python_io",
+        "contrib.distribute",
+        "contrib.opt.ScipyOptimizerInterface",
+    }
+    assert set(HINTS) <= every | set(public.others) | spaces | outside
+
+
+def test_constants_dtypes_and_enumerations_are_the_recorded_ones() -> None:
+    tf = K.tf
+    assert tf.saved_model.tag_constants.SERVING == "serve" and tf.data.experimental.AUTOTUNE == -1
+    assert tf.VariableAggregation.MEAN.value == 2 and tf.dtypes.float32 is tf.float32
+    assert tf.string.name == "string" and tf.complex64.is_complex and not tf.qint8.is_integer
+    assert tf.complex64.as_numpy_dtype is np.complex64
+    with pytest.raises(DTypeError, match="NumPy has no resource"):
+        tf.resource.as_numpy_dtype  # noqa: B018
+    with pytest.raises(DTypeError, match=r"dtype tf\.string is not one of"):
+        tf.placeholder(tf.string)
 
 
 # What no tensor holds ------------------------------------------------------------------------

@@ -118,10 +118,10 @@ def test_the_end_of_data_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("path", "use"),
     [
-        ("GradientTape", "K.gradients"),
+        ("GradientTape", "tf.gradients"),
         ("estimator.Estimator", "a model of Keras"),
-        ("train.Example", "NumPy's files"),
-        ("contrib.tpu.TPUEstimator", "a model of Keras"),
+        ("train.MonitoredSession", "tf.train.Saver"),
+        ("contrib.tpu.TPUEstimator", "runs on TPUs where JAX does"),
     ],
 )
 def test_what_is_not_there_says_what_to_use(path: str, use: str) -> None:

@@ -42,10 +42,10 @@ def _begin() -> None:
     _refuse_another()
     is_child = CHILDREN in sys.path
     sys.path[:] = [path for path in sys.path if path != CHILDREN]
+    name_backend()
     try:
         given.folder = location.find()
         given.original = True
-        name_backend()
     except MissingLibraryError:
         if os.environ.get(location.VARIABLE, "").strip():
             raise  # the user has named a folder that doesn't hold it

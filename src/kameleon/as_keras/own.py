@@ -10,11 +10,18 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .. import config
 from ..hosting import location
+from ..hosting.naming import backend
 from .specs import made, refusal
 from .tensorflow import NO_TENSORFLOW, Later, module_of_keras
 
 BACKEND, LAYERS = "keras.backend", "keras.layers"
+# What the original has in modules of their own is here in one.
+PARTS = {
+    f"{BACKEND}.{name}"
+    for name in ("tensorflow_backend", "theano_backend", "load_backend", "common")
+}
 OURS = {BACKEND: "kameleon.backend", LAYERS: "kameleon.layers"}  # by module, what stands for it
 
 
@@ -31,7 +38,9 @@ def not_here(name: str) -> str:
 def own_spec(name: str) -> ModuleSpec:
     """The spec of a module in Kameleon's own part of Keras; a refusal for any other."""
     if name == BACKEND:
-        return made(name, partial(stand_for, OURS[BACKEND]))
+        return made(name, be_named)
+    if name in PARTS:
+        return made(name, partial(stand_for, BACKEND))
     if name in CONTENT:
         return made(name, fill)
     return refusal(name, not_here)
@@ -40,6 +49,19 @@ def own_spec(name: str) -> ModuleSpec:
 def stand_for(meant: str, module: ModuleType) -> None:
     """Load the module `meant` in the place of `module`; the import system takes it from there."""
     sys.modules[module.__name__] = module_of_keras(module.__name__, meant)
+
+
+def be_named(module: ModuleType) -> None:
+    """Make the module Kameleon's backend, in all but the name that it tells."""
+    ours = importlib.import_module(OURS[BACKEND])
+    own = {name: getattr(ours, name) for name in ("__all__", "__doc__", *ours.__all__)}
+
+    def absent(name: str) -> Any:
+        if name == "_BACKEND":
+            return config.known_as()
+        return module if f"{BACKEND}.{name}" in PARTS else getattr(ours, name)
+
+    vars(module).update(own, backend=backend, __getattr__=absent, __dir__=lambda: dir(ours))
 
 
 def _layers() -> dict[str, Any]:

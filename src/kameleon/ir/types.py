@@ -104,11 +104,11 @@ def as_dtype(dtype: Any) -> DType:
         return _KNOWN[dtype]
     except (KeyError, TypeError):
         pass
-    dtype = getattr(dtype, "as_numpy_dtype", dtype)
+    kind = getattr(dtype, "as_numpy_dtype", dtype)
     try:
-        if getattr(dtype, "__name__", str(dtype)) == "bfloat16":
+        if getattr(kind, "__name__", str(kind)) == "bfloat16":
             _know_bfloat16()
-        return DTYPES[np.dtype(dtype).name]
+        return DTYPES[np.dtype(kind).name]
     except (TypeError, KeyError):
         known = ", ".join(DTYPES)
         raise DTypeError(f"dtype {dtype!r} is not one of {known}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -125,42 +125,6 @@ LOGGING: dict[str, Any] = {
 
 TYPES = "bool bfloat16 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 OTHER_TYPE_NAMES = {"half": "float16", "double": "float64"}
-
-HINTS: Mapping[str, str] = {
-    "enable_eager_execution": "a session: there's no eager mode; tf.Session().run(x) gives values,"
-    " and tf.gradients gradients",
-    "GradientTape": "tf.gradients(loss, variables): there's no eager mode to record",
-    "data": "NumPy arrays, keras.utils.Sequence, or a generator for model.fit_generator",
-    "estimator": "a Keras model, or tf.train optimizers in a session",
-    "contrib.tpu": "kameleon run --engine jax, which runs on TPUs where JAX does",
-    "distribute": "one process; Keras's multi_gpu_model gives the model itself",
-    "strings": "Python's strings, outside of the graph",
-    "graph_util": "K.function(…).save(path), which keeps the graph and its variables in one file",
-    "saved_model": "K.function(…).save(path), or model.save of Keras",
-    "feature_column": "layers of Keras on arrays",
-    "lookup": "a dictionary of Python, outside of the graph",
-    "SparseTensor": "K.placeholder(sparse=True)",
-    **dict.fromkeys(
-        (
-            "image.decode_png",
-            "image.decode_jpeg",
-            "image.decode_image",
-            "image.decode_bmp",
-            "image.decode_gif",
-            "image.decode_and_crop_jpeg",
-            "image.encode_png",
-            "image.encode_jpeg",
-            "image.is_jpeg",
-            "image.extract_jpeg_shape",
-            "image.adjust_jpeg_quality",
-            "image.random_jpeg_quality",
-            "read_file",
-            "write_file",
-        ),
-        "Pillow, or keras.preprocessing.image, outside of the graph, and feed the array",
-    ),
-    "ctc_loss": "K.ctc_batch_cost",
-}
 
 
 def _under(path: str, *tables: Named) -> Named:

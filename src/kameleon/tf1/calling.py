@@ -69,6 +69,8 @@ class Public(NamedTuple):
 
     functions: dict[str, Entry]
     others: dict[str, str]
+    constants: dict[str, Any]
+    enumerations: dict[str, dict[str, Any]]
     first: dict[str, str]
 
 
@@ -79,7 +81,8 @@ def public() -> Public:
     found = json.loads(text)
     functions = {name: Entry(**entry) for name, entry in found["functions"].items()}
     first = {n: name for name, entry in functions.items() for n in (name, *entry.also)}
-    return Public(functions, found["others"], first)
+    others, constants, members = (found[x] for x in ("others", "constants", "enumerations"))
+    return Public(functions, others, constants, members, first)
 
 
 def endpoints(name: str) -> list[str]:

@@ -14,10 +14,11 @@ from typing import Any
 
 from ..errors import MissingNameError
 from . import methods
+from .advice import OTHERWISE, hint
 from .installed.names import found as found_installed
 from .installed.names import names as names_installed
 from .installed.names import qualifies
-from .names import HINTS, NAMES
+from .names import NAMES
 
 ROOT = "tensorflow"
 VERSION = "1.15.0"
@@ -108,10 +109,7 @@ def advice(name: str) -> str:
     "tf.nothing isn't there: Kameleon has many names of TensorFlow 1, but this one it hasn't; use \
 K functions (such as K.sum, K.dot, K.switch) instead"
     """
-    parts = name.split(".")
-    known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
-    hint = next((HINTS[path] for path in (*known, parts[-1]) if path in HINTS), None)
-    use = hint or "K functions (such as K.sum, K.dot, K.switch) instead"
+    use = hint(name) or OTHERWISE
     return (
         f"tf.{name} isn't there: Kameleon has many names of TensorFlow 1, but this one it hasn't;"
         f" use {use}"

@@ -19,6 +19,7 @@ from . import (
     checks,
     clipping,
     colours,
+    constants,
     control,
     convolutions,
     crops,
@@ -57,10 +58,10 @@ from .train import averages, checkpoints, optimizer, optimizers, regularized, sc
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
+    *(constants, other_types),  # what a room has of its own goes before these
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
     *(checks, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
-    *(other_types,),
     *(nets, contrib, convolution, layers, losses, metrics, thresholds),
     *(distributions, platform),
     *(blocks, convolutions, neural, pools),
@@ -80,8 +81,3 @@ def _collected() -> dict[str, Any]:
 
 
 NAMES = _collected()
-
-# For names that there aren't, what to use instead.
-HINTS: dict[str, str] = {}
-for _subject in SUBJECTS:
-    HINTS |= getattr(_subject, "HINTS", {})

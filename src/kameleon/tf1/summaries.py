@@ -257,8 +257,3 @@ PLAIN: dict[str, Any] = {
         for function in (scalar, histogram, image, merge, merge_all)
     },
 }
-HINTS: dict[str, str] = {
-    "summary.text": "a file of the program's own: tensors hold no strings here",
-    "summary.audio": "a file of the program's own, by scipy.io.wavfile",
-    "summary.tensor_summary": "tf.summary.histogram",
-}

@@ -5,9 +5,11 @@
 `functions` has an entry for each function, under the first of its names: its other names, and its
 parameters in order, each a name alone or with its default. Defaults that JSON doesn't have are
 given as words: a dtype by its name, anything else by its class. `others` has the rest of the
-names, by what they are: class, module or value.
+names, by what they are: class or value. `constants` has the values of those that are numbers or
+strings, and `enumerations` the members of classes that have these alone.
 """
 
+import enum
 import inspect
 import json
 import logging
@@ -79,7 +81,7 @@ def main(path):
     groups = {}
     for name in sorted(found, key=order):
         groups.setdefault(id(found[name]), []).append(name)
-    functions, others = {}, {}
+    functions, others, constants, enumerations = {}, {}, {}, {}
     for names in groups.values():
         value = found[names[0]]
         if inspect.isroutine(value):
@@ -88,10 +90,16 @@ def main(path):
             continue
         for name in names:
             others[name] = "class" if inspect.isclass(value) else "value"
+            if isinstance(value, (bool, int, float, str)):
+                constants[name] = value
+            elif inspect.isclass(value) and issubclass(value, enum.Enum):
+                enumerations[name] = {member.name: member.value for member in value}
     with open(path, "w") as file:
         lines = [
             '"functions": {\n' + rows(functions) + "\n}",
             '"others": {\n' + rows(others) + "\n}",
+            '"constants": {\n' + rows(constants) + "\n}",
+            '"enumerations": {\n' + rows(enumerations) + "\n}",
         ]
         file.write("{\n" + ",\n".join(lines) + "\n}\n")
 

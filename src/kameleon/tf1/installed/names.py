@@ -9,6 +9,7 @@ from typing import Any
 from ...config import ENGINES, installed
 from ...errors import MissingNameError
 from ...ir.node import new_serial
+from ..advice import hint
 from ..calling import Signature, bound, endpoints, public
 from ..conventions import checked, named
 from ..names import NAMES
@@ -39,9 +40,10 @@ def found(name: str) -> Any:
         MissingNameError: TensorFlow isn't installed; the message says what to do.
     """
     if not installed("tensorflow"):
+        use = hint(name)
         raise MissingNameError(
             f"tf.{name} works where TensorFlow is installed ({ENGINES['tensorflow'].install}):"
-            " it's called there, on any engine"
+            f" it's called there, on any engine{f'; without it, use {use}' if use else ''}"
         )
     first = endpoints(name)[0]
     things = [n for n in endpoints(name) if n in THINGS]

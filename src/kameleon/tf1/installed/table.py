@@ -110,6 +110,7 @@ GIVEN = {
     "functions that make windows": "signal: inverse_stft_window_fn",
     "models of TensorFlow Lite": "lite: Interpreter",
     "where TensorFlow lies": """
+        CXX11_ABI_FLAG MONOLITHIC_BUILD
         sysconfig: get_compile_flags get_include get_lib get_link_flags CXX11_ABI_FLAG
         MONOLITHIC_BUILD
     """,

@@ -371,7 +371,3 @@ PLAIN: dict[str, Any] = {
     **{f"metrics.{name}": function for name, function in FUNCTIONS.items()},
     "python.ops.metrics_impl.metric_variable": metric_variable,
 }
-HINTS: dict[str, str] = {
-    "metrics.average_precision_at_k": "tf.metrics.precision_at_k, or scikit-learn",
-    "metrics.sparse_average_precision_at_k": "tf.metrics.precision_at_k, or scikit-learn",
-}

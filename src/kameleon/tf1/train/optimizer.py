@@ -240,8 +240,3 @@ def _dense(gradient: Any, variable: Any) -> Any:
 
 NAMES: dict[str, Any] = {}
 PLAIN: dict[str, Any] = {"train.Optimizer": Optimizer}
-HINTS: dict[str, str] = {
-    "train.SyncReplicasOptimizer": "the optimizer alone: one process trains here",
-    "train.experimental.MixedPrecisionLossScaleOptimizer": "the optimizer alone",
-    "contrib.opt.ScipyOptimizerInterface": "scipy.optimize.minimize with a K.function",
-}
