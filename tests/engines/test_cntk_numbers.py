@@ -109,6 +109,27 @@ def test_operations_follow_ieee_754(name: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
+def test_what_isnt_chosen_is_a_zero_without_a_sign() -> None:
+    x = np.array([-2.0, -0.5, 3.0], "float32")
+    zero = K.constant(np.zeros(3))
+    for make in (K.relu, lambda x: K.switch(K.greater(x, 0.0), x, zero)):
+        found, wanted = both(make, x)
+        assert found.tolist() == wanted.tolist() == [0.0, 0.0, 3.0]
+        assert np.signbit(found).tolist() == np.signbit(wanted).tolist() == [False] * 3
+
+
+def test_what_is_chosen_may_be_infinite() -> None:
+    x, y = K.placeholder((3,)), K.placeholder((3,))
+    f = K.function([x, y], [K.relu(x), K.switch(K.greater(y, 0.0), x, K.zeros_like(x))])
+    for found in f([[3e38, -3e38, INF], [1.0, -1.0, 1.0]]):
+        np.testing.assert_array_equal(found, np.array([3e38, 0.0, INF], "float32"))
+    assert "in the last call by NumPy" not in f.source
+    chosen, other = f([[-INF, NAN, -INF], [1.0, 1.0, -1.0]])
+    np.testing.assert_array_equal(chosen, [0.0, NAN, 0.0])
+    np.testing.assert_array_equal(other, [-INF, NAN, 0.0])
+    assert "in the last call by NumPy" in f.source
+
+
 def test_what_cntk_cant_be_trusted_with_costs_no_later_call_its_cntk() -> None:
     x = K.placeholder((3,))
     f = K.function([x], [K.log(x)])

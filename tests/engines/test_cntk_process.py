@@ -225,7 +225,10 @@ def test_nothing_is_left_behind(how: str, tmp_path: Path) -> None:
             if how != "by itself":
                 driver.kill()
         driver.wait()
-    assert is_gone(pid, 3.0)
+    gone = is_gone(pid, 3.0)
+    if not gone:
+        os.kill(pid, signal.SIGKILL)
+    assert gone
     assert not of_session(pid)
     assert not list(tmp_path.iterdir())
 

@@ -103,19 +103,25 @@ def _sign(b: Any, node: Any, x: Any) -> Any:
     return C.element_select(C.greater(x, zero), one, below)
 
 
+def _chosen(b: Any, condition: Any, x: Any) -> Any:
+    """A value where a condition is 1, and 0 elsewhere. CNTK chooses slowly, for it branches at each
+    element. A product is quicker; where x isn't chosen, it's NaN if x is infinite, and -0 if x is
+    negative: so 0 is added, which takes the sign of a chosen -0, too.
+    """
+    found = C.element_times(condition, x)
+    b.guard_nan(found)
+    return C.plus(found, number(0, x))
+
+
 def _relu(b: Any, node: Any, x: Any) -> Any:
-    b.guard_finite(x)
-    return C.relu(x)
+    return _chosen(b, C.greater(x, number(0, x)), x)
 
 
 def _select(b: Any, node: Any, condition: Any, x: Any, y: Any) -> Any:
-    """CNTK chooses slowly: where one is 0, a product is quicker."""
     if b.is_zero(y):
-        b.guard_finite(x)
-        return C.element_times(condition, x)
+        return _chosen(b, condition, x)
     if b.is_zero(x):
-        b.guard_finite(y)
-        return C.element_times(C.element_not(condition), y)
+        return _chosen(b, C.element_not(condition), y)
     return C.element_select(condition, x, y)
 
 

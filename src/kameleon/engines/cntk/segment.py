@@ -127,7 +127,6 @@ class _Builder:
         self.kind = np.float64 if _is_double(graph) else np.float32
         self.row = 0  # the node that is being given its value
         self.guards: list[tuple[int, Any]] = []  # of which node, and what must be 0
-        self.finite: list[Any] = []
         self.zeros: list[Any] = []
         self.checks: list[tuple[int, int]] = []
         self.variables: list[Any] = []
@@ -150,12 +149,10 @@ class _Builder:
         """Let NumPy compute the segment, wherever the condition isn't 0."""
         self.guards.append((self.row, _total(condition)))
 
-    def guard_finite(self, x: Any) -> None:
-        """Let NumPy compute the segment, wherever a value isn't finite: then x - x is NaN."""
-        if not any(x is known for known in self.finite):
-            self.finite.append(x)
-            total = _total(C.minus(x, x))
-            self.guards.append((self.row, C.not_equal(total, functions.number(0, total))))
+    def guard_nan(self, x: Any) -> None:
+        """Let NumPy compute the segment, wherever a value is NaN: then the sum is, too."""
+        total = _total(x)
+        self.guards.append((self.row, C.not_equal(total, total)))
 
     def is_zero(self, x: Any) -> bool:
         """Whether a value is a constant 0."""
