@@ -14,6 +14,7 @@ from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER
 from kameleon.engines.cntk.process import Worker
 from kameleon.errors import EvaluationError, ShapeError
+from kameleon.ir.node import REGISTRY
 from kameleon.runtime import engines
 
 pytestmark = needs_cntk
@@ -107,6 +108,18 @@ def test_operations_follow_ieee_754(name: str) -> None:
     found, wanted = both(BINARY[name], x.copy(), y.copy())
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["round", "neg", "abs", "floor", "ceil", "sin", "tanh"])
+def test_zeros_keep_their_signs(name: str) -> None:
+    x = np.array([-0.0, 0.0, -0.3, 0.3, -0.7, 1e-40, -1e-40, 2.3, -2.0], "float32")
+    given = K.placeholder(x.shape)
+    f = K.function([given], [REGISTRY[name](given)])
+    wanted = getattr(np, {"neg": "negative"}.get(name, name))(x)
+    (found,) = f([x])
+    assert "in the last call by NumPy" not in f.source
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert np.signbit(found).tolist() == np.signbit(wanted).tolist()
 
 
 def test_what_isnt_chosen_is_a_zero_without_a_sign() -> None:

@@ -427,7 +427,7 @@ CNTK_FAULTS = [
     Fault("cntk: logarithms are clamped", "engines/cntk/functions.py",
           "    b.guard(C.less(x, number(LEAST, x)))\n", "", CNTK, "ieee_754 and log", "cntk"),
     Fault("cntk: halves go away from zero", "engines/cntk/functions.py",
-          "    b.guard(C.equal(C.minus(x, C.floor(x)), number(0.5, x)))\n", "",
+          "    b.guard(C.equal(C.minus(x, C.floor(x)), half))\n", "",
           CNTK, "ieee_754 and round", "cntk"),
     Fault("cntk: roots of negatives are 0", "engines/cntk/functions.py",
           "    b.guard(C.element_not(C.greater_equal(x, number(0, x))))\n", "",

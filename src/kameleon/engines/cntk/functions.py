@@ -141,9 +141,10 @@ def _log(b: Any, node: Any, x: Any) -> Any:
 
 
 def _round(b: Any, node: Any, x: Any) -> Any:
-    """Halves go away from zero, not to the even number."""
-    b.guard(C.equal(C.minus(x, C.floor(x)), number(0.5, x)))
-    return C.round(x)
+    """Halves go away from zero, not to the even number; and what becomes 0 loses its sign."""
+    half = number(0.5, x)
+    b.guard(C.equal(C.minus(x, C.floor(x)), half))
+    return C.element_select(C.less(C.abs(x), half), C.element_times(x, number(0, x)), C.round(x))
 
 
 def _div(b: Any, node: Any, x: Any, y: Any) -> Any:
