@@ -13,6 +13,7 @@ from ..prims.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.workspace import workspace
+from ._supplies import drawn, needed
 from ._tensors import Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of
@@ -134,27 +135,36 @@ class BackendFunction:
         leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
         constants = _Inputs(list(feed_dict), what)
         extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
+        computed = [*leaves.nodes, *extra]
+        changes = pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))])
+        supplied = needed([*entries.nodes, *constants.nodes], computed, changes)
         compiled = Function(
-            entries.nodes,
-            [*leaves.nodes, *extra],
-            pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))]),
+            [*entries.nodes, *supplied],
+            computed,
+            changes,
             feed_dict if constants.plain else constants.parts(feed_dict.values()),
             name=name,
             engine=None if engine is None else engines.load(engine),
             as_numpy=as_numpy,
             once=once,
         )
-        self._set(inputs, outputs, compiled)
+        self._set(inputs, outputs, compiled, supplied)
 
-    def _set(self, inputs: Sequence[Any], outputs: Any, compiled: Function) -> None:
-        """Be the function that `compiled` runs, over these nests of tensors."""
+    def _set(
+        self, inputs: Sequence[Any], outputs: Any, compiled: Function, supplied: Sequence[Node] = ()
+    ) -> None:
+        """Be the function that `compiled` runs, over these nests of tensors; behind the inputs
+        come those that get values of their own.
+        """
         self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
+        self._supplied = supplied
         self._inputs = _Inputs(self.inputs, compiled.name)
         self._leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
         # How a call runs where no input is sparse and the outputs are a flat list of tensors.
-        self._direct = self.compiled.__call__ if self._flat and self._inputs.plain else None
+        direct = self._flat and self._inputs.plain and not supplied
+        self._direct = self.compiled.__call__ if direct else None
 
     def __call__(self, inputs: Any = ()) -> Any:
         """The outputs' values.
@@ -166,7 +176,11 @@ class BackendFunction:
             inputs = [inputs]
         if self._direct is not None:
             return self._direct(inputs)
-        results = self.compiled(self._inputs.values(inputs))
+        values = self._inputs.values(inputs)
+        if self._supplied:
+            given = dict(zip(self.inputs, inputs, strict=False))
+            values = [*values, *drawn(self._supplied, given)]
+        results = self.compiled(values)
         return results if self._flat else self._leaves.rebuild(results)
 
     def __reduce__(self) -> tuple[Any, ...]:

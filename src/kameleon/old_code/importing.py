@@ -16,7 +16,6 @@ from importlib.util import resolve_name
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import members
 from .importers import is_old
 from .stand_in import StandIn, Table
 from .tables import TABLES
@@ -130,9 +129,7 @@ def _stand_in(name: str) -> StandIn | None:
     found = _stand_ins.get(name)
     library = sys.modules.get(name) or _library(name)
     if found is None or found._library is not library:
-        table = _tables.get(name, Table())
-        members.give(library, table.members)
-        found = _stand_ins[name] = StandIn(library, table, _child)
+        found = _stand_ins[name] = StandIn(library, _tables.get(name, Table()), _child)
     return found
 
 

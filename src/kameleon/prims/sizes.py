@@ -315,7 +315,7 @@ def quotient(size: Size, number: Size) -> Size:
 
 
 def sizes_product(dims: Sequence[Size]) -> Size:
-    """The product of sizes: an int where all are known, else an int32 scalar."""
+    """The product of sizes: an int where all are known, else a scalar of the first one's dtype."""
     known = 1
     unknown: list[Node] = []
     for dim in dims:
@@ -327,5 +327,5 @@ def sizes_product(dims: Sequence[Size]) -> Size:
         return known
     total = unknown[0]
     for factor in unknown[1:]:
-        total = mul(total, factor)
+        total = mul(total, cast(factor, total.dtype))
     return total if known == 1 else mul(total, cast(as_node(known), total.dtype))

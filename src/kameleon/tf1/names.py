@@ -51,8 +51,10 @@ from . import (
 )
 from .calling import endpoints
 from .conventions import naming
+from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, layers, losses, metrics, thresholds
+from .recurrent import cells, contributed, loops, raw, wrappers
 from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
@@ -66,6 +68,8 @@ SUBJECTS: tuple[Any, ...] = (
     *(distributions, platform),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
+    *(cells, wrappers, contributed, loops, raw),
+    *(dataset, iterators, more),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
 

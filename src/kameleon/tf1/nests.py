@@ -66,15 +66,18 @@ def flatten_up_to(shallow: Any, nest: Any) -> list[Any]:
     return [leaf for key in keys for leaf in flatten_up_to(shallow[key], nest[key])]
 
 
+FUNCTIONS: dict[str, Any] = {
+    "flatten": flatten,
+    "pack_sequence_as": lambda structure, flat_sequence, **options: pack(structure, flat_sequence),
+    "map_structure": map_structure,
+    "is_nested": is_nested,
+    "is_sequence": is_nested,
+    "assert_same_structure": assert_same_structure,
+    "flatten_up_to": flatten_up_to,
+}
 PLAIN: dict[str, Any] = {
-    "nest.flatten": flatten,
-    "nest.pack_sequence_as": lambda structure, flat_sequence, **options: pack(
-        structure, flat_sequence
-    ),
-    "nest.map_structure": map_structure,
-    "nest.is_nested": is_nested,
-    "nest.is_sequence": is_nested,
-    "nest.assert_same_structure": assert_same_structure,
-    "nest.flatten_up_to": flatten_up_to,
+    f"{place}.{name}": function
+    for place in ("nest", "contrib.framework.nest")
+    for name, function in FUNCTIONS.items()
 }
 NAMES: dict[str, Any] = {}

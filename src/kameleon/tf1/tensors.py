@@ -193,7 +193,10 @@ def one_hot(
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """An input. Without a shape it's a scalar, as what such inputs stand for mostly is."""
+    """An input. Without a shape it's a scalar, as what such inputs stand for mostly is. One of
+    strings takes the handle of an iterator, which is a number here.
+    """
+    dtype = "int64" if dtype == "string" else dtype
     sizes = () if shape is None else tuple(TensorShape(shape).as_list())
     made = remember(K.placeholder(shape=sizes, dtype=dtype, name=name or "Placeholder"))
     made.without_shape = shape is None

@@ -1,6 +1,7 @@
 """Records what programs in TensorFlow 1.15 compute.
 
     python record.py training training.npz
+    python record.py training training.npz "a case" "another"    # these anew, the others stay
 
 A module beside this one has `CASES`: by name an expression over `tf` and the arrays of `given`,
 or a program that leaves its arrays in `result`. The record has, by the case's name, these values;
@@ -78,22 +79,23 @@ def load(path):
     return found
 
 
-def main(name, path):
+def main(name, path, *only):
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     cases = importlib.import_module(name)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
 
     tf.logging.set_verbosity(tf.logging.ERROR)
-    found = {}
+    found, failed = load(path) if only else {}, []
     for case, source in cases.CASES.items():
+        if only and case not in only:
+            continue
         try:
-            arrays = run(tf, source, cases.given())
-        except Exception:
-            print("in", case)
-            raise
-        found[case] = arrays
-    save(path, found)
+            found[case] = run(tf, source, cases.given())
+        except Exception as error:
+            failed.append("%s: %r" % (case, error))
+    save(path, {case: found[case] for case in cases.CASES if case in found})
+    sys.exit("\n".join(failed) or None)
 
 
 if __name__ == "__main__":

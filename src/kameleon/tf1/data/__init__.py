@@ -1,0 +1,1 @@
+"""`tf.data` of TensorFlow 1: datasets, iterators over them, and files of records."""
