@@ -133,9 +133,11 @@ def test_no_primitive_is_left_out() -> None:
             assert primitive.name in engine.rules, primitive.name
 
 
-# Unsigned integers -------------------------------------------------------------------------------
+# Integers that wrap around ------------------------------------------------------------------------
 
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+NARROWEST = ("int8", "int16")
+SIGNED = (*NARROWEST, "int32")  # what goes beyond int64 is undefined in Numba
 ELEMENTS = 6
 BINARY = "add sub mul bit_and bit_or bit_xor maximum minimum".split()
 UNARY = "neg square bit_not abs".split()
@@ -145,33 +147,44 @@ def _full(value: int, like: Node) -> Node:
     return constant(np.full(ELEMENTS, value, str(like.dtype)))
 
 
-# By name a function of two tensors of one dtype and of a random generator: divisors aren't 0, and
-# no bits are moved by more than there are.
+def _divisor(x: Node) -> Node:
+    """Odd numbers, and neither 0 nor -1."""
+    return REGISTRY["bit_or"](REGISTRY["bit_and"](x, _full(61, x)), _full(1, x))
+
+
+# By name a function of two tensors of one dtype and of a random generator; no bits are moved by
+# more than there are.
 STEPS: dict[str, Callable[[Node, Node, np.random.Generator], Node]] = {
     **{name: lambda x, y, rng, name=name: REGISTRY[name](x, y) for name in BINARY},  # type: ignore[misc]
     **{name: lambda x, y, rng, name=name: REGISTRY[name](x) for name in UNARY},  # type: ignore[misc]
-    "floor_div": lambda x, y, rng: REGISTRY["floor_div"](x, REGISTRY["bit_or"](y, _full(1, y))),
-    "mod": lambda x, y, rng: REGISTRY["mod"](x, REGISTRY["bit_or"](y, _full(1, y))),
+    "floor_div": lambda x, y, rng: REGISTRY["floor_div"](x, _divisor(y)),
+    "mod": lambda x, y, rng: REGISTRY["mod"](x, _divisor(y)),
     "shift_left": lambda x, y, rng: REGISTRY["shift_left"](x, _full(rng.integers(8), x)),
     "shift_right": lambda x, y, rng: REGISTRY["shift_right"](x, _full(rng.integers(8), x)),
     "select": lambda x, y, rng: REGISTRY["select"](REGISTRY["lt"](x, y), x, y),
-    "cast": lambda x, y, rng: cast(x, rng.choice(UNSIGNED)),
+    "cast": lambda x, y, rng: cast(
+        x, rng.choice(UNSIGNED if x.dtype.kind == "unsigned" else NARROWEST)
+    ),
     "cumsum": lambda x, y, rng: REGISTRY["cumsum"](x, axis=0),
     "reduce_sum": lambda x, y, rng: broadcast_to(reduce_sum(x, [0]), [ELEMENTS]),
 }
 
 
-def unsigned_program(seed: int, length: int = 12) -> tuple[Graph, list[Array]]:
-    """A chain of random operations on unsigned integers, and values for its inputs."""
+def program_of_integers(
+    dtypes: Sequence[str], seed: int, length: int = 12
+) -> tuple[Graph, list[Array]]:
+    """A chain of random operations on integers, and values for its inputs."""
     rng = np.random.default_rng(seed)
-    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(d))) for d in UNSIGNED for _ in "ab"]
+    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(d))) for d in dtypes for _ in "ab"]
     pool = list(inputs)
     for name in rng.choice(list(STEPS), length):
         x = pool[-rng.integers(1, 4)]
         others = [y for y in pool if y.dtype == x.dtype]
         pool.append(STEPS[name](x, others[rng.integers(len(others))], rng))
-    values = [rng.integers(0, np.iinfo(str(x.dtype)).max, ELEMENTS, str(x.dtype)) for x in inputs]
-    return Graph(inputs, pool[-3:]), values
+    limits = [np.iinfo(str(x.dtype)) for x in inputs]
+    return Graph(inputs, pool[-3:]), [
+        rng.integers(i.min, i.max, ELEMENTS, i.dtype, endpoint=True) for i in limits
+    ]
 
 
 @pytest.mark.parametrize("source", ["float32", "float64"])
@@ -182,6 +195,18 @@ def test_negative_floats_as_uint64_in_numba(source: str) -> None:
     assert_same_in_numba(Native, Graph([x], [cast(x, "uint64")]), values)
 
 
+# What the engine runs is PyTensor's own arithmetic in int32.
+WRAPPED = pytest.mark.parametrize(
+    ("kind", "dtypes"),
+    [
+        pytest.param(Native, UNSIGNED, id="unsigned"),
+        pytest.param(Native, SIGNED, id="signed"),
+        pytest.param(Meanings, UNSIGNED, id="engine-unsigned"),
+        pytest.param(Meanings, NARROWEST, id="engine-signed"),
+    ],
+)
+
+
 def assert_same_in_numba(kind: type[Native | Meanings], graph: Graph, values: list[Array]) -> None:
     pytest.importorskip("numba")
     want = compiled_anew(graph, embedded())(values)
@@ -189,22 +214,33 @@ def assert_same_in_numba(kind: type[Native | Meanings], graph: Graph, values: li
         np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("kind", [Native, Meanings])
-def test_unsigned_integers_wrap_around_in_numba(kind: type[Native | Meanings]) -> None:
-    """There PyTensor would keep bits that they don't have, but for the masks in these graphs."""
-    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(dtype))) for dtype in UNSIGNED]
+@WRAPPED
+def test_integers_wrap_around_in_numba(
+    kind: type[Native | Meanings], dtypes: Sequence[str]
+) -> None:
+    """There PyTensor would keep bits that they don't have, but for the casts in these graphs."""
+    inputs = [input_node(TensorType((ELEMENTS,), as_dtype(dtype))) for dtype in dtypes]
     rest: Callable[[Node], Node] = lambda x: REGISTRY["floor_div"](x, _full(8, x))  # noqa: E731
+    unary = ("neg", "square", "bit_not", "abs")
     outputs = [rest(REGISTRY[name](x, _full(9, x))) for x in inputs for name in ("add", "mul")]
-    outputs += [rest(REGISTRY[name](x)) for x in inputs for name in ("neg", "square", "bit_not")]
-    values = [~np.arange(ELEMENTS, dtype=str(x.dtype)) for x in inputs]
+    outputs += [rest(REGISTRY[name](x)) for x in inputs for name in unary]
+    values = [_from_the_ends(str(x.dtype)) for x in inputs]
     assert_same_in_numba(kind, Graph(inputs, outputs), values)
 
 
+def _from_the_ends(dtype: str) -> Array:
+    """The largest integers of a dtype, and the least ones."""
+    few = np.arange(ELEMENTS // 2, dtype=dtype)
+    return np.concatenate([np.iinfo(dtype).max - few, np.iinfo(dtype).min + few])
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", [Native, Meanings])
+@WRAPPED
 @pytest.mark.parametrize("seed", range(20))
-def test_programs_of_unsigned_integers_in_numba(kind: type[Native | Meanings], seed: int) -> None:
-    assert_same_in_numba(kind, *unsigned_program(seed))
+def test_programs_of_integers_in_numba(
+    kind: type[Native | Meanings], dtypes: Sequence[str], seed: int
+) -> None:
+    assert_same_in_numba(kind, *program_of_integers(dtypes, seed))
 
 
 # The engine's graphs -----------------------------------------------------------------------------

@@ -16,23 +16,21 @@ from ..ops import constant
 from . import ops
 from .lowering import NativeLowering, Value, plain, raised, same
 
-# Compilers compute with 64 bits where narrower unsigned integers wrap around.
-NARROW = ("uint8", "uint16", "uint32")
-
 
 def wrapping(function: Callable[..., Value]) -> Rule:
-    """A rule whose result wraps around: PyTensor's Numba keeps bits that unsigned integers don't
-    have."""
+    """A rule whose result wraps around: PyTensor's Numba computes with 64 bits, and keeps those
+    that narrower integers don't have until a number is stored."""
 
     def rule(low: NativeLowering, node: Node, *values: Value) -> Value:
         y = function(*values)
-        return pt.and_(y, _mask(node.dtype)) if node.dtype in NARROW else y
+        return ops.wrap(y, str(node.dtype)) if is_narrow(node.dtype) else y
 
     return rule
 
 
-def _mask(dtype: DType) -> Value:
-    return constant(np.array(-1).astype(str(dtype)))
+def is_narrow(dtype: DType) -> bool:
+    """Whether there are integers of fewer than 64 bits."""
+    return dtype.is_integer and dtype.itemsize < 8
 
 
 def _neg(x: Value) -> Value:
@@ -121,7 +119,7 @@ def _constant_in_gradients(low: NativeLowering, node: Node, x: Value) -> Value:
 
 # Primitives whose results wrap around, and their functions.
 WRAPPING: dict[str, Callable[..., Any]] = {
-    **{name: OPERATIONS[name] for name in ("square", "add", "sub", "mul", "bit_not")},
+    **{name: OPERATIONS[name] for name in ("abs", "square", "add", "sub", "mul", "bit_not")},
     "neg": _neg,
     "shift_left": ops.shift_left,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import Any
 
 import pytensor.tensor as pt
@@ -9,7 +10,7 @@ import pytensor.tensor as pt
 from ....ir.node import Node
 from ....prims.constants import known_array
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value, along, asserted, dims_of, extent, filled
+from .lowering import NativeLowering, Value, along, asserted, dims_of, extent, filled, of_sizes
 
 L = NativeLowering
 OUTSIDE = "an index is out of range"
@@ -33,9 +34,19 @@ def _at(axis: int, index: Value) -> tuple[Value, ...]:
     return (*(slice(None) for _ in range(axis)), index)
 
 
+def _in_a_line(index: Value) -> Value:
+    """The index with one axis, if it has more: PyTensor's rewrites would do that, too, but build a
+    shape behind it that JAX doesn't know when it traces."""
+    return index.flatten() if index.type.ndim > 1 else index
+
+
 def _gather(low: L, node: Node, x: Value, index: Value) -> Value:
-    axis = node.attrs["axis"]
-    return x[_at(axis, within(node.operands[1], index, dims_of(x)[axis]))]
+    axis, dims = node.attrs["axis"], dims_of(x)
+    found = x[_at(axis, _in_a_line(within(node.operands[1], index, dims[axis])))]
+    if index.type.ndim < 2:
+        return found
+    shape = [*dims[:axis], *dims_of(index), *dims[axis + 1 :]]
+    return pt.reshape(found, shape, ndim=len(shape))
 
 
 def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
@@ -44,7 +55,11 @@ def _scatter_add(low: L, node: Node, g: Value, index: Value, *sizes: Value) -> V
     dims = dims_of(g)
     shape = [*dims[:axis], size, *dims[axis + index.type.ndim :]]
     nothing = filled(0, g.type.dtype, shape)
-    return pt.inc_subtensor(nothing[_at(axis, within(node.operands[1], index, size))], g)
+    if index.type.ndim > 1:
+        count = reduce(partial(of_sizes, "mul"), dims_of(index))
+        g = pt.reshape(g, [*dims[:axis], count, *dims[axis + index.type.ndim :]])
+    line = _in_a_line(within(node.operands[1], index, size))
+    return pt.inc_subtensor(nothing[_at(axis, line)], g)
 
 
 def _take_along(low: L, node: Node, x: Value, index: Value) -> Value:

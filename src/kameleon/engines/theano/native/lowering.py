@@ -17,6 +17,7 @@ from ....ir.program import Graph
 from ....ir.types import TensorType
 from ..._lowering import Lowering, Rule, made
 from ..ops import DIFFER, AxisOf, constant, stretchable
+from . import ops
 
 Value = Any
 
@@ -135,17 +136,24 @@ def extent(low: NativeLowering, size: Node) -> Value:
     if name in ("cast", "broadcast_to") and not size.operands[0].shape:
         return extent(low, size.operands[0])
     if name in COUNTED:
-        return COUNTED[name](*(extent(low, x) for x in size.operands))
+        return of_sizes(name, *(extent(low, x) for x in size.operands))
     return pt.cast(low.value(size), "int64")
 
 
-# Arithmetic with sizes, by primitive.
+# Arithmetic with numbers of Python, by primitive.
 COUNTED: dict[str, Callable[..., Value]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "floor_div": operator.floordiv,
 }
+
+
+def of_sizes(name: str, a: Value, b: Value) -> Value:
+    """The primitive of that name for two sizes, each a number or a variable."""
+    if isinstance(a, int) and isinstance(b, int):
+        return COUNTED[name](a, b)
+    return ops.OF_SIZES[name](*(np.int64(x) if isinstance(x, int) else x for x in (a, b)))
 
 
 def shape_of(low: NativeLowering, node: Node) -> list[Value]:

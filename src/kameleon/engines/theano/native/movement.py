@@ -18,6 +18,7 @@ from .lowering import (
     counted,
     dims_of,
     filled,
+    of_sizes,
     shape_of,
 )
 
@@ -98,9 +99,10 @@ def _unslice(low: L, node: Node, g: Value, *sizes: Value) -> Value:
 
 def _pad(low: L, node: Node, x: Value) -> Value:
     margins = node.attrs["margins"]
-    dims = dims_of(x)
-    shape = [d + before + behind for d, (before, behind) in zip(dims, margins, strict=True)]
-    cut = tuple(slice(b, b + d) for d, (b, _) in zip(dims, margins, strict=True))
+    pairs = zip(dims_of(x), margins, strict=True)
+    shape = [of_sizes("add", d, before + behind) for d, (before, behind) in pairs]
+    # Counted from the end: in JAX a slice may not depend on the size.
+    cut = tuple(slice(before or None, -behind or None) for before, behind in margins)
     full = filled(node.attrs["value"], x.type.dtype, shape)
     return pt.set_subtensor(full[cut], x)
 

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.scalar.basic import BinaryScalarOp, Cast, UnaryScalarOp, get_scalar_type
+from pytensor.scalar.basic import (
+    Add,
+    BinaryScalarOp,
+    Cast,
+    IntDiv,
+    Mul,
+    Sub,
+    UnaryScalarOp,
+    get_scalar_type,
+)
 from pytensor.scalar.basic import upcast_out as first_type
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape_i
@@ -110,13 +119,48 @@ class Bitcast(UnaryScalarOp):  # type: ignore[misc]
         return [inputs[0].zeros_like(dtype="float64")]
 
 
+class _OfSizes:
+    """Arithmetic of PyTensor's that it doesn't fuse: where JAX traces a graph, it knows the sizes
+    that single sums and products give, and not what comes out of several in one function.
+    """
+
+    def supports_c_code(self, inputs: Any, outputs: Any) -> bool:
+        """What fusion asks; there's C code all the same."""
+        return False
+
+
+class AddSizes(_OfSizes, Add):  # type: ignore[misc]
+    """a + b, of sizes."""
+
+
+class SubSizes(_OfSizes, Sub):  # type: ignore[misc]
+    """a - b, of sizes."""
+
+
+class MulSizes(_OfSizes, Mul):  # type: ignore[misc]
+    """a * b, of sizes."""
+
+
+class DivSizes(_OfSizes, IntDiv):  # type: ignore[misc]
+    """floor(a / b), of sizes."""
+
+
+# By primitive.
+OF_SIZES = {
+    "add": Elemwise(AddSizes(first_type, name="add")),
+    "sub": Elemwise(SubSizes(first_type, name="sub")),
+    "mul": Elemwise(MulSizes(first_type, name="mul")),
+    "floor_div": Elemwise(DivSizes(first_type, name="int_div")),
+}
+
 shift_left = Elemwise(ShiftLeft(first_type, name="shift_left"))
 shift_right = Elemwise(ShiftRight(first_type, name="shift_right"))
 
 
 def wrap(x: Any, dtype: str) -> Any:
     """A variable as integers, whatever doesn't fit wrapped around."""
-    return Elemwise(Wrap(get_scalar_type(dtype), name=f"wrap_to_{dtype}"))(x)
+    same = ("positive", 1, 1) if x.type.dtype == dtype else None  # to NumPy all of them fit
+    return Elemwise(Wrap(get_scalar_type(dtype), name=f"wrap_to_{dtype}"), nfunc_spec=same)(x)
 
 
 def bitcast(x: Any, dtype: str) -> Any:
@@ -206,5 +250,5 @@ class BeamDecoding(_Decoding):
 
 
 # The Ops of this module, for tests of what a graph is made of.
-SCALAR = (ShiftLeft, ShiftRight, Wrap, Bitcast)
+SCALAR = (ShiftLeft, ShiftRight, Wrap, Bitcast, _OfSizes)
 OWN = (GreedyDecoding, BeamDecoding)
