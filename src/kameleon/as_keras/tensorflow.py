@@ -23,6 +23,7 @@ from ..hosting import location
 from .given import given
 
 TF_KERAS = "tensorflow.keras"
+SECOND = "2.3.0"  # the version that programs of TensorFlow 2 are told
 
 # What stands before `keras` where programs take TensorFlow's Keras from.
 _BEFORE_KERAS = re.compile(
@@ -88,7 +89,16 @@ def module(name: str) -> ModuleType:
     found = _BEFORE_KERAS.match(name)
     if found is not None:
         return module_of_keras(name, name[found.end() :])
-    names = importlib.import_module("kameleon.tf1.modules")  # late: it loads the K surface
+    names: Any = importlib.import_module("kameleon.tf1.modules")  # late: it loads the K surface
+    if names.module_of_keras is None and given.original and which_keras() != "keras":
+        names.module_of_keras = _of_keras
+        if which_keras() == "2":
+            root = names.module("tensorflow")
+            vars(root)["__version__"] = vars(root)["VERSION"] = SECOND
+    path = name.removeprefix("tensorflow.")
+    if names.module_of_keras is not None and names.OF_KERAS.get(path, ("", False))[1]:
+        found_keras: ModuleType = names.module_of_keras(names.OF_KERAS[path][0])
+        return found_keras
     holds_keras = _BEFORE_KERAS.match(f"{name}.keras") is not None
     try:
         made: ModuleType = names.module(name)
@@ -99,6 +109,11 @@ def module(name: str) -> ModuleType:
     if holds_keras:
         vars(made).setdefault("keras", Later("keras"))
     return made
+
+
+def _of_keras(path: str) -> ModuleType:
+    """The module of `tf.keras` that lies at a path."""
+    return module_of_keras(f"{TF_KERAS}.{path}".rstrip("."), f"keras.{path}".rstrip("."))
 
 
 def which_keras() -> str:

@@ -7,7 +7,7 @@ that there isn't is an error that says what to use.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -60,6 +60,27 @@ SPREAD = (
 )  # fmt: skip
 
 
+# Modules of TensorFlow that hold names of its Keras: the path of the module of Keras, and whether
+# there's nothing else in it. Whoever hosts Keras says how a module of Keras is found.
+OF_KERAS = {
+    "python.keras": ("", True),
+    "contrib.keras": ("", True),
+    "optimizers": ("optimizers", True),
+    "losses": ("losses", False),
+    "metrics": ("metrics", False),
+    "initializers": ("initializers", False),
+}
+module_of_keras: Callable[[str], ModuleType] | None = None
+
+
+def _of_keras(path: str, whole: bool) -> ModuleType | None:
+    """The module of Keras whose names a module has, alone or beside its own."""
+    meant, alone = OF_KERAS.get(path, ("", False))
+    if module_of_keras is None or path not in OF_KERAS or alone is not whole:
+        return None
+    return module_of_keras(meant)
+
+
 class Namespace(ModuleType):
     """A module of TensorFlow's names over K; any name that it lacks is an error with advice."""
 
@@ -75,6 +96,12 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         path = self.__name__.partition(".")[2]
         child = f"{path}.{name}" if path else name
+        if child == "compat.v2":
+            return module(ROOT)
+        keras = _of_keras(child, True)
+        if keras is not None:
+            self.__dict__[name] = keras
+            return keras
         if child in _paths():
             found = self.__dict__[name] = module(f"{ROOT}.{child}")
             return found
@@ -90,6 +117,9 @@ class Namespace(ModuleType):
         if qualifies(child):
             value = self.__dict__[name] = found_installed(child)
             return value
+        beside = _of_keras(path, False)
+        if beside is not None and hasattr(beside, name):
+            return getattr(beside, name)
         raise MissingNameError(advice(child))
 
     def __dir__(self) -> Iterable[str]:
@@ -145,7 +175,9 @@ def module(name: str) -> ModuleType:
     >>> module("tensorflow.python.ops.array_ops").reshape is module("tensorflow").reshape
     True
     """
-    path = name.removeprefix(ROOT).lstrip(".").removeprefix("compat.v1").lstrip(".")
+    path = name.removeprefix(ROOT).lstrip(".")
+    for compatible in ("compat.v1", "compat.v2"):
+        path = path.removeprefix(compatible).lstrip(".")
     if path and path not in _paths():
         raise ModuleNotFoundError(advice(path), name=name)
     return _made(path)

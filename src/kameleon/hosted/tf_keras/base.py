@@ -20,7 +20,6 @@ from keras import constraints, initializers, regularizers
 from keras.engine.base_layer import Layer
 
 from ...errors import UnsupportedError
-from ...hosting.naming import INSIDE
 from ...ir.node import Variable
 from . import operations, own
 from .nests import layers_in
@@ -80,8 +79,7 @@ def _making(theirs: Callable[..., None]) -> Callable[..., None]:
 def _setting(theirs: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(theirs)
     def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
-        caller = sys._getframe(1).f_globals.get("__name__") or ""
-        if caller.partition(".")[0] not in INSIDE:
+        if own.is_asked_by_program(sys._getframe(1)):
             value = own.tracked(self, value)
         if isinstance(value, Variable) and not value.__dict__.get("_tracked"):
             own.track_variable(self, value)

@@ -73,7 +73,7 @@ def load_model(
             )
         place = os.path.join(place, MODEL)
     options.pop("options", None)
-    with _known(custom_objects):
+    with known(custom_objects):
         return theirs.load_model(place, custom_objects, compile, **options)
 
 
@@ -119,7 +119,8 @@ def load_weights(
 @functools.cache
 def known_classes() -> Mapping[str, Any]:
     """By the name in configurations, the classes of `tf.keras` that differ from Keras 2.3.1's."""
-    kinds = ("layers.", "optimizers.", "losses.", "metrics.", "models.", "initializers.")
+    # Losses and metrics have the same names: `compile` knows which are which.
+    kinds = ("layers.", "optimizers.", "models.", "initializers.")
     found = {
         name.rpartition(".")[2]: value
         for name, value in importlib.import_module(f"{__package__}.table").NAMES.items()
@@ -130,13 +131,14 @@ def known_classes() -> Mapping[str, Any]:
     return {**found, **lower, **own}  # Keras 2.3.1 looks for optimizers by names in lower case
 
 
-def _known(custom_objects: Any) -> Any:
+def known(custom_objects: Any) -> Any:
+    """A block in which configurations name classes of `tf.keras`, and those that are given."""
     return CustomObjectScope({**known_classes(), **(custom_objects or {})})
 
 
 def _within_known(function: Callable[..., Any]) -> Callable[..., Any]:
     def load(*args: Any, **kwargs: Any) -> Any:
-        with _known(kwargs.get("custom_objects")):
+        with known(kwargs.get("custom_objects")):
             return function(*args, **kwargs)
 
     load.__name__, load.__doc__ = function.__name__, function.__doc__
@@ -154,7 +156,7 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
             "clone_model(clone_function=…) isn't there: make the changed model by"
             " Model.from_config of a changed model.get_config()"
         )
-    with _known(None):
+    with known(None):
         return theirs.clone_model(model, input_tensors)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import keras.losses as theirs
 from keras import backend as K
+from keras.utils.generic_utils import deserialize_keras_object
 from keras.utils.losses_utils import Reduction as TheirReduction
 
 AUTO = "auto"
@@ -100,7 +101,29 @@ IN_BOTH = (
 CLASSES: dict[str, Any] = {name: _class(name, getattr(theirs, name)) for name in IN_BOTH}
 globals().update(CLASSES)  # so that pickle finds them
 
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The loss of a name or a configuration."""
+    found = {**vars(theirs), **CLASSES, "CosineSimilarity": CosineSimilarity}
+    found["cosine_similarity"] = cosine_similarity
+    return deserialize_keras_object(config, found, custom_objects, "loss function")
+
+
+def get(identifier: Any) -> Any:
+    """A loss: the one that is given, or that of a name or configuration."""
+    if isinstance(identifier, str) or is_config(identifier):
+        return deserialize(identifier)
+    return theirs.get(identifier)
+
+
+def is_config(thing: Any) -> bool:
+    """Whether a dict says a class and its arguments."""
+    return isinstance(thing, dict) and {"class_name", "config"} <= thing.keys()
+
+
 NAMES: dict[str, Any] = {
+    "losses.get": get,
+    "losses.deserialize": deserialize,
     **{f"losses.{name}": kind for name, kind in CLASSES.items()},
     "losses.CosineSimilarity": CosineSimilarity,
     "losses.cosine_similarity": cosine_similarity,

@@ -8,9 +8,11 @@ from typing import Any
 import keras.metrics as theirs
 from keras import backend as K
 from keras.metrics import Metric
+from keras.utils.generic_utils import deserialize_keras_object
 
 from ...tf1.variables import watched
 from . import base, own
+from .losses import is_config
 
 
 def _update_state(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,8 +92,25 @@ class MeanTensor(Metric):  # type: ignore[misc]
         return self.total / K.maximum(self.count, K.epsilon())
 
 
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The metric of a name or a configuration."""
+    known = {"MeanRelativeError": MeanRelativeError, "MeanTensor": MeanTensor}
+    return deserialize_keras_object(
+        config, {**vars(theirs), **known}, custom_objects, "metric function"
+    )
+
+
+def get(identifier: Any) -> Any:
+    """A metric: the one that is given, or that of a name or configuration."""
+    if isinstance(identifier, str) or is_config(identifier):
+        return deserialize(identifier)
+    return theirs.get(identifier)
+
+
 # Metrics that Keras 2.3.1 has without a default name, or that some call by other names.
 NAMES: dict[str, Any] = {
+    "metrics.get": get,
+    "metrics.deserialize": deserialize,
     "metrics.MeanRelativeError": MeanRelativeError,
     "metrics.MeanTensor": MeanTensor,
     "metrics.KLD": theirs.kullback_leibler_divergence,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras.models as theirs
 from keras import backend as K
 
-from ...errors import UnsupportedError
-from ...ir.node import Node
-from . import files, optimizers
+from ...errors import ArgumentError, UnsupportedError
+from ...ir.node import Node, Update, dependents, walk
+from . import files, losses, metrics, optimizers, own
 from .base import given_name
 from .logs import Logs
 from .nests import leaves, mapped
@@ -46,6 +48,11 @@ class Model(theirs.Model):  # type: ignore[misc]
                 kwargs[key] = _tensors(kwargs[key])
         super().__init__(*given, *args[2:], **kwargs)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if own.is_asked_by_program(sys._getframe(1)):
+            value = own.tracked(self, value)
+        super().__setattr__(name, value)
+
     def _base_init(self, name: Any = None, trainable: bool = True, dtype: Any = None) -> None:
         super()._base_init(name or given_name(type(self)), trainable, dtype)
 
@@ -74,6 +81,20 @@ class Model(theirs.Model):  # type: ignore[misc]
         with unconditional():
             self.call(inputs if len(inputs) > 1 else inputs[0])
 
+    @property
+    def updates(self) -> list[Any]:
+        """What a step of training does beside the optimizer: the updates of layers that are
+        trainable now, or have a state, as far as the model's inputs determine them.
+        """
+        found = list(dict.fromkeys(_updates_of(self)))
+        if not found or not self.inputs:
+            return found
+        order = walk([u.value for u in found])
+        known = set(self.inputs)
+        foreign = [n for n in order if n.primitive.name == "input" and n not in known]
+        others = dependents(order, [n for n in foreign if not vars(n).get("is_phase")])
+        return [u for u in found if u.value not in others]
+
     # --- training -----------------------------------------------------------------------------
 
     def compile(
@@ -99,14 +120,14 @@ class Model(theirs.Model):  # type: ignore[misc]
                 " at values by K.function, or print them by tf.print"
             )
         kept = {k: v for k, v in kwargs.items() if k not in SILENT}
-        rename = (lambda name: name) if is_second() else _short
+        rename: Callable[[Any], Any] = (lambda name: name) if is_second() else _short
         super().compile(
             optimizers.get(optimizer),
-            loss,
-            metrics=mapped(rename, metrics),
+            _made(_loss, loss),
+            metrics=_made(lambda given: rename(_metric(given)), metrics),
             loss_weights=loss_weights,
             sample_weight_mode=sample_weight_mode,
-            weighted_metrics=mapped(rename, weighted_metrics),
+            weighted_metrics=_made(lambda given: rename(_metric(given)), weighted_metrics),
             target_tensors=target_tensors,
             **kept,
         )
@@ -148,9 +169,38 @@ class Model(theirs.Model):  # type: ignore[misc]
 
     @property
     def weights(self) -> Any:
-        """All weights, layer by layer, as `get_weights` and `set_weights` have them."""
-        own = self._trainable_weights + self._non_trainable_weights
-        return _distinct(own + [w for layer in self.layers for w in layer.weights])
+        """All weights: those of each layer, or each list of layers, then the model's own."""
+        found: list[Any] = []
+        for part in own.parts(self):
+            if len(part) == 1:
+                found += part[0].weights
+            else:
+                found += [w for layer in part for w in layer.trainable_weights]
+                found += [w for layer in part for w in layer.non_trainable_weights]
+        return _distinct([*found, *self._trainable_weights, *self._non_trainable_weights])
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights, in their order."""
+        return list(K.batch_get_value(self.weights))
+
+    def set_weights(self, weights: Any) -> None:
+        """Give all weights values, in their order.
+
+        Raises:
+            ArgumentError: (a ValueError) there are more or fewer values than weights.
+        """
+        known = self.weights
+        if len(known) != len(weights):
+            raise ArgumentError(
+                f"set_weights: {self.name} has {len(known)} weights, not {len(weights)}"
+            )
+        K.batch_set_value(list(zip(known, weights, strict=True)))
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Any = None) -> Any:
+        """The model of a configuration, with weights of its own."""
+        with files.known(custom_objects):
+            return super().from_config(config, custom_objects)
 
     # --- files --------------------------------------------------------------------------------
 
@@ -175,8 +225,39 @@ class Model(theirs.Model):  # type: ignore[misc]
         return files.load_weights(load, filepath, by_name, skip_mismatch)
 
 
+def _made(get: Any, nest: Any) -> Any:
+    """A nest of losses or metrics, those made that are told as configurations."""
+    if losses.is_config(nest) or not isinstance(nest, (list, tuple, dict)):
+        return nest if nest is None else get(nest)
+    if isinstance(nest, dict):
+        return {key: _made(get, part) for key, part in nest.items()}
+    return [_made(get, part) for part in nest]
+
+
+def _loss(given: Any) -> Any:
+    is_ours = isinstance(given, str) and given == "cosine_similarity"
+    return losses.get(given) if is_ours or losses.is_config(given) else given
+
+
+def _metric(given: Any) -> Any:
+    return metrics.get(given) if losses.is_config(given) else given
+
+
 def _short(name: Any) -> Any:
     return SHORT.get(name, name) if isinstance(name, str) else name
+
+
+def _updates_of(layer: Any, frozen: bool = True) -> Iterator[Any]:
+    """The updates of a layer and the layers in it, but of those that are frozen.
+
+    A network that was called also has the updates of its layers; they're the layers' own.
+    """
+    if not frozen or layer.trainable or getattr(layer, "stateful", False):
+        inner = getattr(layer, "_layers", [])
+        inners = {u for each in inner for u in _updates_of(each, frozen=False)}
+        yield from (u for u in layer._updates if isinstance(u, Update) and u not in inners)
+        for each in inner:
+            yield from _updates_of(each, frozen)
 
 
 def _distinct(variables: list[Any]) -> list[Any]:
@@ -207,6 +288,15 @@ class Sequential(Model, theirs.Sequential):  # type: ignore[misc]
         if isinstance(layer, Node):
             layer = vars(layer)["_keras_history"][0]
         theirs.Sequential.add(self, layer)
+
+    def get_config(self) -> dict[str, Any]:
+        """What makes such a model again, with the shape of its inputs."""
+        config: dict[str, Any] = theirs.Sequential.get_config(self)
+        if self.inputs and config["layers"]:
+            first = config["layers"][0]["config"]
+            if "batch_input_shape" not in first and "layers" not in first:
+                config.setdefault("build_input_shape", K.int_shape(self.inputs[0]))
+        return config
 
     def build(self, input_shape: Any = None) -> None:
         """Make the weights, for inputs of that shape."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -15,6 +16,7 @@ from typing import Any
 
 from ...errors import MissingNameError
 from ...hosting import location
+from .networks import of_tf_keras
 from .table import HINTS, NAMES, install
 
 HOSTED = "keras"
@@ -43,6 +45,8 @@ ELSEWHERE = {
     "layers.preprocessing": "layers.experimental.preprocessing",
     "saving.hdf5_format": "engine.saving",
     "saving": "models",
+    "engine.input_spec": "layers",
+    "distribute": "utils",
     "utils.all_utils": "utils",
     "preprocessing.image_dataset": "preprocessing",
 }
@@ -51,13 +55,13 @@ ELSEWHERE = {
 class KerasModule(ModuleType):
     """A module of `tf.keras`."""
 
-    def __init__(self, name: str, path: str) -> None:
+    def __init__(self, name: str, path: str, asked: str) -> None:
         super().__init__(name, f"Names of tf.keras over the hosted Keras {location.VERSION}.")
         self.__path__: list[str] = []
         self.__file__ = __file__
         self.__spec__ = ModuleSpec(name, None, is_package=True)
         self.__package__ = name
-        vars(self)["_path"] = path
+        vars(self).update(_path=path, _asked=asked)
 
     def __getattr__(self, name: str) -> Any:
         path = vars(self)["_path"]
@@ -68,12 +72,14 @@ class KerasModule(ModuleType):
             install()
         if full in NAMES:
             return NAMES[full]
-        if full in _paths():
+        if full in _paths() or _inner(self, name) in ELSEWHERE:
             return child(self, name)
         found = _theirs(path, name)
         if found is not _ABSENT:
             if isinstance(found, ModuleType) and _is_keras(found):
                 return child(self, name)
+            if path.startswith("applications") and inspect.isfunction(found):
+                return of_tf_keras(found, lambda part: module(f"tensorflow.keras.{part}", part))
             return replaced(found)
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -95,8 +101,13 @@ _ABSENT = object()
 
 def child(parent: ModuleType, name: str) -> ModuleType:
     """A module in a module."""
-    found = vars(parent)[name] = module(f"{parent.__name__}.{name}", f"{parent._path}.{name}")
+    found = vars(parent)[name] = module(f"{parent.__name__}.{name}", _inner(parent, name))
     return found
+
+
+def _inner(parent: ModuleType, name: str) -> str:
+    """The path of what is in a module, as the program says it."""
+    return f"{vars(parent)['_asked']}.{name}".lstrip(".")
 
 
 def _is_keras(found: ModuleType) -> bool:
@@ -185,5 +196,5 @@ def _made(path: str, name: str) -> ModuleType:
         meant = ELSEWHERE.get(path, path)
         if meant not in _paths() and _hosted(meant) is None:
             raise ModuleNotFoundError(advice(path), name=name)
-        _modules[path] = _modules[meant] if meant in _modules else KerasModule(name, meant)
+        _modules[path] = _modules[meant] if meant in _modules else KerasModule(name, meant, path)
     return _modules[path]

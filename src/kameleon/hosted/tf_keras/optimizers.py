@@ -44,7 +44,7 @@ class Optimizer(theirs.Optimizer):  # type: ignore[misc]
             raise ArgumentError(f"decay cannot be less than 0: {self._initial_decay}")
         super().__init__(**{k: v for k, v in kwargs.items() if k != "global_clipnorm"})
         self.global_clipnorm = kwargs.get("global_clipnorm")
-        self._name = name
+        self._name, self._use_locking = name, False
         self._slots: dict[tuple[Any, str], Any] = {}
         self._slot_order: list[str] = []
         self.iterations = K.variable(0, dtype="int64", name=f"{name}/iterations")
@@ -545,6 +545,7 @@ def get(identifier: Any) -> Any:
 NAMES: dict[str, Any] = {
     **{f"optimizers.{name}": kind for name, kind in CLASSES.items()},
     "optimizers.Optimizer": Optimizer,
+    "optimizers.OptimizerV2": Optimizer,
     "optimizers.get": get,
     "optimizers.serialize": serialize,
     "optimizers.deserialize": deserialize,

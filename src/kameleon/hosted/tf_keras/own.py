@@ -11,6 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any
 
 from keras import backend as K
@@ -18,7 +19,7 @@ from keras.engine.base_layer import Layer
 
 from ..._scopes import Scope
 from ...hosting.naming import INSIDE
-from ...ir.node import Node, Variable
+from ...ir.node import Node, Variable, walk
 from .nests import layers_in, leaves, mapped
 from .shapes import plain, shown
 
@@ -30,6 +31,12 @@ _inputs: ContextVar[Any] = ContextVar("kameleon_inputs", default=None)
 def is_of_program(kind: type) -> bool:
     """Whether a class is the program's own."""
     return kind.__module__.partition(".")[0] not in INSIDE
+
+
+def is_asked_by_program(frame: FrameType) -> bool:
+    """Whether the code in a frame is the program's."""
+    name = frame.f_globals.get("__name__") or ""
+    return name.partition(".")[0] not in INSIDE
 
 
 def inputs_in_force(given: Any) -> Any:
@@ -102,10 +109,13 @@ WRAPPED_IN: dict[type, dict[str, Any]] = {}  # by base class, what is wrapped be
 
 
 def _as_outputs(found: Any) -> Any:
-    """What `call` gives, as Keras takes it: a tensor or a list of tensors."""
-    if isinstance(found, tuple):
-        return list(found)
-    return found
+    """What `call` gives, as Keras takes it: a tensor or a list of tensors, each of which says
+    whether it depends on the phase.
+    """
+    for x in leaves(found):
+        if isinstance(x, Node) and "_uses_learning_phase" not in vars(x):
+            x._uses_learning_phase = any(vars(n).get("is_phase") for n in walk([x]))
+    return list(found) if isinstance(found, tuple) else found
 
 
 def _shapes(inputs: Any) -> Any:
@@ -257,6 +267,19 @@ def tracked(layer: Any, value: Any) -> Any:
 
 def _is_for_layers(value: Any) -> bool:
     return not value or bool(layers_in(value))
+
+
+def parts(model: Any) -> list[list[Any]]:
+    """The layers of a model; those of one list in an attribute are one part."""
+    lists = [v for v in vars(model).values() if isinstance(v, (TrackedList, TrackedDict))]
+    found: list[list[Any]] = []
+    seen: set[Any] = set()
+    for layer in model.layers:
+        if layer not in seen:
+            part = next((p for p in map(layers_in, lists) if layer in p), [layer])
+            found.append(part)
+            seen.update(part)
+    return found
 
 
 def track_layers(layer: Any, nest: Any) -> None:

@@ -8,6 +8,7 @@ from . import (
     base,
     callbacks,
     files,
+    functions,
     layers,
     logs,
     losses,
@@ -20,7 +21,7 @@ from . import (
 )
 
 SUBJECTS: tuple[Any, ...] = (
-    *(callbacks, files, layers, losses, metrics, models),
+    *(callbacks, files, functions, layers, losses, metrics, models),
     *(optimizers, schedules, utilities, variants),
 )
 
