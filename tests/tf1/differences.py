@@ -1,6 +1,7 @@
 """Where what is given here differs from TensorFlow 1.15 for a reason: by expression."""
 
 OPERATORS = "operators are K's: integers are divided as floats of the default dtype"
+OVERWRITTEN = "a slice that another one replaces has no gradient"
 FLAT = "gradients that are zero everywhere are None"
 
 DIFFERENCES = {
@@ -10,5 +11,6 @@ DIFFERENCES = {
     "tf.math.sign(x=m)": FLAT,
     "tf.math.nextafter(m, q)": FLAT,
     "tf.math.nextafter(t, m)": FLAT,
+    "tf.dynamic_stitch([0, [[2, 1], [1, 3]]], [v[0], tf.reshape(w[:4], [2, 2])])": OVERWRITTEN,
     "tf.saturate_cast(m * 1e12, tf.int32)": "floats above the range become its end, not its start",
 }

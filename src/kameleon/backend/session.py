@@ -10,7 +10,7 @@ from .._scopes import Scope
 from ..errors import ArgumentError
 from ..ir.context import context, unique_name
 from ..ir.leaves import INPUT
-from ..ir.node import Node, Update
+from ..ir.node import Effect, Node, Update
 from ..ir.types import INT32, TensorType
 from ..runtime import engines
 from ..runtime.workspace import clear, workspace
@@ -228,12 +228,12 @@ def name_scope(name: str) -> Scope[str]:
     return context.within("scope", lambda outer: f"{outer}{name}/" if name else "", gives=True)
 
 
-def control_dependencies(control_inputs: Sequence[Any]) -> Scope[tuple[Update, ...]]:
+def control_dependencies(control_inputs: Sequence[Any]) -> Scope[tuple[Effect, ...]]:
     """Nodes made inside run after these updates, and read the variables' new values.
 
     Args:
-        control_inputs: updates (or pairs of a variable and its new value); other tensors have
-            no effect to wait for.
+        control_inputs: updates (or pairs of a variable and its new value), and tensors that print
+            (`K.print_tensor`); other tensors have no effect to wait for.
 
     Returns:
         A context manager.
@@ -246,15 +246,16 @@ def control_dependencies(control_inputs: Sequence[Any]) -> Scope[tuple[Update, .
     (2.0, 2.0)
     """
 
-    def joined(outer: tuple[Update, ...]) -> tuple[Update, ...]:
-        new = [u for item in control_inputs for u in _updates_in(item)]
-        replaced = {u.variable for u in new}
-        return (*(u for u in outer if u.variable not in replaced), *new)
+    def joined(outer: tuple[Effect, ...]) -> tuple[Effect, ...]:
+        new = [e for item in control_inputs for e in _effects_in(item)]
+        replaced = {u.variable for u in new if isinstance(u, Update)}
+        kept = (e for e in outer if not (isinstance(e, Update) and e.variable in replaced))
+        return (*kept, *new)
 
     return context.within("control", joined)
 
 
-def _updates_in(item: Any) -> Sequence[Update]:
+def _effects_in(item: Any) -> Sequence[Effect]:
     from .updates import is_pair, new_value, update
 
     if isinstance(item, Update):
@@ -262,7 +263,7 @@ def _updates_in(item: Any) -> Sequence[Update]:
     if is_pair(item):
         return (update(item[0], new_value(*item)),)
     if isinstance(item, Node):
-        return [e for e in item.effects if isinstance(e, Update)]
+        return item.effects
     if isinstance(item, SparseTensor) or item is None:
         return ()
     raise ArgumentError(f"control_dependencies: expected updates or tensors, got {item!r}")

@@ -274,7 +274,7 @@ class Primitive:
 def current(node: Node) -> Node:
     """`node`, or the new value of the variable that the control dependencies in force update."""
     for update in context.control:
-        if update.variable is node:
+        if isinstance(update, Update) and update.variable is node:
             value: Node = update.value
             return value
     return node

@@ -43,7 +43,6 @@ MATH: Named = {
     "matmul": nn.matmul,
     "einsum": algebra.einsum,
     "tensordot": algebra.tensordot,
-    "norm": nn.norm,
     "diag": algebra.diag,
     "diag_part": algebra.diag_part,
     "linalg.diag": algebra.diag,

@@ -19,7 +19,7 @@ from .calling import called
 from .networks import turned
 
 
-def _matrices(x: Any, what: str) -> Any:
+def matrices(x: Any, what: str) -> Any:
     found = as_float(x, what)
     if len(found.shape) < 2:
         raise ShapeError(f"{what}: matrices are expected, not {found!r}")
@@ -37,7 +37,7 @@ def inverse(x: Any) -> Any:
 
 
 def matrix_inverse(input: Any, adjoint: bool, what: str) -> Any:
-    y = inverse(_matrices(input, what))
+    y = inverse(matrices(input, what))
     return turned(y) if adjoint else y
 
 
@@ -52,8 +52,17 @@ def determinant(x: Any) -> Any:
     return call(np.linalg.det, x, "numpy", shapes=shape, dtypes=x.dtype, gradient=back)
 
 
+def system(matrix: Any, rhs: Any, what: str) -> tuple[Any, Any]:
+    """Matrices, and as many right sides with as many rows."""
+    a, b = promoted((matrices(matrix, what), matrices(rhs, what)), what)
+    pairs = zip(a.shape[:-1], b.shape[:-1], strict=False)
+    if len(a.shape) != len(b.shape) or any(n != m for n, m in pairs if None not in (n, m)):
+        raise ShapeError(f"{what}: {a!r} and the right side {b!r} don't fit")
+    return a, b
+
+
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool, what: str) -> Any:
-    a, b = promoted((_matrices(matrix, what), _matrices(rhs, what)), what)
+    a, b = system(matrix, rhs, what)
     return solve(turned(a) if adjoint else a, b)
 
 
@@ -84,7 +93,7 @@ def cholesky(x: Any) -> Any:
     return call(np.linalg.cholesky, x, "numpy", like=x, gradient=back)
 
 
-def _band(x: Any, lower: int, upper: int) -> Any:
+def band(x: Any, lower: int, upper: int) -> Any:
     """1 where an element lies in the band around the diagonal, else 0; -1: all on that side."""
     rows = K.expand_dims(K.arange(size_of(x, -2)), 1)
     columns = K.expand_dims(K.arange(size_of(x, -1)), 0)
@@ -99,12 +108,12 @@ def _band(x: Any, lower: int, upper: int) -> Any:
 
 def _half_lower(x: Any) -> Any:
     """The lower triangle, its diagonal halved."""
-    return x * (_band(x, -1, 0) - _band(x, 0, 0) / 2)
+    return x * (band(x, -1, 0) - band(x, 0, 0) / 2)
 
 
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, what: str) -> Any:
     x = as_tensor(input, what)
-    return x * _band(x, int(num_lower), int(num_upper))
+    return x * band(x, int(num_lower), int(num_upper))
 
 
 def trace(x: Any, what: str) -> Any:
@@ -113,7 +122,7 @@ def trace(x: Any, what: str) -> Any:
 
 def matrix_set_diag(input: Any, diagonal: Any, what: str) -> Any:
     x, d = promoted((input, diagonal), what)
-    on = _band(x, 0, 0)
+    on = band(x, 0, 0)
     wide = K.expand_dims(d, -1) + full_like(x, 0) if x.shape[-1] == x.shape[-2] else None
     if wide is None:
         raise ShapeError(f"{what}: the matrices must be square, not {x!r}")
@@ -126,7 +135,7 @@ def matvec(a: Any, b: Any, transpose_a: bool, what: str) -> Any:
 
 
 def logdet(matrix: Any, what: str) -> Any:
-    lower = cholesky(_matrices(matrix, what))
+    lower = cholesky(matrices(matrix, what))
     return 2.0 * K.sum(K.log(diag_part(lower)), axis=-1)
 
 
@@ -142,9 +151,9 @@ def cross(a: Any, b: Any, what: str) -> Any:
 PLAIN = called(
     {
         "matrix_inverse": matrix_inverse,
-        "matrix_determinant": lambda input, what: determinant(_matrices(input, what)),
+        "matrix_determinant": lambda input, what: determinant(matrices(input, what)),
         "matrix_solve": matrix_solve,
-        "cholesky": lambda input, what: cholesky(_matrices(input, what)),
+        "cholesky": lambda input, what: cholesky(matrices(input, what)),
         "trace": trace,
         "matrix_band_part": matrix_band_part,
         "matrix_set_diag": matrix_set_diag,

@@ -18,7 +18,7 @@ from ..hosting.naming import INSIDE
 from ..ir.context import context
 from ..ir.node import Node, Variable
 from ..ir.types import DType, TensorType, join_shapes
-from . import variables
+from . import scattering, several, variables
 from .graph import get_default_graph
 from .operations import operation_of
 from .sessions import Session, evaluated
@@ -97,13 +97,13 @@ OF_TENSORS: dict[str, Any] = {
     "experimental_ref": lambda self: self,
     "ref": lambda self: self,
 }
+_UPDATES = ("update", "add", "sub")
 OF_VARIABLES: dict[str, Any] = {
     "assign": variables.assign,
     "assign_add": variables.assign_add,
     "assign_sub": variables.assign_sub,
-    "scatter_update": variables.scatter_update,
-    "scatter_add": variables.scatter_add_,
-    "scatter_sub": variables.scatter_sub,
+    **{f"scatter_{name}": scattering.PLAIN[f"scatter_{name}"] for name in scattering.COMBINATIONS},
+    **{f"scatter_nd_{name}": scattering.PLAIN[f"scatter_nd_{name}"] for name in _UPDATES},
     "initializer": property(variables.initializer),
     "initial_value": property(initial_value),
     "initialized_value": initial_value,
@@ -115,7 +115,7 @@ OF_VARIABLES: dict[str, Any] = {
     "synchronization": property(lambda self: None),
     "aggregation": property(lambda self: None),
     "sparse_read": lambda self, indices, name=None: K.gather(self, indices),
-    "count_up_to": lambda self, limit: variables.assign_add(self, 1),
+    "count_up_to": several.PLAIN["count_up_to"],
     "to_proto": lambda self, export_scope=None: None,
 }
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
 from ..backend.operators import matmul as product
@@ -35,20 +33,6 @@ def count_nonzero(input_tensor: Any, axis: Any = None, keepdims: bool = False,
                    dtype: Any = "int64", name: str | None = None) -> Any:  # fmt: skip
     held = K.cast(K.not_equal(as_tensor(input_tensor, "tf.count_nonzero"), 0), "int64")
     return K.cast(K.sum(held, axis=axis, keepdims=keepdims), dtype)
-
-
-def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
-    name: str | None = None, keep_dims: bool | None = None,
-) -> Any:  # fmt: skip
-    keep = {"axis": axis, "keepdims": bool(keepdims or keep_dims)}
-    if ord in ("euclidean", 2):
-        return K.sqrt(K.sum(K.square(tensor), **keep))
-    if ord == 1:
-        return K.sum(K.abs(tensor), **keep)
-    if ord == np.inf:
-        return K.max(K.abs(tensor), **keep)
-    raise ArgumentError(f"tf.norm: ord is {ord!r}; there are 'euclidean', 2, 1 and inf")
 
 
 def layout_of(data_format: Any) -> str:

@@ -13,8 +13,6 @@ from ..backend import surface as K
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable
-from ..prims.indexing import scatter_add
-from ..prims.sizes import size_of
 from .graph import GraphKeys, effect, get_default_graph, remember
 from .operations import Operation
 
@@ -138,40 +136,6 @@ def assign_moving_average(
     return changed(K.moving_average_update(variable, value, decay))
 
 
-def _scattered(combine: Callable[[Any, Any, Any], Any]) -> Callable[..., Update]:
-    """`tf.scatter_…`: rows of a variable changed at some indices."""
-
-    def call(ref: Any, indices: Any, updates: Any, use_locking: bool = True,
-             name: str | None = None) -> Update:  # fmt: skip
-        at = K.reshape(K.cast(as_tensor(indices, "tf.scatter"), "int64"), (-1,))
-        rows = as_tensor(updates, "tf.scatter", ref.dtype)
-        own = ref.shape[1:]
-        rows = (
-            K.reshape(rows, (-1, *own))
-            if len(rows.shape)
-            else rows + K.zeros_like(K.gather(ref, at))
-        )
-        return changed(K.update(ref, combine(ref, at, rows)))
-
-    return call
-
-
-def _sums(ref: Any, at: Any, rows: Any) -> Any:
-    return scatter_add(rows, at, size_of(ref, 0), 0)
-
-
-def _replaced(ref: Any, at: Any, rows: Any) -> Any:
-    count = _sums(ref, at, K.ones_like(rows))
-    last = rows - K.gather(ref, at)
-    # Of several rows for one place any one may win; where there's one, it stands as it is.
-    return K.switch(K.greater(count, 0), ref + _sums(ref, at, last) / K.maximum(count, 1), ref)
-
-
-scatter_update = _scattered(_replaced)
-scatter_add_ = _scattered(lambda ref, at, rows: ref + _sums(ref, at, rows))
-scatter_sub = _scattered(lambda ref, at, rows: ref - _sums(ref, at, rows))
-
-
 # Initialising -------------------------------------------------------------------------------
 
 
@@ -244,9 +208,6 @@ PLAIN: dict[str, Any] = {
     "assign": assign,
     "assign_add": assign_add,
     "assign_sub": assign_sub,
-    "scatter_update": scatter_update,
-    "scatter_add": scatter_add_,
-    "scatter_sub": scatter_sub,
     "python.assign_moving_average": assign_moving_average,
     "IndexedSlices": IndexedSlices,
     "variables_initializer": variables_initializer,
