@@ -7,54 +7,26 @@ the same meaning it's that one; else the library's function becomes a node (`kam
 from __future__ import annotations
 
 import inspect
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 from ..ir.node import Node
-from . import surface as K
+from ._tensors import named
 from .calling import call
+from .counterparts import COUNTERPARTS
 
 Function = Callable[..., Any]
-
-# By the library's name of a function, the K function that means the same for these arguments.
-OURS: dict[str, Function] = {
-    "tanh": lambda x: K.tanh(x),
-    "exp": lambda x: K.exp(x),
-    "log": lambda x: K.log(x),
-    "sqrt": lambda x: K.sqrt(x),
-    "square": lambda x: K.square(x),
-    "sigmoid": lambda x: K.sigmoid(x),
-    "abs": lambda x: K.abs(x),
-    "relu": lambda features: K.relu(features),
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "matmul": lambda a, b: a @ b,
-    "reshape": lambda tensor, shape: K.reshape(tensor, shape),
-    "reduce_sum": lambda input_tensor, axis=None, keepdims=False: K.sum(
-        input_tensor, axis, bool(keepdims)
-    ),
-    "reduce_mean": lambda input_tensor, axis=None, keepdims=False: K.mean(
-        input_tensor, axis, bool(keepdims)
-    ),
-    "reduce_max": lambda input_tensor, axis=None, keepdims=False: K.max(
-        input_tensor, axis, bool(keepdims)
-    ),
-}  # fmt: skip
 
 
 def applied(library: str, function: Function, args: Any, kwargs: Any) -> Any:
     """What a function of a library gives for arguments with K tensors among them."""
-    ours = OURS.get(str(getattr(function, "__name__", "")))
-    if ours is not None and all(isinstance(x, (Node, int, float, list, tuple)) for x in args):
-        try:
-            bound = inspect.signature(ours).bind(*args, **kwargs)
-        except TypeError:
-            pass  # other arguments than K has
-        else:
-            return ours(*bound.args, **bound.kwargs)
+    name = str(getattr(function, "__name__", "function"))
+    found = _counterpart(library, name, args, kwargs)
+    if found is not NotImplemented:
+        return found
     nodes: list[Node] = []
     plan = _planned((list(args), dict(kwargs)), nodes)
 
@@ -62,8 +34,70 @@ def applied(library: str, function: Function, args: Any, kwargs: Any) -> Any:
         given, named = _filled(plan, arrays)
         return function(*given, **named)
 
-    run.__name__ = str(getattr(function, "__name__", "function"))
+    run.__name__ = name
+    if library == "tensorflow" and name in OF_PYTHON:
+        return _of_python(run, nodes, name)
     return call(run, nodes, library)
+
+
+def _counterpart(library: str, name: str, args: Any, kwargs: Any) -> Any:
+    """What the K function of the same meaning gives; NotImplemented if there's none for these
+    arguments.
+    """
+    title = kwargs.get("name") if library == "tensorflow" else None
+    kwargs = {key: x for key, x in kwargs.items() if key != "name"}
+    nodes: list[Node] = []
+    _planned((list(args), kwargs), nodes)
+    of_floats, of_any = COUNTERPARTS[library]
+    ours = of_any.get(name)
+    if ours is None and all(x.dtype.is_float or x.dtype.is_bool for x in nodes):
+        ours = of_floats.get(name)
+    if ours is None or not _is_ours((list(args), kwargs)):
+        return NotImplemented
+    try:
+        bound = inspect.signature(ours).bind(*args, **kwargs)
+    except TypeError:  # other arguments than K has
+        return NotImplemented
+    result = ours(*bound.args, **bound.kwargs)
+    return result if result is NotImplemented or title is None else named(result, str(title))
+
+
+def _is_ours(item: Any) -> bool:
+    """Whether K functions take all arguments in a nest as the libraries do."""
+    if isinstance(item, Mapping):
+        return all(map(_is_ours, item.values()))
+    if isinstance(item, (list, tuple)):
+        return all(map(_is_ours, item))
+    plain = (Node, bool, int, float, str)
+    return item is None or isinstance(item, plain) or hasattr(item, "as_numpy_dtype")
+
+
+# TensorFlow's functions that call Python, of whose results it knows no number of axes; and whether
+# there's a gradient through them.
+OF_PYTHON = {"eager_py_func": True, "py_function": True, "numpy_function": False, "py_func": False}
+
+
+def _of_python(run: Function, nodes: Sequence[Node], name: str) -> Any:
+    """A call of such a function. To learn the number of axes, it's called once with ones."""
+    import tensorflow as tf
+
+    ones = [tf.ones([1 if d is None else d for d in x.shape], x.dtype) for x in nodes]
+    given = run(*ones)
+    several = isinstance(given, (list, tuple))
+    results = [tf.convert_to_tensor(x) for x in (given if several else [given])]
+    shapes = [(None,) * x.ndim for x in results]
+    dtypes = [x.dtype.name for x in results]
+    flows = OF_PYTHON[name]
+    made = call(
+        run,
+        list(nodes),
+        "tensorflow",
+        shapes=shapes,
+        dtypes=dtypes,
+        pure=flows,
+        gradient=None if flows else lambda *given: [None] * len(nodes),
+    )
+    return made if several else made[0]
 
 
 class _Place:
@@ -132,10 +166,24 @@ def extend_tensorflow() -> None:
             """The result as a K tensor."""
             if not _holds(list(args)) and not _holds(dict(kwargs)):
                 return self.NOT_SUPPORTED
+            if op.__name__ == "rank" and _asked_by_tensorflow(sys._getframe(1)):
+                return self.NOT_SUPPORTED  # so the function that asks comes here itself
             return applied("tensorflow", op, args, kwargs)
 
     tf._kameleon_dispatcher = Dispatcher()
     tf._kameleon_dispatcher.register()
+
+
+def _asked_by_tensorflow(frame: FrameType | None) -> bool:
+    """Whether TensorFlow's own code calls a function, as seen from its dispatching."""
+    while frame is not None:
+        file = frame.f_code.co_filename.replace(os.sep, "/")
+        if "tensorflow/python/" not in file:
+            return False
+        if "tensorflow/python/util/" not in file:
+            return frame.f_code.co_name != "rank"
+        frame = frame.f_back
+    return False
 
 
 def install() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -272,8 +273,12 @@ def array_ufunc(self: Node, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
 
 def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
     """A tensor has no numbers before it's evaluated."""
+    tensorflow = sys.modules.get("tensorflow")
+    extended = tensorflow is None or hasattr(tensorflow, "_kameleon_dispatcher")
+    more = "" if extended else "; TensorFlow's functions take it after kameleon.extend_tensorflow()"
     raise TypeError(
         f"{self!r} is symbolic and has no values yet: K.eval(x), or make it an output of K.function"
+        f"{more}"
     )
 
 
