@@ -163,3 +163,30 @@ def test_what_is_large_stays_in_the_loop(units: int, moves: bool) -> None:
     graph = simplify(Graph([x, start], [last]))
     (node,) = (n for n in graph.nodes if n.primitive.name == "scan")
     assert ("sin" not in body_names(node)) == moves
+
+
+def test_gradients_of_loops_that_pick_by_data(engine: str) -> None:
+    """What a step picks has a size of its own: the loop backwards picks again."""
+    values = RNG.normal(0, 1, (2, 3, 4)).astype("float32")
+    mask = np.array([[1, 0, 1], [1, 1, 1]], "float32")
+    x, w, chosen = K.variable(values), K.variable(np.arange(4.0)), K.placeholder((2, 3))
+
+    def step(pair: Any) -> Any:
+        rows, which = pair
+        picked = K.tf.boolean_mask(rows, which > 0.0)
+        sums = K.tf.nn.top_k(K.sum(K.square(picked) * w, -1), k=K.tf.shape(picked)[0])[0]
+        return K.sum(K.exp(sums / 10.0))
+
+    y = K.sum(K.tf.map_fn(step, (x, chosen), dtype="float32"))
+    by_x, by_w = K.gradients(y, [x, w])
+    again = K.gradients(K.sum(by_w), [w])[0]
+    got = K.function([chosen], [y, by_x, by_w, again])([mask])
+    shares = np.exp((values**2 * np.arange(4)).sum(-1) / 10) * mask
+    squares = (shares[..., None] * values**2).sum((0, 1)) / 10
+    slopes = (shares * (values**2).sum(-1))[..., None] * values**2 / 100
+    np.testing.assert_allclose(got[0], shares.sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        got[1], shares[..., None] * 2 * values * np.arange(4) / 10, rtol=2e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(got[2], squares, rtol=2e-5)
+    np.testing.assert_allclose(got[3], slopes.sum((0, 1)), rtol=2e-5)

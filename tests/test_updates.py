@@ -209,3 +209,16 @@ def test_pairs_that_cannot_be_are_refused_when_built(name: str) -> None:
     with pytest.raises(error), K.control_dependencies([(v, value())]):
         pytest.fail("the block was entered")
     assert K.get_value(v).tolist() == [0, 0]
+
+
+def test_control_dependencies_on_a_tensor_made_of_updates(engine: Engine) -> None:
+    """Whoever waits for a tensor waits for the updates that computing it performs."""
+    hits, count, x = K.variable(0.0), K.variable(0.0), K.placeholder((None,))
+    share = K.update_add(hits, K.sum(x)) / K.update_add(count, K.cast(K.size(x), "float32"))
+    before = K.identity(hits)
+    with K.control_dependencies([share]):
+        waited, after = K.identity(before), K.identity(hits)
+    f = K.function([x], [waited, after])
+    assert [float(v) for v in f([np.array([1, 0, 1], "float32")])] == [0.0, 2.0]
+    assert [float(v) for v in f([np.array([1], "float32")])] == [2.0, 3.0]
+    assert float(K.get_value(count)) == 4.0

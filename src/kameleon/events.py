@@ -210,6 +210,11 @@ class EventFile:
         """Write a summary: what `scalar`, `histogram` and `image` give."""
         self._event(_integer(2, int(step)) + _content(5, b"".join(values)))
 
+    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+        """Write a summary of TensorFlow 1 (`tf.Summary`), or the bytes of one, for a step."""
+        content = summary if isinstance(summary, bytes) else summary.SerializeToString()
+        self.write([content], 0 if global_step is None else int(global_step))
+
     def write_scalars(self, values: Mapping[str, float], step: int) -> None:
         """Write numbers by their names."""
         self.write([scalar(tag, value) for tag, value in values.items()], step)

@@ -151,7 +151,8 @@ def one_device_runs_the_model_itself() -> None:
 
 
 def tensorboard_writes_its_files() -> None:
-    from keras.callbacks import TensorBoard
+    from keras import backend as K
+    from keras.callbacks import LambdaCallback, TensorBoard
     from keras.layers import Conv1D, Dense, Embedding, Flatten
     from keras.models import Sequential
 
@@ -171,7 +172,9 @@ def tensorboard_writes_its_files() -> None:
             embeddings_metadata="names.tsv",
             update_freq="batch",
         )
-        model.fit(x, y, 5, epochs=2, validation_data=(x, y), callbacks=[board], verbose=0)
+        own = K.tf.Summary(value=[K.tf.Summary.Value(tag="of_a_program", simple_value=0.25)])
+        add = LambdaCallback(on_epoch_begin=lambda *_: board.writer.add_summary(own, 1))
+        model.fit(x, y, 5, epochs=2, validation_data=(x, y), callbacks=[board, add], verbose=0)
         names = sorted(os.listdir(folder))
         assert names[0].endswith("_embedding.tsv") and names[-1] == "projector_config.pbtxt"
         text = Path(folder, names[-1]).read_text()
@@ -180,6 +183,7 @@ def tensorboard_writes_its_files() -> None:
         [events] = [name for name in names if ".tfevents." in name]
         data = Path(folder, events).read_bytes()
     tags = ["loss", "val_mae", "kernel_0", "kernel_0/image/2", "bias_0_grad", "_out", "Embedding"]
+    tags.append("of_a_program")
     missing = [tag for tag in tags if tag.encode() not in data]
     assert not missing, missing
 

@@ -354,3 +354,23 @@ def test_the_largest_are_found_whatever_the_dtype(dtype: str) -> None:
     found = tf.Session().run([tf.nn.top_k(x, 2).values, tf.sort(x, direction="DESCENDING")])
     assert_array_equal(found[0], [100, 3])
     assert_array_equal(found[1], [100, 3, 1, low])
+
+
+def test_a_name_is_looked_up_in_its_own_graph() -> None:
+    def made() -> Any:
+        x = K.placeholder((2,), name="asked")
+        with K.name_scope("inner"):
+            return x, K.exp(x)
+
+    graphs = [tf.Graph() for _ in range(3)]
+    pairs = []
+    for graph in graphs:
+        with graph.as_default():
+            pairs.append(made())
+    x, y = made()
+    for graph, (a, b) in zip(graphs, pairs, strict=True):
+        assert graph.get_tensor_by_name(a.name) is a
+        assert graph.get_tensor_by_name(b.name) is b
+    session = tf.Session()
+    assert session.graph.get_tensor_by_name(x.name) is x
+    assert session.run(y.name, {x.name: [0.0, 0.0]}).tolist() == [1.0, 1.0]

@@ -109,6 +109,21 @@ def test_a_box_outside_of_an_image_of_unknown_size_is_an_error(engine: Engine) -
         f([IMAGES])
 
 
+def test_measures_of_what_a_model_is_compared_with(engine: Engine) -> None:
+    """Targets of Keras have no known size."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.random((2, 16, 16, 3), "float32") for _ in range(2))
+    target, x = K.placeholder(ndim=4), K.placeholder((None, 16, 16, 3))
+    known = K.placeholder((2, 16, 16, 3))
+    for measure in (tf.image.psnr, tf.image.ssim):
+        got = K.function([target, x], [measure(target, x, 1.0)])([a, b])[0]
+        want = K.function([known, x], [measure(known, x, 1.0)])([a, b])[0]
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+    error = np.square(a.astype("float64") - b).mean((1, 2, 3))
+    got = K.function([target, x], [tf.image.psnr(target, x, 1.0)])([a, b])[0]
+    np.testing.assert_allclose(got, -10 * np.log10(error), rtol=1e-5)
+
+
 def test_codecs_say_what_to_use() -> None:
     with pytest.raises(AttributeError, match="Pillow"):
         tf.image.decode_png  # noqa: B018

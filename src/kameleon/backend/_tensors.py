@@ -221,5 +221,5 @@ def named(x: Node, name: str | None) -> Node:
     from ..ir.context import context, unique_name
 
     node = identity(x)
-    node._name = unique_name(context.scope + name)
+    node._name, node.graph_of = unique_name(context.scope + name), context.graph
     return node

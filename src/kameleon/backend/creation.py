@@ -136,7 +136,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         array = _filled(array, tuple(np.atleast_1d(shape).tolist()) if shape != () else ())
     node = ew.constant(array, kind)
     if name is not None:
-        node._name = unique_name(context.scope + name)
+        node._name, node.graph_of = unique_name(context.scope + name), context.graph
     return node
 
 

@@ -10,7 +10,8 @@ from .._scopes import Scope
 from ..errors import ArgumentError
 from ..ir.context import context, unique_name
 from ..ir.leaves import INPUT
-from ..ir.node import Effect, Node, Update
+from ..ir.node import Effect, Node, Print, Update
+from ..ir.program import carried_updates
 from ..ir.types import INT32, TensorType
 from ..runtime import engines
 from ..runtime.workspace import clear, workspace
@@ -232,8 +233,8 @@ def control_dependencies(control_inputs: Sequence[Any]) -> Scope[tuple[Effect, .
     """Nodes made inside run after these updates, and read the variables' new values.
 
     Args:
-        control_inputs: updates (or pairs of a variable and its new value), and tensors that print
-            (`K.print_tensor`); other tensors have no effect to wait for.
+        control_inputs: updates (or pairs of a variable and its new value); of another tensor, the
+            updates that computing it performs, and what it prints (`K.print_tensor`).
 
     Returns:
         A context manager.
@@ -263,7 +264,8 @@ def _effects_in(item: Any) -> Sequence[Effect]:
     if is_pair(item):
         return (update(item[0], new_value(*item)),)
     if isinstance(item, Node):
-        return item.effects
+        prints = dict[Print, None]()
+        return (*carried_updates([item], prints=prints), *prints)
     if isinstance(item, SparseTensor) or item is None:
         return ()
     raise ArgumentError(f"control_dependencies: expected updates or tensors, got {item!r}")

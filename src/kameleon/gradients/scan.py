@@ -3,7 +3,8 @@
 The body is differentiated once. Values of the forward body that its reverse needs are stacked
 by an augmented forward scan (which the simplifier merges with the original one). Cotangents of
 constants are sums over steps: where a step's share is a contraction or a sum, its factors are
-stacked and contracted once after the loop; other shares are added up in the carry.
+stacked and contracted once after the loop; other shares are added up in the carry. What changes
+its shape from step to step (what `nonzero` picks) can't be stacked: the reverse computes it again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..prims.linalg import contract
 from ..prims.movement import broadcast_to, reshape, transpose
 from ..prims.reduce import reduce_sum
 from ..prims.sizes import Size, as_node, dims_of, size_of
+from .steady import Steady
 from .sweep import pullback
 
 
@@ -95,7 +97,8 @@ class _Reverse:
     def residuals(self, outputs: Sequence[Node]) -> list[Node]:
         """Nodes of the forward body that `outputs` need and that differ from step to step.
 
-        A node that is cheaply made from other residuals is left to the reverse body.
+        A node that is cheaply made from other residuals is left to the reverse body, and so is one
+        that no stack can hold.
         """
         stop = {*self.body.inputs, *self.g_states, *self.g_outs}
         order = walk(outputs, stop)
@@ -104,6 +107,7 @@ class _Reverse:
         used = {n for node in order if node in backward and node not in stop for n in node.operands}
         used.update(outputs)
         kept = {n for n in order if n in used and n in varying and n not in backward}
+        _leave_unsteady(kept, Steady(self.body.inputs, varying), varying - {*self.x_params})
         free = {*kept, *self.x_params}
         for node in [n for n in reversed(order) if n in kept]:
             if node.operands and _remade(node, free - {node}, varying):
@@ -111,6 +115,19 @@ class _Reverse:
                 free.discard(node)
         needed = set(walk(outputs, {*stop, *kept}))
         return [n for n in order if n in kept or (n in needed and n in self.x_params)]
+
+
+def _leave_unsteady(kept: set[Node], steady: Steady, inner: set[Node]) -> None:
+    """Keep, in place of nodes that no stack can hold, what they're made of."""
+    pending = [n for n in kept if n not in steady]
+    while pending:
+        node = pending.pop()
+        kept.discard(node)
+        for x in node.operands:
+            if x in inner and x not in kept:
+                kept.add(x)
+                if x not in steady:
+                    pending.append(x)
 
 
 # Primitives that cost less to compute again than to stack.
@@ -150,6 +167,8 @@ class _Sums:
         self.carried: dict[Node, Node | None] = {}  # each with a tensor of its type outside
         self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
         self.loose = {*self.params} - {*reverse.const_params}
+        varying = dependents(walk(reverse.shares, self.params), self.loose)
+        self.stackable = Steady(self.params, varying)
 
     def plan(self, share: Node, const: Node) -> Any:
         """How to sum a share of the cotangent of `const`: a function from `_Found` to the sum."""
@@ -158,7 +177,9 @@ class _Sums:
     def _after(self, share: Node, like: Node | None = None) -> Any:
         """How to sum `share` after the loop; None if that can't be."""
         name = share.primitive.name
-        if share in self.params or not share.operands:
+        if share in self.params or share not in self.stackable:
+            return None
+        if not share.operands or not all(x in self.stackable for x in share.operands):
             return None
         if name == "contract" and not share.attrs["batch"][0]:
             return self._contracted(share)

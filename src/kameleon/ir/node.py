@@ -53,6 +53,8 @@ class Node:
         "type",
     )
 
+    graph_of: Any = None  # the graph in which it was given a name, if not the session's own
+
     primitive: Primitive
     operands: tuple[Node, ...]
     attrs: Attrs
@@ -104,6 +106,8 @@ class Node:
         self._name = name
         if name is None and context.scope:
             self._name = unique_name(context.scope + primitive.title)
+        if self._name is not None and context.graph is not None:
+            self.graph_of = context.graph
 
     @property
     def results(self) -> tuple[Node, ...]:
@@ -169,7 +173,6 @@ class Variable(Node):
     cell: Any
     trainable = True  # may be set on a variable: layers ask for it
     initial: Any = None  # the tensor that it began with
-    graph_of: Any = None  # the space of names that it was made in, if that isn't the session's
 
     def __str__(self) -> str:
         return self.name[:-2]

@@ -166,10 +166,24 @@ def collect(
 
     Inputs are fed and not computed: effects that they carry don't happen.
     """
-    seen, prints = set(inputs), dict.fromkeys(shown)
-    carried: list[Update] = []
-    pending = [*outputs, *(u if isinstance(u, Update) else u[1] for u in updates)]
-    pending += [p.value for p in shown]
+    prints = dict.fromkeys(shown)
+    wanted = [*outputs, *(u if isinstance(u, Update) else u[1] for u in updates)]
+    made = carried_updates([*wanted, *(p.value for p in shown)], inputs, prints)
+    pairs = [u for u in updates if not isinstance(u, Update)]
+    return Program(inputs, outputs, new_values([*made, *pairs]), prints)
+
+
+def carried_updates(
+    nodes: Sequence[Node], inputs: Iterable[Node] = (), prints: dict[Print, None] | None = None
+) -> list[Update]:
+    """The updates that computing `nodes` performs, in the order in which they were made.
+
+    Args:
+        nodes: what is computed.
+        inputs: nodes that are fed: effects that they carry don't happen.
+        prints: gets what is printed.
+    """
+    seen, carried, pending = set(inputs), list[Update](), list(nodes)
     while pending:
         found = [n for n in walk(pending, seen) if n not in seen]
         seen.update(found)
@@ -177,13 +191,12 @@ def collect(
         pending = []
         for effect in (e for n in found for e in n.effects):
             if isinstance(effect, Print):
-                prints[effect] = None
+                if prints is not None:
+                    prints[effect] = None
                 pending.append(effect.value)
             elif isinstance(effect, Update):
                 pending.append(effect)
-    pairs = [u for u in updates if not isinstance(u, Update)]
-    made = sorted(carried, key=lambda u: u.serial)
-    return Program(inputs, outputs, new_values([*made, *pairs]), prints)
+    return sorted(carried, key=lambda u: u.serial)
 
 
 def new_values(updates: Iterable[Update | tuple[Variable, Node]]) -> list[tuple[Variable, Node]]:

@@ -146,8 +146,9 @@ class Graph:
         known = self.named.get(plain)
         if known is None:
             # What Keras names isn't told to the graph: look through all tensors that are held.
+            mine = None if self.names is None else self
             nodes = (x for x in gc.get_objects() if issubclass(type(x), Node))
-            held: Iterator[Any] = (x for x in nodes if x._name == plain)
+            held: Iterator[Any] = (x for x in nodes if x._name == plain and x.graph_of is mine)
             known = next(held, None)
             if known is not None:
                 self.named[plain] = known

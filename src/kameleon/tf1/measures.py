@@ -11,7 +11,7 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..errors import ShapeError
-from ..ir.types import as_dtype
+from ..ir.types import as_dtype, join_shapes
 from ..prims import elementwise as ew
 from ..prims.movement import concatenate
 from ..prims.sizes import dims_of, size_of
@@ -26,10 +26,22 @@ FLOAT = as_dtype("float32")
 def _pair(a: Any, b: Any, max_val: Any, what: str) -> tuple[Any, Any, Any]:
     """Two images and their largest value as floats; integers count from 0 to 1."""
     x, y = as_tensor(a, what), as_tensor(b, what)
-    if len(x.shape) < 3 or x.shape[-3:] != y.shape[-3:]:
+    if min(len(x.shape), len(y.shape)) < 3:
         raise ShapeError(f"{what}: images of one size were expected, not {x!r} and {y!r}")
+    sizes = join_shapes(x.shape[-3:], y.shape[-3:], f"{what}: images of one size were expected")
+    x, y = (_of_size(v, sizes) for v in (x, y))
     largest = convert_image_dtype(K.cast(as_tensor(max_val, what), x.dtype), FLOAT, False, what)
     return *(convert_image_dtype(v, FLOAT, False, what) for v in (x, y)), largest
+
+
+def _of_size(x: Any, sizes: Sequence[int | None]) -> Any:
+    """An image some of whose sizes are known by another one: what a model is compared with."""
+    if x.shape[-3:] == tuple(sizes):
+        return x
+    known = [
+        own if size is None else size for own, size in zip(dims_of(x)[-3:], sizes, strict=True)
+    ]
+    return K.reshape(x, [*dims_of(x)[:-3], *known])
 
 
 def psnr(a: Any, b: Any, max_val: Any, what: str) -> Any:

@@ -59,7 +59,7 @@ from .calling import endpoints
 from .conventions import naming
 from .data import dataset, iterators, more
 from .nets import base as nets
-from .nets import contrib, convolution, layers, losses, metrics, thresholds
+from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .recurrent import cells, contributed, loops, raw, wrappers
 from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
@@ -70,7 +70,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
     *(checks, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
-    *(nets, contrib, convolution, layers, losses, metrics, thresholds),
+    *(nets, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),
     *(distributions, platform, second),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),

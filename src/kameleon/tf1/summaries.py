@@ -205,10 +205,9 @@ class FileWriter:
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Write a summary, or the bytes of one, for a step."""
-        content = summary if isinstance(summary, bytes) else summary.SerializeToString()
         self.reopen()
         assert self._file is not None
-        self._file.write([content], 0 if global_step is None else int(global_step))
+        self._file.add_summary(summary, global_step)
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
         """Nothing: see the class."""
