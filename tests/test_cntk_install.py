@@ -122,3 +122,26 @@ def test_the_status(folder: Path) -> None:
         0,
         "CNTK isn't installed: kameleon cntk install",
     )
+
+
+@pytest.mark.parametrize(
+    ("maker", "flags", "told"),
+    [
+        ("AuthenticAMD", "fma avx avx2", True),
+        ("HygonGenuine", "avx2 fma", True),
+        ("AuthenticAMD", "avx", False),  # it would meet instructions that it doesn't have
+        ("GenuineIntel", "fma avx2 avx512f", False),
+    ],
+)
+def test_mkl_is_told_of_other_makers_processors(maker: str, flags: str, told: bool) -> None:
+    block = f"processor\t: 0\nvendor_id\t: {maker}\nflags\t\t: {flags}\nbogomips\t: 1.0\n\n"
+    assert bool(cntk.for_processor(2 * block)) == told
+    assert not cntk.for_processor("")
+
+
+def test_what_the_user_tells_mkl_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cntk, "_of_this_processor", lambda: {"MKL_DEBUG_CPU_TYPE": "5"})
+    monkeypatch.delenv("MKL_DEBUG_CPU_TYPE", raising=False)
+    assert cntk.variables("there")["MKL_DEBUG_CPU_TYPE"] == "5"
+    monkeypatch.setenv("MKL_DEBUG_CPU_TYPE", "4")
+    assert cntk.variables("there")["MKL_DEBUG_CPU_TYPE"] == "4"
