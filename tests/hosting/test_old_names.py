@@ -317,6 +317,52 @@ def test_tracebacks_are_pythons(tmp_path: Path, program: str) -> None:
     assert (found.returncode, found.stderr) == (expected.returncode, expected.stderr)
 
 
+# --- what objects have lost ------------------------------------------------------------------
+
+LOOKS = "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\nseen = hasattr(df, 'append')"
+
+
+@pytest.mark.usefixtures("_began")
+def test_objects_have_old_names_for_old_code_alone(installed: Path) -> None:
+    pytest.importorskip("pandas")
+    assert seen(LOOKS)
+    assert not seen(LOOKS, installed / "old" / "a.py", "old.a")  # it merely looks
+    named = LOOKS.partition("seen")[0] + "seen = len(df.append(df))"
+    assert seen(named, installed / "old" / "a.py", "old.a") == 2
+    modern = installed / "modern" / "a.py"
+    assert not seen(LOOKS, modern, "modern.a")
+    with pytest.raises(AttributeError, match="'DataFrame' object has no attribute 'append'"):
+        seen(named, modern, "modern.a")
+    with pytest.raises(TypeError, match="positional"):
+        seen(LOOKS.partition("seen")[0] + "seen = df.drop('a', 1)", modern, "modern.a")
+    assert (
+        seen(
+            "import pandas as pd\nseen = pd.DataFrame({'append': [1]}).append.sum()",
+            modern,
+            "modern.a",
+        )
+        == 1
+    )
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_class_says_in_its_own_words_what_it_lacks(installed: Path) -> None:
+    pytest.importorskip("h5py")
+    executed("import h5py")  # by old code, for which the class gets its descriptors
+    code = "import h5py\nh5py.Dataset.value"
+    with pytest.raises(AttributeError, match="has no attribute 'value'"):
+        executed(code, installed / "modern" / "a.py", "modern.a")
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_method_that_is_gone_warns_its_line() -> None:
+    pytest.importorskip("pandas")
+    code = "import pandas as pd\nx = pd.Series([1])\nseen = list(x.iteritems())"
+    with pytest.warns(OldNameWarning, match="Series.iteritems is gone") as told:
+        executed(code)
+    assert [(w.filename, w.lineno) for w in told] == [(PROGRAM, 3)]
+
+
 # --- what is given ------------------------------------------------------------------------------
 
 # By what old code says, what it gets.
@@ -344,6 +390,15 @@ GIVEN: dict[str, Any] = {
     "import scipy.ndimage as n; seen = float(n.filters.gaussian_filter([1.0, 1.0], 1)[0])": 1,
     "from PIL import Image; seen = Image.ANTIALIAS == Image.LANCZOS": True,
     "import PIL.Image; seen = PIL.Image.fromstring('L', (1, 1), b'a').getpixel((0, 0))": 97,
+    "from sklearn.externals import joblib; seen = callable(joblib.dump)": True,
+    "import sklearn.preprocessing as p; seen = p.OneHotEncoder(sparse=False).sparse_output": False,
+    "from sklearn.preprocessing import Imputer; seen = Imputer(axis=1).fit_transform("
+    "[[1, float('nan'), 3]]).tolist()": [[1, 2, 3]],
+    "from sklearn.metrics import mean_squared_error as e; seen = e([0, 0], [3, 3], squared=False)": 3,
+    "from sklearn.utils.linear_assignment_ import linear_assignment as a; "
+    "seen = a([[2, 1], [1, 2]]).tolist()": [[0, 1], [1, 0]],
+    "from sklearn.cross_validation import train_test_split; seen = len(train_test_split([1, 2]))": 2,
+    "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
     "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
 }
 

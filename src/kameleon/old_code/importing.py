@@ -16,6 +16,7 @@ from importlib.util import resolve_name
 from types import FunctionType, ModuleType
 from typing import Any
 
+from . import members
 from .importers import is_old
 from .stand_in import StandIn, Table
 from .tables import TABLES
@@ -129,7 +130,9 @@ def _stand_in(name: str) -> StandIn | None:
     found = _stand_ins.get(name)
     library = sys.modules.get(name) or _library(name)
     if found is None or found._library is not library:
-        found = _stand_ins[name] = StandIn(library, _tables.get(name, Table()), _child)
+        table = _tables.get(name, Table())
+        members.give(library, table.members)
+        found = _stand_ins[name] = StandIn(library, table, _child)
     return found
 
 

@@ -44,12 +44,14 @@ class Table(NamedTuple):
         changed: by name, what is still there and behaves otherwise than it did.
         missing: what is asked for names that are in neither, and not in the library.
         made: whether there's a module even where the library has it no longer.
+        members: by path of a class, by name, what its objects have lost.
     """
 
     gone: Mapping[str, Old] = {}
     changed: Mapping[str, Value] = {}
     missing: Callable[[str], Old | None] | None = None
     made: bool = False
+    members: Mapping[str, Mapping[str, Any]] = {}
 
 
 def same(today: str) -> Old:
@@ -135,7 +137,7 @@ class StandIn(ModuleType):
             return getattr(library, name)
         except AttributeError:
             old = self._old(name)
-            if old is None or not _is_for(sys._getframe(1)):
+            if old is None or not asks_by_name(sys._getframe(1)):
                 raise
             found = old.value(library)
         warn_old(f"{library.__name__}.{name}", old.today)
@@ -193,7 +195,7 @@ def _own_dict(module: ModuleType) -> dict[str, Any]:
 NAMED_IN_CODE = frozenset({"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"})
 
 
-def _is_for(frame: FrameType) -> bool:
+def asks_by_name(frame: FrameType) -> bool:
     """Whether an old name is for the code in this frame: for the program always; for a library
     where the name stands in its source, and not where it looks by `hasattr` or `getattr`.
     """

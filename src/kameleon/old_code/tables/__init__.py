@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..stand_in import Table
-from . import library_names, numpy_names, python_names
+from . import (
+    learning_names,
+    library_names,
+    numpy_names,
+    pandas_names,
+    python_names,
+    scipy_names,
+)
 
 # By full name of a module, what old code sees of it.
 TABLES: Mapping[str, Table] = {
     **numpy_names.TABLES,
     **python_names.TABLES,
     **library_names.TABLES,
+    **scipy_names.TABLES,
+    **pandas_names.TABLES,
+    **learning_names.TABLES,
 }

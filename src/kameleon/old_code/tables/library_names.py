@@ -1,4 +1,4 @@
-"""What SciPy, Pillow, PyYAML and h5py had and have no longer."""
+"""What SciPy's images and windows, Pillow, PyYAML and h5py had and have no longer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...hosting.hdf5 import Text
+from ..members import Changed, Lost
 from ..stand_in import Old, Table, from_module, function, same
+from .scipy_names import central_diff_weights, cwt, derivative, ricker
 
 # scipy.misc: images by Pillow -----------------------------------------------------------------
 
@@ -111,6 +114,8 @@ def imshow(arr: Any) -> None:
     toimage(arr).show()
 
 
+DIFFERENCES = (derivative, central_diff_weights)
+DATASETS = ("ascent", "electrocardiogram", "face")
 MISC = (imread, imsave, imresize, imrotate, imshow, toimage, fromimage, bytescale)
 SPECIAL = "logsumexp comb factorial factorial2 factorialk".split()
 
@@ -150,6 +155,30 @@ def _file(h5py: Any) -> type:
     return File
 
 
+def _read_attribute(getitem: Any) -> Any:
+    def read(attributes: Any, name: Any) -> Any:
+        """An attribute; texts have `decode`, as h5py 2 gave many of them as bytes."""
+        value = getitem(attributes, name)
+        if isinstance(value, str):
+            return Text(value)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            texts = [Text(x) if isinstance(x, str) else x for x in value.flat]
+            value = np.fromiter(texts, object, len(texts)).reshape(value.shape)
+        return value
+
+    return read
+
+
+def _get_attribute(_: Any) -> Any:
+    def get(attributes: Any, name: Any, default: Any = None) -> Any:
+        """An attribute, or what stands for it where there's none."""
+        if name not in attributes:
+            return default
+        return _read_attribute(type(attributes).__getitem__)(attributes, name)
+
+    return get
+
+
 def _image_bytes(image: ModuleType) -> Any:
     return image.frombytes
 
@@ -160,6 +189,8 @@ TABLES: Mapping[str, Table] = {
         {
             **{f.__name__: function(f"Pillow, or imageio ({f.__name__})", f) for f in MISC},
             **{name: from_module("scipy.special", name) for name in SPECIAL},
+            **{name: from_module("scipy.datasets", name) for name in DATASETS},
+            **{f.__name__: function("numdifftools, say", f) for f in DIFFERENCES},
         },
         made=True,
     ),
@@ -167,6 +198,7 @@ TABLES: Mapping[str, Table] = {
         {
             **{name: from_module("scipy.signal.windows", name) for name in WINDOWS},
             **{old: from_module("scipy.signal.windows", new) for old, new in FORMER.items()},
+            **{f.__name__: function("PyWavelets", f) for f in (ricker, cwt)},
         }
     ),
     **{
@@ -182,5 +214,14 @@ TABLES: Mapping[str, Table] = {
         }
     ),
     "yaml": Table(changed={"load": _load}),
-    "h5py": Table(changed={"File": _file}),
+    "h5py": Table(
+        changed={"File": _file},
+        members={
+            "Dataset": {"value": Lost("dataset[()]", lambda dataset: dataset[()])},
+            "AttributeManager": {
+                "__getitem__": Changed(_read_attribute),
+                "get": Changed(_get_attribute),
+            },
+        },
+    ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import pickle
 from collections.abc import Mapping, Sequence
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
@@ -237,8 +238,53 @@ def _meshgrid(numpy: Any) -> Any:
     return meshgrid
 
 
+def _of_ragged(name: str) -> Value:
+    """A function that makes an array of its argument, which may have rows of unequal lengths."""
+
+    def give(numpy: Any) -> Any:
+        function, as_array = getattr(numpy, name), _array_of("asanyarray")(numpy)
+
+        @wraps(function)
+        def call(a: Any, *args: Any, **options: Any) -> Any:
+            return function(as_array(a) if isinstance(a, list | tuple) else a, *args, **options)
+
+        return call
+
+    return give
+
+
+def _dtype(numpy: Any) -> Any:
+    """`numpy.dtype`, which takes kinds of numbers, too, as until NumPy 1.26."""
+    kinds = {
+        numpy.floating: "float64", numpy.inexact: "float64", numpy.number: "float64",
+        numpy.complexfloating: "complex128", numpy.integer: "int64", numpy.signedinteger: "int64",
+        numpy.unsignedinteger: "uint64", numpy.character: "S", numpy.flexible: "V",
+        numpy.generic: "V",
+    }  # fmt: skip
+
+    class OfKinds(type):
+        """Makes a class that is `numpy.dtype` in all but its calls."""
+
+        def __call__(cls, dtype: Any, *args: Any, **options: Any) -> Any:
+            known = kinds.get(dtype) if isinstance(dtype, type) else None
+            return numpy.dtype(known or dtype, *args, **options)
+
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, numpy.dtype)
+
+        def __subclasscheck__(cls, kind: type) -> bool:
+            return issubclass(kind, numpy.dtype)
+
+        def __getattr__(cls, name: str) -> Any:
+            return getattr(numpy.dtype, name)
+
+    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": numpy.dtype.__doc__})
+
+
 CHANGED: Mapping[str, Value] = {
     **{name: _array_of(name) for name in ("array", "asarray", "asanyarray")},
+    **{name: _of_ragged(name) for name in ("copy", "shape", "size", "ndim")},
+    "dtype": _dtype,
     "fromstring": _fromstring,
     "meshgrid": _meshgrid,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import importlib.util
 import inspect
@@ -9,10 +10,11 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ..members import Lost
 from ..stand_in import Old, Table, constant, from_module, function, same
 
 ABSTRACT = (
@@ -40,6 +42,71 @@ def getargspec(func: Callable[..., Any]) -> ArgSpec:
             " can support them"
         )
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
+
+
+def formatargspec(
+    args: Any, varargs: Any = None, varkw: Any = None, defaults: Any = None, *more: Any, **ways: Any
+) -> str:
+    """Parameters in brackets, as they're written."""
+    first = len(args) - len(defaults or ())
+    words = [a if i < first else f"{a}={defaults[i - first]!r}" for i, a in enumerate(args)]
+    words += [f"*{varargs}"] * (varargs is not None) + [f"**{varkw}"] * (varkw is not None)
+    return f"({', '.join(words)})"
+
+
+# random, json ---------------------------------------------------------------------------------
+
+
+def _sample(random: Any) -> Any:
+    def sample(population: Any, k: int) -> Any:
+        """`random.sample`, of sets, too."""
+        return random.sample(tuple(population) if isinstance(population, Set) else population, k)
+
+    return sample
+
+
+def _shuffle(library: Any) -> Any:
+    def shuffle(x: Any, random: Callable[[], float] | None = None) -> None:
+        """`random.shuffle`, by numbers from 0 to 1 that a function draws, if it's given."""
+        if random is None:
+            library.shuffle(x)
+            return
+        for i in reversed(range(1, len(x))):
+            j = int(random() * (i + 1))
+            x[i], x[j] = x[j], x[i]
+
+    return shuffle
+
+
+def _of_whole_floats(name: str) -> Callable[[Any], Any]:
+    """`randint` and its like, which take 5.0 for 5."""
+
+    def give(random: Any) -> Any:
+        def draw(*bounds: Any) -> int:
+            found: int = getattr(random, name)(*map(_whole, bounds))
+            return found
+
+        return draw
+
+    return give
+
+
+def _whole(x: Any) -> Any:
+    if isinstance(x, float) and not x.is_integer():
+        raise ValueError(f"a bound of a random integer is {x}, which isn't whole")
+    return int(x) if isinstance(x, float) else x
+
+
+def _without_encoding(name: str) -> Callable[[Any], Any]:
+    """`json.loads` and its like, whose argument `encoding` said nothing."""
+
+    def give(json: Any) -> Any:
+        def read(text: Any, *, encoding: Any = None, **options: Any) -> Any:
+            return getattr(json, name)(text, **options)
+
+        return read
+
+    return give
 
 
 # imp ----------------------------------------------------------------------------------------
@@ -135,6 +202,22 @@ def remove_tree(directory: str, *args: Any, **options: Any) -> None:
     shutil.rmtree(directory)
 
 
+# By old name of a method of `unittest.TestCase`, today's.
+ASSERTIONS = {
+    "assert_": "assertTrue", "assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual",
+    "assertAlmostEquals": "assertAlmostEqual", "assertNotAlmostEquals": "assertNotAlmostEqual",
+    "assertRegexpMatches": "assertRegex", "assertNotRegexpMatches": "assertNotRegex",
+    "assertRaisesRegexp": "assertRaisesRegex", "failUnless": "assertTrue", "failIf": "assertFalse",
+    "failUnlessEqual": "assertEqual", "failIfEqual": "assertNotEqual",
+    "failUnlessAlmostEqual": "assertAlmostEqual", "failIfAlmostEqual": "assertNotAlmostEqual",
+    "failUnlessRaises": "assertRaises",
+}  # fmt: skip
+
+
+def _attribute(name: str) -> Lost:
+    return Lost(f".{name}", lambda x: getattr(x, name))
+
+
 VERSION = {
     "LooseVersion": constant("packaging.version.Version", LooseVersion),
     "StrictVersion": constant("packaging.version.Version", LooseVersion),
@@ -142,7 +225,50 @@ VERSION = {
 
 TABLES: Mapping[str, Table] = {
     "collections": Table({name: from_module("collections.abc", name) for name in ABSTRACT}),
-    "inspect": Table({"getargspec": function("inspect.getfullargspec", getargspec)}),
+    "inspect": Table(
+        {
+            "getargspec": function("inspect.getfullargspec", getargspec),
+            "formatargspec": function("str(inspect.signature(…))", formatargspec),
+        }
+    ),
+    "random": Table(
+        changed={
+            "sample": _sample,
+            "shuffle": _shuffle,
+            **{name: _of_whole_floats(name) for name in ("randint", "randrange")},
+        }
+    ),
+    "json": Table(changed={name: _without_encoding(name) for name in ("load", "loads")}),
+    "base64": Table(
+        {
+            "encodestring": from_module("base64", "encodebytes"),
+            "decodestring": from_module("base64", "decodebytes"),
+        }
+    ),
+    "cgi": Table(
+        {"escape": Old("html.escape", lambda _: lambda s, quote=False: html.escape(s, quote))},
+        made=True,
+    ),
+    "pipes": Table({"quote": from_module("shlex", "quote")}, made=True),
+    "fractions": Table({"gcd": from_module("math", "gcd")}),
+    "configparser": Table({"SafeConfigParser": same("configparser.ConfigParser")}),
+    "xml.etree.cElementTree": Table(
+        missing=lambda name: from_module("xml.etree.ElementTree", name), made=True
+    ),
+    "html.parser": Table(
+        members={"HTMLParser": {"unescape": Lost("html.unescape", lambda _: html.unescape)}}
+    ),
+    "threading": Table(members={"Thread": {"isAlive": _attribute("is_alive")}}),
+    "unittest": Table(
+        {
+            "makeSuite": Old(
+                "unittest.defaultTestLoader.loadTestsFromTestCase",
+                lambda unittest: unittest.defaultTestLoader.loadTestsFromTestCase,
+            ),
+            "_TextTestResult": same("unittest.TextTestResult"),
+        },
+        members={"TestCase": {old: _attribute(name) for old, name in ASSERTIONS.items()}},
+    ),
     "time": Table({"clock": from_module("time", "process_time")}),
     "string": Table(
         {

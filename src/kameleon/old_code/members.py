@@ -1,0 +1,151 @@
+"""Names that the objects of a library had, and that its classes have lost: for old code alone.
+
+A stand-in has what a module has lost. What an object has lost (`frame.append`, `dataset.value`) is
+put into its class, as a descriptor that knows who asks: whoever isn't old code finds what the
+class has without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from .stand_in import asks_by_name, warn_old
+
+
+class Lost(NamedTuple):
+    """What a class has lost.
+
+    Args:
+        today: what is written today, in words for the warning.
+        value: gives the value, for an object; for the class, where the name is asked of the class.
+    """
+
+    today: str
+    value: Callable[[Any], Any]
+
+
+class Changed(NamedTuple):
+    """A method that behaves otherwise than it did.
+
+    Args:
+        method: gives what old code calls in the place of the method.
+    """
+
+    method: Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+# By path of a class within a module, by name.
+Members = Mapping[str, Mapping[str, Lost | Changed]]
+
+
+class _Member:
+    """The descriptor: not one that takes assignments, so objects may have the name themselves."""
+
+    def __init__(self, owner: type, name: str, before: Any):
+        self.owner, self.name, self.before = owner, name, before
+
+    def found_by_others(self, instance: Any, kind: type) -> Any:
+        """What whoever isn't old code finds."""
+        if hasattr(type(self.before), "__get__"):
+            return self.before.__get__(instance, kind)
+        if self.before is not None:
+            return self.before
+        asked = f"{kind.__name__!r} object" if instance is not None else f"type object {kind!r}"
+        raise AttributeError(
+            f"{asked} has no attribute {self.name!r}",
+            name=self.name,
+            obj=kind if instance is None else instance,
+        )
+
+
+class _LostMember(_Member):
+    def __init__(self, owner: type, name: str, before: Any, lost: Lost):
+        super().__init__(owner, name, before)
+        self.lost = lost
+
+    def __get__(self, instance: Any, kind: type) -> Any:
+        if not asks_by_name(sys._getframe(1)):
+            return self.found_by_others(instance, kind)
+        warn_old(f"{self.owner.__name__}.{self.name}", self.lost.today)
+        return self.lost.value(kind if instance is None else instance)
+
+
+class _ChangedMember(_Member):
+    def __init__(self, owner: type, name: str, before: Any, changed: Changed):
+        super().__init__(owner, name, before)
+        self.method = wraps(before)(changed.method(before))
+
+    def __get__(self, instance: Any, kind: type) -> Any:
+        if not asks_by_name(sys._getframe(1)):
+            return self.found_by_others(instance, kind)
+        return self.method.__get__(instance, kind)  # type: ignore[attr-defined]
+
+
+def give(library: ModuleType, members: Members) -> None:
+    """Put into the classes of a library what they have lost. Names that they have stay theirs."""
+    for path, names in members.items():
+        owner = _class(library, path)
+        for name, member in names.items():
+            before = owner and inspect.getattr_static(owner, name, None)
+            if owner is None or isinstance(before, _Member):
+                continue
+            if isinstance(member, Changed):
+                if callable(before):
+                    setattr(owner, name, _ChangedMember(owner, name, before, member))
+            elif before is None:
+                setattr(owner, name, _LostMember(owner, name, before, member))
+
+
+def _class(library: ModuleType, path: str) -> type | None:
+    """The class at a path in the library, whose modules are loaded; None if it has none there."""
+    found: Any = library
+    for part in path.split("."):
+        if not hasattr(found, part):
+            try:
+                importlib.import_module(f"{found.__name__}.{part}")
+            except ImportError:
+                return None
+        found = getattr(found, part, None)
+    return found if isinstance(found, type) else None
+
+
+def positional(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which takes by position what must be named today, in the same order.
+
+    >>> positional(lambda a, *, b=0, c=0: (a, b, c))(1, 2, c=3)
+    (1, 2, 3)
+    """
+    kinds = inspect.Parameter
+    parameters = inspect.signature(function).parameters.values()
+    free = [p.name for p in parameters if p.kind is kinds.POSITIONAL_OR_KEYWORD]
+    named = [p.name for p in parameters if p.kind is kinds.KEYWORD_ONLY]
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        more = dict(zip(named, args[len(free) :], strict=False))
+        return function(*args[: len(free)], **more, **options)
+
+    return call
+
+
+def renamed(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Gives, for a function, one that takes arguments by their old names, too.
+
+    >>> renamed(sparse="sparse_output")(dict)(sparse=True)
+    {'sparse_output': True}
+    """
+
+    def give_names(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            return function(*args, **{names.get(key, key): x for key, x in options.items()})
+
+        return call
+
+    return give_names

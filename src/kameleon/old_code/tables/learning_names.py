@@ -1,0 +1,96 @@
+"""What scikit-learn and Matplotlib had in 2019, and what they take otherwise today."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..members import Changed, Members, renamed
+from ..stand_in import Old, Table, from_module, function
+
+
+def _from(module: str) -> Table:
+    """A module whose names are in another one today."""
+    return Table(missing=lambda name: from_module(module, name), made=True)
+
+
+def linear_assignment(X: Any) -> Any:
+    """The pairs of rows and columns whose sum is least, as rows of two."""
+    optimize: Any = importlib.import_module("scipy.optimize")
+    return np.stack(optimize.linear_sum_assignment(X), axis=1)
+
+
+def _imputer(preprocessing: Any) -> Any:
+    impute: Any = importlib.import_module("sklearn.impute")
+
+    class Imputer(impute.SimpleImputer):  # type: ignore[misc]
+        """Fills in what is missing: for each column, or row, by its mean, median or mode."""
+
+        def __init__(
+            self, missing_values: Any = "NaN", strategy: str = "mean", axis: int = 0,
+            verbose: int = 0, copy: bool = True,
+        ):  # fmt: skip
+            missing = np.nan if missing_values == "NaN" else missing_values
+            super().__init__(missing_values=missing, strategy=strategy, copy=copy)
+            self.axis, self.verbose = axis, verbose
+
+        def fit(self, X: Any, y: Any = None) -> Any:
+            return super().fit(np.asarray(X).T if self.axis else X)
+
+        def transform(self, X: Any) -> Any:
+            if not self.axis:
+                return super().transform(X)
+            across = impute.SimpleImputer(
+                missing_values=self.missing_values, strategy=self.strategy
+            )
+            return across.fit_transform(np.asarray(X).T).T
+
+        def fit_transform(self, X: Any, y: Any = None) -> Any:
+            return self.fit(X).transform(X)
+
+    return Imputer
+
+
+def _squared_error(metrics: Any) -> Any:
+    mean = metrics.mean_squared_error
+
+    @wraps(mean)
+    def mean_squared_error(*args: Any, squared: bool = True, **options: Any) -> Any:
+        return (mean if squared else metrics.root_mean_squared_error)(*args, **options)
+
+    return mean_squared_error
+
+
+ENCODERS: Members = {
+    "OneHotEncoder": {"__init__": Changed(renamed(sparse="sparse_output"))},
+}
+HISTOGRAM = renamed(normed="density")
+
+TABLES: Mapping[str, Table] = {
+    "sklearn.externals": Table(made=True),
+    "sklearn.externals.joblib": _from("joblib"),
+    "sklearn.externals.six": _from("six"),
+    "sklearn.utils.testing": _from("sklearn.utils._testing"),
+    "sklearn.utils.linear_assignment_": Table(
+        {"linear_assignment": function("scipy.optimize.linear_sum_assignment", linear_assignment)},
+        made=True,
+    ),
+    "sklearn.datasets.samples_generator": _from("sklearn.datasets"),
+    "sklearn.datasets.base": _from("sklearn.datasets"),
+    "sklearn.grid_search": _from("sklearn.model_selection"),
+    "sklearn.cross_validation": _from("sklearn.model_selection"),
+    "sklearn.preprocessing": Table(
+        {"Imputer": Old("sklearn.impute.SimpleImputer", _imputer)}, members=ENCODERS
+    ),
+    "sklearn.metrics": Table(changed={"mean_squared_error": _squared_error}),
+    "matplotlib.cm": Table({"get_cmap": from_module("matplotlib.pyplot", "get_cmap")}),
+    "matplotlib.pyplot": Table(
+        {"hold": function("nothing: plots are added", lambda *on: None)},
+        {"hist": lambda pyplot: HISTOGRAM(pyplot.hist)},
+    ),
+    "matplotlib.axes": Table(members={"Axes": {"hist": Changed(HISTOGRAM)}}),
+}

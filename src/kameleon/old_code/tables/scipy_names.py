@@ -1,0 +1,113 @@
+"""What SciPy's functions of numbers had in 1.1, and what they give otherwise today."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..members import Lost
+from ..stand_in import Old, Table, Value, from_module, function, same
+
+
+def binom_test(x: Any, n: Any = None, p: float = 0.5, alternative: str = "two-sided") -> float:
+    """How probable it is that so many of n tries succeed, or as extreme a number."""
+    stats: Any = importlib.import_module("scipy.stats")
+    if np.size(x) == 2:
+        x, n = x[0], x[0] + x[1]
+    return float(stats.binomtest(int(x), int(n), p, alternative).pvalue)
+
+
+def itemfreq(a: Any) -> Any:
+    """The distinct elements, and how often each is there, as two columns."""
+    return np.array(np.unique(a, return_counts=True)).T
+
+
+def _mode(stats: Any) -> Any:
+    def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", **options: Any) -> Any:
+        """`scipy.stats.mode`, whose results keep the axis, as until SciPy 1.10."""
+        given, along = (np.ravel(a), 0) if axis is None else (a, axis)
+        return stats.mode(given, along, nan_policy, **{"keepdims": True} | options)
+
+    return mode
+
+
+def derivative(
+    func: Callable[..., Any], x0: float, dx: float = 1.0, n: int = 1, args: Any = (), order: int = 3
+) -> Any:
+    """The n-th derivative at a point, by central differences of `order` points."""
+    weights = central_diff_weights(order, n)
+    half = order >> 1
+    values = (w * func(x0 + (i - half) * dx, *args) for i, w in enumerate(weights))
+    return sum(values) / dx**n
+
+
+def central_diff_weights(Np: int, ndiv: int = 1) -> Any:
+    """What Np equidistant values are weighted with for their middle's derivative."""
+    if Np < ndiv + 1 or not Np % 2:
+        raise ValueError("the number of points must be odd, and above the order of the derivative")
+    places = np.arange(-(Np >> 1), (Np >> 1) + 1.0)
+    powers = np.linalg.inv(np.vander(places, increasing=True))
+    return float(np.prod(np.arange(1, ndiv + 1))) * powers[ndiv]
+
+
+def ricker(points: int, a: float) -> Any:
+    """The Mexican hat: a Gaussian's second derivative of width `a`, negated, of norm 1."""
+    x = (np.arange(points) - (points - 1.0) / 2) / a
+    return 2 / (np.sqrt(3 * a) * np.pi**0.25) * (1 - x**2) * np.exp(-(x**2) / 2)
+
+
+def cwt(data: Any, wavelet: Callable[..., Any], widths: Any) -> Any:
+    """The wavelet transform: for each width a row, the data convolved with the wavelet."""
+    lengths = [min(10 * width, len(data)) for width in widths]
+    rows = [
+        np.convolve(data, np.conj(wavelet(length, width)[::-1]), mode="same")
+        for length, width in zip(lengths, widths, strict=True)
+    ]
+    return np.array(rows)
+
+
+def _spherical(special: Any) -> Any:
+    return lambda m, n, theta, phi: special.sph_harm_y(n, m, phi, theta)
+
+
+CHANGED: Mapping[str, Value] = {"mode": _mode}
+TABLES: Mapping[str, Table] = {
+    "scipy.stats": Table(
+        {
+            "binom_test": function("scipy.stats.binomtest(…).pvalue", binom_test),
+            "itemfreq": function("numpy.unique(…, return_counts=True)", itemfreq),
+            "median_absolute_deviation": Old(
+                "scipy.stats.median_abs_deviation(…, scale='normal')",
+                lambda stats: partial(stats.median_abs_deviation, scale="normal"),
+            ),
+            **{name: from_module("numpy", name) for name in ("nanmean", "nanmedian", "nanstd")},
+        },
+        CHANGED,
+    ),
+    "scipy.integrate": Table(
+        {
+            "trapz": same("scipy.integrate.trapezoid"),
+            "simps": same("scipy.integrate.simpson"),
+            "cumtrapz": same("scipy.integrate.cumulative_trapezoid"),
+        }
+    ),
+    "scipy.linalg": Table(
+        {
+            "pinv2": same("scipy.linalg.pinv"),
+            **{name: from_module("numpy", name) for name in ("kron", "tri", "tril", "triu")},
+        }
+    ),
+    "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", _spherical)}),
+    "scipy.sparse": Table(
+        members={
+            "spmatrix": {
+                "A": Lost(".toarray()", lambda x: x.toarray()),
+                "H": Lost(".T.conj()", lambda x: x.T.conj()),
+            }
+        }
+    ),
+}
