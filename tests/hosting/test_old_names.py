@@ -394,10 +394,10 @@ GIVEN: dict[str, Any] = {
     "import sklearn.preprocessing as p; seen = p.OneHotEncoder(sparse=False).sparse_output": False,
     "from sklearn.preprocessing import Imputer; seen = Imputer(axis=1).fit_transform("
     "[[1, float('nan'), 3]]).tolist()": [[1, 2, 3]],
-    "from sklearn.metrics import mean_squared_error as e; seen = e([0, 0], [3, 3], squared=False)": 3,
+    "from sklearn.metrics import mean_squared_error as e; seen = e([0], [3], squared=False)": 3,
     "from sklearn.utils.linear_assignment_ import linear_assignment as a; "
     "seen = a([[2, 1], [1, 2]]).tolist()": [[0, 1], [1, 0]],
-    "from sklearn.cross_validation import train_test_split; seen = len(train_test_split([1, 2]))": 2,
+    "from sklearn.cross_validation import train_test_split as s; seen = len(s([1, 2]))": 2,
     "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
     "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
 }
