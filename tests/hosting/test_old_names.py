@@ -399,6 +399,14 @@ GIVEN: dict[str, Any] = {
     "seen = a([[2, 1], [1, 2]]).tolist()": [[0, 1], [1, 0]],
     "from sklearn.cross_validation import train_test_split as s; seen = len(s([1, 2]))": 2,
     "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
+    "import matplotlib.pyplot as p; seen = p.cm.get_cmap('gray').name": "gray",
+    "import networkx as n; g = n.Graph(); g.add_node(1, a=2); seen = g.node[1]['a']": 2,
+    "import networkx as n; seen = n.to_scipy_sparse_matrix(n.path_graph(2)).toarray().tolist()": [
+        [0, 1],
+        [1, 0],
+    ],
+    "import networkx as n; seen = [list(g) for g in n.connected_component_subgraphs("
+    "n.Graph([(1, 2), (3, 4)]))]": [[1, 2], [3, 4]],
     "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
 }
 

@@ -178,6 +178,7 @@ CASES = (
     "import numpy as np\nseen = [np.size([[1], [1, 2]]), np.ndim([[1], [1, 2]])]",
     "import numpy as np\nseen = [np.dtype(np.floating).name, np.dtype(np.integer).name]",
     "import numpy as np\nseen = isinstance(np.zeros(1).dtype, np.dtype), np.dtype('>i4').byteorder",
+    "import numpy as np\nseen = [np.obj2sctype(x).__name__ for x in (np.floating, float, np.ones(1))]",
     # Python
     TESTS + "t.assertEquals(1, 1)\nt.assert_(True)\nt.failUnless(1)\nseen = 'all'",
     TESTS + "t.assertItemsEqual = 3\nseen = t.assertItemsEqual",

@@ -5,7 +5,7 @@ The sweep reads the table of rules and knows nothing of any operation but how co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ..errors import GradientError
 from ..ir.context import built_for, context, rewriting
@@ -17,6 +17,9 @@ from ..prims.filling import full_like
 from ..prims.movement import broadcast_to
 from ..prims.sizes import dims_of, size_origin
 from .rules import GRADIENTS, ZERO, Rule, jointly
+
+# What stands for the rule of a node: for it and its cotangent, the parts that flow to others.
+Replaced = Callable[[Node, Node], "Sequence[tuple[Node, Node]] | None"]
 
 
 def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list[Node | None]:
@@ -61,6 +64,7 @@ def pullback(
     cotangents: Sequence[Node],
     wrt: Sequence[Node],
     stop: Collection[Node] = (),
+    replaced: Replaced | None = None,
 ) -> list[Node | None]:
     """The cotangents of `wrt`, given those of `outputs`; None where there is no influence.
 
@@ -68,6 +72,8 @@ def pullback(
         outputs, cotangents: in pairs of equal type.
         wrt: any nodes, which may depend on each other.
         stop: nodes behind which the sweep does not look (the inputs of a body).
+        replaced: gives what stands for a node's rule, for the node and its cotangent: pairs of a
+            node before it and the part that flows there; or None, where its rule holds.
 
     Raises:
         GradientError: a primitive without gradient lies on a path; names it and the user's line.
@@ -77,21 +83,32 @@ def pullback(
     found: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(found, output, cotangent)
-    rewriting(_sweep, found, reversed(order), active, stop)
+    rewriting(_sweep, found, reversed(order), active, stop, replaced)
     return [found.get(node) if node in active else None for node in wrt]
 
 
 def _sweep(
-    found: dict[Node, Node], order: Iterable[Node], active: set[Node], stop: Collection[Node]
+    found: dict[Node, Node],
+    order: Iterable[Node],
+    active: set[Node],
+    stop: Collection[Node],
+    replaced: Replaced | None,
 ) -> None:
     for node in order:
         if node in active and node not in stop and _rule_of(node) is not ZERO:
             gs = tuple(map(found.get, node.results))
             if any(g is not None for g in gs):
                 context.source = node._source
-                for operand, part in zip(node.operands, _pull(node, gs, active), strict=True):
+                parts = replaced(node, gs[0]) if replaced and gs[0] is not None else None
+                for operand, part in _paired(node, gs, active) if parts is None else parts:
                     if part is not None:
                         _accumulate(found, operand, part)
+
+
+def _paired(
+    node: Node, gs: tuple[Node | None, ...], active: Collection[Node]
+) -> Iterable[tuple[Node, Node | None]]:
+    return zip(node.operands, _pull(node, gs, active), strict=True)
 
 
 def _active(order: Sequence[Node], wrt: Sequence[Node], stop: Collection[Node]) -> set[Node]:

@@ -28,7 +28,7 @@ class Importer(enum.Enum):
 NEVER = frozenset(
     """
     kameleon keras keras_applications keras_preprocessing keras_core keras_hub keras_nlp keras_cv
-    numpy scipy h5py PIL pandas sklearn matplotlib yaml six
+    numpy scipy h5py PIL pandas sklearn matplotlib networkx yaml six
     tf_keras torch torchvision torchaudio jax jaxlib flax optax onnx onnxruntime pytensor pymc cntk
     pytest _pytest pluggy xdist hypothesis pip setuptools pkg_resources _distutils_hack
     """.split()

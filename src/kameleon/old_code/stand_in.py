@@ -134,7 +134,9 @@ class StandIn(ModuleType):
         if child is not None:
             return child
         try:
-            return getattr(library, name)
+            found = getattr(library, name)
+            # A module that the library took from elsewhere (`pyplot.cm`).
+            return (isinstance(found, ModuleType) and self._child(found.__name__)) or found
         except AttributeError:
             old = self._old(name)
             if old is None or not asks_by_name(sys._getframe(1)):

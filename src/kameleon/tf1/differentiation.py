@@ -11,6 +11,7 @@ from ..gradients import pullback
 from ..ir.context import built_for
 from ..ir.node import Node
 from ..prims.filling import full_like
+from .overrides import replaced_gradients
 
 
 class UnconnectedGradients:
@@ -58,7 +59,7 @@ def gradients(
     for y, seed in zip(outputs, seeds, strict=True):
         if len(y.shape) != len(seed.shape):
             raise ArgumentError(f"tf.gradients: {seed!r} in grad_ys hasn't the shape of {y!r}")
-    found = pullback(outputs, seeds, wrt, stop)
+    found = pullback(outputs, seeds, wrt, stop, replaced_gradients(outputs))
     if unconnected_gradients == UnconnectedGradients.ZERO:
         return [K.zeros_like(x) if g is None else g for g, x in zip(found, wrt, strict=True)]
     return found

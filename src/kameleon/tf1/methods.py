@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -56,8 +58,31 @@ def numpy(self: Node) -> Any:
 
 
 def consumers(self: Node) -> list[Any]:
-    """The operations of the graph that take this tensor, as far as their results are named."""
-    return [op for op in get_default_graph().get_operations() if self in op.inputs]
+    """The operations that take this tensor, as far as their results are held by somebody."""
+    held = (taker() for taker in _takers().get(self, ()))
+    return list(dict.fromkeys(operation_of(node) for node in held if node is not None))
+
+
+class _Takers:
+    """Which tensors are made of which others; nothing is kept alive by it."""
+
+    last = -1  # the serial of the last tensor that was known when it was found out
+    of: WeakKeyDictionary[Node, list[ref[Node]]] = WeakKeyDictionary()
+
+
+def _takers() -> WeakKeyDictionary[Node, list[ref[Node]]]:
+    """By tensor, those that are made of it: found anew where tensors have been made since."""
+    alive = sorted(
+        (x for x in gc.get_objects() if issubclass(type(x), Node)), key=lambda x: x.serial
+    )
+    if _Takers.last != alive[-1].serial:
+        found: WeakKeyDictionary[Node, list[ref[Node]]] = WeakKeyDictionary()
+        for node in alive:
+            if isinstance(node.type, TensorType):
+                for x in operation_of(node).inputs:
+                    found.setdefault(x, []).append(ref(node))
+        _Takers.last, _Takers.of = alive[-1].serial, found
+    return _Takers.of
 
 
 def load(self: Variable, value: Any, session: Any = None) -> None:

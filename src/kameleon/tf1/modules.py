@@ -35,9 +35,9 @@ INSIDE = {
     "python.layers": "base core convolutional normalization pooling layers utils",
     "python.ops": "array_ops candidate_sampling_ops check_ops clip_ops control_flow_ops ctc_ops"
     " custom_gradient data_flow_ops embedding_ops functional_ops gen_array_ops gen_math_ops"
-    " gen_nn_ops gradients gradients_impl image_ops image_ops_impl init_ops linalg_ops"
-    " linalg_ops_impl logging_ops losses math_ops metrics nn nn_ops nn_impl partitioned_variables"
-    " random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops"
+    " gen_nn_ops gradients gradients_impl gradients_util image_ops image_ops_impl init_ops"
+    " linalg_ops linalg_ops_impl logging_ops losses math_ops metrics nn nn_ops nn_impl"
+    " partitioned_variables random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops"
     " sparse_ops special_math_ops standard_ops state_ops summary_ops template tensor_array_ops"
     " variable_scope variables math_grad nn_grad",
     "python.ops.losses": "losses losses_impl util",

@@ -17,7 +17,7 @@ TYPES = {
     "Conv": "Conv2D", "Identity": "Identity", "Gather": "GatherV2", "Concatenate": "ConcatV2",
     "BroadcastTo": "BroadcastTo", "Div": "RealDiv", "Gt": "Greater", "Ge": "GreaterEqual",
     "Lt": "Less", "Le": "LessEqual", "Eq": "Equal", "Ne": "NotEqual", "Logistic": "Sigmoid",
-    "Call": "PyFunc",
+    "Call": "PyFunc", "truediv": "RealDiv", "Size": "Shape",
 }  # fmt: skip
 
 
@@ -36,11 +36,20 @@ def _type_of(node: Node) -> str:
     return TYPES.get(title, title)
 
 
-def _is_zero(x: Node) -> bool:
-    while x.primitive.name == "broadcast":
+# Operations of TensorFlow 1 broadcast by themselves: here nodes do, which programs don't see.
+BROADCASTS = ("broadcast", "broadcast_to")
+
+
+def _before_broadcast(x: Node) -> Node:
+    while x.primitive.name in BROADCASTS:
         x = x.operands[0]
+    return x
+
+
+def _is_zero(x: Node) -> bool:
+    x = _before_broadcast(x)
     value = x.attrs.get("value") if x.primitive.name == "constant" else None
-    return value is not None and not value.shape and not value
+    return value is not None and not value.array.any()
 
 
 class NodeDef:
@@ -105,8 +114,9 @@ class Operation:
     @property
     def inputs(self) -> list[Node]:
         """The tensors that it takes."""
-        operands = [] if self.node is None else list(_producer(self.node).operands)
-        return operands[:1] if self.type == "Relu" else operands
+        operands = () if self.node is None else _producer(self.node).operands
+        found = [_before_broadcast(x) for x in operands]
+        return found[:1] if self.type == "Relu" else found
 
     @property
     def outputs(self) -> list[Node]:

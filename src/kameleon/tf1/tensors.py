@@ -131,12 +131,17 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
-    """The elements, or slices, of `params` at the indices that the rows of `indices` hold."""
+    """The elements, or slices, of `params` at the indices that the rows of `indices` hold. Where
+    their length is known at run time only, they're taken to name whole elements.
+    """
     if batch_dims:
         raise ArgumentError("tf.gather_nd: batch_dims isn't there; use K.map_fn, or K.gather")
     params, indices = as_tensor(params, "tf.gather_nd"), as_tensor(indices, "tf.gather_nd")
     indices = K.cast(indices, "int64")
-    depth = known(indices, -1, "tf.gather_nd")
+    depth = indices.shape[-1]
+    if depth is None:
+        depth, rows = len(params.shape), K.shape(indices)
+        indices = K.reshape(indices, [*(rows[i] for i in range(len(indices.shape) - 1)), depth])
     sizes = K.shape(params)
     flat: Any = indices[..., 0]
     for axis in range(1, depth):

@@ -1,4 +1,4 @@
-"""What scikit-learn and Matplotlib had in 2019, and what they take otherwise today."""
+"""What scikit-learn, Matplotlib and NetworkX had in 2019, and what they take otherwise today."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..members import Changed, Members, renamed
-from ..stand_in import Old, Table, from_module, function
+from ..members import Changed, Lost, Members, renamed
+from ..stand_in import Old, Table, from_module, function, same
 
 
 def _from(module: str) -> Table:
@@ -65,6 +65,30 @@ def _squared_error(metrics: Any) -> Any:
     return mean_squared_error
 
 
+# NetworkX ---------------------------------------------------------------------------------------
+
+
+def _to_sparse(networkx: Any) -> Any:
+    def to_scipy_sparse_matrix(G: Any, *args: Any, **options: Any) -> Any:
+        """The adjacency matrix, as one of SciPy's matrices."""
+        sparse: Any = importlib.import_module("scipy.sparse")
+        return sparse.csr_matrix(networkx.to_scipy_sparse_array(G, *args, **options))
+
+    return to_scipy_sparse_matrix
+
+
+def _subgraphs(networkx: Any) -> Any:
+    return lambda G: (G.subgraph(nodes).copy() for nodes in networkx.connected_components(G))
+
+
+def _to_matrix(networkx: Any) -> Any:
+    return lambda *args, **options: np.asmatrix(networkx.to_numpy_array(*args, **options))
+
+
+OF_GRAPHS: Members = {"Graph": {"node": Lost(".nodes", lambda graph: graph.nodes)}}
+
+# ------------------------------------------------------------------------------------------------
+
 ENCODERS: Members = {
     "OneHotEncoder": {"__init__": Changed(renamed(sparse="sparse_output"))},
 }
@@ -91,6 +115,17 @@ TABLES: Mapping[str, Table] = {
     "matplotlib.pyplot": Table(
         {"hold": function("nothing: plots are added", lambda *on: None)},
         {"hist": lambda pyplot: HISTOGRAM(pyplot.hist)},
+    ),
+    "networkx": Table(
+        {
+            "to_scipy_sparse_matrix": Old("networkx.to_scipy_sparse_array", _to_sparse),
+            "from_scipy_sparse_matrix": same("networkx.from_scipy_sparse_array"),
+            "to_numpy_matrix": Old("networkx.to_numpy_array", _to_matrix),
+            "from_numpy_matrix": same("networkx.from_numpy_array"),
+            "connected_component_subgraphs": Old("G.subgraph, of each component", _subgraphs),
+            "info": function("str(G)", str),
+        },
+        members=OF_GRAPHS,
     ),
     "matplotlib.axes": Table(members={"Axes": {"hist": Changed(HISTOGRAM)}}),
 }

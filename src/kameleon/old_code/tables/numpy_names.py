@@ -76,6 +76,8 @@ def _scalar_types(numpy: Any) -> dict[str, list[type]]:
 def _obj2sctype(numpy: Any) -> Any:
     def obj2sctype(rep: Any, default: Any = None) -> Any:
         """The scalar type of an array, a dtype, or what names one."""
+        if isinstance(rep, type) and issubclass(rep, numpy.generic):
+            return rep
         try:
             return rep.dtype.type if hasattr(rep, "dtype") else numpy.dtype(rep).type
         except TypeError:
