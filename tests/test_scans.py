@@ -190,3 +190,22 @@ def test_gradients_of_loops_that_pick_by_data(engine: str) -> None:
     )
     np.testing.assert_allclose(got[2], squares, rtol=2e-5)
     np.testing.assert_allclose(got[3], slopes.sum((0, 1)), rtol=2e-5)
+
+
+@pytest.mark.parametrize("engine", engines_under_test())
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_zero_in_place_of_no_rows(engine: str, lazy: bool) -> None:
+    """Losses of detectors are so: without any positive box there's nothing to take a mean of."""
+    x, rows = K.placeholder((None, 4)), K.placeholder((None,), dtype="int32")
+    picked, nothing = K.gather(x, rows), K.constant(0.0)
+    there = K.size(picked) > 0
+    loss = K.switch(there, lambda: picked, lambda: nothing) if lazy else None
+    loss = K.mean(K.switch(there, picked, nothing) if loss is None else loss)
+    f = K.function([x, rows], [loss, *K.gradients(loss, [x])], engine=engine)
+    values = np.arange(12, dtype="float32").reshape(3, 4)
+    for chosen in ([], [0, 2], [1]):
+        mean, slope = f([values, np.array(chosen, "int32")])
+        want = np.zeros((3, 4))
+        want[chosen] = 1 / (4 * max(1, len(chosen)))
+        assert mean == (values[chosen].mean() if chosen else 0.0)
+        np.testing.assert_allclose(slope, want)

@@ -12,7 +12,7 @@ from ..ir.rewrite import closed, substitute
 from ..ir.types import INT32, TensorType, join_shapes
 from ..prims.control import cond, run_scan, while_
 from ..prims.elementwise import add, cast, constant
-from ..prims.movement import broadcast_to, iota
+from ..prims.movement import broadcast_to, iota, reshape
 from ..prims.random import random_fold
 from ..prims.sizes import dims_of, size_of
 
@@ -79,9 +79,17 @@ def traced_cond(
     then: Callable[[], Sequence[Node]],
     otherwise: Callable[[], Sequence[Node]],
 ) -> list[Node]:
-    """The tensors that one of two functions makes; the other function's aren't computed."""
+    """The tensors that one of two functions makes; the other function's aren't computed.
+
+    Where one function makes a tensor of fewer axes (a zero in place of rows, say), it gets axes of
+    size 1 in front: which of both comes out is known at run time.
+    """
     start = new_serial()
     branches = [list(then()), list(otherwise())]
+    for outputs, others in (branches, branches[::-1]):
+        for i, (y, other) in enumerate(zip(outputs, others, strict=False)):
+            if missing := max(0, len(other.shape) - len(y.shape)):
+                outputs[i] = reshape(y, [*[1] * missing, *dims_of(y)])
     closures = [Closure(what, [], outputs, start, whole=True) for outputs in branches]
     captured = list(dict.fromkeys(n for c in closures for n in c.captured))
     graphs = [closed(captured, outputs) for outputs in branches]

@@ -51,7 +51,8 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
             numbers other than 0 count as true.
         then_expression: a tensor, or a function without arguments that gives one; with a
             scalar condition only the chosen function's tensors are computed.
-        else_expression: likewise, of the same shape.
+        else_expression: likewise, of the same shape. With a scalar condition another shape will
+            do, such as a zero in place of rows: it comes out as it is (with as many axes).
 
     Raises:
         ShapeError: the condition has more axes than the expressions.
@@ -65,6 +66,8 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
     if not condition.shape and lazy:
         return _branch(condition, then_expression, else_expression)
     a, b = promoted((_called(then_expression), _called(else_expression)), "switch")
+    if not condition.shape and _differ(a, b):
+        return _branch(condition, a, b)
     if condition.type.rank > a.type.rank:
         raise ShapeError(
             f"switch: the condition has {condition.type.rank} axes (shape {condition.shape}), the"
@@ -78,6 +81,12 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
             )
     wide = [*dims_of(condition), *([1] * (a.type.rank - condition.type.rank))]
     return select(broadcast_to(reshape(condition, wide), dims_of(a)), a, b)
+
+
+def _differ(a: Node, b: Node) -> bool:
+    """Whether one of two tensors would be broadcast to the other."""
+    sizes = zip(a.shape, b.shape, strict=False)
+    return len(a.shape) != len(b.shape) or any(c != d and 1 in (c, d) for c, d in sizes)
 
 
 def _called(expression: Any) -> Any:
