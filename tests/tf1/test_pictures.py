@@ -122,8 +122,3 @@ def test_measures_of_what_a_model_is_compared_with(engine: Engine) -> None:
     error = np.square(a.astype("float64") - b).mean((1, 2, 3))
     got = K.function([target, x], [tf.image.psnr(target, x, 1.0)])([a, b])[0]
     np.testing.assert_allclose(got, -10 * np.log10(error), rtol=1e-5)
-
-
-def test_codecs_say_what_to_use() -> None:
-    with pytest.raises(AttributeError, match="Pillow"):
-        tf.image.decode_png  # noqa: B018

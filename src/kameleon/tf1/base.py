@@ -82,7 +82,6 @@ SHAPES: Named = {
     "scatter_nd": algebra.scatter_nd,
     "argsort": algebra.argsort_,
     "random_shuffle": algebra.random_shuffle,
-    "sparse_tensor_to_dense": lambda sp_input, *rest, **options: K.to_dense(sp_input),
     "random_uniform": ts.without_name(K.random_uniform),
     "random_normal": ts.without_name(K.random_normal),
     "truncated_normal": ts.without_name(K.truncated_normal),

@@ -28,6 +28,7 @@ OLDER = {
     "dim": "axis",
     "squeeze_dims": "axis",
     "concat_dim": "axis",
+    "split_dim": "axis",
     "seq_dim": "seq_axis",
     "batch_dim": "batch_axis",
     "box_ind": "box_indices",

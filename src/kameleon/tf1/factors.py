@@ -74,16 +74,27 @@ def qr(input: Any, full_matrices: bool, what: str) -> Qr:
         return [q, r]
 
     def back(x: Any, gq: Any, gr: Any) -> Any:
-        if rows < columns or (full_matrices and rows != columns):
-            raise ArgumentError(f"{what}: no gradient for matrices {rows} x {columns} of this kind")
+        if full_matrices and rows > columns:
+            raise ArgumentError(f"{what}: no gradient for all columns of {rows} x {columns}")
         q, r = qr(x, full_matrices, what)
-        m = matmul(r, turned(gr)) - matmul(turned(gq), q)
-        lower = m * band(m, -1, 0)
-        mirrored = lower + turned(lower) - m * band(m, 0, 0)
-        return turned(solve(r, turned(gq + matmul(q, mirrored))))
+        if rows >= columns:
+            return _back_of_tall(q, r, gq, gr)
+        # The first columns have a factor of their own, with which the others turn.
+        first, others = gr[..., :rows], gr[..., rows:]
+        turning = gq + matmul(x[..., rows:], turned(others))
+        tall = _back_of_tall(q, r[..., :rows], turning, first)
+        return K.concatenate([tall, matmul(q, others)], axis=-1)
 
     shapes = [(*first, rows, inner), (*first, inner, columns)]
     return Qr(*call(factors, x, "numpy", shapes=shapes, dtypes=[x.dtype] * 2, gradient=back))
+
+
+def _back_of_tall(q: Any, r: Any, gq: Any, gr: Any) -> Any:
+    """The gradient of a factorisation of as many rows as columns, or more."""
+    m = matmul(r, turned(gr)) - matmul(turned(gq), q)
+    lower = m * band(m, -1, 0)
+    mirrored = lower + turned(lower) - m * band(m, 0, 0)
+    return turned(solve(r, turned(gq + matmul(q, mirrored))))
 
 
 def matrix_triangular_solve(matrix: Any, rhs: Any, lower: bool, adjoint: bool, what: str) -> Any:

@@ -51,6 +51,7 @@ from . import (
     several,
     shapes,
     signals,
+    sparse,
     special,
     summaries,
     variables,
@@ -76,7 +77,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(boxes, colours, crops, measures, resizing),
     *(cells, wrappers, contributed, loops, raw),
     *(dataset, iterators, more),
-    *(factors, randomness, scattering, several, signals),
+    *(factors, randomness, scattering, several, signals, sparse),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
 

@@ -110,7 +110,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, what: str
     return [K.gather(rows, nonzero(K.equal(flat, i))[:, 0]) for i in range(num_partitions)]
 
 
-def _segments(unsorted: bool, combine: str) -> Callable[..., Any]:
+def segments(unsorted: bool, combine: str) -> Callable[..., Any]:
     """The largest, smallest element or product of slices with equal numbers."""
     function = {"max": K.max, "min": K.min, "prod": K.prod}[combine]
 
@@ -153,12 +153,12 @@ PLAIN = called(
         "confusion_matrix": confusion_matrix,
         "bincount": bincount,
         "dynamic_partition": dynamic_partition,
-        "segment_max": _segments(False, "max"),
-        "segment_min": _segments(False, "min"),
-        "segment_prod": _segments(False, "prod"),
-        "unsorted_segment_max": _segments(True, "max"),
-        "unsorted_segment_min": _segments(True, "min"),
-        "unsorted_segment_prod": _segments(True, "prod"),
+        "segment_max": segments(False, "max"),
+        "segment_min": segments(False, "min"),
+        "segment_prod": segments(False, "prod"),
+        "unsorted_segment_max": segments(True, "max"),
+        "unsorted_segment_min": segments(True, "min"),
+        "unsorted_segment_prod": segments(True, "prod"),
         "batch_gather": batch_gather,
     }
 )

@@ -122,7 +122,11 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
     for key, value in feed_dict.items():
         if isinstance(key, str):
             key = graph.get_tensor_by_name(key)
-        if isinstance(key, tuple):  # several tensors at once
+        if isinstance(key, SparseTensor) and isinstance(value, tuple):
+            for part, given in zip(key.parts, value, strict=True):
+                array = np.asarray(given, part.dtype)
+                found[part] = array.reshape(-1, len(key.shape)) if part is key.indices else array
+        elif isinstance(key, tuple):  # several tensors at once
             found |= _feeds(dict(zip(key, value, strict=True)), graph)
         elif isinstance(key, (Node, SparseTensor)):
             if isinstance(value, Node):
@@ -137,7 +141,7 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
 
 
 def _fed(key: Any, value: Any) -> Any:
-    if isinstance(value, SparseTensorValue) or not isinstance(key, Node):
+    if not isinstance(key, Node):
         return value
     if key.__dict__.get("without_shape") and np.ndim(value):
         raise FeedError(
