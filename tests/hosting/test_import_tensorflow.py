@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support import SOURCE
 
+from kameleon.config import installed
 from kameleon.old_code import importing
 
 from .originals import needs_original
@@ -268,3 +269,26 @@ def test_the_engine_keeps_the_real_one(tmp_path: Path) -> None:
     first, second = found.stdout.splitlines()
     assert first == "1.15.0 tensorflow True"
     assert second.startswith("2.0 tensorflow.python")
+
+
+# --- the installed TensorFlow's own functions -------------------------------------------------
+
+CALLS = """
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4])
+power = tf.abs(tf.signal.rfft(x))
+slope = tf.gradients(tf.reduce_sum(power * power), [x])[0]
+with tf.Session() as session:
+    found = session.run([power, slope, tf.strings.join(["a", "b"])], {x: [[1.0, 0.0, -1.0, 0.0]]})
+print(*(np.round(y, 4).tolist() for y in found[:2]), found[2])
+"""
+
+
+@pytest.mark.skipif(not installed("tensorflow"), reason="these are functions of TensorFlow's")
+def test_functions_that_are_not_over_k_are_the_installed_ones(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(CALLS, "utf-8")
+    done = run([*RUN, "program.py"], tmp_path, write_small_keras(tmp_path / "original"))
+    said = "[[0.0, 2.0, 0.0]] [[4.0, 0.0, -4.0, 0.0]] b'ab'\n"
+    assert (done.returncode, done.stdout) == (0, said), done.stderr

@@ -22,6 +22,7 @@ from ..prims.movement import reshape as reshaped
 from ..prims.movement import transpose as transposed
 from ..prims.sizes import Size, as_node, dims_of, size_of
 from .calling import Leading, called
+from .pending import applied, holds_words
 
 # Known numbers --------------------------------------------------------------------------------
 
@@ -360,6 +361,8 @@ def required_space_to_batch_paddings(
 
 
 def constant(value: Any, dtype: Any, shape: Any, name: str | None = None) -> Any:
+    if holds_words(value):
+        return applied("constant", (value,), {"dtype": dtype, "shape": shape})
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         kind = np.asarray(value).dtype.kind
         dtype = "int32" if kind in "iu" else "bool" if kind == "b" else None

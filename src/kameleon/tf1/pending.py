@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..backend.sparse_tensor import SparseTensor
 from ..calls import Callee, Results, library_named
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DTypeError
 from ..ir.context import Source, user_frame
 from ..ir.node import Node
 from ..ir.types import DTYPES, TensorType
@@ -118,6 +120,18 @@ def is_foreign(arguments: Iterable[Any]) -> bool:
     )
 
 
+def holds_words(value: Any) -> bool:
+    """Whether it's a string, or an array or list that begins with one: only TensorFlow holds it.
+
+    >>> holds_words("one"), holds_words([[b"one"], [b"two"]]), holds_words([1.0])
+    (True, True, False)
+    """
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    kind = value.dtype.kind if isinstance(value, np.ndarray) else ""
+    return isinstance(value, (str, bytes)) or kind in ("U", "S")
+
+
 # Calling ---------------------------------------------------------------------------------------
 
 
@@ -130,7 +144,9 @@ def applied(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
     Raises:
         ArgumentError: TensorFlow doesn't take these arguments; the message is its own.
+        MissingLibraryError: it isn't installed.
     """
+    library_named("tensorflow")
     step = Step(path, _theirs(args), _theirs(kwargs))
     if tensorflow_calls():
         return function_at(path)(*step.args, **step.kwargs)
@@ -149,12 +165,28 @@ def applied(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return tf.nest.pack_sequence_as(given, made)
 
 
+# What makes or changes something in the graph here: TensorFlow would do that to one of its own.
+KEPT_HERE = frozenset(
+    "placeholder placeholder_with_default get_variable Variable assign assign_add assign_sub"
+    " scatter_update scatter_add scatter_sub py_func py_function numpy_function Print".split()
+)
+
+
 def redirected(path: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What TensorFlow's own function gives, for one that is over K functions here.
 
     Raises:
         ArgumentError: today's TensorFlow has none of that name.
+        DTypeError: the function makes or changes something, which has a dtype of Kameleon's.
+        MissingLibraryError: it isn't installed.
     """
+    if path in KEPT_HERE and not tensorflow_calls():
+        given = ", ".join(map(repr, (*args, *kwargs.values())))
+        raise DTypeError(
+            f"tf.{path}({given}): no tensor here has such a dtype; what functions of an installed"
+            " TensorFlow give in it goes to other functions of tf alone"
+        )
+    library_named("tensorflow")
     try:
         function_at(path)
     except AttributeError:
