@@ -1,6 +1,7 @@
 """Runs several of the programs in one process and prints what each gives, as JSON.
 
     kameleon run --tf-keras many.py NAME …
+    kameleon run --tf-keras=2 many.py ../tf_keras_2 NAME …
     python many.py | tail -1 > ../recorded_tf_keras.json    # all of them, on TensorFlow 1.15
 """
 import glob
@@ -39,6 +40,9 @@ def all_programs():
 
 
 if __name__ == '__main__':
+    names = sys.argv[1:] or all_programs()
     sys.path.insert(0, HERE)
-    results = dict((name, result_of(name)) for name in sys.argv[1:] or all_programs())
+    if os.sep in names[0]:
+        sys.path.insert(0, os.path.join(HERE, names.pop(0)))
+    results = dict((name, result_of(name)) for name in names)
     print('\n' + json.dumps(results, sort_keys=True))

@@ -100,10 +100,29 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
         )  # fmt: skip
         self.fused = fused
 
+    @property
+    def trainable(self) -> bool:
+        """Whether gamma and beta are changed in training; in TensorFlow 2, also whether training
+        uses the batch's own mean and variance.
+        """
+        return bool(vars(self).get("_is_trainable", True))
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        vars(self)["_is_trainable"] = bool(value)
+        if "_flag" in vars(self):
+            K.set_value(self._flag, float(bool(value)))
+
+    def _by_batch(self, yes: Any, no: Any) -> Any:
+        """The first tensor where the layer is trainable when a step runs, the second elsewhere."""
+        if not is_second():
+            return yes
+        if "_flag" not in vars(self):
+            vars(self)["_flag"] = K.variable(float(self.trainable), name="trainable")
+        return K.switch(K.greater(self._flag, 0.5), yes, no)
+
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The normalized inputs."""
-        if is_second() and not self.trainable:
-            training = False
         axis = self.axis % K.ndim(inputs)
         others = [i for i in range(K.ndim(inputs)) if i != axis]
 
@@ -130,7 +149,8 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
             ],
             inputs,
         )
-        return K.in_train_phase(normalized(mean, variance), moved, training=training)
+        batch = self._by_batch(normalized(mean, variance), moved)
+        return K.in_train_phase(batch, moved, training=training)
 
 
 class LayerNormalization(Layer):  # type: ignore[misc]

@@ -36,6 +36,9 @@ class Logs(dict[str, Any]):
             return dict.__getitem__(self, other)
         raise KeyError(key)
 
+    def __bool__(self) -> bool:
+        return True  # Keras says `logs or {}`, and fills them later
+
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, or the default."""
         try:

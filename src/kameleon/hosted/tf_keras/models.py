@@ -11,7 +11,7 @@ from keras import backend as K
 
 from ...errors import ArgumentError, UnsupportedError
 from ...ir.node import Node, Update, dependents, walk
-from . import files, losses, metrics, optimizers, own
+from . import arrays, files, losses, metrics, optimizers, own
 from .base import given_name
 from .logs import Logs
 from .nests import leaves, mapped
@@ -161,6 +161,10 @@ class Model(theirs.Model):  # type: ignore[misc]
     ) -> Any:
         """The loss and the metrics of a batch."""
         return self._named(super().test_on_batch(x, y, *args, **kwargs), return_dict)
+
+    def _standardize_user_data(self, *args: Any, **kwargs: Any) -> Any:
+        x, y, weights = super()._standardize_user_data(*args, **kwargs)
+        return x, arrays.as_targets(y, getattr(self, "_feed_targets", [])), weights
 
     def _named(self, found: Any, wanted: bool) -> Any:
         if not wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import (
+    arrays,
     base,
     callbacks,
     files,
@@ -34,6 +35,7 @@ for _subject in SUBJECTS:
 
 def install() -> None:
     """Give the hosted Keras's layers and callbacks what those of `tf.keras` have."""
+    arrays.install()
     base.install()
     metrics.install()
     logs.install()
