@@ -109,7 +109,7 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
-        vars(self)["_is_trainable"] = bool(value)
+        self.__dict__["_is_trainable"] = bool(value)
         if "_flag" in vars(self):
             K.set_value(self._flag, float(bool(value)))
 
@@ -118,7 +118,7 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
         if not is_second():
             return yes
         if "_flag" not in vars(self):
-            vars(self)["_flag"] = K.variable(float(self.trainable), name="trainable")
+            self.__dict__["_flag"] = K.variable(float(self.trainable), name="trainable")
         return K.switch(K.greater(self._flag, 0.5), yes, no)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
