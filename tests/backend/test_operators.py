@@ -160,6 +160,20 @@ def test_identity_not_equality() -> None:
     assert {x: 1}[x] == 1
 
 
+def test_programs_tell_lists_of_tensors_from_tensors_by_their_length() -> None:
+    assert hasattr(K.zeros((2, 3)), "__len__") and hasattr([K.zeros(2)], "__len__")
+    assert not hasattr(K.placeholder((None, 3)), "__len__")
+    assert not hasattr(K.constant(1.0), "__len__")
+    with pytest.raises(TypeError, match="known only at run time"):
+        len(K.placeholder((None, 3)))
+
+
+def test_arrays_of_whole_floats_are_shapes() -> None:
+    assert K.int_shape(K.reshape(K.zeros((2, 3)), np.array([3.0, 2.0]))) == (3, 2)
+    with pytest.raises(ValueError, match="a size must be an int"):
+        K.reshape(K.zeros((2, 3)), np.array([1.5, 4.0]))
+
+
 def test_length_iteration_truth_and_text() -> None:
     x = K.variable(X, name="weights")
     assert len(x) == 3

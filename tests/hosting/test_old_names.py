@@ -401,6 +401,7 @@ GIVEN: dict[str, Any] = {
     "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
     "import matplotlib.pyplot as p; seen = p.cm.get_cmap('gray').name": "gray",
     "import networkx as n; g = n.Graph(); g.add_node(1, a=2); seen = g.node[1]['a']": 2,
+    "import networkx as n; seen = n.adjacency_matrix(n.path_graph(2)).get_shape()": (2, 2),
     "import networkx as n; seen = n.to_scipy_sparse_matrix(n.path_graph(2)).toarray().tolist()": [
         [0, 1],
         [1, 0],

@@ -179,9 +179,14 @@ def size_or_node(size: Any, what: str) -> Size:
 
 
 def dims_from(shape: Any, what: str) -> list[Size]:
-    """A shape as dims: a sequence of ints and scalar tensors, or a 1-D integer tensor."""
+    """A shape as dims: a sequence of ints and scalar tensors, or a 1-D integer tensor.
+
+    An array of whole floats is a shape, too, as NumPy's functions make them (`np.ones(2)`).
+    """
     if isinstance(shape, Node):
         return unstacked(shape, what)
+    if isinstance(shape, np.ndarray) and shape.dtype.kind == "f" and not np.any(shape % 1):
+        shape = shape.astype(np.int64)
     if isinstance(shape, np.ndarray) or not isinstance(shape, (list, tuple)):
         shape = np.atleast_1d(shape).tolist()
     dims = [size_or_node(s, what) for s in shape if s is not None]

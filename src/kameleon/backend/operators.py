@@ -218,10 +218,28 @@ def _picked(y: Node, picks: list[tuple[int, Node]], layout: list[Any]) -> Node:
 def length(x: Node) -> int:
     """The size of the first axis, which must be known."""
     if not x.shape:
-        raise TypeError("a scalar tensor has no length")
+        raise UnknownLengthError("a scalar tensor has no length")
     if x.shape[0] is None:
-        raise TypeError("the length of this tensor is known only at run time; see K.shape(x)[0]")
+        raise UnknownLengthError(
+            "the length of this tensor is known only at run time; see K.shape(x)[0]"
+        )
     return x.shape[0]
+
+
+class UnknownLengthError(TypeError, AttributeError):
+    """A tensor has no `__len__`: it's a scalar, or its length is known only at run time."""
+
+
+class Length:
+    """`__len__` of tensors: `hasattr` finds it where the length is known. Programs tell a list of
+    tensors from one tensor by that.
+    """
+
+    def __get__(self, x: Node | None, kind: type) -> Any:
+        if x is None:
+            return length
+        size = length(x)
+        return lambda: size
 
 
 def iterate(x: Node) -> Any:
@@ -301,7 +319,7 @@ def install() -> None:
         "__abs__": lambda self: ew.abs(self),
         "__invert__": lambda self: (ew.logical_not if self.dtype.is_bool else ew.bit_not)(self),
         "__getitem__": getitem,
-        "__len__": length,
+        "__len__": Length(),
         "__iter__": iterate,
         "__array_ufunc__": array_ufunc,
         "__array__": refuse_array,

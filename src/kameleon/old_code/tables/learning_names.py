@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..members import Changed, Lost, Members, renamed
-from ..stand_in import Old, Table, from_module, function, same
+from ..stand_in import Old, Table, Value, from_module, function, same
 
 
 def _from(module: str) -> Table:
@@ -77,6 +77,25 @@ def _to_sparse(networkx: Any) -> Any:
     return to_scipy_sparse_matrix
 
 
+def _as_matrix(name: str) -> Value:
+    """A function whose sparse result is a matrix, as it was, and not an array."""
+
+    def give(networkx: Any) -> Any:
+        function = getattr(networkx, name)
+
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            sparse: Any = importlib.import_module("scipy.sparse")
+            return sparse.csr_matrix(function(*args, **options))
+
+        return call
+
+    return give
+
+
+SPARSE = ("adjacency_matrix", "laplacian_matrix", "normalized_laplacian_matrix", "incidence_matrix")
+
+
 def _subgraphs(networkx: Any) -> Any:
     return lambda G: (G.subgraph(nodes).copy() for nodes in networkx.connected_components(G))
 
@@ -125,6 +144,7 @@ TABLES: Mapping[str, Table] = {
             "connected_component_subgraphs": Old("G.subgraph, of each component", _subgraphs),
             "info": function("str(G)", str),
         },
+        {name: _as_matrix(name) for name in SPARSE},
         members=OF_GRAPHS,
     ),
     "matplotlib.axes": Table(members={"Axes": {"hist": Changed(HISTOGRAM)}}),
