@@ -30,6 +30,18 @@ def refused(match: str) -> Any:
     return pytest.raises(FeedError, match=match)
 
 
+def test_the_learning_phase_may_be_left_out_at_the_end() -> None:
+    x = K.placeholder((2,))
+    y = K.in_train_phase(x * 2.0, x)
+    f = K.function([x, K.learning_phase()], [y])
+    assert [f([[1, 2]])[0].tolist(), f([[1, 2], 1])[0].tolist()] == [[1, 2], [2, 4]]
+    with refused(r"takes 2 values .* 0 were given"):
+        f([])
+    g = K.function([K.learning_phase(), x], [y])
+    with refused(r"takes 2 values .* 1 were given"):
+        g([0])
+
+
 def test_what_a_call_refuses() -> None:
     x = K.placeholder((None, 2), name="features")
     y = K.placeholder((), dtype="int32", name="count")

@@ -163,7 +163,7 @@ class Function:
     def _call(self, values: Sequence[Any]) -> list[Any]:
         """A call in all its parts."""
         if len(values) != len(self._feeds):
-            self._miscounted(values)
+            values = self._completed(values)
         engine = self.engine
         if self._fits(values):
             arguments = list(values)
@@ -199,7 +199,13 @@ class Function:
             gap = "" if effect.message[-1:].isspace() or not effect.message else " "
             print(f"{effect.message}{gap}{value}")
 
-    def _miscounted(self, values: Sequence[Any]) -> None:
+    def _completed(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values, and for the last inputs, where none is given, those that they have anyway
+        (the learning phase).
+        """
+        lacking = self.inputs[len(values) :]
+        if lacking and all(hasattr(x, "default") for x in lacking):
+            return [*values, *(x.default for x in lacking)]
         names = ", ".join(f"'{x.name}'" for x in self.inputs) or "none"
         raise FeedError(
             f"{self.name} takes {len(self._feeds)} values ({names}), {len(values)} were given"
