@@ -374,3 +374,14 @@ def test_a_name_is_looked_up_in_its_own_graph() -> None:
     session = tf.Session()
     assert session.graph.get_tensor_by_name(x.name) is x
     assert session.run(y.name, {x.name: [0.0, 0.0]}).tolist() == [1.0, 1.0]
+
+
+def test_a_name_is_that_of_the_tensor_made_since_names_were_forgotten() -> None:
+    """As they are by `tf.reset_default_graph`, for the graph of the session."""
+    graph = tf.Graph()
+    with graph.as_default():
+        old = K.placeholder((2,), name="made_again")
+        graph.names.clear()
+        new = K.placeholder((2,), name="made_again")
+    assert new.name == old.name
+    assert graph.get_tensor_by_name(new.name) is new

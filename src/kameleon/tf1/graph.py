@@ -145,11 +145,12 @@ class Graph:
     def _tensor(self, plain: str) -> Node | None:
         known = self.named.get(plain)
         if known is None:
-            # What Keras names isn't told to the graph: look through all tensors that are held.
+            # What Keras names isn't told to the graph: look through all tensors that are held, and
+            # take the newest; others are from before `tf.reset_default_graph`.
             mine = None if self.names is None else self
             nodes = (x for x in gc.get_objects() if issubclass(type(x), Node))
             held: Iterator[Any] = (x for x in nodes if x._name == plain and x.graph_of is mine)
-            known = next(held, None)
+            known = max(held, key=lambda x: x.serial, default=None)
             if known is not None:
                 self.named[plain] = known
         return known
