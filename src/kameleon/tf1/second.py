@@ -16,7 +16,6 @@ from ..backend import surface as K
 from ..backend._tensors import as_tensor
 from ..errors import UnsupportedError
 from . import tensors as ts
-from .networks import print_
 from .special import erf
 
 
@@ -36,19 +35,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
             "tf.config.run_functions_eagerly(True): a tensor has no value before its graph runs;"
             " leave the call out, and take values by K.eval, K.function or a session"
         )
-
-
-def print_tensors(*inputs: Any, **options: Any) -> Any:
-    """Print values when the graph runs, if what's returned is computed; at once, without tensors.
-
-    In `call` of a layer, give the tensor on: `x = tf.Print(x, [x])` prints whenever x is computed.
-    """
-    tensors = [x for x in inputs if K.is_tensor(x)]
-    if not tensors:
-        print(*inputs)
-        return None
-    message = " ".join(str(x) for x in inputs if not K.is_tensor(x))
-    return print_(tensors[0], tensors, message=message)
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
@@ -87,19 +73,11 @@ STRATEGIES = "MirroredStrategy OneDeviceStrategy Strategy experimental.CentralSt
 NAMES: dict[str, Any] = {"nn.gelu": gelu, "nn.silu": silu}
 PLAIN: dict[str, Any] = {
     "function": function,
-    "print": print_tensors,
     "autograph.experimental.do_not_convert": function,
-    "autograph.set_verbosity": lambda level, alsologtostdout=False: None,
     "random.set_seed": ts.set_random_seed,
     "config.run_functions_eagerly": run_functions_eagerly,
     "config.experimental_run_functions_eagerly": run_functions_eagerly,
-    "config.experimental.set_memory_growth": lambda device, enable: None,
     "config.set_visible_devices": lambda devices, device_type=None: None,
-    "config.experimental.set_visible_devices": lambda devices, device_type=None: None,
-    "config.optimizer.set_jit": lambda enabled: None,
-    "config.set_soft_device_placement": lambda enabled: None,
-    "compat.v1.enable_resource_variables": lambda: None,
-    "enable_resource_variables": lambda: None,
     **{f"distribute.{name}": OneDevice for name in STRATEGIES.split()},
     "distribute.get_strategy": OneDevice,
 }
