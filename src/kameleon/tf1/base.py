@@ -32,28 +32,35 @@ MATH: Named = {
     "math.reduce_variance": ts.reduction(K.var),
     "argmax": ts.index(K.argmax),
     "argmin": ts.index(K.argmin),
-    "cumsum": ts.without_name(K.cumsum),
-    "cumprod": ts.without_name(K.cumprod),
-    "count_nonzero": nn.count_nonzero,
     "add_n": algebra.add_n,
-    "accumulate_n": algebra.add_n,
     "segment_sum": algebra.segment_sum,
     "segment_mean": algebra.segment_mean,
     "unsorted_segment_sum": algebra.unsorted_segment_sum,
-    "matmul": nn.matmul,
     "einsum": algebra.einsum,
     "tensordot": algebra.tensordot,
     "diag": algebra.diag,
     "diag_part": algebra.diag_part,
+}
+# These are called by TensorFlow's parameters, of which they take a part.
+CALLED: Named = {
+    "nn.embedding_lookup": nn.look_up,
     "linalg.diag": algebra.diag,
     "linalg.diag_part": algebra.diag_part,
+    "matmul": nn.matmul,
+    "count_nonzero": nn.count_nonzero,
+    "accumulate_n": algebra.add_n,
+    "nn.log_softmax": nn.log_softmax,
+    "nn.softmax_cross_entropy_with_logits_v2": nn.softmax_loss_v2,
+    "cumsum": ts.running(K.cumsum, 0),
+    "cumprod": ts.running(K.cumprod, 1),
+    "gather": ts.gather,
+    "boolean_mask": ts.boolean_mask,
 }
 
 NETWORKS: Named = {
     **{name: ts.unary(function) for name, function in ACTIVATIONS.items()},
     "leaky_relu": nn.leaky_relu,
     "softmax": nn.softmax,
-    "log_softmax": nn.log_softmax,
     "l2_normalize": nn.l2_normalize,
     "dropout": nn.dropout,
     "swish": nn.swish,
@@ -68,15 +75,12 @@ NETWORKS: Named = {
     "in_top_k": nn.in_top_k,
     "sigmoid_cross_entropy_with_logits": nn.sigmoid_loss,
     "softmax_cross_entropy_with_logits": nn.softmax_loss,
-    "softmax_cross_entropy_with_logits_v2": nn.softmax_loss,
     "sparse_softmax_cross_entropy_with_logits": nn.sparse_loss,
 }
 
 SHAPES: Named = {
     "where": ts.where,
-    "gather": ts.gather,
     "gather_nd": ts.gather_nd,
-    "boolean_mask": ts.boolean_mask,
     "one_hot": ts.one_hot,
     "select": ts.where,
     "scatter_nd": algebra.scatter_nd,
@@ -102,7 +106,7 @@ SESSIONS: dict[str, Any] = {
     "get_logger": lambda: logging.getLogger("tensorflow"),
     "Tensor": Node,
     "DType": DType,
-    "as_dtype": as_dtype,
+    "as_dtype": lambda type_value: as_dtype(type_value),
     "__version__": "1.15.0",
     "VERSION": "1.15.0",
     "GIT_VERSION": "kameleon",
@@ -135,7 +139,7 @@ NAMES: dict[str, Any] = {
     **_under("nn", NETWORKS),
 }
 PLAIN: dict[str, Any] = {
-    **called({"nn.embedding_lookup": nn.look_up}),
+    **called(CALLED),
     "pack": arrays.PLAIN["stack"],  # as they were called before TensorFlow 1.0
     "unpack": arrays.PLAIN["unstack"],
     **SESSIONS,

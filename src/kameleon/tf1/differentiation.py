@@ -65,7 +65,10 @@ def gradients(
     return found
 
 
-def hessians(ys: Any, xs: Any, name: str = "hessians", **options: Any) -> list[Any]:
+def hessians(
+    ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False, aggregation_method: Any = None,
+) -> list[Any]:  # fmt: skip
     """For each of `xs` the second derivatives of the sum of `ys`: its shape twice."""
     found = []
     for x in _list(xs):

@@ -31,6 +31,7 @@ from . import (
     graph,
     host,
     initializers,
+    labellings,
     linear,
     measures,
     nests,
@@ -42,6 +43,7 @@ from . import (
     randomness,
     regularizers,
     resizing,
+    sampling,
     scattering,
     scopes,
     second,
@@ -61,7 +63,7 @@ from .conventions import naming
 from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
-from .recurrent import cells, contributed, loops, raw, wrappers
+from .recurrent import cells, contributed, costs, loops, raw, wrappers
 from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
@@ -75,7 +77,8 @@ SUBJECTS: tuple[Any, ...] = (
     *(distributions, platform, second),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
-    *(cells, wrappers, contributed, loops, raw),
+    *(cells, wrappers, contributed, loops, raw, costs),
+    *(labellings, sampling),
     *(dataset, iterators, more),
     *(factors, randomness, scattering, several, signals, sparse),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),

@@ -67,8 +67,10 @@ def flatten_up_to(shallow: Any, nest: Any) -> list[Any]:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "flatten": flatten,
-    "pack_sequence_as": lambda structure, flat_sequence, **options: pack(structure, flat_sequence),
+    "flatten": lambda structure, expand_composites=False: flatten(structure),
+    "pack_sequence_as": lambda structure, flat_sequence, expand_composites=False: pack(
+        structure, flat_sequence
+    ),
     "map_structure": map_structure,
     "is_nested": is_nested,
     "is_sequence": is_nested,

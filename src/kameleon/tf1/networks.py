@@ -17,8 +17,12 @@ from ..prims.sizes import size_of
 
 
 def matmul(
-    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None
-) -> Any:
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False,
+) -> Any:  # fmt: skip
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise ArgumentError("tf.matmul: only one of transpose and adjoint can be True")
+    transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     a, b = as_tensor(a, "tf.matmul"), as_tensor(b, "tf.matmul")
     return product(turned(a) if transpose_a else a, turned(b) if transpose_b else b)
 
@@ -29,10 +33,13 @@ def turned(x: Any) -> Any:
     return K.permute_dimensions(x, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def count_nonzero(input_tensor: Any, axis: Any = None, keepdims: bool = False,
-                   dtype: Any = "int64", name: str | None = None) -> Any:  # fmt: skip
-    held = K.cast(K.not_equal(as_tensor(input_tensor, "tf.count_nonzero"), 0), "int64")
-    return K.cast(K.sum(held, axis=axis, keepdims=keepdims), dtype)
+def count_nonzero(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = "int64",
+    input: Any = None,
+) -> Any:  # fmt: skip
+    x = input if input_tensor is None else input_tensor
+    held = K.cast(K.not_equal(as_tensor(x, "tf.count_nonzero"), 0), "int64")
+    return K.cast(K.sum(held, axis=axis, keepdims=bool(keepdims)), dtype)
 
 
 def layout_of(data_format: Any) -> str:
@@ -115,6 +122,11 @@ def softmax_loss(
     name: str | None = None, axis: int = -1,
 ) -> Any:  # fmt: skip
     axis = dim if axis == -1 else axis
+    return K.categorical_crossentropy(labels, logits, from_logits=True, axis=axis)
+
+
+def softmax_loss_v2(labels: Any, logits: Any, axis: int | None = None) -> Any:
+    axis = -1 if axis is None else axis
     return K.categorical_crossentropy(labels, logits, from_logits=True, axis=axis)
 
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backend import surface as K
+from .calling import Leading, called
 from .failures import ERRORS, NotFoundError, OutOfRangeError
 from .graph import reset_default_graph
 
@@ -217,6 +218,24 @@ FILES: dict[str, Any] = {
     "MkDir": os.mkdir, "Remove": os.remove, "DeleteRecursively": shutil.rmtree, "Copy": _copy,
     "Rename": _rename, "Walk": os.walk, "Stat": os.stat,
 }  # fmt: skip
+ARGUMENTS = {"Copy": 3, "Rename": 3, "Walk": 2}  # how many there are, where it isn't one
+
+
+def _of_files() -> dict[str, Any]:
+    """Functions of files, by their names in `tf.gfile` and in `tf.io.gfile`."""
+    places = {f"gfile.{name}": name for name in FILES}
+    places |= {f"io.gfile.{name}": older for name, older in NEWER_NAMES.items()}
+    return {name: _filed(name, older) for name, older in places.items()}
+
+
+def _filed(name: str, older: str) -> Any:
+    function = FILES[older]
+    if isinstance(function, type):
+        return function
+    run = Leading(ARGUMENTS.get(older, 1), lambda *given: function(*given[:-1]))
+    return called({name: run})[name]
+
+
 NEWER_NAMES = {
     "GFile": "GFile", "exists": "Exists", "isdir": "IsDirectory", "listdir": "ListDirectory",
     "glob": "Glob", "makedirs": "MakeDirs", "mkdir": "MkDir", "remove": "Remove",
@@ -430,8 +449,7 @@ PLAIN: dict[str, Any] = {
         for name, function in DEFINITIONS.items()
     },
     "app.run": run,
-    **{f"gfile.{name}": function for name, function in FILES.items()},
-    **{f"io.gfile.{name}": FILES[older] for name, older in NEWER_NAMES.items()},
+    **_of_files(),
     **{f"python.lib.io.file_io.{name}": FILES[older] for name, older in INNER_NAMES.items()},
     "test.TestCase": TestCase,
     "test.main": main,

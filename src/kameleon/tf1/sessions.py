@@ -128,6 +128,8 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
                 found[part] = array.reshape(-1, len(key.shape)) if part is key.indices else array
         elif isinstance(key, tuple):  # several tensors at once
             found |= _feeds(dict(zip(key, value, strict=True)), graph)
+        elif isinstance(key, SparseTensor) and isinstance(value, tuple) and len(value) == 3:
+            found |= _feeds(dict(zip(key.parts, value, strict=True)), graph)
         elif isinstance(key, (Node, SparseTensor)):
             if isinstance(value, Node):
                 raise TypeError(

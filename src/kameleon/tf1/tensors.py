@@ -17,7 +17,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.types import DType, normalize_axes
 from ..prims.indexing import argsort, falling, nonzero, take_along
 from ..prims.indexing import top_k as largest
-from ..prims.movement import broadcast_to
+from ..prims.movement import broadcast_to, slice_axis
 from ..prims.sizes import dims_of
 from .graph import remember
 from .shapes import TensorShape
@@ -120,10 +120,28 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return K.switch(condition, x, y)
 
 
-def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None,
-            axis: int = 0) -> Any:  # fmt: skip
+def running(function: Callable[..., Any], start: int) -> Callable[..., Any]:
+    """Running sums or products; `start` is what there is of nothing."""
+
+    def call(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+        given = as_tensor(x, "tf.cumsum")
+        (along,) = normalize_axes("tf.cumsum", axis, len(given.shape))
+        turned = K.reverse(given, along) if reverse else given
+        found = function(turned, along)
+        if exclusive:
+            first = slice_axis(K.zeros_like(turned) + start, along, None, 1)
+            found = K.concatenate([K.cast(first, found.dtype), slice_axis(found, along, None, -1)],
+                                  along)  # fmt: skip
+        return K.reverse(found, along) if reverse else found
+
+    return call
+
+
+def gather(params: Any, indices: Any, axis: int | None = 0, batch_dims: int = 0) -> Any:
     params = as_tensor(params, "tf.gather")
-    if axis == 0:
+    if batch_dims:
+        raise ArgumentError("tf.gather: batch_dims isn't there; use tf.batch_gather")
+    if not axis:
         return K.gather(params, indices)
     indices = as_tensor(indices, "tf.gather")
     (axis,) = normalize_axes("tf.gather", axis, len(params.shape))
@@ -151,8 +169,17 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
     return K.gather(rows, flat)
 
 
-def boolean_mask(tensor: Any, mask: Any, name: str | None = None) -> Any:
-    return gather_nd(tensor, nonzero(as_tensor(mask, "tf.boolean_mask")))
+def boolean_mask(tensor: Any, mask: Any, axis: int | None = None) -> Any:
+    """The slices at which the mask is true; its axes are those of the tensor from `axis` on."""
+    x, held = as_tensor(tensor, "tf.boolean_mask"), as_tensor(mask, "tf.boolean_mask")
+    if not axis:
+        return gather_nd(x, nonzero(held))
+    (at,) = normalize_axes("tf.boolean_mask", axis, len(x.shape))
+    sizes = dims_of(x)
+    count = len(held.shape)
+    flat = K.reshape(x, [*sizes[:at], -1, *sizes[at + count :]])
+    places = nonzero(K.reshape(held, (-1,)))[:, 0]
+    return flat[(*[slice(None)] * at, places)]
 
 
 class TopK(NamedTuple):

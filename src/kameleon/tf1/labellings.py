@@ -1,0 +1,251 @@
+"""Sequences of labels of TensorFlow 1: sparse tensors, CTC's cost and decoders, edit distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend import surface as K
+from ..backend._tensors import as_float, as_tensor
+from ..backend.calling import call
+from ..backend.sparse import sparse_placeholder as of_sparse
+from ..backend.sparse import to_dense
+from ..backend.sparse_tensor import SparseTensor
+from ..errors import ArgumentError
+from ..ir.node import Node
+from ..ir.types import as_dtype
+from ..prims import ctc
+from ..prims.control import check
+from ..prims.indexing import nonzero, scatter_add
+from ..prims.special import log_softmax
+from .shapes import TensorShape
+from .tensors import boolean_mask, constant
+
+# Sparse tensors -----------------------------------------------------------------------------
+
+
+class _SparseTensors(type):
+    """Lets `isinstance(x, tf.SparseTensor)` ask for sparse tensors of K."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, SparseTensor)
+
+
+class SparseTensorClass(metaclass=_SparseTensors):
+    """`tf.SparseTensor(…)` gives a sparse tensor of K.
+
+    Args:
+        indices: a row of int64 for each element.
+        values: the elements.
+        dense_shape: the sizes.
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls, indices: Any, values: Any, dense_shape: Any
+    ) -> SparseTensor:
+        where, sizes = (K.cast(_tensor(x), "int64") for x in (indices, dense_shape))
+        rank = sizes.type.shape[0]
+        if rank is None:
+            raise ArgumentError("tf.SparseTensor: the length of dense_shape must be known")
+        known: tuple[int | None, ...] = (None,) * rank
+        if not isinstance(dense_shape, Node):
+            known = tuple(int(n) for n in dense_shape)
+        return SparseTensor(where, _tensor(values), sizes, known, "SparseTensor:0")
+
+
+def _tensor(x: Any) -> Node:
+    return x if isinstance(x, Node) else constant(x)
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """An input that is fed a `tf.SparseTensorValue`, or its three parts; a matrix, where no shape
+    is given.
+    """
+    sizes = (None, None) if shape is None else tuple(TensorShape(shape).as_list())
+    return of_sparse(sizes, as_dtype(dtype), name)
+
+
+def _sparse_of(path: Node) -> SparseTensor:
+    """The sparse tensor of rows that are filled up with -1."""
+    held = K.greater_equal(path, 0)
+    indices = nonzero(held)
+    shape = K.cast(K.shape(path), "int64")
+    return SparseTensor(indices, boolean_mask(path, held), shape, path.type.shape, "labels:0")
+
+
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Any:
+    """The dense tensor, with 0, or another number, where there's no element."""
+    dense = to_dense(sp_input)
+    if default_value is None or not isinstance(sp_input, SparseTensor):
+        return dense
+    where, values, sizes = sp_input.parts
+    ones = SparseTensor(where, K.ones_like(values, "int32"), sizes, sp_input.shape, "held:0")
+    held = K.greater(to_dense(ones), 0)
+    return K.switch(held, dense, as_tensor(default_value, "default_value", dense.dtype) + 0 * dense)
+
+
+# CTC ----------------------------------------------------------------------------------------
+
+
+def _scores(inputs: Any, time_major: bool, what: str) -> Node:
+    """Logits (samples, time, classes)."""
+    x = as_float(as_tensor(inputs, what), what)
+    if len(x.type.shape) != 3:
+        raise ArgumentError(f"{what}: inputs must have 3 axes, not {x.type.shape}")
+    return K.permute_dimensions(x, (1, 0, 2)) if time_major else x
+
+
+def ctc_loss(
+    labels: Any, inputs: Any = None, sequence_length: Any = None,
+    preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True, logits: Any = None,
+) -> Any:  # fmt: skip
+    """Minus the logarithm of the probability of the labels, for each sample: (samples,).
+
+    Args:
+        labels: a sparse tensor, a row for each sample, of classes below the last one, the blank.
+        inputs: logits (time, samples, classes), or with `time_major=False` (samples, time, …).
+        sequence_length: how many steps of each sample count.
+        ignore_longer_outputs_than_inputs: more labels than steps cost 0; otherwise they are an
+            error. Labels that don't fit since some repeat cost infinity.
+    """
+    what = "tf.nn.ctc_loss"
+    if preprocess_collapse_repeated or not ctc_merge_repeated:
+        raise ArgumentError(f"{what}: repeats are merged in outputs, and not in labels")
+    scores = _scores(logits if inputs is None else inputs, time_major, what)
+    if not isinstance(labels, SparseTensor):
+        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+    steps = K.cast(as_tensor(sequence_length, what), "int64")
+    rows = K.shape(scores)[0]
+    counts = scatter_add(K.ones_like(labels.indices[:, 0], "int64"), labels.indices[:, 0], rows, 0)
+    dense = to_dense(labels)
+    costs = ctc.ctc_loss(log_softmax(scores, axis=2), K.cast(dense, "int64"), steps, counts)
+    fits = K.greater_equal(steps, counts)
+    if ignore_longer_outputs_than_inputs:
+        return K.switch(fits, costs, K.zeros_like(costs))
+    return check(costs, fits, message=f"{what}: Not enough time for target transition sequence")
+
+
+def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> Any:
+    """The most probable class of each step, without blanks.
+
+    Returns:
+        A list with a sparse tensor of labels, and minus the sum of the logits: (samples, 1).
+    """
+    what = "tf.nn.ctc_greedy_decoder"
+    if not merge_repeated:
+        raise ArgumentError(f"{what}: repeats are always merged")
+    steps = K.cast(as_tensor(sequence_length, what), "int64")
+    path, total = ctc.ctc_greedy(_scores(inputs, True, what), steps).results
+    return [_sparse_of(path)], total
+
+
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1,
+    merge_repeated: bool = True,
+) -> Any:  # fmt: skip
+    """The most probable label sequences, by prefix beam search.
+
+    Returns:
+        A list of sparse tensors, the best first, and their log probabilities (samples, top_paths).
+        With `merge_repeated`, of equal labels that follow one another only the first stands in the
+        result.
+    """
+    what = "tf.nn.ctc_beam_search_decoder"
+    steps = K.cast(as_tensor(sequence_length, what), "int64")
+    scores = log_softmax(_scores(inputs, True, what), axis=2)
+    *paths, total = ctc.ctc_beam_search(
+        scores, steps, beam_width=int(beam_width), top_paths=int(top_paths)
+    ).results
+    found = [_merged(p) for p in paths] if merge_repeated else paths
+    return [_sparse_of(p) for p in found], total
+
+
+def ctc_beam_search_decoder_v2(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> Any:
+    """Likewise, with labels that repeat."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)
+
+
+def _merged(path: Node) -> Node:
+    """Rows in which of equal labels that follow one another the first is left."""
+    found: Node = call(_without_repeats, path, "numpy", shapes=(None, None),
+                       dtypes="int64")  # fmt: skip
+    return found
+
+
+def _without_repeats(path: np.ndarray) -> np.ndarray:
+    rows = [row[np.append(True, row[1:] != row[:-1])] if row.size else row for row in path]
+    rows = [row[row >= 0] for row in rows]
+    return _filled(rows)
+
+
+def _filled(rows: Sequence[np.ndarray]) -> np.ndarray:
+    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
+    for place, row in zip(found, rows, strict=True):
+        place[: len(row)] = row
+    return found
+
+
+# Distance -----------------------------------------------------------------------------------
+
+
+def edit_distance(
+    hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = None
+) -> Any:
+    """How many elements must be changed, added or left out to make the truth of the hypothesis.
+
+    Args:
+        hypothesis, truth: sparse matrices, whose rows are compared.
+        normalize: divide by the length of the truth; where that is 0, it's infinite.
+    """
+    for x in (hypothesis, truth):
+        if not isinstance(x, SparseTensor) or len(x.shape) != 2:
+            raise TypeError("tf.edit_distance: hypothesis and truth must be sparse matrices")
+
+    def run(*parts: Any) -> np.ndarray:
+        return _distances(parts[:3], parts[3:], normalize)
+
+    return call(run, [*hypothesis.parts, *truth.parts], "numpy", shapes=(None,), dtypes="float32")
+
+
+def _distances(a: Sequence[Any], b: Sequence[Any], normalize: bool) -> np.ndarray:
+    found = []
+    for row in range(int(max(a[2][0], b[2][0]))):
+        mine, true = (x[1][x[0][:, 0] == row].tolist() for x in (a, b))
+        count = float(_distance(mine, true))
+        if normalize:
+            count = count / len(true) if true else (np.inf if mine else 0.0)
+        found.append(count)
+    return np.array(found, "float32")
+
+
+def _distance(a: list[Any], b: list[Any]) -> int:
+    """Source: Wagner and Fischer, "The string-to-string correction problem" (1974)."""
+    line = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, line[0] = line[0], i
+        for j, y in enumerate(b, 1):
+            change = before + (x != y)
+            before, line[j] = line[j], min(line[j] + 1, line[j - 1] + 1, change)
+    return line[-1]
+
+
+NAMES: dict[str, Any] = {
+    "edit_distance": edit_distance,
+    "sparse_tensor_to_dense": sparse_tensor_to_dense,
+}
+PLAIN: dict[str, Any] = {
+    "SparseTensor": SparseTensorClass,
+    "sparse.SparseTensor": SparseTensorClass,
+    "sparse_placeholder": sparse_placeholder,
+    "nn.ctc_loss": ctc_loss,
+    "nn.ctc_greedy_decoder": ctc_greedy_decoder,
+    "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
+    "nn.ctc_beam_search_decoder_v2": ctc_beam_search_decoder_v2,
+}

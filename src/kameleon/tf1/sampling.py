@@ -1,0 +1,246 @@
+"""Costs over some of many classes: noise contrastive estimation, sampled softmax, samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backend import surface as K
+from ..backend._tensors import as_float, as_tensor
+from ..backend.calling import call
+from ..backend.sparse_tensor import SparseTensor
+from ..errors import ArgumentError
+from ..prims.indexing import scatter_add
+from .networks import look_up, shortened
+
+
+class Candidates(NamedTuple):
+    """Classes that were drawn, and how often the true ones and they were to be expected."""
+
+    sampled_candidates: Any
+    true_expected_count: Any
+    sampled_expected_count: Any
+
+
+# Samplers -----------------------------------------------------------------------------------
+
+
+def _drawn(
+    probabilities: Callable[[np.ndarray], np.ndarray], draw: Callable[[Any, int], np.ndarray],
+    true_classes: Any, num_sampled: int, unique: bool, range_max: int, seed: int | None,
+) -> Candidates:  # fmt: skip
+    """Classes drawn on the host.
+
+    Args:
+        probabilities: of classes.
+        draw: gives so many classes, of a generator.
+    """
+    if unique and num_sampled > range_max:
+        raise ArgumentError(
+            f"{num_sampled} different classes can't be drawn of {range_max} (unique=True)"
+        )
+    generator: Any = np.random if seed is None else np.random.RandomState(seed)
+
+    def run(true: Any) -> list[np.ndarray]:
+        tries = num_sampled
+        sampled = draw(generator, num_sampled)
+        if unique:
+            found: dict[int, None] = {}
+            tries = 0
+            while len(found) < num_sampled:
+                found[int(draw(generator, 1)[0])] = None
+                tries += 1
+            sampled = np.array(list(found))
+
+        def expected(classes: Any) -> np.ndarray:
+            p = probabilities(np.asarray(classes, "float64"))
+            count = -np.expm1(tries * np.log1p(-p)) if unique else p * tries
+            return np.asarray(count, "float32")
+
+        return [np.asarray(sampled, "int64"), expected(true), expected(sampled)]
+
+    classes = K.cast(as_tensor(true_classes, "true_classes"), "int64")
+    made = call(
+        run, [classes], "numpy", pure=False,
+        shapes=[(num_sampled,), classes.type.shape, (num_sampled,)],
+        dtypes=["int64", "float32", "float32"],
+        gradient=lambda *given: [None],
+    )  # fmt: skip
+    return Candidates(*made)
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    seed: int | None = None, name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Classes drawn the more often, the smaller they are: by Zipf's law.
+
+    The probability of class c is (log(c + 2) - log(c + 1)) / log(range_max + 1).
+    """
+    whole = np.log(range_max + 1.0)
+    return _drawn(
+        lambda c: (np.log(c + 2.0) - np.log(c + 1.0)) / whole,
+        lambda g, n: np.minimum(np.exp(g.random_sample(n) * whole).astype("int64") - 1,
+                                range_max - 1),
+        true_classes, num_sampled, unique, range_max, seed,
+    )  # fmt: skip
+
+
+def uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    seed: int | None = None, name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Classes drawn with equal probability."""
+    return _drawn(
+        lambda c: np.full(c.shape, 1.0 / range_max),
+        lambda g, n: g.randint(0, range_max, n),
+        true_classes, num_sampled, unique, range_max, seed,
+    )  # fmt: skip
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0,
+    num_shards: int = 1, shard: int = 0, unigrams: Sequence[float] = (), seed: int | None = None,
+    name: str | None = None,
+) -> Candidates:  # fmt: skip
+    """Classes drawn by given weights, each to the power of `distortion`.
+
+    Args:
+        vocab_file, num_shards, shard: aren't there; give `unigrams`.
+        num_reserved_ids: so many first classes, without a weight, are never drawn.
+    """
+    if vocab_file or num_shards != 1 or not len(unigrams):
+        raise ArgumentError("fixed_unigram_candidate_sampler: give the weights as `unigrams`")
+    weights = np.asarray(unigrams, "float64") ** distortion
+    p = np.concatenate([np.zeros(num_reserved_ids), weights / weights.sum()])
+    if len(p) != range_max:
+        raise ArgumentError(f"unigrams give {len(p)} classes, but range_max is {range_max}")
+    return _drawn(
+        lambda c: p[c.astype("int64")],
+        lambda g, n: g.choice(range_max, n, p=p),
+        true_classes, num_sampled, unique, range_max, seed,
+    )  # fmt: skip
+
+
+# Costs --------------------------------------------------------------------------------------
+
+
+def _logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+    num_true: int, sampled_values: Any, remove_accidental_hits: bool, strategy: str, what: str,
+    seed: int | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The logits of the true and the sampled classes, less the logarithms of how often these were
+    to be expected; and the distribution that they should have.
+    """
+    x = as_float(inputs, what)
+    true = K.reshape(K.cast(as_tensor(labels, what), "int64"), (-1, num_true))
+    if sampled_values is None:
+        sampled_values = log_uniform_candidate_sampler(
+            true, num_true, num_sampled, True, num_classes, seed
+        )
+    sampled, true_count, sampled_count = (K.stop_gradient(as_tensor(v, what))
+                                          for v in sampled_values)  # fmt: skip
+    sampled = K.cast(sampled, "int64")
+
+    def rows(of: Any, ids: Any) -> Any:
+        return look_up(of, ids, strategy, None, what)
+
+    near = rows(weights, true)
+    true_logits = K.sum(K.expand_dims(x, 1) * near, axis=2) + rows(biases, true)
+    others = K.dot(x, K.transpose(rows(weights, sampled))) + rows(biases, sampled)
+    if remove_accidental_hits:
+        hit = K.any(K.equal(K.expand_dims(true, 2), K.reshape(sampled, (1, 1, -1))), axis=1)
+        others = others + K.cast(hit, x.dtype) * float(np.finfo("float32").min)
+    true_logits = true_logits - K.log(K.cast(true_count, x.dtype))
+    others = others - K.log(K.cast(sampled_count, x.dtype))
+    wanted = K.concatenate([K.ones_like(true_logits) / num_true, K.zeros_like(others)], axis=1)
+    return K.concatenate([true_logits, others], axis=1), wanted
+
+
+def nce_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod", name: str = "nce_loss",
+) -> Any:  # fmt: skip
+    """The cost of noise contrastive estimation, for each sample.
+
+    Source: Gutmann and Hyvärinen, "Noise-contrastive estimation" (2010).
+    """
+    logits, wanted = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+        remove_accidental_hits, partition_strategy, "tf.nn.nce_loss",
+    )  # fmt: skip
+    return K.sum(K.binary_crossentropy(wanted, logits, from_logits=True), axis=1)
+
+
+def sampled_softmax_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+    num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod", name: str = "sampled_softmax_loss", seed: int | None = None,
+) -> Any:  # fmt: skip
+    """The softmax cost over the true and some sampled classes, for each sample.
+
+    Source: Jean et al., "On using very large target vocabulary for neural machine translation"
+    (2015).
+    """
+    logits, wanted = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
+        remove_accidental_hits, partition_strategy, "tf.nn.sampled_softmax_loss", seed,
+    )  # fmt: skip
+    wanted = K.stop_gradient(wanted)
+    return K.categorical_crossentropy(wanted, logits, from_logits=True)
+
+
+# Rows of several numbers --------------------------------------------------------------------
+
+
+def embedding_lookup_sparse(
+    params: Any, sp_ids: Any, sp_weights: Any, partition_strategy: str = "mod",
+    name: str | None = None, combiner: str | None = None, max_norm: Any = None,
+) -> Any:  # fmt: skip
+    """For each row of numbers the sum, or mean, of the rows of `params` at these.
+
+    Args:
+        params: a matrix, or a list of parts of it.
+        sp_ids: a sparse matrix of numbers.
+        sp_weights: their weights, a sparse matrix, or None.
+        combiner: 'sum', 'mean' (the default), or 'sqrtn', the sum over the root of the sum of
+            squared weights.
+        max_norm: longer rows of `params` are shortened to this length.
+    """
+    what, kind = "tf.nn.embedding_lookup_sparse", combiner or "mean"
+    if kind not in ("sum", "mean", "sqrtn"):
+        raise ArgumentError(f"{what}: combiner is {kind!r}; there are 'mean', 'sqrtn' and 'sum'")
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    rows = look_up(params, sp_ids.values, partition_strategy, None, what)
+    rows = rows if max_norm is None else shortened(rows, max_norm)
+    at = sp_ids.indices[:, 0]
+    count = K.cast(K.max(at) + 1, "int32")
+    weights = K.ones_like(at, rows.dtype) if sp_weights is None else K.cast(
+        sp_weights.values, rows.dtype)  # fmt: skip
+    total = scatter_add(rows * K.expand_dims(weights, 1), at, count, 0)
+    if kind == "sum":
+        return total
+    powers = weights if kind == "mean" else K.square(weights)
+    divisor = scatter_add(powers, at, count, 0)
+    divisor = divisor if kind == "mean" else K.sqrt(divisor)
+    if sp_weights is None:  # rows without numbers are 0
+        divisor = K.maximum(divisor, 1.0)
+    return total / K.expand_dims(divisor, 1)
+
+
+NAMES: dict[str, Any] = {
+    "nn.nce_loss": nce_loss,
+    "nn.sampled_softmax_loss": sampled_softmax_loss,
+    "nn.embedding_lookup_sparse": embedding_lookup_sparse,
+}
+PLAIN: dict[str, Any] = {
+    "random.log_uniform_candidate_sampler": log_uniform_candidate_sampler,
+    "random.uniform_candidate_sampler": uniform_candidate_sampler,
+    "random.fixed_unigram_candidate_sampler": fixed_unigram_candidate_sampler,
+}
