@@ -27,6 +27,8 @@ DIFFERENCES = {
 ANYTHING = {
     "enable_eager_execution": "raises, whatever it's given",
     "import_graph_def": "raises, whatever it's given",
+    "function": "the function itself, whatever else it's given",
+    "autograph.experimental.do_not_convert": "the function itself, whatever else it's given",
     "get_local_variable": "hands all on to get_variable",
     "initialize_all_tables": "does nothing: there are no tables",
     "tables_initializer": "does nothing: there are no tables",

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import byte_code, hdf5, layers, naming, recorded, refused, shims, wrappers
+from . import byte_code, hdf5, layers, naming, older, recorded, refused, shims, wrappers
 from .loading import KerasFinder, Steps, is_of_original
 from .settings import SharedGlobals
 
@@ -100,6 +100,7 @@ AFTER: Steps = {
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
     "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
     "keras.engine.saving": _keep_in_files,
+    "keras.engine.training": older.serve_metrics_tensors,
     "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.metrics": refused.serve_metrics,

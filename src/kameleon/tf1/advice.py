@@ -16,7 +16,6 @@ SAMPLED = (
 QUEUE = "keras.utils.Sequence, or feed_dict: nothing runs beside the session"
 READER = "the file's reader of Python (open, csv, numpy.load, h5py), and feed_dict"
 PARTITION = "a variable in one piece: the engine places it"
-RESOURCE = "nothing: take the line out, as every variable is read and set in the program's order"
 SETTING = "nothing: take the line out, as it sets something of TensorFlow's own"
 FILES = "open, glob and pathlib of Python, outside of the graph"
 OPERATOR = "the matrix itself, as a tensor, with tf.matmul and tf.linalg"
@@ -27,36 +26,12 @@ SEGMENTS = "one dense tensor with tf.sequence_mask"
 INSTEAD = {
     "tf.gradients(loss, variables): there's no eager mode to record": "GradientTape",
     "a function of the program, which builds its part of the graph where it's called": """
-        function wrap_function autograph. recompute_grad experimental.
-        nondifferentiable_batch_function
+        wrap_function autograph. experimental. nondifferentiable_batch_function
     """,
-    "tf.map_fn": "vectorized_map",
-    "tf.case": "switch_case",
-    "tf.group, or tf.control_dependencies": "tuple",
-    "tf.Print, or Python's print of what session.run gives": "print",
-    "K.eval(x) where nothing is fed; else a tensor has no value before its graph runs": """
-        get_static_value
-    """,
-    "shape[axis].value of x.get_shape()": "dimension_value dimension_at_index",
-    "NumPy's broadcast_shapes": "broadcast_static_shape",
-    "tf.custom_gradient": "grad_pass_through register_tensor_conversion_function",
+    "tf.custom_gradient": "register_tensor_conversion_function",
     "Python's time.time(), outside of the graph": "timestamp",
-    "tf.check_numerics of the tensors in question": "add_check_numerics_ops",
-    "isinstance and assert of Python, when the graph is built": """
-        assert_proper_iterable assert_same_float_dtype assert_variables_initialized
-        debugging.assert_shapes debugging.assert_proper_iterable debugging.assert_same_float_dtype
-    """,
-    "tf.name_scope": "op_scope container",
-    "nothing: take the block out, as the engine places operations": "colocate_with init_scope",
-    "tf.convert_to_tensor": "convert_to_tensor_or_indexed_slices",
-    "K.placeholder(sparse=True), or K.variable of a SciPy matrix": """
-        SparseTensor sparse.SparseTensor sparse_placeholder sparse.placeholder
-        convert_to_tensor_or_sparse_tensor SparseTensorSpec
-    """,
-    "tf.assign of tf.tensor_scatter_nd_update, or of the whole value": """
-        scatter_div scatter_mul scatter_max scatter_min scatter_nd_add scatter_nd_sub
-        scatter_nd_update batch_scatter_update count_up_to
-    """,
+    "isinstance and assert of Python, when the graph is built": "debugging.assert_shapes",
+    "K.placeholder(sparse=True), or K.variable of a SciPy matrix": "SparseTensorSpec",
     "tf.assign_add of a variable, which sums": """
         ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator
         sparse.SparseConditionalAccumulator
@@ -71,14 +46,9 @@ INSTEAD = {
     """,
     "tf.variable_scope with custom_getter": "variable_creator_scope",
     "tf.set_random_seed": "get_seed random.get_seed",
-    RESOURCE: """
-        enable_resource_variables disable_resource_variables resource_variables_enabled
-    """,
     SETTING: """
-        enable_control_flow_v2 disable_control_flow_v2 control_flow_v2_enabled
-        enable_tensor_equality disable_tensor_equality enable_v2_behavior enable_v2_tensorshape
-        disable_v2_tensorshape config. config.optimizer. config.threading.
-        debugging.get_log_device_placement debugging.set_log_device_placement
+        enable_tensor_equality enable_v2_behavior
+        config. config.optimizer. config.threading.
         layers.experimental. user_ops. train.experimental.disable_mixed_precision_graph_rewrite
     """,
     "kameleon run --engine, and the engine's own settings of devices": """
@@ -89,38 +59,30 @@ INSTEAD = {
         load_op_library load_library load_file_system_library
     """,
     "a class of the program, or tf.make_template": "Module",
-    SPEC: """
-        TensorSpec TypeSpec OptionalSpec IndexedSlicesSpec TensorArraySpec RaggedTensorSpec
-    """,
+    SPEC: "TensorSpec TypeSpec OptionalSpec IndexedSlicesSpec TensorArraySpec RaggedTensorSpec",
     SEGMENTS: "RaggedTensor ragged.",
     "tf.float32 and the others, which are there": "QUANTIZED_DTYPES dtypes.QUANTIZED_DTYPES",
     # numbers drawn
     GENERATOR: """
-        multinomial random_crop random_gamma random_poisson random. random.experimental.
-        image.random_brightness image.random_contrast image.random_crop
-        image.random_flip_left_right image.random_flip_up_down image.random_hue
-        image.random_jpeg_quality image.random_saturation image.sample_distorted_bounding_box
+        random. random.experimental.
+        image.random_jpeg_quality
         nn.fractional_avg_pool nn.fractional_max_pool
     """,
     "tf.image.crop_and_resize; its pixels outside are noise of a generator of TensorFlow's own": """
         image.extract_glimpse
     """,
     SAMPLED: """
-        nn.all_candidate_sampler nn.compute_accidental_hits nn.fixed_unigram_candidate_sampler
-        nn.learned_unigram_candidate_sampler nn.log_uniform_candidate_sampler nn.nce_loss
-        nn.sampled_softmax_loss nn.uniform_candidate_sampler random.all_candidate_sampler
-        random.fixed_unigram_candidate_sampler random.learned_unigram_candidate_sampler
-        random.log_uniform_candidate_sampler random.uniform_candidate_sampler
+        nn.all_candidate_sampler nn.compute_accidental_hits
+        nn.learned_unigram_candidate_sampler random.all_candidate_sampler
+        random.learned_unigram_candidate_sampler
     """,
     "tf.distributions.Normal, Uniform, Bernoulli or Categorical, or the density by tf.lgamma": """
         distributions.
     """,
     # networks
     "K.rnn, or layers of Keras (LSTM, GRU, SimpleRNN, RNN over a cell)": """
-        nn.dynamic_rnn nn.bidirectional_dynamic_rnn nn.raw_rnn nn.static_rnn nn.rnn_cell.
-        nn.static_bidirectional_rnn nn.static_state_saving_rnn
+        nn.rnn_cell. nn.static_state_saving_rnn
     """,
-    "tf.reduce_mean of the losses": "nn.compute_average_loss nn.scale_regularization_loss",
     "tf.nn.convolution with dilation_rate": "nn.with_space_to_batch",
     OPERATOR: """
         linalg.LinearOperator linalg.LinearOperatorAdjoint linalg.LinearOperatorBlockDiag
@@ -148,9 +110,7 @@ INSTEAD = {
         FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader TextLineReader
         WholeFileReader
     """,
-    FILES: """
-        matching_files read_file write_file io. train.match_filenames_once resource_loader.
-    """,
+    FILES: "matching_files read_file write_file io. train.match_filenames_once resource_loader.",
     "a dictionary of Python, outside of the graph": "lookup. lookup.experimental.",
     "layers of Keras on arrays": "feature_column.",
     "a model of Keras, and its fit, evaluate and predict": "estimator.",
@@ -229,10 +189,6 @@ CODED = """
 
 # For names that are there where TensorFlow is installed, what to use elsewhere.
 HINTS |= {
-    "nn.ctc_loss": "K.ctc_batch_cost",
-    "nn.ctc_greedy_decoder": "K.ctc_decode(greedy=True)",
-    "nn.ctc_beam_search_decoder": "K.ctc_decode(greedy=False)",
-    "nn.max_pool_with_argmax": "K.pool2d, whose gradient knows the places",
     "strings": "Python's strings, outside of the graph",
     "python_io": "arrays in NumPy's files",
     **dict.fromkeys(

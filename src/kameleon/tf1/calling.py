@@ -1,8 +1,9 @@
 """How functions of TensorFlow 1 are called: by its parameters, their order and their defaults.
 
 `public.json` was recorded from TensorFlow 1.15 (`tests/recorded/tf1/public.py`). A function here
-takes the parameters that mean something to it, by TensorFlow's names, and perhaps `what`, its own
-name for messages; `called` binds a call's arguments to them and fills in TensorFlow's defaults.
+takes the parameters that mean something to it, by TensorFlow's names (all, where it takes
+`**given`), and perhaps `what`, its own name for messages; `called` binds a call's arguments to them
+and fills in TensorFlow's defaults.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ def signature_of(name: str, function: Function) -> Signature:
     if isinstance(function, Leading):
         taken = frozenset([*order[: function.parameters], "what"])
     else:
-        taken = frozenset(inspect.signature(function).parameters)
+        own = inspect.signature(function).parameters.values()
+        takes_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in own)
+        taken = frozenset(order if takes_all else (p.name for p in own))
     return Signature(f"tf.{name}", order, defaults, taken)
 
 

@@ -1,4 +1,4 @@
-"""Sequences of labels of TensorFlow 1: sparse tensors, CTC's cost and decoders, edit distance."""
+"""Sequences of labels of TensorFlow 1: CTC's cost and decoders, edit distance."""
 
 from __future__ import annotations
 
@@ -10,85 +10,25 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..backend.calling import call
-from ..backend.sparse import sparse_placeholder as of_sparse
 from ..backend.sparse import to_dense
 from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError
 from ..ir.node import Node
-from ..ir.types import as_dtype
 from ..prims import ctc
 from ..prims.control import check
 from ..prims.indexing import nonzero, scatter_add
 from ..prims.special import log_softmax
-from .shapes import TensorShape
-from .tensors import boolean_mask, constant
+from .sparse import made
+from .tensors import boolean_mask
 
-# Sparse tensors -----------------------------------------------------------------------------
-
-
-class _SparseTensors(type):
-    """Lets `isinstance(x, tf.SparseTensor)` ask for sparse tensors of K."""
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, SparseTensor)
-
-
-class SparseTensorClass(metaclass=_SparseTensors):
-    """`tf.SparseTensor(…)` gives a sparse tensor of K.
-
-    Args:
-        indices: a row of int64 for each element.
-        values: the elements.
-        dense_shape: the sizes.
-    """
-
-    def __new__(  # type: ignore[misc]
-        cls, indices: Any, values: Any, dense_shape: Any
-    ) -> SparseTensor:
-        where, sizes = (K.cast(_tensor(x), "int64") for x in (indices, dense_shape))
-        rank = sizes.type.shape[0]
-        if rank is None:
-            raise ArgumentError("tf.SparseTensor: the length of dense_shape must be known")
-        known: tuple[int | None, ...] = (None,) * rank
-        if not isinstance(dense_shape, Node):
-            known = tuple(int(n) for n in dense_shape)
-        return SparseTensor(where, _tensor(values), sizes, known, "SparseTensor:0")
-
-
-def _tensor(x: Any) -> Node:
-    return x if isinstance(x, Node) else constant(x)
-
-
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """An input that is fed a `tf.SparseTensorValue`, or its three parts; a matrix, where no shape
-    is given.
-    """
-    sizes = (None, None) if shape is None else tuple(TensorShape(shape).as_list())
-    return of_sparse(sizes, as_dtype(dtype), name)
+# CTC ----------------------------------------------------------------------------------------
 
 
 def _sparse_of(path: Node) -> SparseTensor:
     """The sparse tensor of rows that are filled up with -1."""
     held = K.greater_equal(path, 0)
     indices = nonzero(held)
-    shape = K.cast(K.shape(path), "int64")
-    return SparseTensor(indices, boolean_mask(path, held), shape, path.type.shape, "labels:0")
-
-
-def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
-) -> Any:
-    """The dense tensor, with 0, or another number, where there's no element."""
-    dense = to_dense(sp_input)
-    if default_value is None or not isinstance(sp_input, SparseTensor):
-        return dense
-    where, values, sizes = sp_input.parts
-    ones = SparseTensor(where, K.ones_like(values, "int32"), sizes, sp_input.shape, "held:0")
-    held = K.greater(to_dense(ones), 0)
-    return K.switch(held, dense, as_tensor(default_value, "default_value", dense.dtype) + 0 * dense)
-
-
-# CTC ----------------------------------------------------------------------------------------
+    return made(indices, boolean_mask(path, held), K.shape(path), path.type.shape)
 
 
 def _scores(inputs: Any, time_major: bool, what: str) -> Node:
@@ -236,14 +176,8 @@ def _distance(a: list[Any], b: list[Any]) -> int:
     return line[-1]
 
 
-NAMES: dict[str, Any] = {
-    "edit_distance": edit_distance,
-    "sparse_tensor_to_dense": sparse_tensor_to_dense,
-}
+NAMES: dict[str, Any] = {"edit_distance": edit_distance}
 PLAIN: dict[str, Any] = {
-    "SparseTensor": SparseTensorClass,
-    "sparse.SparseTensor": SparseTensorClass,
-    "sparse_placeholder": sparse_placeholder,
     "nn.ctc_loss": ctc_loss,
     "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,

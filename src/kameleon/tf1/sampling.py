@@ -10,10 +10,8 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..backend.calling import call
-from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError
-from ..prims.indexing import scatter_add
-from .networks import look_up, shortened
+from .networks import look_up
 
 
 class Candidates(NamedTuple):
@@ -198,46 +196,9 @@ def sampled_softmax_loss(
 # Rows of several numbers --------------------------------------------------------------------
 
 
-def embedding_lookup_sparse(
-    params: Any, sp_ids: Any, sp_weights: Any, partition_strategy: str = "mod",
-    name: str | None = None, combiner: str | None = None, max_norm: Any = None,
-) -> Any:  # fmt: skip
-    """For each row of numbers the sum, or mean, of the rows of `params` at these.
-
-    Args:
-        params: a matrix, or a list of parts of it.
-        sp_ids: a sparse matrix of numbers.
-        sp_weights: their weights, a sparse matrix, or None.
-        combiner: 'sum', 'mean' (the default), or 'sqrtn', the sum over the root of the sum of
-            squared weights.
-        max_norm: longer rows of `params` are shortened to this length.
-    """
-    what, kind = "tf.nn.embedding_lookup_sparse", combiner or "mean"
-    if kind not in ("sum", "mean", "sqrtn"):
-        raise ArgumentError(f"{what}: combiner is {kind!r}; there are 'mean', 'sqrtn' and 'sum'")
-    if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
-    rows = look_up(params, sp_ids.values, partition_strategy, None, what)
-    rows = rows if max_norm is None else shortened(rows, max_norm)
-    at = sp_ids.indices[:, 0]
-    count = K.cast(K.max(at) + 1, "int32")
-    weights = K.ones_like(at, rows.dtype) if sp_weights is None else K.cast(
-        sp_weights.values, rows.dtype)  # fmt: skip
-    total = scatter_add(rows * K.expand_dims(weights, 1), at, count, 0)
-    if kind == "sum":
-        return total
-    powers = weights if kind == "mean" else K.square(weights)
-    divisor = scatter_add(powers, at, count, 0)
-    divisor = divisor if kind == "mean" else K.sqrt(divisor)
-    if sp_weights is None:  # rows without numbers are 0
-        divisor = K.maximum(divisor, 1.0)
-    return total / K.expand_dims(divisor, 1)
-
-
 NAMES: dict[str, Any] = {
     "nn.nce_loss": nce_loss,
     "nn.sampled_softmax_loss": sampled_softmax_loss,
-    "nn.embedding_lookup_sparse": embedding_lookup_sparse,
 }
 PLAIN: dict[str, Any] = {
     "random.log_uniform_candidate_sampler": log_uniform_candidate_sampler,

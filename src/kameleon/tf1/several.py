@@ -234,7 +234,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
 # Scopes ---------------------------------------------------------------------------------------
 
 
-def block(*args: Any, **options: Any) -> AbstractContextManager[None]:
+def block(**given: Any) -> AbstractContextManager[None]:
     """A block that changes nothing."""
     return nullcontext()
 
@@ -243,7 +243,7 @@ def op_scope(values: Any, name: Any, default_name: Any) -> Any:
     return name_scope(name, default_name, values)
 
 
-def nothing(*args: Any, **options: Any) -> None:
+def nothing(**given: Any) -> None:
     """A setting of TensorFlow's own, which makes no difference here."""
 
 
@@ -270,13 +270,14 @@ FIXED: dict[str, Any] = {
 
 
 def _always(value: Any) -> Callable[..., Any]:
-    return lambda *args, **options: value
+    return lambda **given: value
 
 
 PLAIN: dict[str, Any] = {
-    **dict.fromkeys(SETTINGS, nothing),
-    **{name: _always(value) for name, value in FIXED.items()},
     **called({
+        **dict.fromkeys(SETTINGS, nothing),
+        **{name: _always(value) for name, value in FIXED.items()},
+        **dict.fromkeys(("colocate_with", "init_scope", "container"), block),
         "arg_max": _best(K.argmax), "arg_min": _best(K.argmin),
         "searchsorted": searchsorted, "unravel_index": unravel_index,
         "histogram_fixed_width": histogram_fixed_width,
@@ -296,7 +297,6 @@ PLAIN: dict[str, Any] = {
         value, "tf.convert_to_tensor_or_indexed_slices", dtype
     ),
     "grad_pass_through": grad_pass_through, "recompute_grad": lambda f: f,
-    "print": print_, "colocate_with": block, "init_scope": block, "container": block,
-    "op_scope": op_scope,
+    "print": print_, "op_scope": op_scope,
     "assert_variables_initialized": lambda var_list=None: effect("assert_initialized", []),
 }  # fmt: skip

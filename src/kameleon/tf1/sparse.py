@@ -515,7 +515,7 @@ def embedding_lookup_sparse(
 
 
 PLAIN = {
-    "SparseTensor": SparseTensorClass,
+    "SparseTensor": SparseTensorClass, "sparse.SparseTensor": SparseTensorClass,
     **called({
         "sparse_placeholder": placeholder,
         "sparse.from_dense": from_dense, "sparse.eye": sparse_eye,
