@@ -62,7 +62,6 @@ def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
 def test_every_program_is_recorded() -> None:
     names = {path.stem for path in (HERE / "whole").glob("*.py")} - {"many"}
     assert names == RECORDED.keys()
-    assert len(names) == 12
 
 
 @needs_original
