@@ -19,7 +19,7 @@ class _Added(list[Any]):
         for item in items:
             self.append(item)
 
-    def __iadd__(self, items: Iterable[Any]) -> _Added:  # type: ignore[misc,override]
+    def __iadd__(self, items: Iterable[Any]) -> _Added:  # type: ignore[misc]
         self.extend(items)
         return self
 
