@@ -66,6 +66,31 @@ def test_pytorch_with_several_threads_says_so() -> None:
     assert all("spawn" in child["lost"] for child in found("torch", 2)["children"])
 
 
+# ONNX Runtime's sessions have threads, which a child lacks: freeing one there would crash.
+FREES = """
+import gc, sys
+sys.path.insert(0, {tests!r})
+from forking import forked
+from kameleon import backend as K
+x = K.placeholder((None, 3))
+functions = [K.function([x], [K.exp(x)], engine="onnxruntime")]
+functions[0]([[[0, 0, 0]]])
+def child():
+    given = functions[0]([[[0, 0, 0]]])[0].tolist()
+    functions.clear()
+    K.clear_session()
+    gc.collect()
+    return {{"given": given}}
+print(forked(child))
+"""
+
+
+@pytest.mark.skipif(not installed("onnxruntime"), reason="needs ONNX Runtime")
+def test_a_child_frees_what_its_parent_made(tmp_path: Path) -> None:
+    done = run_python(FREES.format(tests=str(TESTS)), tmp_path, {"OMP_NUM_THREADS": "4"})
+    assert done.stdout == "{'given': [[1.0, 1.0, 1.0]]}\n", done.stderr
+
+
 # Locks ------------------------------------------------------------------------------------------
 
 LOCKS = """

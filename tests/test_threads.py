@@ -153,7 +153,7 @@ SHARED = {
     "engines/jax/engine.py": ("JaxEngine",),
     "engines/tensorflow/engine.py": ("_Executable", "TensorflowEngine"),
     "engines/torch/engine.py": ("TorchExecutable", "TorchEngine"),
-    "engines/onnxruntime/engine.py": ("_Executable", "OnnxRuntimeEngine"),
+    "engines/onnxruntime/engine.py": ("OnnxExecutable", "OnnxRuntimeEngine"),
     "engines/theano/engine.py": ("TheanoExecutable", "TheanoEngine"),
     "engines/theano/machine.py": ("Machine",),
     "engines/cntk/engine.py": ("CntkExecutable", "CntkEngine"),

@@ -169,6 +169,9 @@ class Engine(ABC):
     def release(self) -> None:  # noqa: B027 (most engines keep nothing)
         """Free what is kept for reuse: the session was cleared."""
 
+    def after_fork(self) -> None:  # noqa: B027 (most engines hold nothing of the kind)
+        """In a forked child: leave alone what the parent's threads may have held."""
+
     def survives_fork(self) -> bool:
         """Whether the engine runs in a child forked after it had started; asked in the child."""
         return True

@@ -170,9 +170,10 @@ def loaded() -> list[Engine]:
     return list(_loaded.values())
 
 
-def _mark_lost() -> None:
+def _after_fork() -> None:
     """In a forked child: engines whose threads are gone say so at the first call."""
     for engine in loaded():
+        engine.after_fork()
         if engine.started and not engine.survives_fork():
             engine.lost = (
                 f"{engine.title} had started when this process was forked, and its threads don't"
@@ -183,7 +184,7 @@ def _mark_lost() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_lost)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def release() -> None:

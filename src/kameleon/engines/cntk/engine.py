@@ -57,8 +57,9 @@ class CntkEngine(Engine):
         found = numpy_view(array)
         return None if found is None else Held(found)
 
-    def release(self) -> None:
-        """See `Engine.release`."""
+    def after_fork(self) -> None:
+        """See `Engine.after_fork`."""
+        KEEPER.forget()
 
     def version(self) -> str:
         """See `Engine.version`."""

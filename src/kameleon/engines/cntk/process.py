@@ -248,8 +248,6 @@ class Keeper:
         self.lock = lock()
         self._changing = lock()  # held by who starts or ends the worker
         self._worker: Worker | None = None
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
 
     def run(self, program: Program, given: Sequence[Any]) -> list[Held]:
         """The results of a program, given arrays of NumPy or of this engine."""
@@ -325,7 +323,7 @@ class Keeper:
             found: dict[str, str] = self._ready().versions
             return found
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """In a forked child: the worker is the parent's."""
         worker, self._worker = self._worker, None
         if worker is not None:

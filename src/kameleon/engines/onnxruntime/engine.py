@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -65,14 +68,14 @@ def _options(operators: int, static: bool) -> Any:
     return options
 
 
-class _Executable(Executable):
+class OnnxExecutable(Executable):
     """A session and its model; the names of inputs and outputs; the dimension guards, `agree`; by
     name the large constants, which are given to each call and never copied; and the checks whose
     failures the last output tells, `flags`."""
 
     def __init__(
         self,
-        session: Any,
+        session: Callable[[], Any],
         model: Any,
         inputs: list[str],
         outputs: list[str],
@@ -80,13 +83,31 @@ class _Executable(Executable):
         large: Mapping[str, Any],
         flags: Sequence[Flag],
     ):
-        self._session, self._inputs, self._outputs = session, inputs, outputs
+        self._make_session, self._inputs, self._outputs = session, inputs, outputs
         self._model, self._large = model, dict(large)
         self._agree, self._flags = agree, flags
-        # The session's public `run` would look at each input again, in Python.
-        self._run = getattr(session, "_sess", session).run
         self._options = onnxruntime.RunOptions()  # making these takes as long as a small sum
         self._options.log_severity_level = _FATAL
+        self._open()
+
+    def _open(self) -> None:
+        session = self._make_session()
+        # The session's public `run` would look at each input again, in Python.
+        self._session = getattr(session, "_sess", session)
+        self._run = self._session.run
+
+    def leave(self) -> None:
+        """In a forked child: leave the parent's session alone, and make one at the next call.
+
+        Another thread may have held its locks, and its own threads are gone: freeing it would
+        wait for them for ever, also when the process ends.
+        """
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._session))
+        self._run = self._first_run
+
+    def _first_run(self, *arguments: Any) -> Any:
+        self._open()
+        return self._run(*arguments)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`. Sizes are compared before anything runs."""
@@ -142,6 +163,9 @@ class OnnxRuntimeEngine(Engine):
         "there is no such operator, and a session can't call back into Python",
     )
 
+    def __init__(self) -> None:
+        self._executables: weakref.WeakSet[OnnxExecutable] = weakref.WeakSet()
+
     def compile(self, graph: Graph) -> Executable:
         """See `Engine.compile`."""
         if not graph.outputs:
@@ -154,12 +178,18 @@ class OnnxRuntimeEngine(Engine):
         outputs = writer.owned(_Lowering(graph, names, writer).run())
         model = writer.model(_declared(graph, names, sizes), outputs)
         static = all(x.type.is_static for x in graph.inputs)
-        session = _session(model, writer.shared.lines, static)
+        session = partial(_session, model, writer.shared.lines, static)
         check = agreed.check if agreed else None
-        made = _Executable(session, model, names, outputs, check, writer.shared.large, flags)
+        made = OnnxExecutable(session, model, names, outputs, check, writer.shared.large, flags)
         if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
             made.short = made.between_arrays
+        self._executables.add(made)
         return made
+
+    def after_fork(self) -> None:
+        """See `Engine.after_fork`."""
+        for executable in self._executables:
+            executable.leave()
 
     def from_numpy(self, array: Any) -> Any:
         """A private copy: arrays on this engine are NumPy's; users may also bring OrtValues."""
