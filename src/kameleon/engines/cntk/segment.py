@@ -22,8 +22,9 @@ FUNCTIONS = {**functions.FUNCTIONS, **windows.FUNCTIONS}
 FIRST_SIZE = {"reshape": 1, "broadcast_to": 1, "unslice": 1, "one_hot": 1, "conv_input": 2}
 # Functions for so many combinations of sizes are kept.
 KEPT = 64
-# Bytes of arrays that are worth less than what is made for them.
-SMALL = 2**20
+# Bytes of arrays that are copied in less time than CNTK takes to make a value of their memory; and
+# of those that are worth less than their value, so that both are kept.
+COPIED, KEPT_ARRAY = 2**16, 2**20
 DEVICE = C.cpu()
 NOTHING_KEPT: set[Any] = set()
 
@@ -252,22 +253,27 @@ def _size(x: Any) -> int:
 
 
 class _Function:
-    """A function of CNTK, called with arrays."""
+    """A function of CNTK, called with arrays.
+
+    What is small is copied into arrays of its own, of which CNTK has made values once: steps of a
+    loop spend more time on making them than on computing.
+    """
 
     def __init__(self, made: _Builder, outputs: list[Any], bools: list[bool]):
         self.checks = made.checks
         self.kept: dict[Any, Any] = {}
-        self.inputs = [(i, v, v.dtype) for i, v in enumerate(made.variables) if v is not None]
-        self.shapes = [shape_of(x) for x in outputs]
-        self.bools = bools
         ends = [C.alias(x if x.shape else C.reshape(x, (1,))) for x in outputs]
         self.guarded, guards = [row for row, _ in made.guards], [x for _, x in made.guards]
         if guards:
             ends.append(C.splice(*guards, axis=0) if guards[1:] else guards[0])
         self.function = C.combine(ends)
         used = set(self.function.arguments)
-        self.inputs = [row for row in self.inputs if row[1] in used]
-        self.results = [(x.output, shape_of(x), x.dtype) for x in ends]
+        inputs = [(i, v) for i, v in enumerate(made.variables) if v in used]
+        self.own = {v: _own(v) for v in (*(v for _, v in inputs), *(x.output for x in ends))}
+        self.values = {v: borrowed(a) for v, a in self.own.items() if a is not None}
+        self.inputs = [(i, v, self.own[v]) for i, v in inputs]
+        self.results = [(x.output, self.own[x.output]) for x in ends]
+        self.forms = [(shape_of(x), is_bool) for x, is_bool in zip(outputs, bools, strict=True)]
 
     def __call__(self, arrays: Any) -> Any:
         """The results.
@@ -278,36 +284,51 @@ class _Function:
         for i, size in self.checks:
             check_index(arrays[i], size)
         copies: list[Any] = []  # what borrows their memory doesn't keep them
-        given = {v: self._value(v, arrays[i], dtype, copies) for i, v, dtype in self.inputs}
-        found = [np.empty(shape, dtype) for _, shape, dtype in self.results]
+        given = {v: self._given(v, own, arrays[i], copies) for i, v, own in self.inputs}
+        found = [np.empty(v.shape, v.dtype) if own is None else own for v, own in self.results]
         self.function._forward(
             given,
-            {v: borrowed(a) for (v, _, _), a in zip(self.results, found, strict=True)},
+            {
+                v: borrowed(a) if own is None else self.values[v]
+                for (v, own), a in zip(self.results, found, strict=True)
+            },
             DEVICE,
             NOTHING_KEPT,
             NOTHING_KEPT,
         )
         if self.guarded:
-            odd = np.flatnonzero(found.pop())
+            odd = np.flatnonzero(found.pop())  # they come behind the outputs
             if odd.size:
                 raise OddOperandsError([self.guarded[i] for i in odd])
-        return tuple(
-            [
-                (a != 0 if is_bool else a).reshape(shape)[()]  # numbers are no arrays
-                for a, shape, is_bool in zip(found, self.shapes, self.bools, strict=True)
-            ]
-        )
+        copied = [
+            a if own is None else a.copy() for a, (_, own) in zip(found, self.results, strict=False)
+        ]
+        return tuple([_formed(a, *form) for a, form in zip(copied, self.forms, strict=True)])
 
-    def _value(self, variable: Any, array: Any, dtype: Any, copies: list[Any]) -> Any:
+    def _given(self, variable: Any, own: Any, array: Any, copies: list[Any]) -> Any:
         """An array as CNTK takes it: contiguous, with an axis at least. Steps of a loop give some
-        time and again: what was made for a small one is kept."""
+        time and again: what was made for one that isn't large is kept."""
+        if own is not None:
+            np.copyto(own, array, "unsafe")
+            return self.values[variable]
         known = self.kept.get(variable)
         if known is not None and known[0] is array:
             return known[1]
-        if array.dtype != dtype or not array.flags.c_contiguous or array.ndim == 0:
-            copies.append(np.ascontiguousarray(array, dtype))
+        if array.dtype != variable.dtype or not array.flags.c_contiguous:
+            copies.append(np.ascontiguousarray(array, variable.dtype))
             return borrowed(copies[-1])
         value = borrowed(array)
-        if array.nbytes <= SMALL:
+        if array.nbytes <= KEPT_ARRAY:
             self.kept[variable] = array, value
         return value
+
+
+def _own(variable: Any) -> Any:
+    """An array for what is copied to or from a variable, if that's small."""
+    array = np.empty(variable.shape or (1,), variable.dtype)
+    return array if array.nbytes <= COPIED else None
+
+
+def _formed(array: Any, shape: Any, is_bool: bool) -> Any:
+    """What CNTK gives, as NumPy has it: numbers are no arrays."""
+    return (array != 0 if is_bool else array).reshape(shape)[()]
