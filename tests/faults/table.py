@@ -449,7 +449,7 @@ CNTK_FAULTS = [
     Fault("cntk: indices that floats don't hold", "engines/cntk/functions.py",
           "EXACT = 2**24", "EXACT = 2**62", CNTK, "integers", "cntk"),
     Fault("cntk: bools are floats", "engines/cntk/segment.py",
-          "(a != 0 if is_bool else a)", "a", CNTK, "ieee_754", "cntk"),
+          "(array != 0 if is_bool else array)", "array", CNTK, "ieee_754", "cntk"),
     Fault("cntk: any size is stretched", "engines/cntk/segment.py",
           "        self.same(*map(shape_of, operands))\n        bases", "        bases",
           CNTK, "sizes_that_differ", "cntk"),
