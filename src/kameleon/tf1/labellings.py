@@ -18,7 +18,7 @@ from ..prims import ctc
 from ..prims.control import check
 from ..prims.indexing import nonzero, scatter_add
 from ..prims.special import log_softmax
-from .sparse import made
+from .sparse.tensors import made
 from .tensors import boolean_mask
 
 # CTC ----------------------------------------------------------------------------------------

@@ -53,7 +53,6 @@ from . import (
     several,
     shapes,
     signals,
-    sparse,
     special,
     summaries,
     variables,
@@ -64,6 +63,7 @@ from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .recurrent import cells, contributed, costs, loops, raw, wrappers
+from .sparse import movement, rows, sums, tensors
 from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
@@ -80,7 +80,8 @@ SUBJECTS: tuple[Any, ...] = (
     *(cells, wrappers, contributed, loops, raw, costs),
     *(labellings, sampling),
     *(dataset, iterators, more),
-    *(factors, randomness, scattering, several, signals, sparse),
+    *(factors, randomness, scattering, several, signals),
+    *(movement, rows, sums, tensors),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
 )
 
