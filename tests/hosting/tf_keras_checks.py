@@ -259,6 +259,23 @@ def attention_sees_what_masks_let_it() -> None:
 
 
 @check
+def modules_inside_are_there_under_the_names_of_both_packages() -> None:
+    from tensorflow.python.keras import backend_config
+    from tensorflow.python.keras.optimizer_v2 import learning_rate_schedule, optimizer_v2
+    from tensorflow_core.python.keras.utils import tf_utils
+    from tensorflow_core.python.ops import array_ops
+
+    assert backend_config.epsilon() == keras.backend.epsilon()
+    assert backend_config.floatx() == "float32"
+    assert issubclass(keras.optimizers.Adam, optimizer_v2.OptimizerV2)
+    assert learning_rate_schedule.LearningRateSchedule is (
+        keras.optimizers.schedules.LearningRateSchedule
+    )
+    assert array_ops.reshape is tf.reshape
+    assert tf_utils.shape_type_conversion
+
+
+@check
 def what_is_not_there_says_so() -> None:
     refuses(lambda: tf.GradientTape(), "tf.gradients")
     refuses(lambda: tf.enable_eager_execution(), "K.eval")

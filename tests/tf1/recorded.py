@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kameleon import backend as K
+from kameleon.tf1.modules import module
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "tf1"
 SCRIPT = runpy.run_path(str(FOLDER / "record.py"))
@@ -52,6 +53,16 @@ def placeholders(known: bool = False) -> dict[str, Any]:
     }
 
 
+def evaluated(expression: str, tensors: dict[str, Any]) -> Any:
+    """What an expression over the tensors gives."""
+    return eval(expression, {**tensors, "tf": K.tf, "np": np, "inside": inside})
+
+
+def inside(name: str) -> Any:
+    """A module inside of TensorFlow, as programs import it."""
+    return module(f"tensorflow.python.{name}")
+
+
 class Built(NamedTuple):
     """The tensors of a case by their keys in the record."""
 
@@ -61,7 +72,7 @@ class Built(NamedTuple):
 
 def build(case: Case, tensors: dict[str, Any]) -> Built:
     """The graph of a case."""
-    results = SCRIPT["flat"](eval(case.expression, {**tensors, "tf": K.tf, "np": np}))
+    results = SCRIPT["flat"](evaluated(case.expression, tensors))
     results = [y if K.is_tensor(y) else K.tf.convert_to_tensor(y) for y in results]
     found = {str(i): y for i, y in enumerate(results)}
     slopes = [key for key in case.values if key in tensors]

@@ -23,6 +23,7 @@ from ..hosting import location
 from .given import given
 
 TF_KERAS = "tensorflow.keras"
+CORE = "tensorflow_core"  # the package that TensorFlow 1.15 to 2.1 lies in; editors import from it
 SECOND = "2.3.0"  # the version that programs of TensorFlow 2 are told
 
 # What stands before `keras` where programs take TensorFlow's Keras from.
@@ -78,6 +79,7 @@ def serve_old_code() -> None:
     given.serves_tensorflow = told == ours
     if given.serves_tensorflow:
         old_code.provide("tensorflow", module)
+        old_code.provide(CORE, lambda name: module(name.replace(CORE, "tensorflow", 1)))
 
 
 def module(name: str) -> ModuleType:

@@ -7,10 +7,12 @@ that there isn't is an error that says what to use.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable
+from importlib import resources
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import MissingNameError
 from . import methods
@@ -23,35 +25,12 @@ from .names import NAMES
 ROOT = "tensorflow"
 VERSION = "1.15.0"
 
-# The modules inside of TensorFlow that programs reach for. Names are looked up in all namespaces.
-INSIDE = {
-    "python": "client framework keras layers lib ops platform training util saved_model eager",
-    "python.client": "device_lib session timeline",
-    "python.eager": "context backprop",
-    "python.framework": "constant_op dtypes errors errors_impl function graph_util ops random_seed"
-    " sparse_tensor tensor_shape tensor_util test_util importer graph_io common_shapes",
-    "python.lib": "io",
-    "python.lib.io": "file_io",
-    "python.layers": "base core convolutional normalization pooling layers utils",
-    "python.ops": "array_ops candidate_sampling_ops check_ops clip_ops control_flow_ops ctc_ops"
-    " custom_gradient data_flow_ops embedding_ops functional_ops gen_array_ops gen_math_ops"
-    " gen_nn_ops gradients gradients_impl gradients_util image_ops image_ops_impl init_ops"
-    " linalg_ops linalg_ops_impl logging_ops losses math_ops metrics nn nn_ops nn_impl"
-    " partitioned_variables random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops"
-    " sparse_ops special_math_ops standard_ops state_ops summary_ops template tensor_array_ops"
-    " variable_scope variables math_grad nn_grad",
-    "python.ops.losses": "losses losses_impl util",
-    "python.platform": "app flags gfile test tf_logging resource_loader",
-    "python.saved_model": "builder loader tag_constants signature_constants utils",
-    "python.summary": "summary",
-    "python.training": "adam adagrad adadelta checkpoint_utils gradient_descent learning_rate_decay"
-    " momentum moving_averages optimizer rmsprop saver session_run_hook training training_ops"
-    " training_util training_util slot_creator",
-    "python.util": "compat deprecation nest tf_contextlib tf_decorator tf_export tf_inspect",
-    "core": "framework protobuf util",
-    "core.framework": "graph_pb2 summary_pb2 types_pb2 variable_pb2 attr_value_pb2",
-    "core.protobuf": "config_pb2 saver_pb2 meta_graph_pb2",
-}  # fmt: skip
+# Modules that TensorFlow 1.15 has under other names, or from Keras, beside those of `inside.json`.
+ALSO = {"python": "keras", "python.ops": "summary_ops"}
+# Packages whose modules other modules inside of TensorFlow import, and so have as names.
+IMPORTED = ("python.ops", "python.framework", "python.util", "python.eager", "python.training",
+            "python.platform", "python.client", "python.lib.io", "core.framework", "core.protobuf",
+            "python")  # fmt: skip
 # Where a module inside of TensorFlow finds a name that isn't at the top.
 SPREAD = (
     "", "nn", "math", "image", "linalg", "random", "train", "sparse", "losses", "metrics",
@@ -107,13 +86,10 @@ class Namespace(ModuleType):
             return found
         if name.startswith("__"):  # asked by copy, pickle and inspect, not by a program
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        if path.partition(".")[0] in INSIDE:
-            for place in SPREAD:
-                full = f"{place}.{name}" if place else name
-                if full in NAMES:
-                    return NAMES[full]
-                if qualifies(full):
-                    return found_installed(full)
+        if is_inside(path):
+            spread = _spread(path, name)
+            if spread is not None:
+                return spread.value
         if qualifies(child):
             value = self.__dict__[name] = found_installed(child)
             return value
@@ -130,6 +106,32 @@ class Namespace(ModuleType):
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r} over kameleon.backend>"
+
+
+class Found(NamedTuple):
+    """A name's value, which may be None."""
+
+    value: Any
+
+
+def is_inside(path: str) -> bool:
+    """Whether a module is one that TensorFlow's public names don't lie in."""
+    return path.partition(".")[0] in ("python", "core", "tools") or ".python" in path
+
+
+def _spread(path: str, name: str) -> Found | None:
+    """What a module inside of TensorFlow has under a name: from all namespaces, or a module."""
+    own = path.partition(".python")[0]  # of `contrib.layers.python.layers`, `contrib.layers`
+    for place in (*SPREAD, own):
+        full = f"{place}.{name}" if place else name
+        if full in NAMES:
+            return Found(NAMES[full])
+        if qualifies(full):
+            return Found(found_installed(full))
+    for package in IMPORTED:
+        if f"{package}.{name}" in _paths():
+            return Found(module(f"{ROOT}.{package}.{name}"))
+    return None
 
 
 def advice(name: str) -> str:
@@ -150,9 +152,16 @@ K functions (such as K.sum, K.dot, K.switch) instead"
 def _paths() -> frozenset[str]:
     """All modules, without the first part of their names."""
     found = {*_parents(NAMES), *_parents(names_installed()), "compat", "compat.v1"}
-    for package, children in INSIDE.items():
-        found |= {package, *(f"{package}.{child}" for child in children.split())}
+    for package, children in (*_inside().items(), *ALSO.items()):
+        found |= {f"{package}.{child}".lstrip(".") for child in children.split()}
     return frozenset(found)
+
+
+def _inside() -> dict[str, str]:
+    """The modules inside of TensorFlow 1.15 by package, as recorded."""
+    text = resources.files(__package__).joinpath("inside.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found
 
 
 def _parents(names: Iterable[str]) -> set[str]:

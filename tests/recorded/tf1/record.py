@@ -3,11 +3,12 @@
     python record.py            # all subjects
     python record.py images     # one of them
 
-Each subject is a file beside this one with a list `CASES` of expressions over `tf`, `np` and the
-arrays of `given`, and perhaps `ERRORS`, expressions that raise. What they give goes to a file
-`SUBJECT.npz`: an index in JSON, and all numbers of one dtype in one array.
+Each subject is a file beside this one with a list `CASES` of expressions over `tf`, `np`, modules
+`inside` of TensorFlow and the arrays of `given`, and perhaps `ERRORS`, expressions that raise. What
+they give goes to a file `SUBJECT.npz`: an index in JSON, and all numbers of one dtype in one array.
 """
 
+import importlib
 import json
 import os
 import runpy
@@ -21,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def subjects():
     found = {}
     for name in sorted(os.listdir(HERE)):
-        if name.endswith(".py") and name not in ("record.py", "public.py"):
+        if name.endswith(".py") and name not in ("record.py", "public.py", "modules.py"):
             found[name[:-3]] = runpy.run_path(os.path.join(HERE, name))
     return found
 
@@ -97,12 +98,17 @@ def record(cases, errors):
         fed = inputs(tf, arrays)
         for case in errors:
             try:
-                eval(case, dict(fed, tf=tf, np=np))
+                eval(case, dict(fed, tf=tf, np=np, inside=inside))
             except Exception as error:
                 index["errors"].append([case, type(error).__name__])
             else:
                 print("left out, for it raises nothing:", case)
     return dict(packed.arrays(), index=np.array(json.dumps(index)))
+
+
+def inside(name):
+    """A module inside of TensorFlow."""
+    return importlib.import_module("tensorflow.python." + name)
 
 
 def inputs(tf, arrays):
@@ -114,7 +120,7 @@ def record_case(tf, session, case, arrays):
     fed = inputs(tf, arrays)
     used = [n for n in compile(case, case, "eval").co_names if n in arrays]
     try:
-        results = flat(eval(case, dict(fed, tf=tf, np=np)))
+        results = flat(eval(case, dict(fed, tf=tf, np=np, inside=inside)))
         results = [tf.convert_to_tensor(y) for y in results]
         shapes = [None if y.shape.ndims is None else y.shape.as_list() for y in results]
         slopes = slopes_of(tf, results, [fed[n] for n in used])

@@ -36,7 +36,10 @@ ELSEWHERE = {
         f"optimizer_v2.{name}": "optimizers"
         for name in "adadelta adagrad adam adamax ftrl gradient_descent nadam rmsprop".split()
     },
+    "backend_config": "backend",
+    "callbacks_v1": "callbacks",
     "engine.functional": "models",
+    "engine.node": "engine.base_layer",
     "engine.base_layer_v1": "engine.base_layer",
     "engine.training_v1": "engine.training",
     "layers.recurrent_v2": "layers",

@@ -1,0 +1,92 @@
+"""Modules inside of TensorFlow 1, and the names there that aren't public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from kameleon import backend as K
+from kameleon.engines import Engine
+from kameleon.errors import MissingNameError
+from kameleon.tf1.modules import module
+
+from .recorded import inside
+
+tf: Any = K.tf
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "public"),
+    [
+        ("python", "math_ops", None),  # the package imports that module, and so has its name
+        ("python.ops.random_ops", "random_seed", None),
+        ("python.training.checkpoint_management", "latest_checkpoint", "train.latest_checkpoint"),
+        ("contrib.layers.python.layers.layers", "batch_norm", "contrib.layers.batch_norm"),
+        ("contrib.framework.python.framework.tensor_util", "smart_cond", None),
+        ("python.keras_less", "", None),
+    ],
+)
+def test_modules_inside_have_what_programs_take_there(
+    path: str, name: str, public: str | None
+) -> None:
+    if not name:
+        with pytest.raises(ModuleNotFoundError, match="isn't there"):
+            module(f"tensorflow.{path}")
+        return
+    found = getattr(module(f"tensorflow.{path}"), name)
+    meant: Any = tf
+    for part in (public or "").split("."):
+        meant = getattr(meant, part) if part else found
+    assert found is meant
+
+
+def test_what_is_imported_and_not_used_is_there_and_what_is_used_says_so() -> None:
+    for path in ("contrib.tpu.python.ops.tpu_ops", "core.protobuf.saved_model_pb2"):
+        made = module(f"tensorflow.{path}")
+        with pytest.raises(MissingNameError, match="isn't there"):
+            made.no_such_name  # noqa: B018
+
+
+def test_a_gradient_of_ones_own_calls_that_of_the_operation(engine: Engine) -> None:
+    """Guided backpropagation: what is negative doesn't flow."""
+    name = f"Guided{engine.name}"
+
+    @tf.RegisterGradient(name)
+    def guided(op: Any, g: Any) -> Any:
+        flows = inside("ops.gen_nn_ops").relu_grad(g, op.outputs[0])
+        return tf.where(g > 0.0, flows, tf.zeros_like(flows))
+
+    x = K.placeholder((4,))
+    with tf.get_default_graph().gradient_override_map({"Relu": name}):
+        y = tf.nn.relu(x)
+    slope = tf.gradients(y, x, grad_ys=tf.constant([1.0, -2.0, 3.0, 4.0]))
+    found = K.function([x], slope)([[1.0, 2.0, -3.0, 4.0]])[0]
+    assert_array_equal(found, [1.0, 0.0, 0.0, 4.0])
+
+
+def test_decorators_and_inspection() -> None:
+    @inside("util.tf_export").keras_export("keras.Own", v1=[])
+    @inside("util.deprecation").deprecated(None, "Use another.")
+    def own(x: int, y: int = 2, *rest: int, **more: int) -> int:
+        return x + y
+
+    assert own(1) == 3
+    spec = inside("util.tf_inspect").getargspec(own)
+    assert (spec.args, spec.varargs, spec.keywords, spec.defaults) == (
+        ["x", "y"], "rest", "more", (2,),
+    )  # fmt: skip
+    lookup = inside("util.deprecation").deprecated_argument_lookup
+    assert lookup("axis", None, "dim", 3) == 3
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        lookup("axis", 1, "dim", 3)
+
+
+def test_sizes_that_are_unknown_have_no_tensor() -> None:
+    shape = inside("framework.tensor_shape")
+    concat = inside("ops.rnn_cell_impl")._concat
+    assert shape.unknown_shape().ndims is None
+    assert concat(shape.unknown_shape(1), 4, static=True) == [None, 4]
+    with pytest.raises(ValueError, match="prefix or suffix of None"):
+        concat(shape.unknown_shape(1), 4)
