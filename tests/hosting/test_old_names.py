@@ -381,6 +381,14 @@ GIVEN: dict[str, Any] = {
     "from distutils.version import LooseVersion as V; seen = V('1.10') > V('1.9')": True,
     "from distutils.util import strtobool; seen = strtobool('Yes')": 1,
     "import distutils.spawn; seen = distutils.spawn.find_executable('sh') is not None": True,
+    "import pkg_resources as p; seen = p.resource_string('json', 'decoder.py')[:3]": b'"""',
+    "import pkg_resources as p; seen = p.resource_exists('json.tool', '__init__.py')": True,
+    "import pkg_resources as p; seen = p.resource_listdir('json', '') > []": True,
+    "from pkg_resources import parse_version as v; seen = v('1.10') > v('1.9')": True,
+    "import pkg_resources as p; seen = p.get_distribution('numpy>=1.2').project_name": "numpy",
+    "import pkg_resources as p; seen = [d.key for d in p.require('numpy')]": ["numpy"],
+    "import pkg_resources as p\ntry: p.get_distribution('no-such')\n"
+    "except p.DistributionNotFound: seen = 1": 1,
     "import scipy; seen = float(scipy.interp(1.5, [1, 2], [3, 4]))": 3.5,
     "import scipy; seen = scipy.zeros(2).tolist()": [0, 0],
     "from scipy.misc import logsumexp; seen = float(logsumexp([0.0]))": 0.0,
@@ -400,6 +408,9 @@ GIVEN: dict[str, Any] = {
     "from sklearn.cross_validation import train_test_split as s; seen = len(s([1, 2]))": 2,
     "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
     "import matplotlib.pyplot as p; seen = p.cm.get_cmap('gray').name": "gray",
+    "from matplotlib.cbook import deprecated; seen = callable(deprecated)": True,
+    "import skimage.transform as t; import numpy as np; "
+    "seen = t.resize(np.eye(2) > 0, (1, 1), order=1, mode='constant').tolist()": [[0.5]],
     "import networkx as n; g = n.Graph(); g.add_node(1, a=2); seen = g.node[1]['a']": 2,
     "import networkx as n; seen = n.adjacency_matrix(n.path_graph(2)).get_shape()": (2, 2),
     "import networkx as n; seen = n.to_scipy_sparse_matrix(n.path_graph(2)).toarray().tolist()": [

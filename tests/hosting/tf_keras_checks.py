@@ -259,6 +259,16 @@ def attention_sees_what_masks_let_it() -> None:
 
 
 @check
+def what_is_flat_stays_flat() -> None:
+    x = keras.Input((3,))
+    model = keras.Model(x, layers.Flatten()(layers.Flatten()(x)))
+    np.testing.assert_array_equal(model.predict(np.eye(3)), np.eye(3))
+    assert model.output_shape == (None, 3)
+    deep = keras.Sequential([layers.Flatten(input_shape=(2, 3)), layers.Dense(1)])
+    assert deep.output_shape == (None, 1)
+
+
+@check
 def modules_inside_are_there_under_the_names_of_both_packages() -> None:
     from tensorflow.python.keras import backend_config
     from tensorflow.python.keras.optimizer_v2 import learning_rate_schedule, optimizer_v2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -90,3 +91,25 @@ def test_sizes_that_are_unknown_have_no_tensor() -> None:
     assert concat(shape.unknown_shape(1), 4, static=True) == [None, 4]
     with pytest.raises(ValueError, match="prefix or suffix of None"):
         concat(shape.unknown_shape(1), 4)
+
+
+def test_all_names_of_a_module_inside() -> None:
+    space: dict[str, Any] = {}
+    for name, value in vars(inside("ops.rnn_cell")).items():
+        if not name.startswith("_"):
+            space[name] = value
+    assert space["RNNCell"] is tf.nn.rnn_cell.RNNCell
+    assert "range" not in space
+
+
+def test_labels_whose_declared_sizes_are_wrong(engine: Engine) -> None:
+    """A layer may say (None, 1) of its labels, and give more of them."""
+    declared, sure = K.placeholder((None, 1), dtype="int32"), K.placeholder((2, 1), dtype="int32")
+    logits = K.placeholder((None, 2, 3))
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=declared, logits=logits)
+    given = [[[0.0, 0.0, 0.0]] * 2]
+    assert K.int_shape(loss) == (None, 1)
+    found = K.function([declared, logits], [loss])([[[1], [2]], given])[0]
+    np.testing.assert_allclose(found, [[np.log(3.0)]] * 2, rtol=1e-5)
+    with pytest.raises(ValueError, match="was expected"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=sure, logits=K.placeholder((2, 2, 3)))

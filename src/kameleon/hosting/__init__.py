@@ -7,12 +7,24 @@ import hook: for modules of Keras alone, before or after they run.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from .. import config
-from . import byte_code, hdf5, layers, naming, older, recorded, refused, shims, wrappers
+from . import (
+    byte_code,
+    hdf5,
+    layers,
+    naming,
+    older,
+    older_names,
+    recorded,
+    refused,
+    shims,
+    wrappers,
+)
 from .loading import KerasFinder, Steps, is_of_original
 from .settings import SharedGlobals
 
@@ -93,14 +105,23 @@ def _keep_in_files(saving: ModuleType) -> None:
     byte_code.add_safe_mode(saving)
 
 
+def _both(*steps: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def both(module: ModuleType) -> None:
+        for step in steps:
+            step(module)
+
+    return both
+
+
 AFTER: Steps = {
+    **dict.fromkeys(older_names.MODULES, older_names.serve),
     "keras.backend": _ask_us,
     "keras.backend.load_backend": _share_settings,
     **dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
     "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
     "keras.engine.saving": _keep_in_files,
-    "keras.engine.training": older.serve_metrics_tensors,
+    "keras.engine.training": _both(older_names.serve, older.serve_metrics_tensors),
     "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.metrics": refused.serve_metrics,
@@ -109,6 +130,7 @@ AFTER: Steps = {
     "keras.wrappers.scikit_learn": wrappers.describe_estimators,
 }
 INSTEAD: Steps = {
+    **dict.fromkeys(older_names.RENAMED, older_names.serve),
     "keras.backend.tensorflow_backend": _be_backend,
     "keras.backend.theano_backend": _be_backend,
     "keras.callbacks.tensorboard_v1": refused.serve_tensorboard,

@@ -27,6 +27,12 @@ VERSION = "1.15.0"
 
 # Modules that TensorFlow 1.15 has under other names, or from Keras, beside those of `inside.json`.
 ALSO = {"python": "keras", "python.ops": "summary_ops"}
+# Modules inside whose names are those of a public namespace, for `from module import *`.
+SAME = {
+    "python.ops.rnn_cell": "nn.rnn_cell", "python.ops.rnn_cell_impl": "nn.rnn_cell",
+    "python.ops.nn": "nn", "python.ops.losses.losses": "losses", "python.ops.metrics": "metrics",
+    "python.layers.layers": "layers", "python.training.training": "train",
+}  # fmt: skip
 # Packages whose modules other modules inside of TensorFlow import, and so have as names.
 IMPORTED = ("python.ops", "python.framework", "python.util", "python.eager", "python.training",
             "python.platform", "python.client", "python.lib.io", "core.framework", "core.protobuf",
@@ -194,13 +200,16 @@ def module(name: str) -> ModuleType:
 
 @functools.cache
 def _made(path: str) -> ModuleType:
+    return Namespace(path, {**_names_in(SAME.get(path, path)), **_names_in(path)})
+
+
+def _names_in(path: str) -> dict[str, Any]:
     start = f"{path}." if path else ""
-    own = {
+    return {
         key.removeprefix(start): value
         for key, value in NAMES.items()
         if key.startswith(start) and "." not in key.removeprefix(start)
     }
-    return Namespace(path, own)
 
 
 methods.install()

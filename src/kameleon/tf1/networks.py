@@ -133,7 +133,18 @@ def softmax_loss_v2(labels: Any, logits: Any, axis: int | None = None) -> Any:
 def sparse_loss(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    return K.sparse_categorical_crossentropy(labels, logits, from_logits=True)
+    what = "tf.nn.sparse_softmax_cross_entropy_with_logits"
+    x, of = as_tensor(logits, what), as_tensor(labels, what)
+    sizes = (*of.shape, *x.shape)
+    unsure = None in sizes and any(
+        None not in pair and pair[0] != pair[1] for pair in zip(of.shape, x.shape, strict=False)
+    )
+    if unsure and of.ndim == x.ndim - 1:
+        # Layers may declare sizes that their tensors haven't; TensorFlow believes neither then.
+        rows = K.reshape(x, (-1, x.shape[-1] or K.shape(x)[-1]))
+        loss = K.sparse_categorical_crossentropy(K.reshape(of, (-1,)), rows, from_logits=True)
+        return K.reshape(loss, K.shape(of))
+    return K.sparse_categorical_crossentropy(of, x, from_logits=True)
 
 
 def batch_normalization(

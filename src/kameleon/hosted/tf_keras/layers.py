@@ -328,6 +328,26 @@ class AdditiveAttention(Attention):
         return K.sum(both if self.scale is None else both * self.scale, -1)
 
 
+class Flatten(theirs.Flatten):  # type: ignore[misc]
+    """All axes but the first in one; there they may be one or none, too."""
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(data_format=data_format, **kwargs)
+        self.input_spec = theirs.InputSpec(min_ndim=1)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """(samples, the product of the other sizes)."""
+        if len(input_shape) > 2:
+            return super().compute_output_shape(input_shape)
+        return (*input_shape, 1)[:2]
+
+    def call(self, inputs: Any) -> Any:
+        """The flat inputs."""
+        if K.ndim(inputs) > 2:
+            return super().call(inputs)
+        return K.expand_dims(inputs, -1) if K.ndim(inputs) == 1 else K.identity(inputs)
+
+
 class Rescaling(Layer):  # type: ignore[misc]
     """`x * scale + offset`."""
 
@@ -354,5 +374,6 @@ NAMES: dict[str, Any] = {
     "layers.LayerNormalization": LayerNormalization,
     "layers.Attention": Attention,
     "layers.AdditiveAttention": AdditiveAttention,
+    "layers.Flatten": Flatten,
     "layers.Wrapper": theirs.wrappers.Wrapper,
 }

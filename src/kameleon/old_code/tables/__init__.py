@@ -9,6 +9,7 @@ from . import (
     learning_names,
     library_names,
     numpy_names,
+    packaging_names,
     pandas_names,
     python_names,
     scipy_names,
@@ -18,6 +19,7 @@ from . import (
 TABLES: Mapping[str, Table] = {
     **numpy_names.TABLES,
     **python_names.TABLES,
+    **packaging_names.TABLES,
     **library_names.TABLES,
     **scipy_names.TABLES,
     **pandas_names.TABLES,

@@ -1,4 +1,4 @@
-"""What scikit-learn, Matplotlib and NetworkX had in 2019, and what they take otherwise today."""
+"""What scikit-learn, scikit-image, Matplotlib and NetworkX had in 2019, and do otherwise now."""
 
 from __future__ import annotations
 
@@ -63,6 +63,17 @@ def _squared_error(metrics: Any) -> Any:
         return (mean if squared else metrics.root_mean_squared_error)(*args, **options)
 
     return mean_squared_error
+
+
+def _resize(transform: Any) -> Any:
+    @wraps(transform.resize)
+    def resize(image: Any, output_shape: Any, order: Any = None, *args: Any, **options: Any) -> Any:
+        """As it was for masks: false and true are 0.0 and 1.0 wherever pixels are mixed."""
+        if order and np.asarray(image).dtype == bool:
+            image = np.asarray(image, float)
+        return transform.resize(image, output_shape, order, *args, **options)
+
+    return resize
 
 
 # NetworkX ---------------------------------------------------------------------------------------
@@ -135,6 +146,14 @@ TABLES: Mapping[str, Table] = {
         {"hold": function("nothing: plots are added", lambda *on: None)},
         {"hist": lambda pyplot: HISTOGRAM(pyplot.hist)},
     ),
+    "matplotlib.cbook": Table(
+        {
+            "deprecated": from_module("matplotlib._api", "deprecated"),
+            "mplDeprecation": from_module("matplotlib", "MatplotlibDeprecationWarning"),
+            "iterable": from_module("numpy", "iterable"),
+        }
+    ),
+    "skimage.transform": Table(changed={"resize": _resize}),
     "networkx": Table(
         {
             "to_scipy_sparse_matrix": Old("networkx.to_scipy_sparse_array", _to_sparse),
