@@ -227,6 +227,28 @@ def test_old_code_gets_the_names_over_k(
     assert (found.returncode, found.stdout) == (0, said), found.stderr
 
 
+ALONE = """
+import tensorflow as tf
+import numpy as np
+import tensorflow.compat.v1.compat.v1 as again
+x = tf.placeholder(tf.float32, [None, 2, 3], name="x")
+print(x.shape.as_list(), x.shape.ndims, x.shape[1].value, tf.shape(x).shape)
+print(np.prod(x.shape[1:]).value, np.prod(x.shape).value, np.prod(x.get_shape()[1:]) + 1)
+print(tf.reshape(x, [-1, np.prod(x.shape[1:])]).shape, again is tf, tf.compat.v1 is tf)
+"""
+SHAPES = "[None, 2, 3] 3 2 (3,)\n6 None 7\n(?, 6) True True\n"
+
+
+@pytest.mark.parametrize("original", [False, True])
+def test_shapes_are_tensorflows_in_programs_without_keras(
+    tmp_path: Path, surroundings: dict[str, str], original: bool
+) -> None:
+    paths = {"PYTHONPATH": surroundings["PYTHONPATH"]}
+    (tmp_path / "alone.py").write_text(ALONE, "utf-8")
+    found = run([*RUN, "alone.py"], tmp_path, surroundings if original else paths)
+    assert (found.returncode, found.stdout) == (0, SHAPES), found.stderr
+
+
 @pytest.mark.parametrize("by", ["option", "variable"])
 def test_the_installed_one_where_it_is_asked_for(
     tmp_path: Path, surroundings: dict[str, str], by: str

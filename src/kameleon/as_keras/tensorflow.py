@@ -92,6 +92,7 @@ def module(name: str) -> ModuleType:
     if found is not None:
         return module_of_keras(name, name[found.end() :])
     names: Any = importlib.import_module("kameleon.tf1.modules")  # late: it loads the K surface
+    names.methods.show_shapes()  # also where the program imports no Keras
     if names.module_of_keras is None and given.original and which_keras() != "keras":
         names.module_of_keras = _of_keras
         if which_keras() == "2":

@@ -191,8 +191,8 @@ def module(name: str) -> ModuleType:
     True
     """
     path = name.removeprefix(ROOT).lstrip(".")
-    for compatible in ("compat.v1", "compat.v2"):
-        path = path.removeprefix(compatible).lstrip(".")
+    while path.startswith(("compat.v1", "compat.v2")):
+        path = path[len("compat.v1") :].lstrip(".")
     if path and path not in _paths():
         raise ModuleNotFoundError(advice(path), name=name)
     return _made(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -168,6 +169,14 @@ class TensorShape:
         for size in sizes:
             product *= size or 0
         return product
+
+    def prod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Dimension:
+        """What `numpy.prod` gives of a shape in TensorFlow 1: a Dimension, unknown if one is.
+
+        >>> np.prod(TensorShape([2, 3])).value, np.prod(TensorShape([None, 3])).value
+        (6, None)
+        """
+        return functools.reduce(operator.mul, self._known(), Dimension(1))
 
     def is_fully_defined(self) -> bool:
         """Whether all sizes are known."""
