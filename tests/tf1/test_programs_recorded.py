@@ -18,7 +18,16 @@ from kameleon import backend as K
 from kameleon.tf1.modules import module
 
 HERE = Path(__file__).parents[1] / "recorded" / "around"
-SUBJECTS = ("training", "losses", "layers", "distributions", "recurrent", "inputs", "sequences")
+SUBJECTS = (
+    "training",
+    "losses",
+    "layers",
+    "distributions",
+    "recurrent",
+    "inputs",
+    "sequences",
+    "decoders",
+)
 SHARE = 8
 
 

@@ -64,7 +64,7 @@ from .conventions import naming
 from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
-from .recurrent import cells, contributed, costs, loops, raw, wrappers
+from .recurrent import attention, cells, contributed, costs, decoding, helpers, loops, raw, wrappers
 from .sparse import movement, rows, sums, tensors
 from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
 
@@ -79,7 +79,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(distributions, inside, kernel_gradients, platform, second),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
-    *(cells, wrappers, contributed, loops, raw, costs),
+    *(cells, wrappers, contributed, loops, raw, costs, helpers, decoding, attention),
     *(labellings, sampling),
     *(dataset, iterators, more),
     *(factors, randomness, scattering, several, signals),

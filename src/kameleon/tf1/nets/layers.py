@@ -9,6 +9,7 @@ from ...backend import surface as K
 from ...errors import ArgumentError, ShapeError
 from ...ir.node import Node
 from ..initializers import Ones, Zeros
+from ..shapes import TensorShape
 from .base import Layer, activated, as_function
 
 Initial = Callable[..., Any] | None
@@ -40,6 +41,9 @@ class Dense(Layer):
         self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
         self.kernel: Any = None
         self.bias: Any = None
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        return TensorShape(input_shape)[:-1].concatenate(self.units)
 
     def build(self, input_shape: Any) -> None:
         channels = input_shape[-1].value
