@@ -57,6 +57,7 @@ from . import (
     signals,
     special,
     summaries,
+    utilities,
     variables,
 )
 from .calling import endpoints
@@ -76,7 +77,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(checks, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),
-    *(distributions, inside, kernel_gradients, platform, second),
+    *(distributions, inside, kernel_gradients, platform, second, utilities),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
     *(cells, wrappers, contributed, loops, raw, costs, helpers, decoding, attention),
