@@ -130,20 +130,15 @@ INSTEAD = {
     "logging of Python, whose logger 'tensorflow' is the one here": "logging.",
     # training
     "tf.train.Saver": """
-        train.Checkpoint train.CheckpointManager train.CheckpointSaverHook
+        train.Checkpoint train.CheckpointManager
         train.CheckpointSaverListener train.checkpoints_iterator train.SaverDef
         train.generate_checkpoint_state_proto train.warm_start train.experimental.PythonState
     """,
     "tf.Session, and tf.train.Saver": """
-        train.MonitoredTrainingSession train.MonitoredSession train.SingularMonitoredSession
-        train.Supervisor train.SessionManager train.SessionCreator train.ChiefSessionCreator
-        train.WorkerSessionCreator train.Scaffold train.basic_train_loop
+        train.Supervisor train.SessionManager train.WorkerSessionCreator train.basic_train_loop
     """,
     LOOP: """
-        train.SessionRunHook train.SessionRunArgs train.SessionRunContext train.SessionRunValues
-        train.FeedFnHook train.FinalOpsHook train.GlobalStepWaiterHook train.LoggingTensorHook
-        train.NanTensorHook train.NanLossDuringTrainingError train.StepCounterHook
-        train.StopAtStepHook train.SummarySaverHook train.SecondOrStepTimer train.VocabInfo
+        train.GlobalStepWaiterHook train.VocabInfo
     """,
     "one process, whose engine places its work": """
         distribute. distribute.cluster_resolver. distribute.experimental. train.ClusterDef

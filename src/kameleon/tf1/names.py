@@ -67,7 +67,17 @@ from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .recurrent import attention, cells, contributed, costs, decoding, helpers, loops, raw, wrappers
 from .sparse import movement, rows, sums, tensors
-from .train import averages, checkpoints, optimizer, optimizers, regularized, schedules, slots
+from .train import (
+    averages,
+    checkpoints,
+    hooks,
+    monitored,
+    optimizer,
+    optimizers,
+    regularized,
+    schedules,
+    slots,
+)
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
 # `PLAIN`, all that names its results itself, or gives no tensors.
@@ -86,6 +96,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(factors, randomness, scattering, several, signals),
     *(movement, rows, sums, tensors),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
+    *(hooks, monitored),
 )
 
 
