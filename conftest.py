@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -45,7 +46,7 @@ if find_spec("pymc") is None:
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]
-collect_ignore_glob += ["tests/hosting/files/*", "tests/original/*/*"]
+collect_ignore_glob += ["tests/hosting/files/*", "tests/hosting/*_checks.py", "tests/original/*/*"]
 collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
 collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
 # These modules run in CNTK's process, and import CNTK there.
@@ -93,11 +94,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that take `engine_name` run on each engine that is installed; where only others were
     asked for, they are skipped, and that says what to type."""
     if "engine_name" in metafunc.fixturenames:
-        names: list[Any] = list(engines_under_test())
+        names: list[Any] = list(_engines())
         if not names:
             reason = absence(os.environ["TEST_ENGINES"].split(","))
             names = [pytest.param("", marks=pytest.mark.skip(reason=reason))]
         metafunc.parametrize("engine_name", names, scope="session")
+
+
+@functools.cache
+def _engines() -> tuple[str, ...]:
+    """Asked once: it looks through all installed packages for engines."""
+    return tuple(engines_under_test())
 
 
 @pytest.fixture
