@@ -153,9 +153,9 @@ LIMITS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("ctc_decode-003", "ctc_decode-008", "ctc_decode-016"), "No JAX conversion"
         ),
-        "ctc_label_dense_to_sparse-003": "No JAX conversion",
+        "ctc_label_dense_to_sparse-003": "No JAX conversion|data-dependent",
         "hard_sigmoid-002": "gradient of x",
-        "rnn-055": "static integers|concrete values",
+        "rnn-055": "static integers|concrete values|must have static",
     },
     "NUMBA": {"hard_sigmoid-002": "gradient of x"},
     "CVM": {"binary_crossentropy-010": "gradient of target"},

@@ -294,11 +294,6 @@ FAULTS: dict[str, tuple[Callable[[], Any], type[KameleonError], str]] = {
         DTypeError,
         r"contract: dtypes float64 and int32 differ",
     ),
-    "extremum of nothing": (
-        lambda: reduce_max(of((2, 0))[0], (1,)),
-        ShapeError,
-        r"size 0 is undefined",
-    ),
     "argument of nothing": (lambda: P["argmax"](of((2, 0))[0], axis=1), ShapeError, r"size 0"),
     "any of numbers": (lambda: P["reduce_any"](V3, axes=(0,)), DTypeError, r"bools"),
     "running sums of bools": (
@@ -437,7 +432,6 @@ RUN_TIME: dict[str, tuple[Callable[..., Node], tuple[Any, ...], str]] = {
         ([1.0, -1.0],),
         r"must be positive",
     ),
-    "extremum of nothing": (lambda x: reduce_max(x, (0,)), ([],), r"computing reduce_max"),
     "sequences of other length": (
         lambda x, y: run_scan(
             body([TensorType((), x.dtype)] * 2, lambda a, b: [ew.add(a, b)]), [], [], [x, y]

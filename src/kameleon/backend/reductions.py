@@ -70,10 +70,11 @@ def max(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
         keepdims: whether the reduced axes stay, with size 1.
 
     Returns:
-        Tensor of the dtype of `x`. Equal largest elements share the gradient evenly.
+        Tensor of the dtype of `x`. Equal largest elements share the gradient evenly. Of no
+        elements it's the least value of the dtype, -inf of floats.
 
     Raises:
-        ShapeError: there is no such axis, or it has size 0.
+        ShapeError: there is no such axis.
         DTypeError: `x` holds bools.
 
     >>> from kameleon import backend as K
@@ -92,10 +93,11 @@ def min(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
         keepdims: whether the reduced axes stay, with size 1.
 
     Returns:
-        Tensor of the dtype of `x`. Equal smallest elements share the gradient evenly.
+        Tensor of the dtype of `x`. Equal smallest elements share the gradient evenly. Of no
+        elements it's the greatest value of the dtype, inf of floats.
 
     Raises:
-        ShapeError: there is no such axis, or it has size 0.
+        ShapeError: there is no such axis.
         DTypeError: `x` holds bools.
 
     >>> from kameleon import backend as K
@@ -386,10 +388,10 @@ def logsumexp(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor
         keepdims: whether the reduced axes stay, with size 1.
 
     Returns:
-        Float tensor.
+        Float tensor; -inf, where there are no elements.
 
     Raises:
-        ShapeError: there is no such axis, or it has size 0.
+        ShapeError: there is no such axis.
 
     >>> from kameleon import backend as K
     >>> K.eval(K.logsumexp(K.constant([[1000., 0.], [-1000., -2000.]]), axis=1))

@@ -11,7 +11,7 @@ from ..errors import DTypeError, ShapeError
 from ..ir.node import Node, Primitive
 from ..ir.types import INT8, INT32, DType, Shape, TensorType, join_shapes
 from .elementwise import add, constant, div, eq, is_nan, logical_and, logical_or, maximum, select
-from .filling import full_like, zeros
+from .filling import full_like, least, zeros
 from .movement import broadcast_to
 from .sizes import Size, dims_of, merged, size_of, split
 from .windows import (
@@ -50,8 +50,7 @@ def _cell_dtype(window: Window) -> DType:
 
 
 def _expand_max_pool(x: Node, window: Window) -> tuple[Node, Node]:
-    low = float("-inf") if x.dtype.is_float else int(np.iinfo(x.dtype).min)
-    cells = corners(x, window, low)
+    cells = corners(x, window, least(x.dtype))
     top = reduce(maximum, cells)
     hits = [eq(cell, top) for cell in cells]
     if x.dtype.is_float:  # a window with a NaN has no other hits

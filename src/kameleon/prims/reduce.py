@@ -32,12 +32,6 @@ def _infer_reduce(x: Node, *, axes: Axes) -> TensorType:
     return TensorType(tuple(d for i, d in enumerate(x.shape) if i not in axes), x.dtype)
 
 
-def _infer_extremum(x: Node, *, axes: Axes) -> TensorType:
-    if any(x.shape[a] == 0 for a in axes):
-        raise ShapeError(f"the extremum over an axis of size 0 is undefined (shape {x.shape})")
-    return _infer_reduce(x, axes=axes)
-
-
 def _infer_logic(x: Node, *, axes: Axes) -> TensorType:
     if not x.dtype.is_bool:
         raise DTypeError(f"reduce_any and reduce_all are defined for bools, not {x.dtype}")
@@ -100,8 +94,12 @@ product_of_others = Primitive(
 
 _reduce_sum = Primitive("reduce_sum", _infer_reduce, "sum", title="Sum")
 _reduce_prod = Primitive("reduce_prod", _infer_reduce, "product; 1 over nothing", title="Prod")
-_reduce_max = Primitive("reduce_max", _infer_extremum, "maximum; NaN wins", title="Max")
-_reduce_min = Primitive("reduce_min", _infer_extremum, "minimum; NaN wins", title="Min")
+_reduce_max = Primitive(
+    "reduce_max", _infer_reduce, "maximum; NaN wins; of nothing the least value", title="Max"
+)
+_reduce_min = Primitive(
+    "reduce_min", _infer_reduce, "minimum; NaN wins; of nothing the greatest value", title="Min"
+)
 _reduce_any = Primitive("reduce_any", _infer_logic, "whether any holds", title="Any")
 _reduce_all = Primitive("reduce_all", _infer_logic, "whether all hold", title="All")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +30,7 @@ from .elementwise import (
 )
 from .filling import full_like
 from .indexing import take_along
-from .movement import broadcast_to, expand_dims, iota, pad, reshape
+from .movement import broadcast_to, expand_dims, iota, reshape
 from .reduce import reduce_max, reduce_sum, spread
 from .sizes import dims_of
 
@@ -82,20 +81,19 @@ def _row_op(name: str, doc: str, expand: Callable[..., Any], title: str) -> Prim
 LEAST_TOP = 2.0**-24
 
 
-def _largest(x: Node, axis: int, least: float = -math.inf) -> Node:
-    """max(x) along an axis, for elements that are `least` at least; `least` if there are none."""
-    if not x.shape[axis]:
-        x = pad(x, [(0, int(i == axis)) for i in range(len(x.shape))], least)
-    return reduce_max(x, (axis,))
+def _top(p: Node, axis: int) -> Node:
+    """The largest probability along an axis; `LEAST_TOP`, if there are none."""
+    top = reduce_max(p, (axis,))
+    return maximum(top, full_like(top, LEAST_TOP))
 
 
 def _expand_softmax(x: Node, axis: int) -> Node:
-    e = exp(sub(x, spread(_largest(x, axis), x, (axis,))))
+    e = exp(sub(x, spread(reduce_max(x, (axis,)), x, (axis,))))
     return div(e, spread(reduce_sum(e, (axis,)), e, (axis,)))
 
 
 def _expand_log_softmax(x: Node, axis: int) -> Node:
-    off = sub(x, spread(_largest(x, axis), x, (axis,)))
+    off = sub(x, spread(reduce_max(x, (axis,)), x, (axis,)))
     return sub(off, spread(log(reduce_sum(exp(off), (axis,))), off, (axis,)))
 
 
@@ -126,8 +124,8 @@ def _infer_crossentropy(x: Node, p: Node, t: Node, *, axis: int) -> TensorType:
 def _expand_crossentropy(x: Node, p: Node, t: Node, axis: int) -> Node:
     """sum(t) * log(sum(exp(x - max x))) + sum(t * (max x - x))"""
     axes = (axis,)
-    below_top = sub(spread(_largest(x, axis), x, axes), x)
-    surplus = neg(log(_largest(p, axis, LEAST_TOP)))
+    below_top = sub(spread(reduce_max(x, (axis,)), x, axes), x)
+    surplus = neg(log(_top(p, axis)))
     return add(mul(surplus, reduce_sum(t, axes)), reduce_sum(mul(t, below_top), axes))
 
 
@@ -175,8 +173,8 @@ def _infer_sparse_crossentropy(x: Node, p: Node, labels: Node, *, axis: int) -> 
 def _expand_sparse_crossentropy(x: Node, p: Node, labels: Node, axis: int) -> Node:
     """(max x - x[label]) + log(sum(exp(x - max x)))"""
     picked = take_along(x, expand_dims(labels, axis), axis)
-    below_top = sub(_largest(x, axis), reshape(picked, dims_of(labels)))
-    return sub(below_top, log(_largest(p, axis, LEAST_TOP)))
+    below_top = sub(reduce_max(x, (axis,)), reshape(picked, dims_of(labels)))
+    return sub(below_top, log(_top(p, axis)))
 
 
 sparse_softmax_crossentropy = Primitive(

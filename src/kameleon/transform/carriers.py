@@ -20,7 +20,7 @@ from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.types import TensorType
 from ..prims.elementwise import cast, constant
-from . import storage
+from . import extrema, storage
 
 # For a node: by name of a dtype of its operands, the dtype that carries this dtype.
 Carriers = Callable[[Node], Mapping[str, str]]
@@ -84,4 +84,6 @@ def _computed(node: Node, operands: tuple[Node, ...]) -> Node:
         rule = storage.RULES.get(node.primitive.name)
         if rule is not None:
             return rule(node, *operands)
+    if node.primitive.name in extrema.EXTREMES and not extrema.of_some(node):
+        return extrema.padded(node, *operands)
     return node.primitive(*operands, **node.attrs)

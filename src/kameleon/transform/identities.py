@@ -28,6 +28,7 @@ from ..prims.movement import (
 )
 from ..prims.sizes import are_one_size, dims_of, size_of
 from . import windows
+from .extrema import EXTREMES
 from .hoisting import hoisted, vectorised
 from .scans import stacked_whole
 
@@ -195,6 +196,15 @@ def _reduced_to_itself(node: Node) -> Node | None:
     return reshape(x, [dim for axis, dim in enumerate(dims_of(x)) if axis not in axes])
 
 
+def _extremum_of_nothing(node: Node) -> Node | None:
+    """max(x) -> the least value, over an axis of size 0; min(x) -> the greatest"""
+    (x,), axes = node.operands, node.attrs["axes"]
+    if all(x.shape[axis] != 0 for axis in axes):
+        return None
+    extreme = EXTREMES[node.primitive.name](x.dtype)
+    return broadcast_to(constant(extreme, x.dtype), dims_of(node))
+
+
 def _sum_over_nothing(node: Node) -> Node | None:
     """contract(a, b) -> 0, over an axis of size 0"""
     a, over = node.operands[0], node.attrs["over"][0]
@@ -312,9 +322,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "abs": (_magnitude,),
     "sign": (_sign,),
     **dict.fromkeys(
-        ("reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"),
+        ("reduce_prod", "reduce_any", "reduce_all"),
         (_reduced_to_itself,),
     ),
+    **dict.fromkeys(("reduce_max", "reduce_min"), (_extremum_of_nothing, _reduced_to_itself)),
     "contract": (_sum_over_nothing,),
     "reduce_sum": (_reduced_to_itself, _sum_of_negated),
     "select": (_select,),

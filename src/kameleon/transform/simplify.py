@@ -17,7 +17,7 @@ from ..ir.program import KEYED_CONSTANT, Graph, attrs_key
 from ..ir.rewrite import attrs_with
 from ..ir.types import TensorType
 from ..prims.elementwise import constant
-from . import arithmetic, choices, contraction, order
+from . import arithmetic, choices, contraction, extrema, order
 from .identities import RULES, TUPLE_RULES, outer_broadcast
 from .scans import merge_scans, merge_siblings
 from .window_kernels import by_kernel
@@ -27,7 +27,13 @@ Native = Callable[[Node], bool]
 
 FOLDED_SIZE = KEYED_CONSTANT
 # Rules for primitives that an engine has, for nodes for which the engine's own rule doesn't hold.
-LEGAL = {**arithmetic.RULES, **choices.RULES, **contraction.RULES, **order.RULES}
+LEGAL = {
+    **arithmetic.RULES,
+    **choices.RULES,
+    **contraction.RULES,
+    **extrema.RULES,
+    **order.RULES,
+}
 
 
 class Rewriter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...emit.literal import literal, quoted
 from ...ir.node import Node
+from ...transform.extrema import EXTREMES, of_some
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
@@ -144,6 +145,21 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
     return rule
 
 
+def _extremum(ufunc: str) -> Rule:
+    """Reductions that NumPy lets begin with a value, where there may be nothing else."""
+    plain = _reduce(ufunc, dtype=False)
+
+    def rule(e: Emitter, node: Node) -> None:
+        if of_some(node):
+            plain(e, node)
+            return
+        first = e.constant(EXTREMES[node.primitive.name](node.dtype))
+        text = f"{ufunc}.reduce({{0}}, {_axes_text(node)}, initial={{1}})"
+        e.emit(node, text, [*node.operands, first])
+
+    return rule
+
+
 # Functions of Python -------------------------------------------------------------------
 
 
@@ -179,8 +195,8 @@ RULES: dict[str, Rule] = {
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),
     "reduce_prod": _reduce("multiply", dtype=True),
-    "reduce_max": _reduce("maximum", dtype=False),
-    "reduce_min": _reduce("minimum", dtype=False),
+    "reduce_max": _extremum("maximum"),
+    "reduce_min": _extremum("minimum"),
     "reduce_any": _reduce("logical_or", dtype=False),
     "reduce_all": _reduce("logical_and", dtype=False),
     "argmax": along("argmax({0}, AXIS)"),

@@ -239,22 +239,11 @@ def _extremum(kind: str, arg: str) -> Rule:
         """The extremum, NaN where there's a NaN: the operator loses NaNs that aren't first."""
         found = plain(lo, node, x)
         if not node.dtype.is_float:
-            return found if node.dtype == "int64" else _of_some(lo, node, found)
+            return found
         spoilt = lo.op("ReduceMax", lo.op("IsNaN", x), lo.ints(*node.attrs["axes"]), keepdims=0)
         return lo.op("Where", spoilt, lo.scalar(np.nan, node.dtype), found)
 
     return rule
-
-
-def _of_some(lo: L, node: Node, found: str) -> str:
-    """The extremum; an error at run time if it's of no elements, for which the kernels of integers
-    give the least or the greatest."""
-    count = lo.product(lo.dims_of(node.operands[0], node.attrs["axes"]))
-    if isinstance(count, int):
-        return found
-    none = lo.cast(lo.op("Equal", count, lo.ints(0)), "int64")
-    shape = lo.op("Add", lo.op("Shape", found), lo.zero_if_equal(none, 0))
-    return lo.op("Reshape", found, shape, allowzero=1)
 
 
 def _logic(kind: str) -> Rule:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir.node import Node
+from ...transform.extrema import of_some
 from .._lowering import Rule
 from . import control, elementwise, indexing, movement, products, windows
 
@@ -27,6 +28,7 @@ _SINGLE = _only("float16", "float32")
 WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
     "contract": products.has_product,
+    **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
     "log_softmax": _SINGLE,  # in float64 the operator gives numbers for rows with NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input", "conv_kernel"), _SINGLE),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),

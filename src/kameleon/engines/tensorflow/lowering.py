@@ -78,13 +78,6 @@ class Tracing(Lowering):
         first, *others = sizes
         self._pairs += [(first, other) for other in others]
 
-    def need_elements(self, x: Node, axes: Sequence[int]) -> None:
-        """Let it be an error if an axis has size 0."""
-        for axis in axes:
-            if x.shape[axis] is None:
-                size = self.size_of(x, axis)
-                self._pairs.append((raw.Minimum(x=size, y=1), 1))
-
     def agree_on_each(self, node: Node, pairs: Sequence[tuple[Axis, Axis]]) -> None:
         """Let it be an error if two axes' sizes differ, unless they provably don't."""
         for a, b in pairs:

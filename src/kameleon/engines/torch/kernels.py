@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +21,16 @@ from .tensors import TORCH, as_numpy, shared
 Tensor = torch.Tensor
 
 broadcast_shapes = np.broadcast_shapes  # PyTorch's takes twelve times as long
+
+
+# Reductions --------------------------------------------------------------------------------
+
+
+def extremum(reduce: Callable[..., Tensor], x: Tensor, axes: Sequence[int], extreme: Any) -> Tensor:
+    """The maximum or minimum over some axes; of no elements, which PyTorch refuses, `extreme`."""
+    if x.numel():
+        return reduce(x, axes)
+    return x.new_full([d for i, d in enumerate(x.shape) if i not in axes], extreme)
 
 
 # Elementwise -------------------------------------------------------------------------------

@@ -67,9 +67,9 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "choose cumprod_slope gather iota keep_unless keep_where minus_one_hot pad prod "
-            "product_of_others put_along scan scatter_add sign softmax_crossentropy sparse_dot "
-            "sparse_softmax_crossentropy take_along unslice upright"
+            "choose cumprod_slope extremum gather iota keep_unless keep_where minus_one_hot pad "
+            "prod product_of_others put_along scan scatter_add sign softmax_crossentropy "
+            "sparse_dot sparse_softmax_crossentropy take_along unslice upright"
         ).split()
     },
     **{

@@ -55,19 +55,27 @@ def total(items: list[Any]) -> Any:
 
 LARGEST = highest(lambda a, b: a > b)
 SMALLEST = highest(lambda a, b: a < b)
-# The meaning for a list of Python numbers, a value at which it's smooth, and whether the list may
-# be empty.
-REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, bool]] = {
-    "reduce_sum": (total, CUBE, True),
-    "reduce_prod": (math.prod, CUBE, True),
-    "reduce_max": (value_at(LARGEST), spaced(2, 3, 4), False),
-    "reduce_min": (value_at(SMALLEST), spaced(2, 3, 4), False),
+# The meaning for a list of Python numbers, a value at which it's smooth, and the meaning for no
+# numbers of a dtype.
+REDUCTIONS: dict[str, tuple[Callable[[list[Any]], Any], Array, Callable[[Any], Any]]] = {
+    "reduce_sum": (total, CUBE, lambda dtype: 0),
+    "reduce_prod": (math.prod, CUBE, lambda dtype: 1),
+    "reduce_max": (value_at(LARGEST), spaced(2, 3, 4), lambda dtype: limits(dtype)[0]),
+    "reduce_min": (value_at(SMALLEST), spaced(2, 3, 4), lambda dtype: limits(dtype)[1]),
 }
 
 
+def limits(dtype: Any) -> tuple[Any, Any]:
+    """The least and the greatest value."""
+    if np.dtype(dtype).kind == "f":
+        return -math.inf, math.inf
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
+
+
 def reduction_cases(name: str) -> list[Case]:
-    f, smooth, over_nothing = REDUCTIONS[name]
+    f, smooth, nothing = REDUCTIONS[name]
     apply = getattr(reduce, name)
+    smooth_there = (0,) if math.isfinite(nothing("float64")) else ()
 
     def case(label: str, x: Array, axes: tuple[int, ...], wrt: tuple[int, ...] = ()) -> Case:
         return Case(
@@ -75,7 +83,7 @@ def reduction_cases(name: str) -> list[Case]:
             label=label,
             build=lambda x: apply(x, axes),
             operands=(x,),
-            oracle=reduced(f, axes),
+            oracle=reduced(lambda items: f(items) if items else nothing(x.dtype), axes),
             wrt=wrt,
             units=32,
         )
@@ -90,13 +98,11 @@ def reduction_cases(name: str) -> list[Case]:
         case("special", SPECIAL, (1,)),
         case("nothing-left", np.zeros((0, 3)), (1,), (0,)),
         *(
-            [
-                case("nothing", np.zeros((2, 0)), (1,), (0,)),
-                case("none", np.zeros((0, 0)), (0, 1), (0,)),
-            ]
-            if over_nothing
-            else []
+            case(f"nothing-{dtype}", np.zeros((2, 0), dtype), (1,))
+            for dtype in (*INTEGERS, "float16", "float32")
         ),
+        case("nothing", np.zeros((2, 0)), (1,), smooth_there),
+        case("none", np.zeros((0, 0)), (0, 1), smooth_there),
     ]
 
 

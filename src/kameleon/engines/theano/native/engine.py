@@ -9,6 +9,7 @@ from ....ir.node import Node
 from ....ir.program import Graph
 from ....prims.division import divides_safely
 from ....prims.linalg import is_of_matrices
+from ....transform.extrema import of_some
 from ....transform.legal import legal
 from ..._lowering import Rule
 from ...numpy.engine import NumpyEngine
@@ -42,6 +43,7 @@ class GraphEngine(NumpyEngine):
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {
         "contract": is_of_matrices,
+        **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
         "floor_div": divides_safely,
         "mod": divides_safely,
         "pow": lambda node: node.dtype.is_float,
