@@ -120,7 +120,7 @@ def test_the_end_of_data_is_no_error() -> None:
     [
         ("GradientTape", "tf.gradients"),
         ("estimator.Estimator", "a model of Keras"),
-        ("train.MonitoredSession", "tf.train.Saver"),
+        ("train.Supervisor", "tf.train.Saver"),
         ("contrib.tpu.TPUEstimator", "runs on TPUs where JAX does"),
     ],
 )
