@@ -157,3 +157,18 @@ def test_what_is_asserted_holds_for_what_comes_after(engine: Engine) -> None:
     with pytest.raises(ValueError, match="assertion failed"):
         _run(tf.Assert(tf.reduce_all(x > 0.0), [x]), {x: [-1.0]})
     assert _run(tf.assert_equal(x, [1.0]), {x: [1.0]}) is None
+
+
+def test_loops_carry_truth_values() -> None:
+    """A bool of Python stays one, not a number."""
+    count, more = tf.while_loop(
+        lambda i, more: tf.logical_and(more, i < 9), lambda i, more: (i + 1, i < 3), [0, True]
+    )
+    assert more.dtype == "bool"
+    assert tf.Session().run([count, more]) == [4, False]
+
+
+def test_strings_that_are_fed_say_what_to_do() -> None:
+    words = tf.placeholder(tf.string, [None], name="words")
+    with pytest.raises(Exception, match="placeholder of strings, which no tensor holds"):
+        tf.Session().run(tf.identity(words), {words: ["a", "b"]})

@@ -399,7 +399,9 @@ def scan(
 
 
 def _plain(x: Any) -> Any:
-    return constant(x) if isinstance(x, (int, float, bool)) else x
+    if isinstance(x, bool):
+        return constant(x, "bool")
+    return constant(x) if isinstance(x, (int, float)) else x
 
 
 def _fold(what: str, backwards: bool) -> Callable[..., Any]:

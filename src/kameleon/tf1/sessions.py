@@ -154,6 +154,12 @@ def _fed(key: Any, value: Any) -> Any:
     try:
         return np.asarray(value, dtype=key.dtype if key.dtype != "bfloat16" else None)
     except (ValueError, TypeError) as error:
+        if key.__dict__.get("of_strings"):
+            raise FeedError(
+                f"feed_dict: {key.name} is a tf.placeholder of strings, which no tensor holds here"
+                " (it takes the handle of an iterator): feed numbers that stand for the strings,"
+                f" and work on strings by Python, outside of the graph (made at {key.source})"
+            ) from None
         raise FeedError(f"feed_dict: {value!r} is no array for {key!r}: {error}") from None
 
 

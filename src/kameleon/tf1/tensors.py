@@ -228,10 +228,11 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     """An input. Without a shape it's a scalar, as what such inputs stand for mostly is. One of
     strings takes the handle of an iterator, which is a number here.
     """
-    dtype = "int64" if dtype == "string" else dtype
+    of_strings = dtype == "string"
+    dtype = "int64" if of_strings else dtype
     sizes = () if shape is None else tuple(TensorShape(shape).as_list())
     made = remember(K.placeholder(shape=sizes, dtype=dtype, name=name or "Placeholder"))
-    made.without_shape = shape is None
+    made.without_shape, made.of_strings = shape is None, of_strings
     return made
 
 
