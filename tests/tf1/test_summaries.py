@@ -82,3 +82,18 @@ def test_a_writer_goes_on_after_it_was_closed(tmp_path: Path) -> None:
     writer.close()
     assert len(list(tmp_path.iterdir())) == 2
     assert writer.get_logdir() == str(tmp_path)
+
+
+def test_summaries_are_read_from_their_bytes() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    both = tf.summary.merge([tf.summary.scalar("mean", x[0]), tf.summary.histogram("all", x)])
+    written = tf.Session().run(both, {x: [1.5, 2.0, 3.0]})
+    found = tf.Summary()
+    found.ParseFromString(written)
+    assert [(value.tag, value.simple_value) for value in found.value] == [
+        ("mean", 1.5), ("all", None),
+    ]  # fmt: skip
+    assert found.SerializeToString() == written
+    found.value.add(tag="more", simple_value=2.0)
+    again = tf.Summary.FromString(found.SerializeToString())
+    assert [value.tag for value in again.value] == ["mean", "all", "more"]

@@ -7,7 +7,7 @@ bytes, a protocol buffer `Summary`, made from the values of tensors.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,12 @@ class Value:
     ):
         self.tag, self.simple_value, self.image, self.histo = tag, simple_value, image, histo
         self.node_name, self.metadata = node_name, metadata
+        self.parsed: bytes | None = None  # as it came, where it isn't a number
 
     def to_bytes(self) -> bytes:
         """The value as a summary that holds it alone."""
+        if self.parsed is not None:
+            return self.parsed
         if self.image is not None:
             sizes = (self.image.height, self.image.width, self.image.colorspace)
             return events.encoded_image(self.tag, self.image.encoded_image_string, sizes)
@@ -93,6 +96,54 @@ class Summary:
     def SerializeToString(self) -> bytes:  # noqa: N802 - TensorFlow's name
         """The summary as bytes."""
         return b"".join(value.to_bytes() for value in self.value)
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802 - TensorFlow's name
+        """Take over the values that bytes hold; numbers can be read, others be written again."""
+        self.value = _Values()
+        for _, whole, found in _fields(serialized):
+            parts = {number: part for number, _, part in _fields(found)}
+            self.value.add(tag=parts.get(1, b"").decode())
+            if 2 in parts:
+                self.value[-1].simple_value = float(np.frombuffer(parts[2], "<f4")[0])
+            else:
+                self.value[-1].parsed = whole
+        return len(serialized)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Summary:  # noqa: N802 - TensorFlow's name
+        """The summary that bytes hold.
+
+        >>> Summary.FromString(events.scalar("loss", 0.5)).value[0].simple_value
+        0.5
+        """
+        made = cls()
+        made.ParseFromString(serialized)
+        return made
+
+
+def _fields(serialized: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """The fields of a protocol buffer: the number, all of it, and its content."""
+    at = 0
+    while at < len(serialized):
+        start = at
+        key, at = _number(serialized, at)
+        if key & 7 == 2:  # with a length before the content
+            size, at = _number(serialized, at)
+        else:
+            size = {1: 8, 5: 4}.get(key & 7, 0)
+        end = at + size if key & 7 else _number(serialized, at)[1]
+        yield key >> 3, serialized[start:end], serialized[at:end]
+        at = end
+
+
+def _number(serialized: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    found = shift = 0
+    while True:
+        byte = serialized[at]
+        found, shift, at = found | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return found, at
 
 
 # Of tensors ---------------------------------------------------------------------------------------
