@@ -97,3 +97,9 @@ def test_summaries_are_read_from_their_bytes() -> None:
     found.value.add(tag="more", simple_value=2.0)
     again = tf.Summary.FromString(found.SerializeToString())
     assert [value.tag for value in again.value] == ["mean", "all", "more"]
+
+
+def test_a_slash_behind_a_name_makes_it_the_tag() -> None:
+    with tf.name_scope("outer"):
+        found = tf.Session().run(tf.summary.scalar("Loss/", tf.constant(1.0)))
+    assert tf.Summary.FromString(found).value[0].tag == "Loss"

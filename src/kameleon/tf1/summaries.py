@@ -154,7 +154,9 @@ def _summary(
     made: Callable[[str, Any], bytes],
 ) -> Derived:  # fmt: skip
     """What has the bytes that `made` gives for a name and the tensor's value."""
-    full = unique_name(context.scope + (f"{family}/{name}" if family else name).replace(" ", "_"))
+    wanted = (f"{family}/{name}" if family else name).replace(" ", "_")
+    # A name with a slash behind it is that of a scope as it is, as in TensorFlow.
+    full = wanted[:-1] if wanted.endswith("/") else unique_name(context.scope + wanted)
     tag = f"{family}/{full}" if family else full
     x = tensor if isinstance(tensor, Node) else as_tensor(tensor, "tf.summary")
     summary = Derived(full, [x], lambda values: made(tag, values[0]))
