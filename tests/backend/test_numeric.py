@@ -257,7 +257,7 @@ REFUSALS: dict[str, Refusal] = {
     "sum-bools": (lambda x: K.sum(K.greater(x, 0.0)), DTypeError, "sum: numbers .* K.cast"),
     "square-bools": (lambda x: K.square(K.greater(x, 0.0)), DTypeError, "square: numbers"),
     "broadcast": (lambda x: K.maximum(x, [1.0, 2.0]), ShapeError, "maximum: shapes .* broadcast"),
-    "nothing": (lambda x: K.max(K.zeros((0, 3)), axis=0), ShapeError, "size 0"),
+    "nothing": (lambda x: K.argmax(K.zeros((0, 3)), axis=0), ShapeError, "size 0"),
     "epsilon-as-axis": (
         lambda x: K.batch_normalization(x, 0.0, 1.0, None, None, 0.001),
         ShapeError,
