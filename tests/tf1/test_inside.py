@@ -52,7 +52,7 @@ def test_what_is_imported_and_not_used_is_there_and_what_is_used_says_so() -> No
 
 def test_a_gradient_of_ones_own_calls_that_of_the_operation(engine: Engine) -> None:
     """Guided backpropagation: what is negative doesn't flow."""
-    name = f"Guided{engine.name}"
+    name = f"GuidedInside{engine.name}"
 
     @tf.RegisterGradient(name)
     def guided(op: Any, g: Any) -> Any:
