@@ -65,11 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked nightly, unless asked for; keep tests marked `together` together."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if item.get_closest_marker("together"):
-                item.add_marker(pytest.mark.xdist_group(_group(item)))
+    """Leave out tests marked nightly, unless asked for."""
     nightly = config.getoption("--nightly")
     kept = [item for item in items if nightly or not item.get_closest_marker("nightly")]
     number, shares = map(int, config.getoption("--share").split("/"))
@@ -77,6 +73,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=list(set(items) - set(kept)))
         items[:] = kept
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep tests marked `together` together. (When all are collected it's too late for that:
+    pytest-xdist has looked at the marks by then.)
+    """
+    if item.config.pluginmanager.hasplugin("xdist") and item.get_closest_marker("together"):
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
 def _group(item: pytest.Item) -> str:
