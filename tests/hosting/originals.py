@@ -50,3 +50,11 @@ def run_hosted(
         timeout=600,
         check=False,
     )
+
+
+def assert_runs(program: str, home: Path) -> None:
+    """Run the text of a program, by `run_hosted` on the NumPy engine; it must not fail."""
+    script = home / "program.py"
+    script.write_text(program, "utf-8")
+    done = run_hosted([str(script)], home)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .originals import needs_original, run_hosted
+from .originals import assert_runs, needs_original
 
 PROGRAM = """
 import kameleon.as_keras
@@ -42,7 +42,4 @@ assert model.metrics_names == ["loss", "hidden", "out", "total"], model.metrics_
 
 @needs_original
 def test_metrics_can_be_appended(tmp_path: Path) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(PROGRAM, "utf-8")
-    done = run_hosted([str(script)], tmp_path, {"KAMELEON_ENGINE": "numpy"})
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert_runs(PROGRAM, tmp_path)

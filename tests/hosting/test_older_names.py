@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .originals import needs_original, run_hosted
+from .originals import assert_runs, needs_original
 
 PROGRAM = """
 import kameleon.as_keras
@@ -67,7 +67,4 @@ for module, name in ((layers, "nothing"), (keras.applications.vgg16, "_nothing")
 
 @needs_original
 def test_older_names_are_those_of_today(tmp_path: Path) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(PROGRAM, "utf-8")
-    done = run_hosted([str(script)], tmp_path, {"KAMELEON_ENGINE": "numpy"})
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert_runs(PROGRAM, tmp_path)

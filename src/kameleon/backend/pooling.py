@@ -15,6 +15,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..ir.types import show_shape
 from ..prims import elementwise as ew
+from ..prims.filling import least
 from ..prims.linalg import contract
 from ..prims.movement import broadcast_to, reshape, slice_
 from ..prims.movement import transpose as transpose_axes
@@ -39,8 +40,7 @@ __all__ = ["pool2d", "pool3d", "bias_add", "local_conv1d", "local_conv2d"]
 
 
 def _max_pooled(x: Node, moves: Moves, what: str) -> Node:
-    lowest = float("-inf") if x.dtype.is_float else int(np.iinfo(x.dtype).min)
-    x, window = resolve(x, moves, what, lowest)
+    x, window = resolve(x, moves, what, least(x.dtype))
     return max_pool(x, window=window).results[0]
 
 

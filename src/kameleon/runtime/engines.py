@@ -171,7 +171,9 @@ def loaded() -> list[Engine]:
 
 
 def _after_fork() -> None:
-    """In a forked child: engines whose threads are gone say so at the first call."""
+    """In a forked child: engines leave alone what is their parent's, and those whose threads are
+    gone say so at the first call.
+    """
     for engine in loaded():
         engine.after_fork()
         if engine.started and not engine.survives_fork():

@@ -13,6 +13,7 @@ from ..backend._windows import Ints, Moves, resolve
 from ..backend.pooling import POOLS
 from ..errors import ArgumentError, ShapeError
 from ..prims import elementwise as ew
+from ..prims.filling import least
 from ..prims.movement import broadcast_to
 from ..prims.pool import max_pool
 from ..prims.sizes import Size, dims_of, size_of
@@ -94,8 +95,7 @@ def max_pool_with_argmax(
         raise ArgumentError(f"{what}: data_format is {data_format!r}; there is 'NHWC'")
     x = as_tensor(input, what)
     moves = _moves(ksize, strides, padding, layout, what)
-    lowest = -np.inf if x.dtype.is_float else int(np.iinfo(x.dtype).min)
-    wide, window = resolve(x, moves, what, lowest)
+    wide, window = resolve(x, moves, what, least(x.dtype))
     top, cell = max_pool(wide, window=window).results
     cell = K.cast(cell, "int64")
     rows = _place(cell // moves.sizes[1], x, moves, 0)

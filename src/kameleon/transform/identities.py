@@ -321,11 +321,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "neg": (_double_negation,),
     "abs": (_magnitude,),
     "sign": (_sign,),
-    **dict.fromkeys(
-        ("reduce_prod", "reduce_any", "reduce_all"),
-        (_reduced_to_itself,),
-    ),
-    **dict.fromkeys(("reduce_max", "reduce_min"), (_extremum_of_nothing, _reduced_to_itself)),
+    **dict.fromkeys(("reduce_prod", "reduce_any", "reduce_all"), (_reduced_to_itself,)),
+    **dict.fromkeys(EXTREMES, (_extremum_of_nothing, _reduced_to_itself)),
     "contract": (_sum_over_nothing,),
     "reduce_sum": (_reduced_to_itself, _sum_of_negated),
     "select": (_select,),

@@ -8,6 +8,7 @@ from ...emit.literal import literal, quoted, word
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...prims.movement import keeps_shape
+from ...transform.extrema import EXTREMES, of_some
 from .code import FRESH, LOOSE, VIEW
 from .emitter import Emitter, Rule
 
@@ -63,6 +64,22 @@ def along(text: str, kind: str = FRESH) -> Rule:
         for name in ("axis", "axes"):
             line = line.replace(name.upper(), literal(node.attrs.get(name)))
         e.emit(node, line, node.operands, kind)
+
+    return rule
+
+
+def extremum(plain: Rule, text: str) -> Rule:
+    """A maximum or minimum by `plain`; by `text`, where there may be no elements: {1} stands for
+    what it's of none, AXES for the attribute.
+    """
+
+    def rule(e: Emitter, node: Node) -> None:
+        if of_some(node):
+            plain(e, node)
+            return
+        of_none = e.constant(EXTREMES[node.primitive.name](node.dtype))
+        line = text.replace("AXES", literal(node.attrs["axes"]))
+        e.emit(node, line, [*node.operands, of_none])
 
     return rule
 

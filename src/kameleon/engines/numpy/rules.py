@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ...emit.literal import literal, quoted
 from ...ir.node import Node
-from ...transform.extrema import EXTREMES, of_some
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW
 from .._code.contraction import contract
 from .._code.emitter import Emitter, Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, holes, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, extremum, holes, unary, windowed
 
 # Elementwise -------------------------------------------------------------------------------
 
@@ -145,21 +144,6 @@ def _reduce(ufunc: str, dtype: bool) -> Rule:
     return rule
 
 
-def _extremum(ufunc: str) -> Rule:
-    """Reductions that NumPy lets begin with a value, where there may be nothing else."""
-    plain = _reduce(ufunc, dtype=False)
-
-    def rule(e: Emitter, node: Node) -> None:
-        if of_some(node):
-            plain(e, node)
-            return
-        first = e.constant(EXTREMES[node.primitive.name](node.dtype))
-        text = f"{ufunc}.reduce({{0}}, {_axes_text(node)}, initial={{1}})"
-        e.emit(node, text, [*node.operands, first])
-
-    return rule
-
-
 # Functions of Python -------------------------------------------------------------------
 
 
@@ -195,8 +179,12 @@ RULES: dict[str, Rule] = {
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),
     "reduce_prod": _reduce("multiply", dtype=True),
-    "reduce_max": _extremum("maximum"),
-    "reduce_min": _extremum("minimum"),
+    "reduce_max": extremum(
+        _reduce("maximum", dtype=False), "maximum.reduce({0}, AXES, initial={1})"
+    ),
+    "reduce_min": extremum(
+        _reduce("minimum", dtype=False), "minimum.reduce({0}, AXES, initial={1})"
+    ),
     "reduce_any": _reduce("logical_or", dtype=False),
     "reduce_all": _reduce("logical_and", dtype=False),
     "argmax": along("argmax({0}, AXIS)"),

@@ -8,12 +8,11 @@ from ...emit.literal import literal, word
 from ...ir.node import Node
 from ...prims.constants import known_number
 from ...prims.division import divides_safely
-from ...transform.extrema import EXTREMES, of_some
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, may_be_large
 from .._code.contraction import contract
 from .._code.emitter import Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, holes, unary, windowed
+from .._code.rules import along, axis_text, broadcast, dims_text, extremum, holes, unary, windowed
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
 from .namespace import FUNCTIONS
@@ -99,20 +98,6 @@ def _reduce(function: str) -> Rule:
     return lambda e, node: e.emit(node, f"{function}({{0}}{_axes_text(node)})", node.operands)
 
 
-def _extremum(function: str) -> Rule:
-    plain = _reduce(function)
-
-    def rule(e: Emitter, node: Node) -> None:
-        if of_some(node):
-            plain(e, node)
-            return
-        extreme = e.constant(EXTREMES[node.primitive.name](node.dtype))
-        text = f"extremum({function}, {{0}}, {literal(node.attrs['axes'])}, {{1}})"
-        e.emit(node, text, [*node.operands, extreme])
-
-    return rule
-
-
 def _position(function: str, more: str = "") -> Rule:
     """The positions of extrema; or of all elements, in sorted order."""
 
@@ -163,8 +148,8 @@ RULES: dict[str, Rule] = {
     "slice": _slice,
     "reduce_sum": _sum,
     "reduce_prod": along("prod({0}, AXES, DTYPE)"),
-    "reduce_max": _extremum("amax"),
-    "reduce_min": _extremum("amin"),
+    "reduce_max": extremum(_reduce("amax"), "extremum(amax, {0}, AXES, {1})"),
+    "reduce_min": extremum(_reduce("amin"), "extremum(amin, {0}, AXES, {1})"),
     "reduce_any": _reduce("any"),
     "reduce_all": _reduce("all"),
     "argmax": _position("argmax"),
