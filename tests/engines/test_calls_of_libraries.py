@@ -12,7 +12,9 @@ from numpy.testing import assert_allclose
 
 import kameleon
 from kameleon import backend as K
+from kameleon.calls import Results, library_named
 from kameleon.engines import Engine
+from kameleon.ir.types import TensorType
 from kameleon.runtime import engines
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
@@ -93,3 +95,24 @@ def test_what_a_function_gives_back_is_never_written_to() -> None:
         same = kameleon.call(lambda a: a, v, "torch")
         K.function([], [same * 2.0 + 1.0])([])
         assert_allclose(K.get_value(v), X)
+
+
+@pytest.mark.parametrize("pure", [True, False])
+@pytest.mark.parametrize("name", ["tensorflow", "torch", "jax"])
+def test_a_pure_function_is_given_memory_and_another_one_copies(name: str, pure: bool) -> None:
+    if not engines.runs_here(name):
+        pytest.skip(f"{name} isn't installed")
+    size, alignment = 1 << 12, 64
+    memory = np.zeros(4 * size + alignment, np.uint8)
+    start = -memory.ctypes.data % alignment
+    given = memory[start : start + 4 * size].view(np.float32)
+    seen = []
+
+    def function(x: Any) -> Any:
+        seen.append(np.from_dlpack(x).ctypes.data)
+        return x
+
+    results = Results((TensorType((size,), "float32"),), several=False)
+    [found] = library_named(name).run(function, [given], results, pure)
+    assert (seen[0] == given.ctypes.data) is pure
+    assert not np.shares_memory(found, given)

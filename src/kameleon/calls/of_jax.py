@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.experimental
 import numpy as np
 
+from ..engines.jax.arrays import X64
 from ..ir.types import TensorType, as_dtype
 from .library import Function, Library, listed
 from .results import Results
 
-# Only with 64-bit numbers switched on does JAX keep dtypes as they are. Before JAX 0.8 the switch
-# was in `jax.experimental`.
-_X64: Any = (jax if hasattr(jax, "enable_x64") else jax.experimental).enable_x64
 _LIKE: Any = jax.ShapeDtypeStruct
 
 
@@ -28,14 +25,14 @@ class JaxLibrary(Library):
         self, function: Function, arrays: Sequence[np.ndarray], results: Results, pure: bool
     ) -> tuple[np.ndarray, ...]:
         """See `Library.run`. What can be traced is compiled, once for each combination of sizes."""
-        with _X64(True):
-            given = [(jax.numpy.asarray if pure else jax.numpy.array)(x) for x in arrays]
+        with X64(True):
+            given = [(jax.device_put if pure else jax.numpy.array)(x) for x in arrays]
             found = (jax.jit(function) if results.traced and pure else function)(*given)
             return results.arrays([np.asarray(x) for x in results.listed(found)])
 
     def evaluate(self, function: Function, given: Sequence[TensorType]) -> Any:
         """See `Library.evaluate`."""
-        with _X64(True):
+        with X64(True):
             return jax.eval_shape(function, *(_LIKE(t.shape, np.dtype(t.dtype)) for t in given))
 
     def type_of(self, value: Any) -> TensorType | None:

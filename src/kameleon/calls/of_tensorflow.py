@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..engines._exchange import numpy_view
+from ..engines.tensorflow.arrays import eager
 from ..ir.types import DTYPES, TensorType
 from .library import Function, Library, listed
 from .results import Results
@@ -24,8 +26,9 @@ class TensorflowLibrary(Library):
     def run(
         self, function: Function, arrays: Sequence[np.ndarray], results: Results, pure: bool
     ) -> tuple[np.ndarray, ...]:
-        """See `Library.run`."""
-        found = results.listed(function(*map(tf.convert_to_tensor, arrays)))
+        """See `Library.run`. A function with effects gets copies, which it may keep."""
+        given = map(eager if pure else tf.constant, arrays)
+        found = results.listed(function(*given))
         return results.arrays([_array(x) for x in found])
 
     def evaluate(self, function: Function, given: Sequence[TensorType]) -> Any:
@@ -78,8 +81,11 @@ def _dense(part: Any, x: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """A tensor as an array; other things as they are."""
-    return value.numpy() if isinstance(value, (tf.Tensor, tf.Variable)) else value
+    """A tensor as an array, over its memory where NumPy takes it; other things as they are."""
+    if not isinstance(value, (tf.Tensor, tf.Variable)):
+        return value
+    view = numpy_view(value)
+    return value.numpy() if view is None else view
 
 
 library = TensorflowLibrary()
