@@ -18,6 +18,7 @@ from kameleon.config import ENGINES, settings
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, EngineNotFoundError, EvaluationError, FeedError
 from kameleon.runtime import engines
+from kameleon.runtime.state import on
 
 NAMES = engines_under_test()
 FLOATS = ("float16", "float32", "float64")
@@ -216,7 +217,7 @@ def test_a_running_call_keeps_its_arguments(first: str, second: str, dtype: str)
     read = []
     for _ in range(4):
         add([])
-        read.append(v.cell.on(engine))
+        read.append(on(v.cell.record, engine, v))
         add([])
     for number, value in enumerate(read):
         found = engine.to_numpy(value)

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
     from .comparison import compare as compare
+    from .distribution import Distribution as Distribution
+    from .distribution import distribute as distribute
     from .interop import to_pytensor as to_pytensor
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Distribution",
     "__version__",
     "call",
     "compare",
+    "distribute",
     "extend_tensorflow",
     "load",
     "set_engine",
@@ -30,24 +34,27 @@ __all__ = [
 ]
 
 
+# What is imported when it's first asked for: the module that has it.
+LATE = {
+    "Distribution": "layouts",
+    "call": "backend.calling",
+    "compare": "comparison",
+    "distribute": "distribution",
+    "extend_tensorflow": "backend.dispatch",
+    "to_pytensor": "interop",
+}
+
+
 def __getattr__(name: str) -> object:
-    if name == "compare":  # imported when it's first asked for
-        from .comparison import compare
+    if name not in LATE:
+        raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
+    from importlib import import_module
 
-        return compare
-    if name == "call":
-        from .backend.calling import call
+    return getattr(import_module(f"{__name__}.{LATE[name]}"), name)
 
-        return call
-    if name == "extend_tensorflow":
-        from .backend.dispatch import extend_tensorflow
 
-        return extend_tensorflow
-    if name == "to_pytensor":
-        from .interop import to_pytensor
-
-        return to_pytensor
-    raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *LATE} - {"TYPE_CHECKING", "annotations"})
 
 
 def set_engine(name: str) -> None:

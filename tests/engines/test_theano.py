@@ -32,6 +32,7 @@ from kameleon.prims.movement import broadcast_to, transpose
 from kameleon.prims.reduce import reduce_sum
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled
+from kameleon.runtime.state import on
 from kameleon.testing import check_case
 from kameleon.testing.cases import CASES
 
@@ -314,7 +315,7 @@ def test_values_move_from_numpy_without_a_copy() -> None:
     before = v.cell.value
     f = K.function([], [v * 2.0])
     f([])
-    assert np.shares_memory(v.cell.on(engine), before)
+    assert np.shares_memory(on(v.cell.record, engine, v), before)
 
 
 # --- manners --------------------------------------------------------------------------------------

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .._reports import Report
+from ..engines import Engine
 from ..errors import ArgumentError
 from ..gradients import gradients as gradients_of
 from ..ir.node import Node, Update
 from ..ir.types import Shape
+from ..layouts import Distribution
 from ..prims.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
@@ -130,6 +133,7 @@ class BackendFunction:
         engine: str | None = None,
         as_numpy: bool = True,
         once: bool = False,
+        distribution: Distribution | None = None,
     ):
         what = name or "K.function"
         leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
@@ -144,7 +148,7 @@ class BackendFunction:
             changes,
             feed_dict if constants.plain else constants.parts(feed_dict.values()),
             name=name,
-            engine=None if engine is None else engines.load(engine),
+            engine=_engine(engine, distribution),
             as_numpy=as_numpy,
             once=once,
         )
@@ -200,6 +204,15 @@ class BackendFunction:
         """The program that the engine in force runs, as text, where it has one."""
         return self.compiled.source()
 
+    def report(self) -> Report:
+        """What each device does in a call, where the function runs on many: layouts, memory and
+        collective operations. `print` shows it.
+
+        Raises:
+            EngineError: the function hasn't run on several devices.
+        """
+        return self.compiled.report()
+
     def save(self, path: Any) -> None:
         """Write the function with its variables to a file; `kameleon.load` reads it.
 
@@ -210,6 +223,21 @@ class BackendFunction:
 
     def __repr__(self) -> str:
         return repr(self.compiled)
+
+
+def _engine(name: str | None, distribution: Distribution | None) -> Engine | None:
+    """What runs a function, where that is said.
+
+    Raises:
+        ArgumentError: it's said twice.
+    """
+    if distribution is None:
+        return None if name is None else engines.load(name)
+    if name not in (None, "jax"):
+        raise ArgumentError(
+            f"K.function: a distribution is JAX's; engine={name!r} runs on one device"
+        )
+    return engines.distributed(distribution)
 
 
 def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction:
@@ -233,7 +261,10 @@ def function(
             call fails, no variable has changed.
         **kwargs: `feed_dict` (tensors and the values they have in every call; a value that is
             replaced in the dict counts from then on), `fetches` (further tensors and updates to
-            run), `name`. `options` and `run_metadata` are accepted and have no meaning here.
+            run), `name`, `engine` (the name of the one to run on), `distribution` (a
+            `kameleon.Distribution`: JAX runs the function over many devices), `as_numpy` (False:
+            results are the engine's own arrays). `options` and `run_metadata` are accepted and have
+            no meaning here.
 
     Returns:
         A callable that takes a list of values and returns the outputs' values, NumPy arrays in
@@ -249,7 +280,10 @@ def function(
     >>> f([[1., 2.]]), float(K.get_value(v))
     ([array([10., 20.], dtype=float32)], 11.0)
     """
-    known = {"feed_dict", "fetches", "name", "engine", "as_numpy", "options", "run_metadata"}
+    known = {
+        *("feed_dict", "fetches", "name", "engine", "as_numpy", "distribution"),
+        *("options", "run_metadata"),
+    }
     unknown = sorted(set(kwargs) - known)
     if unknown:
         raise ArgumentError(
@@ -267,6 +301,7 @@ def function(
         kwargs.get("fetches") or (),
         kwargs.get("engine"),
         kwargs.get("as_numpy", True),
+        distribution=kwargs.get("distribution"),
     )
 
 

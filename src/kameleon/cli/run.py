@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.machinery import SourceFileLoader
 from types import ModuleType, TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kameleon import old_code
 from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
@@ -34,6 +34,8 @@ keras.backend and keras.layers are Kameleon's own.
 
 Options, before the program:
   --engine NAME  Engine to run on (see `kameleon engines`).
+  --devices N    Spread batches over so many devices, by JAX; N may also name a mesh's axes:
+                 data=4,model=2. On a processor these are virtual devices.
   --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
   --tensorflow WHICH  What old code imports by this name: kameleon (the default) for TensorFlow
                  1's names over K, or installed for the library itself.
@@ -54,6 +56,7 @@ class Plan:
     is_module: bool = False
     arguments: list[str] = field(default_factory=list)
     engine: str = ""
+    devices: str = ""
     known_as: str = ""
     tf_keras: bool = False
     which_keras: str = ""
@@ -65,6 +68,7 @@ class Plan:
 FLAGS = {"--tf-keras": "tf_keras", "--no-old-names": "no_old_names"}
 VALUES = {
     "--engine": ("engine", "the name of an engine"),
+    "--devices": ("devices", "a number of devices, or the sizes of a mesh"),
     "--as": ("known_as", "the name of a backend"),
     "--tensorflow": ("tensorflow", f"one of {', '.join(WHICH_TENSORFLOW)}"),
     "-m": ("program", "the name of a module"),
@@ -135,12 +139,36 @@ def _begin(plan: Plan) -> None:
     os.environ.update({name: value for name, value in told.items() if value})
     from kameleon import as_keras  # late: it reads these variables
 
+    if plan.devices and plan.engine not in ("", "jax"):
+        _stop(f"--devices runs on JAX, not on {plan.engine}")
+    if plan.devices:
+        plan.engine = "jax"
     if plan.engine:
         os.environ[OWN] = plan.engine
         _require(plan.engine)
+    if plan.devices:
+        _distribute(plan.devices)
     if plan.tf_keras:
         as_keras.alias_tensorflow()
     as_keras.export()
+
+
+def _distribute(asked: str) -> None:
+    """Run on many devices what names no engine."""
+    from kameleon.distribution import Distribution, use_devices
+
+    use_devices(Distribution(**_sizes(asked)))
+
+
+def _sizes(asked: str) -> dict[str, Any]:
+    """The number of devices, or the mesh, that an option names."""
+    try:
+        if "=" not in asked:
+            return {"devices": int(asked)}
+        pairs = (part.split("=") for part in asked.split(","))
+        return {"mesh": {name: int(size) for name, size in pairs}}
+    except ValueError:
+        _stop(f"--devices takes a number, or sizes such as data=4,model=2, not {asked!r}")
 
 
 def _require(engine: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
-from ..ir.node import Node
+from .._reports import Report
+from ..ir.node import Node, Variable
 from ..ir.program import Graph
 from ..ir.types import TensorType
 
@@ -54,6 +55,10 @@ class Executable(ABC):
         """What the engine runs, as text for people."""
         return repr(self)
 
+    def report(self) -> Report | None:
+        """What each device does, where there are several, once code has been made."""
+        return None
+
 
 class Engine(ABC):
     """The contract. Third parties register an instance by the entry point `kameleon.engines`.
@@ -82,6 +87,7 @@ class Engine(ABC):
         as NumPy scalars: `prims.shaping.shape_inputs` names them.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
+    arranges: whether it has `arranged`.
     started: code was made for it in this process, or in the process that forked this one.
     lost: why the engine can't run any longer in this process; empty, if it can.
     """
@@ -100,6 +106,7 @@ class Engine(ABC):
     empty_loops: bool = True
     static_shapes: bool = False
     quick: bool = True
+    arranges: bool = False
     started: bool = False
     lost: str = ""
 
@@ -107,6 +114,10 @@ class Engine(ABC):
     def compile(self, graph: Graph) -> Executable:
         """Turn a closed graph (its leaves are inputs and constants) into a callable."""
         ...
+
+    def key_of(self, graph: Graph) -> Hashable:
+        """Equal for graphs that can share their code."""
+        return graph.key
 
     @abstractmethod
     def from_numpy(self, array: Any) -> Any:
@@ -158,6 +169,14 @@ class Engine(ABC):
         Neither side writes to such memory. None where that can't be done.
         """
         return None
+
+    def arranged(self, array: Any, variable: Variable) -> Any:
+        """A NumPy array that nobody else holds, or one of the engine's own, as the engine keeps the
+        value of a variable.
+
+        Asked for each value that a variable gets here, where the engine `arranges`.
+        """
+        return array
 
     def discard(self, arrays: list[Any]) -> None:
         """Take a list of values that the caller needs no longer, and empty it.

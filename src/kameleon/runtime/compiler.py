@@ -26,7 +26,7 @@ LARGE = 2000
 
 def compiled(graph: Graph, engine: Engine) -> Executable:
     """The graph's code; graphs of equal structure share it."""
-    key = (engine, graph.key)
+    key = (engine, engine.key_of(graph))
     cache = workspace.compiled
     found = cache.get(key)
     if found is None:

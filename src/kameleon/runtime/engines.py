@@ -17,6 +17,7 @@ from ..config import ENGINES, installed
 from ..engines._base import Engine
 from ..errors import EngineError, EngineNotFoundError
 from ..external import others_can_read
+from ..layouts import Distribution
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -147,17 +148,34 @@ def current() -> Engine:
     return _here.get() or (_chosen[0] if _chosen else embedded())
 
 
-def use(name: str) -> None:
-    """Make `name` the engine in force."""
-    _chosen[:] = [load(name)]
+def distributed(distribution: Distribution) -> Engine:
+    """JAX over the devices of a distribution: one engine for equal distributions.
+
+    Raises:
+        EngineNotFoundError: JAX isn't installed.
+        EngineError: JAX has fewer devices.
+    """
+    load("jax")  # raises where it can't be
+    module: Any = importlib.import_module("kameleon.engines.jax.distributed")
+    made = module.DistributedEngine(distribution)
+    return _loaded.setdefault(f"jax, {made.distribution!r}", made)
 
 
-def using(name: str, gives: bool = True) -> Scope[Engine | None]:
-    """Make `name` the engine in force within a block, in this thread (or task) alone.
+def use(engine: str | Engine) -> None:
+    """Make an engine the one in force."""
+    _chosen[:] = [_meant(engine)]
+
+
+def using(engine: str | Engine, gives: bool = True) -> Scope[Engine | None]:
+    """Make an engine the one in force within a block, in this thread (or task) alone.
 
     `with using(name) as engine` gives the engine, unless `gives` is false.
     """
-    return Scope(_here, lambda outer: load(name), gives)
+    return Scope(_here, lambda outer: _meant(engine), gives)
+
+
+def _meant(engine: str | Engine) -> Engine:
+    return load(engine) if isinstance(engine, str) else engine
 
 
 def embedded() -> Engine:

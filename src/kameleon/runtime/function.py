@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._reports import Report
 from ..engines._base import Engine, Executable
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..ir.node import Node, Print, Variable
@@ -216,6 +217,27 @@ class Function:
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
         return compiled(self.graph(phase), self.engine).source
+
+    def report(self) -> Report:
+        """What each device does in a call, where the function runs on many.
+
+        Returns:
+            Layouts, memory and collective operations of the code that was made last; `str` of it
+            is a text. Making it compiles once more.
+
+        Raises:
+            EngineError: the function hasn't run on several devices.
+        """
+        found = [
+            e.report() for (engine, _), e in self._executables.items() if engine == self.engine
+        ]
+        told = [report for report in found if report is not None]
+        if not told:
+            raise EngineError(
+                f"{self.name} hasn't run on several devices: call it with distribution=, or inside"
+                " of kameleon.distribute(…), and ask there"
+            )
+        return told[-1]
 
     def _replay(self, values: Sequence[Any], engine: Engine) -> bool:
         """Run a failed call again, now on the embedded engine, where every node is known; False,

@@ -63,22 +63,20 @@ class Cell:
         """The value, as an array of some engine."""
         return self.record[0]
 
-    def on(self, engine: Engine) -> Any:
-        """The value as an array of `engine`."""
-        return on(self.record, engine)
 
-
-def on(record: Record, engine: Engine) -> Any:
-    """The value of a record as an array of `engine`."""
+def on(record: Record, engine: Engine, variable: Variable) -> Any:
+    """The value of a variable's record as an array of `engine`."""
     value, home, copies = record
     if home is engine:
         return value
     copy = copies.get(engine)
-    return copies.setdefault(engine, moved(value, home, engine)) if copy is None else copy
+    return copies.setdefault(engine, moved(value, home, engine, variable)) if copy is None else copy
 
 
-def moved(array: Any, source: Engine, target: Engine) -> Any:
+def moved(array: Any, source: Engine, target: Engine, variable: Variable) -> Any:
     """An array of one engine as an array of another, which shares its memory where it can."""
+    if target.arranges:
+        return target.arranged(source.to_numpy(array), variable)
     found = target.adopt(array)
     return target.from_numpy(source.to_numpy(array)) if found is None else found
 
@@ -173,8 +171,10 @@ class State:
     def __init__(self, program: Program):
         self._first = len(program.outputs)
         self.sizes = SizeGuard(program)
-        self._variables = [v.cell for v in program.variables]
-        self._updated = [v.cell for v, _ in program.updates]
+        self._read = program.variables
+        self._written = [v for v, _ in program.updates]
+        self._variables = [v.cell for v in self._read]
+        self._updated = [v.cell for v in self._written]
         self._streams = [draws(s) for s in program.sources]
         self._seeds = [s.attrs["seed"] for s in program.sources]
         self._replaced = [*self._updated, *self._streams]
@@ -213,6 +213,8 @@ class State:
         values = results[self._first : self._first + len(self._updated)]
         if self.sizes.variables:
             self.sizes.check(values, engine)
+        if engine.arranges:
+            values = list(map(engine.arranged, values, self._written))
         new[:0] = [(value, engine, {}) for value in values]
         engine.discard(commit(self._replaced, new)[: len(self._updated)])
         return results
@@ -220,11 +222,12 @@ class State:
     def _arrays(self, held: list[Record], engine: Engine) -> list[Any]:
         """Values of variables and keys of streams, as the graph's last inputs take them."""
         if not self._streams:
-            return [on(record, engine) for record in held]
+            return [on(record, engine, v) for record, v in zip(held, self._read, strict=True)]
         variables = len(self._variables)
         counts = [count for count, _, _ in held[variables:]]
         keys = [np.array(key, np.uint32) for key in zip(self._seeds, counts, strict=True)]
-        return [on(record, engine) for record in held[:variables]] + keys
+        read = zip(held[:variables], self._read, strict=True)
+        return [*(on(record, engine, v) for record, v in read), *keys]
 
 
 # Values of variables -----------------------------------------------------------------------
@@ -240,7 +243,7 @@ def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
     found = records([v.cell for v in variables])
     if copy:
         return [home.to_numpy(value) for value, home, _ in found]
-    return [on(record, embedded()) for record in found]
+    return [on(r, embedded(), v) for r, v in zip(found, variables, strict=True)]
 
 
 def set_values(pairs: Iterable[tuple[Variable, Any]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -62,33 +62,41 @@ class JaxExecutable(Executable):
         return in_64_bits(self._run, arguments)  # type: ignore[no-any-return]
 
     def _run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        results = self._variant(arguments) if self._direct is None else self._direct(*arguments)
+        results = self._results(arguments)
         _block_until_ready(arguments, results)
         return checked(results, self.flags) if self.flags else results
 
-    def _variant(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Call the code for the numbers that decide shapes."""
-        fixed = tuple(_number(arguments[i]) for i in self._static)
-        found = self._variants.get(fixed)
+    def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        return self._variant(arguments) if self._direct is None else self._direct(*arguments)
+
+    def _variant(self, arguments: Sequence[Any], layout: Hashable = ()) -> Sequence[Any]:
+        """Call the code for the numbers that decide shapes, and for the arguments' layout."""
+        fixed = tuple(number(arguments[i]) for i in self._static)
+        found = self._variants.get((fixed, layout))
         if found is None:
-            found = self._variants.setdefault(fixed, self._jitted(fixed))
+            made = self._jitted(fixed, layout)
+            found = self._variants.setdefault((fixed, layout), made)
         if self._large_values is None:
             self._large_values = [jax.device_put(n.attrs["value"].array) for n in self._large]
         return found(*[arguments[i] for i in self._traced], *self._large_values)
 
     # Making code ------------------------------------------------------------------------------
 
-    def _jitted(self, fixed: tuple[Any, ...]) -> Compiled:
+    def _jitted(self, fixed: tuple[Any, ...], layout: Any = ()) -> Compiled:
         """Code that donates no buffers: an interrupted call loses no variable's value. On a
         processor donation costs time, too.
         """
 
         def kameleon(*arguments: Any) -> tuple[Any, ...]:
             self._count(fixed, arguments)
-            return self._trace(fixed, arguments)
+            return self._trace(fixed, self._laid_out(arguments, layout))
 
         compiled: Compiled = jax.jit(kameleon)
         return compiled
+
+    def _laid_out(self, arguments: Sequence[Any], layout: Any) -> Sequence[Any]:
+        """The tracers of what code takes, told where they lie; on one device no question."""
+        return arguments
 
     def _trace(self, fixed: tuple[Any, ...], arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The graph over tracers."""
@@ -157,7 +165,7 @@ class JaxExecutable(Executable):
         return str(in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like))
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
     """A number that decides shapes, or a tuple of them."""
     found = np.asarray(value).tolist()
     return tuple(found) if isinstance(found, list) else found

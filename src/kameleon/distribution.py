@@ -1,0 +1,59 @@
+"""Programs on many devices: `kameleon.distribute` and what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._scopes import Scope
+from .errors import ArgumentError
+from .layouts import Distribution, Strategy, Table
+from .runtime import engines
+
+__all__ = ["Distribution", "distribute", "use_devices"]
+
+
+def distribute(
+    distribution: Distribution | None = None,
+    *,
+    devices: int | None = None,
+    mesh: dict[str, int] | None = None,
+    variables: Strategy | Table = "replicated",
+    inputs: Table | None = None,
+) -> Scope[Any]:
+    """Run what runs inside on many devices, by JAX; in this thread (or asynchronous task) alone.
+
+    Results are those of one device, up to the order in which floats are added: a distribution says
+    where arrays lie. Batches of any size will do.
+
+    Args:
+        distribution: how arrays lie; else it's made of the other arguments.
+        devices, mesh, variables, inputs: see `Distribution`. With none of them, batches are spread
+            over all devices that JAX has.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ArgumentError: the arguments don't go together.
+        EngineNotFoundError: JAX isn't installed.
+        EngineError: JAX has fewer devices, and started before it could be asked for more. On a
+            processor, virtual devices stand for real ones where JAX hasn't computed yet.
+
+    >>> import kameleon
+    >>> from kameleon import backend as K
+    >>> x, w = K.placeholder((None, 2)), K.variable([[1.], [2.]])
+    >>> f = K.function([x], [K.mean(K.dot(x, w))])
+    >>> with kameleon.distribute(devices=1):
+    ...     f([[[1., 2.], [3., 4.]]])
+    [8.0]
+    """
+    if distribution is None:
+        distribution = Distribution(devices, mesh, variables, inputs)
+    elif (devices, mesh, variables, inputs) != (None, None, "replicated", None):
+        raise ArgumentError("distribute: give a Distribution or its arguments, not both")
+    return engines.using(engines.distributed(distribution), gives=False)
+
+
+def use_devices(distribution: Distribution) -> None:
+    """Run all that names no engine on many devices, in all threads."""
+    engines.use(engines.distributed(distribution))
