@@ -17,8 +17,7 @@ from kameleon import load, set_engine
 from kameleon.config import ENGINES, settings
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, EngineNotFoundError, EvaluationError, FeedError
-from kameleon.runtime import engines
-from kameleon.runtime.state import on
+from kameleon.runtime import engines, state
 
 NAMES = engines_under_test()
 FLOATS = ("float16", "float32", "float64")
@@ -217,7 +216,7 @@ def test_a_running_call_keeps_its_arguments(first: str, second: str, dtype: str)
     read = []
     for _ in range(4):
         add([])
-        read.append(on(v.cell.record, engine, v))
+        read.append(state.on(v.cell.record, engine, v))
         add([])
     for number, value in enumerate(read):
         found = engine.to_numpy(value)
