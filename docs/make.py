@@ -26,10 +26,10 @@ from kameleon.leaked.parts import LeakedModule
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.tf1 import calling
 from kameleon.tf1.installed.names import qualifies
 from kameleon.tf1.modules import Namespace, advice
 from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
+from kameleon.tf1.public import public as public_names
 
 PRIMITIVES = """# The primitives
 
@@ -308,7 +308,7 @@ This page is generated from the tables by `python docs/make.py`.
 
 def tensorflow_page() -> str:
     """The page of TensorFlow's names: what works, what TensorFlow does, what to use for others."""
-    public = calling.public()
+    public = public_names()
     every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
     spaces: dict[str, list[str]] = {}
     for name in sorted(every | set(public.others)):

@@ -419,6 +419,13 @@ GIVEN: dict[str, Any] = {
     ],
     "import networkx as n; seen = [list(g) for g in n.connected_component_subgraphs("
     "n.Graph([(1, 2), (3, 4)]))]": [[1, 2], [3, 4]],
+    "import gast; k = gast.Constant(True, None); "
+    "seen = [isinstance(k, c) for c in (gast.NameConstant, gast.Num, gast.Str)]": [
+        True,
+        False,
+        False,
+    ],
+    "import gast; seen = [gast.Str('a').value, isinstance(gast.Num(2), gast.Num)]": ["a", True],
     "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
 }
 

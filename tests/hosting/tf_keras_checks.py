@@ -283,6 +283,7 @@ def modules_inside_are_there_under_the_names_of_both_packages() -> None:
     )
     assert array_ops.reshape is tf.reshape
     assert tf_utils.shape_type_conversion
+    tf_utils.register_symbolic_tensor_type(object)
 
 
 @check

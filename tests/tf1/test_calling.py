@@ -7,7 +7,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.errors import ArgumentError
 from kameleon.tf1 import names
-from kameleon.tf1.calling import OLDER, UNUSED, endpoints, public
+from kameleon.tf1.calling import OLDER, UNUSED
+from kameleon.tf1.public import endpoints, public
 
 tf = K.tf
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from kameleon import backend as K
 from kameleon.engines import Engine
-from kameleon.errors import MissingNameError
+from kameleon.errors import MissingNameError, UnsupportedError
 from kameleon.tf1.modules import module
 
 from .recorded import inside
@@ -113,3 +114,45 @@ def test_labels_whose_declared_sizes_are_wrong(engine: Engine) -> None:
     np.testing.assert_allclose(found, [[np.log(3.0)]] * 2, rtol=1e-5)
     with pytest.raises(ValueError, match="was expected"):
         tf.nn.sparse_softmax_cross_entropy_with_logits(labels=sure, logits=K.placeholder((2, 2, 3)))
+
+
+def test_nests_are_taken_apart_as_far_as_others_go() -> None:
+    nest = inside("util.nest")
+    pair = collections.namedtuple("pair", "a b")
+    found = nest.map_structure_up_to(
+        pair(0, [0, 0]), lambda x, y: (x, y), pair(1, [2, [3]]), pair(4, [5, 6])
+    )
+    assert found == pair((1, 4), [(2, 5), ([3], 6)])
+    assert nest._is_namedtuple(found) and not nest._is_namedtuple((1,))
+    flat = nest.flatten_dict_items({(4, 5, (6, 8)): ("a", "b", ("c", "d")), 7: [1, 2]})
+    assert flat == {4: "a", 5: "b", 6: "c", 8: "d", 7: [1, 2]}
+    shallow = nest.get_traverse_shallow_structure(
+        lambda part: isinstance(part, (list, dict)), {"b": [1, (2,)], "a": pair(1, 2)}
+    )
+    assert shallow == {"b": [False, False], "a": False}
+    assert nest.get_traverse_shallow_structure(lambda part: True, [1, [2]]) == [True, [True]]
+
+
+@pytest.mark.parametrize(
+    ("shallow", "deep", "error"),
+    [
+        ([1], [1, 2], ValueError),
+        ([1], (1,), TypeError),
+        ([1, [2]], [1, 2], TypeError),
+        ({"a": 1}, {"b": 2}, ValueError),
+    ],
+)
+def test_nests_that_differ_are_refused(shallow: Any, deep: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        inside("util.nest").assert_shallow_structure(shallow, deep)
+
+
+def test_classes_inside_can_be_derived() -> None:
+    composite = inside("framework.composite_tensor").CompositeTensor
+    assert isinstance(K.placeholder((2, 2), sparse=True), composite)
+    assert not isinstance(K.placeholder((2, 2)), composite)
+    spec: Any = type("Own", (inside("framework.type_spec").BatchableTypeSpec,), {})
+    assert spec()
+    transformer: Any = type("Own", (inside("autograph.pyct.transformer").Base,), {})
+    with pytest.raises(UnsupportedError, match="autograph isn't there"):
+        transformer(None)

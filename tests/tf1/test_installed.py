@@ -16,12 +16,12 @@ from kameleon.config import installed
 from kameleon.engines import Engine
 from kameleon.errors import ArgumentError, DTypeError, MissingLibraryError, MissingNameError
 from kameleon.ir.program import Graph
-from kameleon.tf1 import calling
 from kameleon.tf1.advice import HINTS, OTHERWISE
 from kameleon.tf1.installed import names as own
 from kameleon.tf1.installed.table import FUNCTIONS, THINGS
 from kameleon.tf1.modules import advice, module
 from kameleon.tf1.names import NAMES
+from kameleon.tf1.public import public as public_names
 from kameleon.tf1.steps import function_at
 
 from . import recorded
@@ -201,10 +201,10 @@ def test_sizes_that_tensorflow_knows_are_known(ours: Any) -> None:
 
 
 def test_functions_and_things_are_two_kinds() -> None:
-    functions = calling.public().functions
+    functions = public_names().functions
     assert functions.keys() >= FUNCTIONS
     assert not FUNCTIONS & THINGS
-    assert all(n in functions or n in calling.public().others for n in THINGS)
+    assert all(n in functions or n in public_names().others for n in THINGS)
 
 
 def test_what_is_over_k_goes_before() -> None:
@@ -216,7 +216,7 @@ def test_they_have_the_parameters_of_tensorflow_1() -> None:
     """What is passed on by name is there today, too."""
     for name in sorted(FUNCTIONS):
         parameters = inspect.signature(function_at(name)).parameters
-        for parameter, *_ in calling.public().functions[name].parameters:
+        for parameter, *_ in public_names().functions[name].parameters:
             assert parameter in parameters, f"{name}: {parameter}"
 
 
@@ -240,14 +240,14 @@ def test_without_tensorflow_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_of_every_public_name_it_is_said_what_to_use() -> None:
-    public = calling.public()
+    public = public_names()
     every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
     lacking = (every | set(public.others)) - NAMES.keys() - own.names()
     assert not [name for name in sorted(lacking) if OTHERWISE in advice(name)]
 
 
 def test_advice_is_of_names_that_tensorflow_has_and_that_arent_there() -> None:
-    public = calling.public()
+    public = public_names()
     every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
     spaces = {name.rpartition(".")[0] for name in every | set(public.others)}
     outside = {

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
 
+from kameleon.errors import ArgumentError
 from kameleon.tf1 import calling
+from kameleon.tf1.modules import module
 from kameleon.tf1.names import NAMES
+from kameleon.tf1.public import public as public_names
+from kameleon.tf1.signatures import Late
 
 # Where parameters differ for a reason.
 MORE = "it also takes what other functions or methods of its kind take"
@@ -42,12 +48,23 @@ ANYTHING = {
 
 
 def _first(name: str) -> str | None:
-    return calling.public().first.get(name)
+    return public_names().first.get(name)
+
+
+def _own(function: Any) -> Any:
+    """The function that is called in the end, without what it tells of its parameters."""
+    function = inspect.unwrap(function)
+    if not isinstance(getattr(function, "__signature__", None), Late):
+        return function
+    own = FunctionType(function.__code__, {}, argdefs=function.__defaults__,
+                       closure=function.__closure__)  # fmt: skip
+    own.__kwdefaults__ = function.__kwdefaults__
+    return own
 
 
 def _parameters(function: Callable[..., Any]) -> list[str] | None:
     """The names of a function's parameters; None if it takes anything."""
-    found = list(inspect.signature(function).parameters.values())
+    found = list(inspect.signature(_own(function)).parameters.values())
     kinds = {p.kind for p in found}
     if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds:
         return None
@@ -55,7 +72,7 @@ def _parameters(function: Callable[..., Any]) -> list[str] | None:
 
 
 def _theirs(name: str) -> list[str]:
-    return [p[0] for p in calling.public().functions[name].parameters]
+    return [p[0] for p in public_names().functions[name].parameters]
 
 
 # By TensorFlow's first name of a function: what is called under it.
@@ -91,3 +108,52 @@ def test_every_difference_is_one() -> None:
         assert _parameters(FUNCTIONS[name]) != _theirs(name), name
     for name in ANYTHING:
         assert _parameters(FUNCTIONS[name]) is None, name
+
+
+# What programs see ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cast", "concat", "reduce_sum", "ones", "setdiff1d", "nn.conv2d"])
+def test_inspect_sees_tensorflows_parameters(name: str) -> None:
+    found: Any = module("tensorflow")
+    for part in name.split("."):
+        found = getattr(found, part)
+    spec = inspect.getfullargspec(found)
+    rows = calling.rows_of(name)
+    assert spec.args == [row[0] for row in rows] and not spec.annotations
+    assert list(spec.defaults or ()) == [row[1] for row in rows if len(row) == 2]
+    assert inspect.isfunction(found)
+
+
+def test_signatures_bind_and_print_and_dtypes_are_dtypes() -> None:
+    tf = module("tensorflow")
+    signature = inspect.signature(tf.ones)
+    assert str(signature) == "(shape, dtype='float32', name=None)"
+    assert signature.parameters["dtype"].default is tf.float32
+    assert list(signature.bind([2], name="x").arguments) == ["shape", "name"]
+    assert pickle.loads(pickle.dumps(signature)) == signature
+
+
+def test_compat_v2_has_its_own_parameters() -> None:
+    tf = module("tensorflow.compat.v2")
+    assert list(inspect.signature(tf.argmax).parameters) == ["input", "axis", "output_type", "name"]
+    assert tf.linalg is module("tensorflow.compat.v2.linalg")
+    assert tf.float32 is module("tensorflow").float32
+    assert tf.compat.v1 is module("tensorflow")
+    for name, rows in public_names().second.items():
+        if name in NAMES and not name.startswith(("losses.", "metrics.")):
+            found: Any = tf
+            for part in name.split("."):
+                found = getattr(found, part)
+            if name not in NAMES or f"compat.v2.{name}" in NAMES:
+                continue
+            assert list(inspect.signature(found).parameters) == [row[0] for row in rows], name
+
+
+def test_compat_v2_refuses_what_version_1_cannot() -> None:
+    tf = module("tensorflow.compat.v2")
+    x = tf.zeros([1, 2, 2, 1])
+    with pytest.raises(ArgumentError, match=r"compat.v2.nn.dilation2d: data_format='NCHW' isn't"):
+        tf.nn.dilation2d(x, tf.zeros([1, 1, 1]), [1] * 4, "SAME", "NCHW", [1] * 4)
+    with pytest.raises(ArgumentError, match="antialias=True isn't there"):
+        tf.image.resize(x, [4, 4], antialias=True)

@@ -23,6 +23,7 @@ from ..prims.control import identity
 from ..prims.elementwise import cast, constant
 from ..prims.movement import broadcast_like, broadcast_to, concatenate, reshape
 from ..prims.sizes import Size, dims_of
+from ._conversions import converted, is_convertible
 from ._known import known_int
 from .sparse_tensor import SparseTensor
 
@@ -52,11 +53,14 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
     """
     if isinstance(x, Node):
         return x if dtype is None else cast(x, dtype)
+    made = converted(x, dtype)
+    if made is not x:
+        return as_tensor(made, what, dtype)
     if isinstance(x, SparseTensor):
         raise ArgumentError(
             f"{what} isn't defined for sparse tensors; K.to_dense(x) makes it dense"
         )
-    if isinstance(x, (list, tuple)) and any(isinstance(i, (Node, list, tuple)) for i in x):
+    if isinstance(x, (list, tuple)) and any(_is_part(i) for i in x):
         return _stacked(x, what, dtype)
     try:
         array = np.asarray(x)
@@ -64,6 +68,11 @@ def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
     except (ValueError, TypeError) as error:
         raise DTypeError(f"{what}: {x!r} is no tensor, number or array ({error})") from None
     return constant(array, dtype or _natural_dtype(x, array))
+
+
+def _is_part(item: Any) -> bool:
+    """Whether an item of a list makes it a list of tensors, or of lists."""
+    return isinstance(item, (Node, list, tuple)) or is_convertible(item)
 
 
 def _natural_dtype(x: Any, array: np.ndarray) -> DType:
@@ -121,6 +130,7 @@ def promoted(operands: Sequence[TensorLike], what: str) -> list[Node]:
     Raises:
         DTypeError: a number is out of the dtype's range.
     """
+    operands = [converted(x) for x in operands]
     tensors = [as_tensor(x, what) for x in operands]
     own = [t.dtype for t, x in zip(tensors, operands, strict=True) if isinstance(x, Node)]
     dtype = promote(*(own or [t.dtype for t in tensors]))

@@ -28,7 +28,6 @@ INSTEAD = {
     "a function of the program, which builds its part of the graph where it's called": """
         wrap_function autograph. experimental. nondifferentiable_batch_function
     """,
-    "tf.custom_gradient": "register_tensor_conversion_function",
     "Python's time.time(), outside of the graph": "timestamp",
     "isinstance and assert of Python, when the graph is built": "debugging.assert_shapes",
     "K.placeholder(sparse=True), or K.variable of a SciPy matrix": "SparseTensorSpec",
@@ -58,7 +57,6 @@ INSTEAD = {
     "K functions, or kameleon.call of a function in C": """
         load_op_library load_library load_file_system_library
     """,
-    "a class of the program, or tf.make_template": "Module",
     SPEC: "TensorSpec TypeSpec OptionalSpec IndexedSlicesSpec TensorArraySpec RaggedTensorSpec",
     SEGMENTS: "RaggedTensor ragged.",
     "tf.float32 and the others, which are there": "QUANTIZED_DTYPES dtypes.QUANTIZED_DTYPES",

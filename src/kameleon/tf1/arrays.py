@@ -12,7 +12,7 @@ from ..backend import surface as K
 from ..backend._tensors import as_tensor, axis_of, check_sizes, dims_from, promoted, size_or_node
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
-from ..ir.types import broadcast_shapes, join_shapes, normalize_axes
+from ..ir.types import DType, as_dtype, broadcast_shapes, join_shapes, normalize_axes
 from ..prims.control import check
 from ..prims.filling import full_like, zeros
 from ..prims.movement import broadcast_like, concatenate, slice_axis
@@ -371,8 +371,31 @@ def constant(value: Any, dtype: Any, shape: Any, name: str | None = None) -> Any
     return K.constant(value, dtype=dtype, shape=shape)
 
 
-def convert_to_tensor(value: Any, dtype: Any, preferred_dtype: Any, what: str) -> Any:
+def convert_to_tensor(
+    value: Any, dtype: Any, preferred_dtype: Any, dtype_hint: Any, what: str
+) -> Any:
+    hint = dtype_hint if preferred_dtype is None else preferred_dtype
+    if dtype is None and hint is not None and not isinstance(value, Node):
+        dtype = hint if _is_of(value, as_dtype(hint)) else None
     return as_tensor(value, what, dtype)
+
+
+# By kind of a dtype, the kinds of numbers that Python's values may be to become it unasked.
+_TAKEN = {"bool": "b", "signed": "biu", "unsigned": "biu", "float": "bfiu"}
+
+
+def _is_of(value: Any, dtype: DType) -> bool:
+    """Whether a value may have a dtype that is only preferred: arrays may, and tensors in lists
+    keep theirs.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return True
+    if isinstance(value, (list, tuple)) and any(isinstance(x, Node) for x in value):
+        return False
+    try:
+        return np.asarray(value).dtype.kind in _TAKEN[dtype.kind]
+    except (ValueError, TypeError):
+        return False
 
 
 def fill(dims: Any, value: Any, what: str) -> Any:

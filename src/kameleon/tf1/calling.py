@@ -1,24 +1,23 @@
 """How functions of TensorFlow 1 are called: by its parameters, their order and their defaults.
 
-`public.json` was recorded from TensorFlow 1.15 (`tests/recorded/tf1/public.py`). A function here
-takes the parameters that mean something to it, by TensorFlow's names (all, where it takes
-`**given`), and perhaps `what`, its own name for messages; `called` binds a call's arguments to them
-and fills in TensorFlow's defaults.
+A function here takes the parameters that mean something to it, by TensorFlow's names (all, where it
+takes `**given`), and perhaps `what`, its own name for messages; `called` binds a call's arguments
+to those recorded of TensorFlow's function (`public`), and fills in its defaults.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any, NamedTuple
 
 from ..errors import ArgumentError
 from ..ir.node import new_serial
 from .conventions import checked, named
 from .pending import is_foreign, redirected
+from .public import parameters_of, rows_of
+from .signatures import Rows, signed, value_of
 
 # Older names of parameters, where a function of TensorFlow's has both.
 OLDER = {
@@ -59,44 +58,6 @@ UNUSED = {
 }
 
 
-class Entry(NamedTuple):
-    """A function of TensorFlow's: its other names, and its parameters with their defaults."""
-
-    also: list[str]
-    parameters: list[list[Any]]
-
-
-class Public(NamedTuple):
-    """The public names of TensorFlow 1.15."""
-
-    functions: dict[str, Entry]
-    others: dict[str, str]
-    constants: dict[str, Any]
-    enumerations: dict[str, dict[str, Any]]
-    first: dict[str, str]
-
-
-@functools.cache
-def public() -> Public:
-    """What was recorded from TensorFlow."""
-    text = resources.files(__package__).joinpath("public.json").read_text()
-    found = json.loads(text)
-    functions = {name: Entry(**entry) for name, entry in found["functions"].items()}
-    first = {n: name for name, entry in functions.items() for n in (name, *entry.also)}
-    others, constants, members = (found[x] for x in ("others", "constants", "enumerations"))
-    return Public(functions, others, constants, members, first)
-
-
-def endpoints(name: str) -> list[str]:
-    """All names that TensorFlow has for one function; the name alone if it's none of its.
-
-    >>> endpoints("math.log")
-    ['log', 'math.log']
-    """
-    first = public().first.get(name)
-    return [name] if first is None else [first, *public().functions[first].also]
-
-
 class Leading(NamedTuple):
     """A function that takes the first parameters, whatever their names, and `what`."""
 
@@ -122,9 +83,7 @@ class Signature(NamedTuple):
 
 def signature_of(name: str, function: Function) -> Signature:
     """TensorFlow's parameters of the function of that name."""
-    parameters = public().functions[public().first[name]].parameters
-    defaults = {p[0]: _value(p[1]) for p in parameters if len(p) == 2}
-    order = tuple(p[0] for p in parameters)
+    order, defaults = order_of(rows_of(name))
     if isinstance(function, Leading):
         taken = frozenset([*order[: function.parameters], "what"])
     else:
@@ -134,8 +93,9 @@ def signature_of(name: str, function: Function) -> Signature:
     return Signature(f"tf.{name}", order, defaults, taken)
 
 
-def _value(default: Any) -> Any:
-    return float(default) if default in ("inf", "-inf") else default
+def order_of(rows: Rows) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of recorded parameters, in order, and the defaults that there are."""
+    return tuple(p[0] for p in rows), {p[0]: value_of(p[1]) for p in rows if len(p) == 2}
 
 
 def called(table: Mapping[str, Function]) -> dict[str, Callable[..., Any]]:
@@ -161,6 +121,7 @@ def _calling(name: str, function: Function) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name.rpartition(".")[2]
     call.__doc__ = run.__doc__
+    signed(call, functools.partial(parameters_of, name))
     return call
 
 

@@ -6,7 +6,7 @@ import enum
 from typing import Any
 
 from ..ir.types import DTYPES, DType
-from .calling import public
+from .public import public
 
 # Of the machine that TensorFlow was made on, and of other programs: they say nothing here.
 OUTSIDE = ("sysconfig.", "lite.", "distribute.", "autograph.", "CXX11_ABI_FLAG", "MONOLITHIC_BUILD")

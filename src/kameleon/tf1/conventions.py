@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -15,6 +15,8 @@ from ..ir.node import Node, Update, Variable, new_serial
 from ..prims.control import check
 from ..runtime.workspace import workspace
 from .pending import is_foreign, redirected
+from .public import parameters_of, public
+from .signatures import signed
 
 # What must hold for the results of functions that are called inside of a block.
 _checks: ContextVar[tuple[tuple[Any, str], ...]] = ContextVar("kameleon_checks", default=())
@@ -56,7 +58,15 @@ def naming(function: Any, known_as: str) -> Any:
         return named(checked(function(*args, **kwargs)), str(name), before)
 
     call.__name__ = call.__qualname__ = known_as.rpartition(".")[2]
+    signed(call, functools.partial(_parameters, known_as, function))
     return call
+
+
+def _parameters(known_as: str, function: Callable[..., Any]) -> Iterable[inspect.Parameter]:
+    """TensorFlow's parameters of a public function; of another one, its own."""
+    if known_as in public().first:
+        return parameters_of(known_as)
+    return inspect.signature(function).parameters.values()
 
 
 @functools.cache

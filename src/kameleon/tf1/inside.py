@@ -5,6 +5,7 @@ None of them is public; each is here because published libraries import it.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import functools
 import inspect
@@ -13,7 +14,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..backend import surface as K
-from ..errors import ArgumentError
+from ..backend.sparse_tensor import SparseTensor
+from ..errors import ArgumentError, UnsupportedError
 from ..ir.node import Node
 from .control import cond
 from .several import get_static_value
@@ -239,6 +241,31 @@ def with_own_gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return K.custom_gradient(f)(*args, **kwargs)
 
 
+class NoTransformer:
+    """A base of classes that rewrite the code of functions.
+
+    Raises:
+        UnsupportedError: always: it can be derived, but not made.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        raise UnsupportedError(
+            "tf.autograph isn't there: loops and conditions over tensors are tf.while_loop and"
+            " tf.cond here, and functions run as they're written"
+        )
+
+
+class CompositeTensor(abc.ABC):  # noqa: B024 - TensorFlow's; programs derive from it
+    """A base of classes whose objects hold several tensors; sparse tensors count as derived."""
+
+
+CompositeTensor.register(SparseTensor)
+
+
+class TypeSpec(abc.ABC):  # noqa: B024 - TensorFlow's; programs derive from it
+    """A base of classes that describe such objects."""
+
+
 INSPECT = """
     currentframe getcallargs getdoc getfile getframeinfo getfullargspec getmembers getmodule getmro
     getsource getsourcefile getsourcelines isbuiltin isclass isframe isfunction isgenerator
@@ -287,6 +314,9 @@ PLAIN: dict[str, Any] = {
         "util.tf_inspect", getargspec=getargspec,
         **{name: getattr(inspect, name) for name in INSPECT.split()},
     ),
+    **_under("framework.composite_tensor", CompositeTensor=CompositeTensor),
+    **_under("framework.type_spec", TypeSpec=TypeSpec, BatchableTypeSpec=TypeSpec),
+    **_under("autograph.pyct.transformer", Base=NoTransformer),
     **_under("eager.tape", stop_recording=stop_recording),
     **_under(
         "eager.context", graph_mode=contextlib.nullcontext, in_eager_mode=lambda: False,

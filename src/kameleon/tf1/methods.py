@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from ..backend import surface as K
+from ..backend._tensors import as_tensor
 from ..errors import ArgumentError, ShapeError
 from ..hosting.naming import INSIDE
 from ..ir.context import context
@@ -107,7 +108,26 @@ def initial_value(self: Variable) -> Any:
     )
 
 
+def _quotient(x: Any, y: Any) -> Any:
+    """x / y; of integers, x // y."""
+    return x / y if x.dtype.is_float else x // y
+
+
+# The operators that classes of programs take over from tensors.
+OPERATORS = {
+    f"__{name}__"
+    for name in """
+        abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne neg or pow radd
+        rand rdiv rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv rxor sub truediv xor
+    """.split()
+}
+
 OF_TENSORS: dict[str, Any] = {
+    "OVERLOADABLE_OPERATORS": OPERATORS,
+    # By their names in Python 2.
+    "__nonzero__": Node.__bool__,
+    "__div__": lambda self, other: _quotient(self, other),
+    "__rdiv__": lambda self, other: _quotient(as_tensor(other, "/"), self),
     "get_shape": get_shape,
     "set_shape": set_shape,
     "_shape_as_list": lambda self: list(self.type.shape),

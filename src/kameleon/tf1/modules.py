@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 from ..errors import MissingNameError
 from . import methods
 from .advice import OTHERWISE, hint
+from .compat import OF_KERAS as NEWER_OF_KERAS
+from .compat import PATH as NEWER
+from .compat import as_newer, newer
 from .installed.names import found as found_installed
 from .installed.names import names as names_installed
 from .installed.names import qualifies
@@ -79,16 +82,16 @@ class Namespace(ModuleType):
         self.__package__ = full
 
     def __getattr__(self, name: str) -> Any:
-        path = self.__name__.partition(".")[2]
+        start, path = split(self.__name__)
         child = f"{path}.{name}" if path else name
-        if child == "compat.v2":
-            return module(ROOT)
+        if child == NEWER:
+            return module(f"{ROOT}.{NEWER}")
         keras = _of_keras(child, True)
         if keras is not None:
             self.__dict__[name] = keras
             return keras
         if child in _paths():
-            found = self.__dict__[name] = module(f"{ROOT}.{child}")
+            found = self.__dict__[name] = module(f"{start}.{child}")
             return found
         if name.startswith("__"):  # asked by copy, pickle and inspect, not by a program
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -97,17 +100,24 @@ class Namespace(ModuleType):
             if spread is not None:
                 return spread.value
         if qualifies(child):
-            value = self.__dict__[name] = found_installed(child)
+            value = found_installed(child)
+            if start != ROOT:
+                value = as_newer(child, value)
+            self.__dict__[name] = value
             return value
         beside = _of_keras(path, False)
         if beside is not None and hasattr(beside, name):
             return getattr(beside, name)
+        if start != ROOT and path in NEWER_OF_KERAS:
+            return getattr(module(f"{ROOT}.{path}"), name)  # where there's no Keras
         raise MissingNameError(advice(child))
 
     def __dir__(self) -> Iterable[str]:
-        path = self.__name__.partition(".")[2]
+        _, path = split(self.__name__)
         start = f"{path}." if path else ""
-        own = (name.removeprefix(start) for name in NAMES if name.startswith(start))
+        # Without those of `compat.v2`, which has the same names again.
+        names = (name for name in NAMES if not name.startswith(NEWER))
+        own = (name.removeprefix(start) for name in names if name.startswith(start))
         return sorted({name.partition(".")[0] for name in own})
 
     def __repr__(self) -> str:
@@ -190,17 +200,31 @@ def module(name: str) -> ModuleType:
     >>> module("tensorflow.python.ops.array_ops").reshape is module("tensorflow").reshape
     True
     """
-    path = name.removeprefix(ROOT).lstrip(".")
-    while path.startswith(("compat.v1", "compat.v2")):
-        path = path[len("compat.v1") :].lstrip(".")
+    start, path = split(name)
     if path and path not in _paths():
         raise ModuleNotFoundError(advice(path), name=name)
-    return _made(path)
+    return _made(start, path)
+
+
+def split(name: str) -> tuple[str, str]:
+    """What a module's names begin with, `tensorflow` or `tensorflow.compat.v2`, and its path.
+
+    >>> split("tensorflow.compat.v1.nn"), split("tensorflow.compat.v2")
+    (('tensorflow', 'nn'), ('tensorflow.compat.v2', ''))
+    """
+    start, path = ROOT, name.removeprefix(ROOT).lstrip(".")
+    while path.startswith(("compat.v1", NEWER)):
+        start = f"{ROOT}.{NEWER}" if path.startswith(NEWER) else ROOT
+        path = path[len(NEWER) :].lstrip(".")
+    return start, path
 
 
 @functools.cache
-def _made(path: str) -> ModuleType:
-    return Namespace(path, {**_names_in(SAME.get(path, path)), **_names_in(path)})
+def _made(start: str, path: str) -> ModuleType:
+    names = {**_names_in(SAME.get(path, path)), **_names_in(path)}
+    if start == ROOT:
+        return Namespace(path, names)
+    return Namespace(f"{NEWER}.{path}".rstrip("."), newer(path, names))
 
 
 def _names_in(path: str) -> dict[str, Any]:

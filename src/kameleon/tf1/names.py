@@ -8,6 +8,9 @@ compute.
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from . import (
@@ -21,6 +24,7 @@ from . import (
     colours,
     constants,
     control,
+    conversions,
     convolutions,
     crops,
     differentiation,
@@ -57,15 +61,17 @@ from . import (
     signals,
     special,
     summaries,
+    tracked,
     utilities,
     variables,
 )
-from .calling import endpoints
 from .conventions import naming
 from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
+from .public import endpoints, parameters_of, public
 from .recurrent import attention, cells, contributed, costs, decoding, helpers, loops, raw, wrappers
+from .signatures import signed
 from .sparse import movement, rows, sums, tensors
 from .train import (
     averages,
@@ -84,10 +90,10 @@ from .train import (
 SUBJECTS: tuple[Any, ...] = (
     *(constants, other_types),  # what a room has of its own goes before these
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
-    *(checks, linear, overrides, scopes, sequences, sessions, shapes),
+    *(checks, conversions, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),
-    *(distributions, inside, kernel_gradients, platform, second, utilities),
+    *(distributions, inside, kernel_gradients, platform, second, tracked, utilities),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
     *(cells, wrappers, contributed, loops, raw, costs, helpers, decoding, attention),
@@ -107,7 +113,21 @@ def _collected() -> dict[str, Any]:
         named = {name: naming(value, name) for name, value in getattr(subject, "NAMES", {}).items()}
         for name, value in (named | getattr(subject, "PLAIN", {})).items():
             found |= dict.fromkeys(endpoints(name), value)
+        _show_parameters(getattr(subject, "PLAIN", {}))
     return found
+
+
+def _show_parameters(plain: Mapping[str, Any]) -> None:
+    """Give functions that aren't called by others TensorFlow's signatures, too."""
+    for name, value in plain.items():
+        one = list(plain.values()).count(value) == 1
+        if one and name in public().first and _is_written_here(value):
+            signed(value, functools.partial(parameters_of, name))
+
+
+def _is_written_here(value: Any) -> bool:
+    ours = inspect.isfunction(value) and value.__module__.startswith(f"{__package__}.")
+    return ours and "__signature__" not in vars(value)
 
 
 NAMES = _collected()

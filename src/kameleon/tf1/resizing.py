@@ -201,14 +201,38 @@ def resize_images(
     images: Any, size: Any, method: Any, align_corners: bool, preserve_aspect_ratio: bool, what: str
 ) -> Any:
     """As `resized`; images that have the size already are left as they are."""
+    return _resized_if_other(
+        images, size, method, preserve_aspect_ratio, what, align=align_corners, half=False
+    )
+
+
+def resize(images: Any, size: Any, method: Any = "bilinear", preserve_aspect_ratio: bool = False,
+           antialias: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """As `resized`, by half pixels; images that have the size already are left as they are.
+
+    Raises:
+        ArgumentError: `antialias` is asked for, which there isn't.
+    """
+    what = "tf.compat.v2.image.resize"
+    if antialias:
+        raise ArgumentError(f"{what}: antialias=True isn't there; blur the images before")
+    half = METHODS.get(method) != ResizeMethod.AREA
+    return _resized_if_other(
+        images, size, method, preserve_aspect_ratio, what, align=False, half=half
+    )
+
+
+def _resized_if_other(
+    images: Any, size: Any, method: Any, one_ratio: bool, what: str, *, align: bool, half: bool
+) -> Any:
     x = as_tensor(images, what)
     rows, columns = (size_of(x, axis) for axis in (len(x.shape) - 3, len(x.shape) - 2))
     wanted = two_sizes(size, what)
-    if preserve_aspect_ratio:
+    if one_ratio:
         wanted = _of_one_ratio(wanted, [rows, columns], what)
     if all(isinstance(n, int) for n in (rows, columns)) and [rows, columns] == wanted:
         return K.identity(x)
-    return resized(x, wanted, method, align_corners, False, what)
+    return resized(x, wanted, method, align, half, what)
 
 
 def _of_one_ratio(wanted: Sequence[Size], sizes: Sequence[Size], what: str) -> list[Size]:
@@ -249,6 +273,7 @@ def resize_image_with_pad(
     return pad_to_bounding_box(smaller, above, left, *wanted, what)
 
 
+NAMES: dict[str, Any] = {"compat.v2.image.resize": resize}
 PLAIN: dict[str, Any] = {
     "image.ResizeMethod": ResizeMethod,
     **called({

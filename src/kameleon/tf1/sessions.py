@@ -16,6 +16,7 @@ from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError, FeedError
 from ..ir.node import Node
 from ..runtime.workspace import workspace
+from .conversions import conversion_of
 from .graph import Graph, get_default_graph
 from .operations import Derived, Operation
 
@@ -104,6 +105,11 @@ class _Fetches:
         found = getattr(item, "_as_graph_element", None)
         if found is not None:
             return self._plan(found())
+        known = conversion_of(item)
+        if known is not None:
+            tensors, contracted = known.fetch(item)
+            computed = self._plan(list(tensors))
+            return lambda values: contracted(computed(values))
         raise TypeError(
             f"Fetch argument {item!r} has invalid type {type(item)}, must be a string or Tensor."
             " (a tensor, an operation, or a list, tuple or dict of them)"
@@ -137,6 +143,8 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
                     f" include Python scalars, strings, lists and numpy ndarrays; got {value!r}"
                 )
             found[key] = _fed(key, value)
+        elif (known := conversion_of(key)) is not None and known.feed is not None:
+            found |= _feeds(dict(known.feed(key, value)), graph)
         else:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {key!r}")
     return found

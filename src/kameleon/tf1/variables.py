@@ -10,6 +10,7 @@ import numpy as np
 
 from .._scopes import Scope
 from ..backend import surface as K
+from ..backend._conversions import converted
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable
@@ -62,7 +63,7 @@ def made(
     name: str | None = None, dtype: Any = None, constraint: Any = None,
 ) -> Variable:  # fmt: skip
     """A new variable in the graph in force."""
-    value = initial_value() if callable(initial_value) else initial_value
+    value = converted(initial_value() if callable(initial_value) else initial_value, dtype)
     if not isinstance(value, Node):
         value = np.asarray(value, dtype or natural_dtype(value))
     variable: Any = K.variable(value, dtype=dtype or K.dtype(as_tensor(value, "tf.Variable")),

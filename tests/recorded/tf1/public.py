@@ -6,7 +6,8 @@
 parameters in order, each a name alone or with its default. Defaults that JSON doesn't have are
 given as words: a dtype by its name, anything else by its class. `others` has the rest of the
 names, by what they are: class or value. `constants` has the values of those that are numbers or
-strings, and `enumerations` the members of classes that have these alone.
+strings, and `enumerations` the members of classes that have these alone. `second` has, by name, the
+parameters of those functions of `tf.compat.v2` that take others than the function of that name.
 """
 
 import enum
@@ -64,6 +65,19 @@ def parameters_of(function, dtypes):
     return found
 
 
+def second(tf, found):
+    """Parameters of functions of `tf.compat.v2` that aren't those of version 1."""
+    newer = {}
+    walked(tf.compat.v2, "", {id(tf.compat.v2)}, newer)
+    return {
+        name: parameters
+        for name, value in newer.items()
+        if name in found and inspect.isroutine(value) and value is not found[name]
+        for parameters in [parameters_of(value, tf.DType)]
+        if not inspect.isroutine(found[name]) or parameters != parameters_of(found[name], tf.DType)
+    }
+
+
 def order(name):
     return name.count("."), name
 
@@ -100,6 +114,7 @@ def main(path):
             '"others": {\n' + rows(others) + "\n}",
             '"constants": {\n' + rows(constants) + "\n}",
             '"enumerations": {\n' + rows(enumerations) + "\n}",
+            '"second": {\n' + rows(second(tf, found)) + "\n}",
         ]
         file.write("{\n" + ",\n".join(lines) + "\n}\n")
 

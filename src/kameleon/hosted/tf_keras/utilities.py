@@ -40,6 +40,10 @@ def register_keras_serializable(package: str = "Custom", name: str | None = None
     return register
 
 
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Nothing: what a layer gives has to be a tensor here, whatever it may be converted to."""
+
+
 def function(
     inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **kwargs: Any
 ) -> Any:
@@ -59,6 +63,7 @@ def set_floatx(value: str) -> None:
 
 NAMES: dict[str, Any] = {
     "utils.tf_utils.shape_type_conversion": shape_type_conversion,
+    "utils.tf_utils.register_symbolic_tensor_type": register_symbolic_tensor_type,
     "utils.register_keras_serializable": register_keras_serializable,
     "backend.learning_phase_scope": learning_phase_scope,
     "backend.function": function,

@@ -13,6 +13,7 @@ from . import (
     pandas_names,
     python_names,
     scipy_names,
+    syntax_names,
 )
 
 # By full name of a module, what old code sees of it.
@@ -24,4 +25,5 @@ TABLES: Mapping[str, Table] = {
     **scipy_names.TABLES,
     **pandas_names.TABLES,
     **learning_names.TABLES,
+    **syntax_names.TABLES,
 }

@@ -10,10 +10,12 @@ from ...config import ENGINES, installed
 from ...errors import MissingNameError
 from ...ir.node import new_serial
 from ..advice import hint
-from ..calling import Signature, bound, endpoints, public
+from ..calling import Signature, bound, order_of
 from ..conventions import checked, named
 from ..names import NAMES
 from ..pending import applied
+from ..public import endpoints, parameters_of, rows_of
+from ..signatures import signed
 from ..steps import function_at
 from .table import FUNCTIONS, THINGS
 
@@ -53,9 +55,7 @@ def found(name: str) -> Any:
 @functools.cache
 def function(name: str) -> Callable[..., Any]:
     """A function of TensorFlow's that takes K tensors, by the first of its names."""
-    entry = public().functions[name]
-    order = tuple(p[0] for p in entry.parameters)
-    defaults = {p[0]: p[1] for p in entry.parameters if len(p) == 2}
+    order, defaults = order_of(rows_of(name))
     signature = Signature(f"tf.{name}", order, defaults, frozenset(order))
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -66,4 +66,5 @@ def function(name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name.rpartition(".")[2]
     call.__doc__ = f"TensorFlow's own tf.compat.v1.{name}, on K tensors."
+    signed(call, functools.partial(parameters_of, name))
     return call
