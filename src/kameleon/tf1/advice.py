@@ -83,15 +83,10 @@ INSTEAD = {
     """,
     "tf.nn.convolution with dilation_rate": "nn.with_space_to_batch",
     OPERATOR: """
-        linalg.LinearOperator linalg.LinearOperatorAdjoint linalg.LinearOperatorBlockDiag
-        linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D
-        linalg.LinearOperatorCirculant3D linalg.LinearOperatorComposition
-        linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix
-        linalg.LinearOperatorHouseholder linalg.LinearOperatorIdentity
-        linalg.LinearOperatorInversion linalg.LinearOperatorKronecker
-        linalg.LinearOperatorLowRankUpdate linalg.LinearOperatorLowerTriangular
-        linalg.LinearOperatorScaledIdentity linalg.LinearOperatorToeplitz
-        linalg.LinearOperatorZeros
+        linalg.LinearOperatorBlockDiag linalg.LinearOperatorCirculant
+        linalg.LinearOperatorCirculant2D linalg.LinearOperatorCirculant3D
+        linalg.LinearOperatorHouseholder linalg.LinearOperatorKronecker
+        linalg.LinearOperatorToeplitz linalg.LinearOperatorZeros
     """,
     # input and files
     "NumPy arrays, keras.utils.Sequence, or a generator for model.fit_generator": "data.",

@@ -23,12 +23,16 @@ from ..prims.movement import transpose as transposed
 from ..prims.sizes import Size, as_node, dims_of, size_of
 from .calling import Leading, called
 from .pending import applied, holds_words
+from .static import static_value
 
 # Known numbers --------------------------------------------------------------------------------
 
 
 def sizes_in(value: Any, what: str) -> list[Size]:
     """The elements of a list of ints and scalars, or of an integer vector; ints where known."""
+    if isinstance(value, Node) and value.type.shape == (None,):
+        found = static_value(value)
+        value = value if found is None else found.tolist()
     return dims_from([value] if isinstance(value, int) else value, what)
 
 
@@ -54,7 +58,8 @@ def known(x: Any, axis: int, what: str) -> int:
 
 
 def reshape(tensor: Any, shape: Any, what: str) -> Any:
-    return K.reshape(as_tensor(tensor, what), shape)
+    unknown = isinstance(shape, Node) and shape.type.shape == (None,)
+    return K.reshape(as_tensor(tensor, what), sizes_in(shape, what) if unknown else shape)
 
 
 def expand_dims(input: Any, axis: Any, what: str) -> Any:
@@ -147,10 +152,17 @@ def concat(values: Any, axis: Any, what: str) -> Any:
     if isinstance(values, int):  # before TensorFlow 1.0 the axis came first
         values, axis = axis, values
     items = list(values) if isinstance(values, (list, tuple)) else [values]
+    of = next((x.dtype for x in items if isinstance(x, Node)), None)
+    if of is not None:  # other parts become what the tensors are; a list of nothing says nothing
+        items = [K.constant([], of) if _is_nothing(x) else x for x in items]
     tensors = promoted(items, what)
     if len(tensors) == 1:
         return K.identity(tensors[0])
     return K.concatenate(tensors, axis=axis_of(tensors[0], ints_in(axis, what)[0], what))
+
+
+def _is_nothing(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) and not x
 
 
 def stack(values: Any, axis: int, what: str) -> Any:

@@ -290,7 +290,7 @@ def while_loop(
     found = pack(given, [
         _grown(x, next(stacks)) if x in growing else _held(x, ends) for x in leaves
     ])  # fmt: skip
-    return found[0] if len(given) == 1 and not return_same_structure else found
+    return found[0] if len(leaves) == 1 and not return_same_structure else found
 
 
 def _begun(given: list[Any], shape_invariants: Any, growing: list[TensorArray]) -> list[Node]:
@@ -362,7 +362,7 @@ def _bounded(cond: Any, body: Any, given: list[Any], most: Any, same: bool) -> A
                              else _single(new))]  # fmt: skip
 
     _, *last = while_loop(test, step, [K.constant(0, "int32"), *given])
-    return last[0] if len(last) == 1 and not same else last
+    return last[0] if len(flatten(given)) == 1 and not same else last
 
 
 def scan(

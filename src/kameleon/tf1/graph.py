@@ -86,6 +86,7 @@ class Graph:
 
     building_function = False
     finalized = False
+    _c_graph: Any = None  # of TensorFlow's own functions
     seed: int | None = None
     version = 0
 
@@ -361,7 +362,9 @@ def name_scope(
     """A block in which names begin with `name`, made unique; 'name/' is taken as it is."""
     name = name or default_name or ""
     inner = name if not name or name.endswith("/") else unique_name(context.scope + name) + "/"
-    return context.within("scope", lambda outer: inner, gives=True)
+    block: Any = context.within("scope", lambda outer: inner, gives=True)
+    block.name = name
+    return block  # type: ignore[no-any-return]
 
 
 @contextmanager

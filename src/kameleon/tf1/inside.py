@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..backend import surface as K
+from ..backend._tensors import unstacked
 from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError, UnsupportedError
 from ..ir.node import Node
@@ -65,7 +68,7 @@ def _sizes(part: Any) -> tuple[Any, Any]:
     if part.ndim > 1:
         raise ArgumentError(f"sizes must be a scalar or a vector, but {part!r} is given")
     value = get_static_value(part, False)
-    known = None if value is None else value.reshape(-1).tolist()
+    known = None if value is None else np.reshape(value, -1).tolist()
     return K.reshape(part, (-1,)), known
 
 
@@ -74,6 +77,26 @@ def is_like_cell(cell: Any) -> bool:
     return callable(cell) and all(
         hasattr(cell, name) for name in ("output_size", "state_size", "zero_state")
     )
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """What is known of a shape that a tensor holds; -1 stands for an unknown size.
+
+    >>> constant_value_as_shape(K.constant([2, -1], "int32")).as_list()
+    [2, None]
+    """
+    value = get_static_value(tensor, False)
+    if value is not None:
+        return TensorShape([None if n < 0 else int(n) for n in np.reshape(value, -1)])
+    if tensor.type.shape[0] is None:
+        return TensorShape(None)
+    sizes = unstacked(tensor, "constant_value_as_shape")
+    return TensorShape([n if isinstance(n, int) and n >= 0 else None for n in sizes])
+
+
+def evaluated_constant(graph: Any, tensor: Any) -> Any:
+    """The value of a tensor that hangs on constants alone; else None."""
+    return get_static_value(tensor, False)
 
 
 # --- sizes of convolutions ------------------------------------------------------------------------
@@ -284,6 +307,8 @@ PLAIN: dict[str, Any] = {
         as_shape=TensorShape, scalar=lambda: TensorShape([]), vector=lambda n: TensorShape([n]),
         matrix=lambda rows, cols: TensorShape([rows, cols]),
     ),
+    **_under("framework.tensor_util", constant_value_as_shape=constant_value_as_shape),
+    **_under("pywrap_tensorflow", TF_TryEvaluateConstant_wrapper=evaluated_constant),
     **_under("ops.rnn_cell_impl", _concat=joined_sizes, _like_rnncell=is_like_cell),
     **_under(
         "layers.utils", conv_output_length=conv_output_length, conv_input_length=conv_input_length,

@@ -139,6 +139,7 @@ OF_TENSORS: dict[str, Any] = {
     "device": property(lambda self: ""),
     "value_index": property(lambda self: 0),
     "_as_graph_element": lambda self: self,
+    "_as_tf_output": lambda self: self,
     "experimental_ref": lambda self: self,
     "ref": lambda self: self,
 }

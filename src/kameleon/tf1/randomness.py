@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend import surface as K
-from ..backend._tensors import as_float, as_tensor
+from ..backend._tensors import as_float, as_tensor, size_or_node
 from ..prims import elementwise as ew
 from ..prims.filling import full_like
 from ..prims.sizes import dims_of
@@ -95,7 +95,7 @@ def _classes(logits: Any, num_samples: Any, dtype: Any, seed: Any, what: str) ->
     """
     x = K.stop_gradient(as_float(logits, what))
     batch, classes = dims_of(x)
-    (count,) = sizes_in(num_samples, what)
+    count = size_or_node(num_samples, what)
     u = K.random_uniform([batch, count, classes], dtype=x.dtype, seed=seed)
     tiny = float(np.finfo(np.dtype(str(x.dtype))).tiny)
     noise = -ew.log(-ew.log(K.maximum(u, tiny)) + tiny)

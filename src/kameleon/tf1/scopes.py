@@ -41,6 +41,10 @@ class VariableScope:
         self._initializer, self._regularizer = initializer, regularizer
         self._custom_getter, self._dtype, self._constraint = custom_getter, dtype, constraint
 
+    # Variables lie in one piece, where the engine puts them.
+    caching_device = partitioner = None
+    use_resource = False
+
     name = property(lambda self: self._name)
     reuse = property(lambda self: self._reuse)
     initializer = property(lambda self: self._initializer)
@@ -53,6 +57,9 @@ class VariableScope:
     def reuse_variables(self) -> None:
         """From here on, `get_variable` gives variables that there are."""
         self._reuse = True
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Nothing: the engine places variables."""
 
     def set_initializer(self, initializer: Any) -> None:
         """The initializer of variables that give none."""

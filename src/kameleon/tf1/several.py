@@ -14,7 +14,6 @@ from ..errors import ArgumentError
 from ..ir.node import Node, Print
 from ..ir.types import as_dtype, broadcast_shapes
 from ..prims import elementwise as ew
-from ..prims.constants import known_array
 from ..prims.control import check, identity
 from ..prims.filling import full_like
 from ..prims.indexing import nonzero, scatter_add
@@ -24,6 +23,7 @@ from .control import case, map_fn
 from .graph import control_dependencies, effect, name_scope, parts_of
 from .operations import Operation
 from .shapes import Dimension, TensorShape
+from .static import static_value
 from .variables import changed
 
 # Indices --------------------------------------------------------------------------------------
@@ -169,8 +169,10 @@ def print_(
 
 
 def get_static_value(tensor: Any, partial: bool) -> Any:
-    """The value of a constant; None, where it isn't known."""
-    return known_array(tensor) if isinstance(tensor, Node) else np.asarray(tensor)
+    """The value of a tensor that hangs on constants alone; None, where it isn't known. What is no
+    tensor is its own value.
+    """
+    return static_value(tensor) if isinstance(tensor, Node) else tensor
 
 
 def dimension_value(dimension: Any) -> Any:
@@ -292,6 +294,8 @@ PLAIN: dict[str, Any] = {
         "convert_to_tensor_or_sparse_tensor": convert_to_tensor_or_sparse_tensor,
         "switch_case": switch_case, "vectorized_map": vectorized_map,
     }),
+    "compat.dimension_value": dimension_value,
+    "compat.dimension_at_index": lambda shape, index: TensorShape(shape)[index],
     "dimension_at_index": lambda shape, index: TensorShape(shape)[index],
     "convert_to_tensor_or_indexed_slices": lambda value, dtype=None, name=None: as_tensor(
         value, "tf.convert_to_tensor_or_indexed_slices", dtype

@@ -246,7 +246,7 @@ class TensorShape:
             raise ShapeError(f"Shapes {self} and {other} must have the same rank")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.asarray(self.as_list(), dtype)
+        return np.asarray(self.as_list(), dtype or "int32")
 
     def __len__(self) -> int:
         return len(self._known())

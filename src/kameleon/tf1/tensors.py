@@ -12,15 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend import surface as K
-from ..backend._tensors import as_tensor, size_or_node
+from ..backend._known import known_int
+from ..backend._tensors import as_tensor, broadcast_together, floatx, size_or_node
 from ..errors import ArgumentError, ShapeError
+from ..ir.node import Node
 from ..ir.types import DType, normalize_axes
+from ..prims import elementwise as ew
 from ..prims.indexing import argsort, falling, nonzero, take_along
 from ..prims.indexing import top_k as largest
-from ..prims.movement import broadcast_to, slice_axis
+from ..prims.movement import broadcast_to, move_axis, slice_axis
 from ..prims.sizes import dims_of
 from .graph import remember
 from .shapes import TensorShape
+from .static import static_value
 
 # Conventions --------------------------------------------------------------------------------
 
@@ -63,6 +67,14 @@ def extreme(dtype: DType, largest: bool) -> Any:
 largest_of, least_of = extremum(K.max, True), extremum(K.min, False)
 
 
+def known_axes(axis: Any) -> Any:
+    """Axes that are given as a tensor, in numbers, where they're known before the graph runs."""
+    if not isinstance(axis, Node):
+        return axis
+    found = static_value(axis)
+    return axis if found is None else found.tolist()
+
+
 def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(
         input_tensor: Any,
@@ -72,7 +84,7 @@ def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
         reduction_indices: Any = None,
         keep_dims: bool | None = None,
     ) -> Any:
-        axis = reduction_indices if axis is None else axis
+        axis = known_axes(reduction_indices if axis is None else axis)
         return function(input_tensor, axis=axis, keepdims=bool(keepdims or keep_dims))
 
     return call
@@ -141,6 +153,10 @@ def gather(params: Any, indices: Any, axis: int | None = 0, batch_dims: int = 0)
     params = as_tensor(params, "tf.gather")
     if batch_dims:
         raise ArgumentError("tf.gather: batch_dims isn't there; use tf.batch_gather")
+    if isinstance(axis, Node):
+        axis = known_int(axis)
+        if axis is None:
+            raise ArgumentError("tf.gather: the axis must be known when the graph is built")
     if not axis:
         return K.gather(params, indices)
     indices = as_tensor(indices, "tf.gather")
@@ -210,15 +226,19 @@ def one_hot(
     indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int | None = None,
     dtype: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    if axis not in (None, -1):
-        raise ArgumentError(
-            "tf.one_hot: the new axis is the last one; K.permute_dimensions moves it"
-        )
-    hot = K.one_hot(K.cast(indices, "int32"), depth)
-    if on_value is not None or off_value is not None:
-        low = 0.0 if off_value is None else float(off_value)
-        hot = hot * ((1.0 if on_value is None else float(on_value)) - low) + low
-    return hot if dtype is None else K.cast(hot, dtype)
+    x = as_tensor(indices, "tf.one_hot")
+    hot = K.one_hot(K.cast(x, "int32"), depth)
+    values = [v for v in (on_value, off_value) if v is not None]
+    kind = dtype or (as_tensor(values[0], "tf.one_hot").dtype if values else floatx())
+    if values:
+        ends = [1 if on_value is None else on_value, 0 if off_value is None else off_value]
+        on, off = (as_tensor(v, "tf.one_hot", kind) for v in ends)
+        flags = K.cast(hot, "bool")
+        found = ew.select(*broadcast_together([flags, on, off], "tf.one_hot"))
+    else:
+        found = K.cast(hot, kind)
+    rank = len(x.shape)
+    return found if axis in (None, -1, rank) else move_axis(found, rank, axis)
 
 
 # Making tensors -----------------------------------------------------------------------------
