@@ -219,6 +219,20 @@ def test_control_dependencies() -> None:
     assert (value(v), value(w)) == (11.0, 111.0)
 
 
+def test_updates_under_control_take_a_variable_itself_afresh() -> None:
+    """As TensorFlow 1.15: `tf.assign(w, v)` behind an assignment of `v` gives `w` its new value."""
+    for make, expected in (
+        (lambda v, w: K.update(w, v), (10.0, 10.0)),
+        (lambda v, w: K.update_add(w, v), (10.0, 11.0)),
+        (lambda v, w: K.update_add(v, v), (20.0, 1.0)),
+    ):
+        v, w = K.variable(5.0), K.variable(1.0)
+        with K.control_dependencies([K.update(v, 10.0)]):
+            last = make(v, w)
+        K.function([], [], updates=[last])([])
+        assert (value(v), value(w)) == expected
+
+
 def test_control_dependencies_in_a_chain() -> None:
     v = K.variable(1.0)
     first = K.update_add(v, 1.0)

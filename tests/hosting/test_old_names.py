@@ -427,6 +427,8 @@ GIVEN: dict[str, Any] = {
     ],
     "import gast; seen = [gast.Str('a').value, isinstance(gast.Num(2), gast.Num)]": ["a", True],
     "import yaml; seen = yaml.load('a: [1]')": {"a": [1]},
+    "from IPython.core.display import display, clear_output; seen = callable(display)": True,
+    "import tifffile as t; seen = t.imsave is t.imwrite": True,
 }
 
 

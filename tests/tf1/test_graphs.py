@@ -385,3 +385,20 @@ def test_a_name_is_that_of_the_tensor_made_since_names_were_forgotten() -> None:
         new = K.placeholder((2,), name="made_again")
     assert new.name == old.name
     assert graph.get_tensor_by_name(new.name) is new
+
+
+def test_changes_of_a_variable_are_chained() -> None:
+    """What a change returns stands for the variable; numbers of TensorFlow 1.15."""
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.Session() as session:
+        for last, expected in (
+            (lambda: tf.scatter_update(v.assign(np.zeros(3)), [1], [5.0]), [0, 5, 0]),
+            (lambda: tf.assign_add(tf.assign(v, v * 2), v), [0, 20, 0]),
+            (
+                lambda: tf.assign_sub(ref=tf.assign_add(v, [1.0, 1, 1]), value=[2.0, 0, 0]),
+                [-1, 21, 1],
+            ),
+            (lambda: tf.scatter_add(tf.scatter_add(v, [0], [1.0]), [0, 1], [1.0, 10]), [1, 31, 1]),
+        ):
+            assert_array_equal(session.run(last()), expected)
+            assert_array_equal(session.run(v), expected)

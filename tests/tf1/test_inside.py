@@ -27,6 +27,7 @@ tf: Any = K.tf
         ("python.training.checkpoint_management", "latest_checkpoint", "train.latest_checkpoint"),
         ("contrib.layers.python.layers.layers", "batch_norm", "contrib.layers.batch_norm"),
         ("contrib.framework.python.framework.tensor_util", "smart_cond", None),
+        ("python.util.nest", "flatten", "nest.flatten"),  # not that of tf.layers
         ("python.keras_less", "", None),
     ],
 )

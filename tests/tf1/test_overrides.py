@@ -41,6 +41,16 @@ def test_the_registry_holds_types_and_registered_names() -> None:
         REGISTRY["NoSuchType"]
 
 
+def test_the_registry_says_where_a_gradient_is_written_and_keeps_what_is_put_there() -> None:
+    file, line, *_ = REGISTRY["Relu"]["location"]
+    assert file.endswith(".py") and line > 0
+    REGISTRY["NoSuchType"] = {"type": None, "location": REGISTRY["Relu"]["location"]}
+    try:
+        assert "NoSuchType" in REGISTRY
+    finally:
+        del REGISTRY["NoSuchType"]
+
+
 def test_what_the_registry_holds_is_the_gradient(engine: Engine) -> None:
     x, w, g = K.placeholder((None, 3)), K.variable(np.ones((3, 2))), K.placeholder((None, 2))
     y = tf.matmul(x, w)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.context import context
-from ..ir.node import Node, Update, Variable
+from ..ir.node import Node, Update, Variable, current
 from ..prims.control import identity
 from ..prims.elementwise import add, cast, constant, neg
 from ..runtime.function import value_for
@@ -75,7 +75,7 @@ def _make(x: Any, value: Node, what: str, increment: Node | None = None) -> Upda
 
 
 def _value(variable: Variable, new: TensorLike, what: str) -> Node:
-    return cast(as_tensor(new, what), variable.dtype)
+    return cast(current(as_tensor(new, what)), variable.dtype)
 
 
 def update(x: Tensor, new_x: TensorLike) -> Update:
@@ -135,7 +135,7 @@ def update_sub(x: Tensor, decrement: TensorLike) -> Update:
 
 def _added(x: Any, increment: Node, what: str) -> Update:
     variable = require_variable(x, what)
-    increment = cast(increment, variable.dtype)
+    increment = cast(current(increment), variable.dtype)
     total = binary(add, variable, increment, what)
     return _make(x, total, what, increment if increment.type == total.type else None)
 

@@ -35,6 +35,7 @@ SAME = {
     "python.ops.rnn_cell": "nn.rnn_cell", "python.ops.rnn_cell_impl": "nn.rnn_cell",
     "python.ops.nn": "nn", "python.ops.losses.losses": "losses", "python.ops.metrics": "metrics",
     "python.layers.layers": "layers", "python.training.training": "train",
+    "python.util.nest": "nest", "python.data.util.nest": "nest",
 }  # fmt: skip
 # Packages whose modules other modules inside of TensorFlow import, and so have as names.
 IMPORTED = ("python.ops", "python.framework", "python.util", "python.eager", "python.training",

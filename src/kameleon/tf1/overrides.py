@@ -47,17 +47,19 @@ class Registry(dict[str, dict[str, Any]]):
     """TensorFlow's registry of gradients, as programs look into it and change it.
 
     For a type of operation, or a name that `RegisterGradient` was given, it holds an entry whose
-    "type" is the gradient: a function of an operation and its cotangent. Another function put
-    there holds for `tf.gradients`, as long as it's there.
+    "type" is the gradient, a function of an operation and its cotangent, and whose "location" is
+    where that is written. Another function put there holds for `tf.gradients`, as long as it's
+    there.
     """
 
     def __contains__(self, name: object) -> bool:
-        return name in REGISTERED or name in DIFFERENTIATED
+        return super().__contains__(name) or name in REGISTERED or name in DIFFERENTIATED
 
     def __missing__(self, name: str) -> dict[str, Any]:
         if name not in self:
             raise KeyError(name)
-        entry = self[name] = {"type": REGISTERED.get(name, gradient_of)}
+        gradient = REGISTERED.get(name, gradient_of)
+        entry = self[name] = {"type": gradient, "location": _written(gradient)}
         return entry
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -74,6 +76,14 @@ class Registry(dict[str, dict[str, Any]]):
             for kind, entry in self.items()
             if entry["type"] is not REGISTERED.get(kind, gradient_of)
         }
+
+
+def _written(function: Callable[..., Any]) -> tuple[str, int, str, str]:
+    """Where a function is written, as an entry of a stack: file, line, name, text."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return "UNKNOWN", 0, "UNKNOWN", "UNKNOWN"
+    return code.co_filename, code.co_firstlineno, code.co_name, ""
 
 
 REGISTRY = Registry()

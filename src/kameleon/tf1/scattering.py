@@ -18,7 +18,7 @@ from .arrays import ints_in, known
 from .calling import called
 from .elementwise import chosen
 from .tensors import extreme
-from .variables import changed
+from .variables import changed, of_variable
 
 Update = Callable[[Any, Any, Any], Any]
 
@@ -87,12 +87,14 @@ def _rows_of(ref: Any, indices: Any, updates: Any, what: str) -> tuple[Any, Any]
 def _scatter(combine: Update) -> Callable[..., Any]:
     """`tf.scatter_…`: rows of a variable changed at some indices."""
 
+    @of_variable
     def call(ref: Any, indices: Any, updates: Any, what: str) -> Any:
         return changed(K.update(ref, combine(ref, *_rows_of(ref, indices, updates, what))))
 
     return call
 
 
+@of_variable
 def batch_scatter_update(ref: Any, indices: Any, updates: Any, what: str) -> Any:
     """For each index of the first axes, rows of the next one put at places of its own."""
     index = as_tensor(indices, what)
@@ -144,6 +146,7 @@ def _tensor_scatter(name: str) -> Callable[..., Any]:
 def _scatter_nd(name: str) -> Callable[..., Any]:
     at = _at_points(COMBINATIONS[name])
 
+    @of_variable
     def call(ref: Any, indices: Any, updates: Any, what: str) -> Any:
         return changed(K.update(ref, at(ref, indices, updates, what)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any
@@ -90,6 +91,26 @@ def natural_dtype(value: Any) -> str | None:
 # Changing -----------------------------------------------------------------------------------
 
 
+def of_variable(change: Callable[..., Update]) -> Callable[..., Update]:
+    """A change of a variable, which may be given by an earlier change of it: that comes first then.
+
+    What `tf.assign` and its like return stands for the variable, so changes can be chained.
+
+    Args:
+        change: makes an update; its first parameter, `ref`, is the variable.
+    """
+
+    @functools.wraps(change)
+    def call(ref: Any, *args: Any, **kwargs: Any) -> Update:
+        if not isinstance(ref, Update):
+            return change(ref, *args, **kwargs)
+        with K.control_dependencies([ref]):
+            return change(ref.variable, *args, **kwargs)
+
+    return call
+
+
+@of_variable
 def assign(
     ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None,
     name: str | None = None, read_value: bool = True,
@@ -97,11 +118,13 @@ def assign(
     return changed(K.update(ref, _fitting(ref, value)))
 
 
+@of_variable
 def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None,
                read_value: bool = True) -> Update:  # fmt: skip
     return changed(K.update_add(ref, _fitting(ref, value)))
 
 
+@of_variable
 def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None,
                read_value: bool = True) -> Update:  # fmt: skip
     return changed(K.update_sub(ref, _fitting(ref, value)))

@@ -1,4 +1,4 @@
-"""What SciPy's images and windows, Pillow, PyYAML and h5py had and have no longer."""
+"""What SciPy's images and windows, Pillow, PyYAML, h5py and IPython had and have no longer."""
 
 from __future__ import annotations
 
@@ -179,6 +179,9 @@ def _get_attribute(_: Any) -> Any:
     return get
 
 
+SHOWING = "display clear_output publish_display_data update_display DisplayHandle".split()
+
+
 def _image_bytes(image: ModuleType) -> Any:
     return image.frombytes
 
@@ -213,6 +216,8 @@ TABLES: Mapping[str, Table] = {
             "fromstring": Old("PIL.Image.frombytes", _image_bytes),
         }
     ),
+    "IPython.core.display": Table({n: from_module("IPython.display", n) for n in SHOWING}),
+    "tifffile": Table({"imsave": same("tifffile.imwrite")}),
     "yaml": Table(changed={"load": _load}),
     "h5py": Table(
         changed={"File": _file},
