@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ._scopes import Scope
-from .errors import ArgumentError
+from .errors import ArgumentError, EngineError
 from .layouts import Distribution, Strategy, Table
 from .runtime import engines
 
-__all__ = ["Distribution", "distribute", "use_devices"]
+__all__ = ["Distribution", "distribute", "local", "use_devices"]
 
 
 def distribute(
@@ -57,3 +57,25 @@ def distribute(
 def use_devices(distribution: Distribution) -> None:
     """Run all that names no engine on many devices, in all threads."""
     engines.use(engines.distributed(distribution))
+
+
+def local(rows: Any) -> Any:
+    """A batch of which each process gives its own rows, as what calls take for the whole batch.
+
+    To be called inside of `distribute`, by all processes, with equally many rows.
+
+    Args:
+        rows: of this process, an array of shape (rows, ...).
+
+    Returns:
+        JAX's array of all rows, in the order of the processes.
+
+    Raises:
+        EngineError: nothing is distributed here.
+        ArgumentError: the devices don't divide the rows.
+    """
+    engine = engines.current()
+    if not engine.arranges:
+        raise EngineError("local: call it inside of kameleon.distribute(…)")
+    found: Any = engine
+    return found.joined(rows)

@@ -13,6 +13,11 @@ from .needs import LESS, NEEDED, REMEDY
 
 def main() -> None:
     """Run the command line; exit with status 1 and one sentence if a library is missing."""
+    if sys.argv[1:2] == ["launch"]:
+        from kameleon.cli.launch import main as launch
+
+        launch(sys.argv[2:])
+        return
     if sys.argv[1:2] == ["run"]:
         from kameleon.cli.run import main as run
 

@@ -81,6 +81,14 @@ def run(context: typer.Context) -> None:
     main(context.args)
 
 
+@app.command(context_settings=UNTOUCHED)
+def launch(context: typer.Context) -> None:
+    """Run a program in several processes, which share the work."""
+    from kameleon.cli.launch import main
+
+    main(context.args)
+
+
 # Engines ---------------------------------------------------------------------------------------
 
 

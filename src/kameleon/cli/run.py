@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from kameleon import old_code
 from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
+from kameleon.config.processes import SEED, this_process
 from kameleon.errors import KameleonError
 
 USAGE = """\
@@ -157,7 +158,16 @@ def _distribute(asked: str) -> None:
     """Run on many devices what names no engine."""
     from kameleon.distribution import Distribution, use_devices
 
+    importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
     use_devices(Distribution(**_sizes(asked)))
+    seed = os.environ.get(SEED)
+    if seed:  # processes that share a program draw the same numbers
+        import random
+
+        import numpy as np
+
+        random.seed(int(seed))
+        np.random.seed(int(seed))
 
 
 def _sizes(asked: str) -> dict[str, Any]:
@@ -254,6 +264,10 @@ def _as_if_started(work: Callable[[], None]) -> None:
         error.__traceback__ = _inside(error.__traceback__)
         old_code.leave_out(error)
         sys.excepthook(type(error), error, error.__traceback__)
+        if this_process() is not None:  # at its end, JAX would wait for the others
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(1)
         sys.excepthook = _said_already
         raise
 

@@ -16,7 +16,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 
 from ..._reports import Layout, Report
-from ...errors import EngineError
+from ...errors import ArgumentError, EngineError
 from ...ir.leaves import INPUT
 from ...ir.node import Node, Variable
 from ...ir.program import Graph
@@ -26,12 +26,12 @@ from .arrays import in_64_bits
 from .collectives import collectives
 from .engine import JaxEngine
 from .executable import JaxExecutable, number
+from .processes import ask_for, join, put, rows, whole
 
 # JAX declares no types for these.
 _SPEC: Any = jax.sharding.PartitionSpec
 _CUT: Any = lax.with_sharding_constraint
 _LIKE: Any = jax.ShapeDtypeStruct
-_CONFIG: Any = jax.config
 
 
 class DistributedEngine(JaxEngine):
@@ -47,7 +47,9 @@ class DistributedEngine(JaxEngine):
     arranges = True
 
     def __init__(self, distribution: Distribution):
-        ask_for(distribution.devices or 1)
+        processes = join()
+        if distribution.devices:
+            ask_for(-(-distribution.devices // processes))
         available = jax.devices()
         self.distribution = distribution.over(len(available))
         sizes = self.distribution.mesh
@@ -62,7 +64,7 @@ class DistributedEngine(JaxEngine):
         self.title = f"JAX on {count} device{'s' * (count > 1)}"
         devices = np.array(available[:count]).reshape(tuple(sizes.values()))
         self.mesh = Mesh(devices, tuple(sizes))
-        self._whole = self.sharding(())
+        self.whole = self.sharding(())
 
     def sharding(self, axes: Axes) -> NamedSharding:
         """A layout, as JAX says it."""
@@ -79,7 +81,11 @@ class DistributedEngine(JaxEngine):
 
     def from_numpy(self, array: Any) -> Any:
         """See `Engine.from_numpy`; every device gets all of it."""
-        return in_64_bits(jax.device_put, np.array(array), self._whole)
+        return in_64_bits(put, np.array(array), self.whole)
+
+    def to_numpy(self, array: Any, copy: bool = True) -> Any:
+        """See `Engine.to_numpy`."""
+        return in_64_bits(whole, array)
 
     def arranged(self, array: Any, variable: Variable) -> Any:
         """See `Engine.arranged`."""
@@ -87,12 +93,27 @@ class DistributedEngine(JaxEngine):
         found = getattr(array, "sharding", None)
         if found is not None and wanted.is_equivalent_to(found, array.ndim):
             return array
-        return in_64_bits(jax.device_put, array, wanted)
+        return in_64_bits(put, array, wanted)
+
+    def joined(self, part: Any) -> Any:
+        """The batch of which this process has a part of the rows.
+
+        Raises:
+            ArgumentError: the devices don't divide them.
+        """
+        array = np.asarray(part)
+        axes = self.distribution.of_input("", array.shape, array.shape[0] if array.shape else None)
+        try:
+            return in_64_bits(rows, array, self.sharding(axes))
+        except ValueError as error:
+            raise ArgumentError(
+                f"local: {array.shape[:1]} rows of a process can't be cut over its devices: {error}"
+            ) from None
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
         found = numpy_view(array)
-        return None if found is None else in_64_bits(jax.device_put, found, self._whole)
+        return None if found is None else in_64_bits(put, found, self.whole)
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""
@@ -121,11 +142,17 @@ class DistributedExecutable(JaxExecutable):
         # How often code was made, and what for the last time.
         self._noted = 0
         self._made: tuple[list[Any], tuple[tuple[int, Axes], ...]] | None = None
+        # What a call is given; and keys of random streams and the like. Variables lie where they
+        # belong.
         self._given = [i for i in self._traced if inputs[i].primitive is INPUT]
+        laid_out = {*self._given, *(i for i, x in enumerate(inputs) if isinstance(x, Variable))}
+        self._small = [i for i in self._traced if i not in laid_out]
 
     def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
         placed, uneven = self._placed(arguments)
         results = self._variant(placed, uneven)
+        if self.flags:
+            results = [*results[:-1], whole(results[-1])]
         if len(self._seen) != self._noted:  # new code was made
             self._noted = len(self._seen)
             self._made = [_like(x) for x in placed], uneven
@@ -160,17 +187,22 @@ class DistributedExecutable(JaxExecutable):
     def _placed(self, arguments: Sequence[Any]) -> tuple[list[Any], tuple[tuple[int, Axes], ...]]:
         """The arguments where they belong; numbers and layouts of those that aren't cut evenly."""
         placed, uneven = list(arguments), []
+        for i in self._small:
+            placed[i] = put(placed[i], self.engine.whole)
         batch = self._batch(arguments)
         for i in self._given:
             value, node = placed[i], self.graph.inputs[i]
             axes = self.engine.distribution.of_input(node.name, np.shape(value), batch)
             sharding = self.engine.sharding(axes)
             if not _is_even(np.shape(value), sharding):
-                sharding = self.engine.sharding(())
+                sharding = self.engine.whole
                 if self.engine.distribution.variables_are_whole:
                     uneven.append((i, axes))
-            placed[i] = jax.device_put(value, sharding)
+            placed[i] = put(value, sharding)
         return placed, tuple(uneven)
+
+    def _held(self, array: Any) -> Any:
+        return put(array, self.engine.whole)
 
     def _batch(self, arguments: Sequence[Any]) -> int | None:
         """The size of the batch: the first size of the first input whose first size isn't known
@@ -202,15 +234,6 @@ def _layout(node: Node, like: Any) -> Layout:
     axes += (None,) * (len(like.shape) - len(axes))
     size = math.prod(part) * np.dtype(like.dtype).itemsize
     return Layout(str(node) if isinstance(node, Variable) else node.name, like.shape, axes, size)
-
-
-def ask_for(count: int) -> None:
-    """Let JAX's processor be as many devices, where JAX hasn't made its devices yet."""
-    try:
-        if _CONFIG.jax_num_cpu_devices < count:
-            _CONFIG.update("jax_num_cpu_devices", count)
-    except (RuntimeError, AttributeError):  # it has; or this version doesn't know the setting
-        pass
 
 
 def _is_even(shape: Sequence[int], sharding: NamedSharding) -> bool:

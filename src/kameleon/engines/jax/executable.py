@@ -77,8 +77,12 @@ class JaxExecutable(Executable):
             made = self._jitted(fixed, layout)
             found = self._variants.setdefault((fixed, layout), made)
         if self._large_values is None:
-            self._large_values = [jax.device_put(n.attrs["value"].array) for n in self._large]
+            self._large_values = [self._held(n.attrs["value"].array) for n in self._large]
         return found(*[arguments[i] for i in self._traced], *self._large_values)
+
+    def _held(self, array: Any) -> Any:
+        """A constant, where code finds it."""
+        return jax.device_put(array)
 
     # Making code ------------------------------------------------------------------------------
 
