@@ -57,12 +57,12 @@ class Plan:
     is_module: bool = False
     arguments: list[str] = field(default_factory=list)
     engine: str = ""
-    devices: str = ""
     known_as: str = ""
     tf_keras: bool = False
     which_keras: str = ""
     no_old_names: bool = False
     tensorflow: str = ""
+    devices: str = ""
 
 
 # By option, the part of the plan that it sets; by option with a value, also what it needs.
