@@ -44,8 +44,8 @@ def distribute(
     >>> x, w = K.placeholder((None, 2)), K.variable([[1.], [2.]])
     >>> f = K.function([x], [K.mean(K.dot(x, w))])
     >>> with kameleon.distribute(devices=1):
-    ...     f([[[1., 2.], [3., 4.]]])
-    [8.0]
+    ...     f([[[1., 2.], [3., 4.]]])[0].item()
+    8.0
     """
     if distribution is None:
         distribution = Distribution(devices, mesh, variables, inputs)

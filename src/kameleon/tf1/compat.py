@@ -64,7 +64,7 @@ def as_newer(name: str, function: Any) -> Any:
     """What `tf.compat.v2` has under a name, where version 1 has this.
 
     >>> as_newer("shape", NAMES["shape"])([[1.0]], "int64").dtype
-    int64
+    'int64'
     """
     if name in public().second:
         return _calling(name, public().second[name])
