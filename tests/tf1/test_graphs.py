@@ -46,6 +46,19 @@ def test_shapes_are_those_of_tensorflow() -> None:
         shape.merge_with([2, 4])
 
 
+def test_what_is_unknown_of_a_shape_is_neither_equal_nor_different() -> None:
+    unknown, three = tf.placeholder(tf.float32, [None, 3]).get_shape()
+    assert (unknown == unknown, unknown != unknown, unknown == 3, unknown != three) == (None,) * 4
+    assert (three == 3, three != 3, three == None, three != None) == (True, False, None, None)  # noqa: E711
+
+
+def test_a_shape_with_an_unknown_size_is_an_array_of_dimensions() -> None:
+    x = tf.placeholder(tf.float32, [None, 3])
+    array = np.array(x.get_shape())
+    assert array.dtype == object and [d.value for d in array] == [None, 3]
+    assert not np.any(array != np.array(tf.placeholder(tf.float32, [5, 3]).get_shape()))
+
+
 def test_a_shape_may_be_refined() -> None:
     x = tf.placeholder(tf.float32, [None, None])
     x.set_shape([None, 3])

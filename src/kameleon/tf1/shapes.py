@@ -49,8 +49,13 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self._value)
 
-    def __eq__(self, other: Any) -> bool:
-        return bool(getattr(other, "value", other) == self._value)
+    def __eq__(self, other: Any) -> Any:
+        value = getattr(other, "value", other)
+        return None if None in (value, self._value) else bool(value == self._value)
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self == other  # None where a size is unknown, and so is the answer
+        return None if equal is None else not equal
 
     def __bool__(self) -> bool:
         return bool(self._value)
@@ -246,6 +251,8 @@ class TensorShape:
             raise ShapeError(f"Shapes {self} and {other} must have the same rank")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if dtype is None and None in self.as_list():  # sizes that NumPy has no number for
+            return np.fromiter(self, object, len(self))
         return np.asarray(self.as_list(), dtype or "int32")
 
     def __len__(self) -> int:
