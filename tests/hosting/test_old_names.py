@@ -81,6 +81,7 @@ def test_libraries_are_judged_by_what_they_say_of_themselves(installed: Path, na
         ("tensorflow.python", "/x/site-packages/tensorflow/python/__init__.py", Importer.OTHER),
         ("tensorboard.compat", "/x/site-packages/tensorboard/compat.py", Importer.OTHER),
         ("torch.utils", "/x/torch/utils.py", Importer.OTHER),
+        ("tensorflow_hub.module", "/x/site-packages/tensorflow_hub/module.py", Importer.LIBRARY),
     ],
 )
 def test_modules_are_judged_by_their_files(name: str, file: str | None, expected: Importer) -> None:
@@ -406,6 +407,17 @@ GIVEN: dict[str, Any] = {
     "from sklearn.utils.linear_assignment_ import linear_assignment as a; "
     "seen = a([[2, 1], [1, 2]]).tolist()": [[0, 1], [1, 0]],
     "from sklearn.cross_validation import train_test_split as s; seen = len(s([1, 2]))": 2,
+    "from sklearn.ensemble.forest import RandomForestClassifier as F; seen = F().n_estimators": 100,
+    "from sklearn.cluster.k_means_ import KMeans; seen = KMeans(3).n_clusters": 3,
+    "import sklearn.linear_model.base as b; seen = callable(b.LinearRegression)": True,
+    "from sklearn.feature_extraction.text import TfidfVectorizer, VectorizerMixin\n"
+    "v = TfidfVectorizer(); v.fit(['b a_']); seen = v.get_feature_names()": ["a_"],
+    "from sklearn.utils import check_array; seen = len(check_array([[1.]], force_all_finite=False))"
+    "": 1,
+    "from sklearn.utils.metaestimators import if_delegate_has_method as d\n"
+    "class A:\n part = []\n @d(delegate='part')\n def pop(self): pass\n"
+    " @d(delegate=('gone', 'part'))\n def keys(self): pass\n"
+    "seen = [hasattr(A(), 'pop'), hasattr(A(), 'keys')]": [True, False],
     "import matplotlib.pyplot as p; seen = p.hist([1, 1], bins=1, normed=True)[0].tolist()": [1],
     "import matplotlib.pyplot as p; seen = p.cm.get_cmap('gray').name": "gray",
     "from matplotlib.cbook import deprecated; seen = callable(deprecated)": True,

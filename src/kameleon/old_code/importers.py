@@ -34,7 +34,11 @@ NEVER = frozenset(
     """.split()
 )
 # What the names of installed packages begin with that are never old code: the engines' families.
-FAMILIES = ("tensorflow", "tensorboard", "torch_", "jax", "onnx", "nvidia", "google.")
+# (Of libraries beside TensorFlow, such as its Hub and Probability, the metadata tell.)
+FAMILIES = (
+    "tensorflow.", "tensorflow_io", "tensorflow_estimator", "tensorflow_cpu",
+    "tensorboard.", "tensorboard_", "torch_", "jax", "onnx", "nvidia", "google.",
+)  # fmt: skip
 
 _INSTALLED = re.compile(r"^(.*[/\\](?:site|dist)-packages[/\\])")
 _PYTHONS = os.path.join(os.path.dirname(os.path.realpath(os.__file__)), "")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
+from inspect import signature
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -65,6 +68,103 @@ def _squared_error(metrics: Any) -> Any:
     return mean_squared_error
 
 
+# Modules of scikit-learn that are private today, by package. Their names have got an underscore in
+# front and lost one behind; those that were renamed otherwise stand as OLD=NEW.
+PRIVATE = {
+    "cluster": """
+        affinity_propagation_ bicluster birch dbscan_ hierarchical=_agglomerative k_means_=_kmeans
+        mean_shift_ optics_ spectral
+    """,
+    "covariance": """
+        empirical_covariance_ shrunk_covariance_ robust_covariance graph_lasso_ elliptic_envelope
+    """,
+    "cross_decomposition": "pls_",
+    "datasets": """
+        base california_housing covtype kddcup99 lfw olivetti_faces openml rcv1 samples_generator
+        species_distributions svmlight_format=_svmlight_format_io twenty_newsgroups
+    """,
+    "decomposition": """
+        base dict_learning factor_analysis fastica_ incremental_pca kernel_pca nmf online_lda=_lda
+        pca sparse_pca truncated_svd
+    """,
+    "ensemble": "bagging base forest gradient_boosting=_gb iforest voting weight_boosting",
+    "feature_extraction": "dict_vectorizer hashing=_hash stop_words",
+    "feature_selection": """
+        base from_model mutual_info rfe univariate_selection variance_threshold
+    """,
+    "gaussian_process": "gpr gpc",
+    "linear_model": """
+        base bayes coordinate_descent huber least_angle logistic omp passive_aggressive perceptron
+        ransac ridge sag stochastic_gradient theil_sen
+    """,
+    "manifold": "isomap locally_linear mds spectral_embedding_ t_sne",
+    "metrics": "base classification regression ranking scorer",
+    "metrics.cluster": "bicluster supervised unsupervised",
+    "mixture": "base gaussian_mixture bayesian_mixture",
+    "neighbors": """
+        ball_tree base classification graph kd_tree kde lof nca nearest_centroid regression
+        unsupervised
+    """,
+    "neural_network": "rbm multilayer_perceptron",
+    "preprocessing": "data label",
+    "semi_supervised": "label_propagation",
+    "svm": "base bounds classes",
+    "tree": "tree=_classes export",
+    "utils": "mocking testing",
+}
+
+
+def _private_modules() -> Mapping[str, Table]:
+    return {
+        f"sklearn.{package}.{old}": _from(f"sklearn.{package}.{new or '_' + old.rstrip('_')}")
+        for package, modules in PRIVATE.items()
+        for old, _, new in (module.partition("=") for module in modules.split())
+    }
+
+
+def _if_delegate_has_method(utilities: Any) -> Any:
+    def if_delegate_has_method(delegate: Any) -> Callable[..., Any]:
+        """A method that is there where a part of the estimator has one of its name.
+
+        Args:
+            delegate: the path of the part; of several, the first that the estimator has.
+
+        Returns:
+            A decorator.
+        """
+        paths = (delegate,) if isinstance(delegate, str) else tuple(delegate)
+
+        def decorate(method: Any) -> Any:
+            def is_there(estimator: Any) -> bool:
+                for path in paths[:-1]:
+                    with suppress(AttributeError):
+                        part = attrgetter(path)(estimator)
+                        break
+                else:
+                    part = attrgetter(paths[-1])(estimator)
+                return hasattr(part, method.__name__)
+
+            return utilities.available_if(is_there)(method)
+
+        return decorate
+
+    return if_delegate_has_method
+
+
+def _checking(name: str) -> Value:
+    """A check of arrays whose parameter for infinite numbers may have its name of today."""
+
+    def give(library: Any) -> Any:
+        check = getattr(library, name)
+        old, today = "force_all_finite", "ensure_all_finite"
+        return renamed(**{old: today})(check) if today in signature(check).parameters else check
+
+    return give
+
+
+CHECKS: Mapping[str, Value] = {name: _checking(name) for name in ("check_array", "check_X_y")}
+
+
 def _resize(transform: Any) -> Any:
     @wraps(transform.resize)
     def resize(image: Any, output_shape: Any, order: Any = None, *args: Any, **options: Any) -> Any:
@@ -122,24 +222,44 @@ OF_GRAPHS: Members = {"Graph": {"node": Lost(".nodes", lambda graph: graph.nodes
 ENCODERS: Members = {
     "OneHotEncoder": {"__init__": Changed(renamed(sparse="sparse_output"))},
 }
+FEATURES = {
+    "get_feature_names": Lost(
+        ".get_feature_names_out()", lambda x: lambda: x.get_feature_names_out().tolist()
+    )
+}
 HISTOGRAM = renamed(normed="density")
 
 TABLES: Mapping[str, Table] = {
     "sklearn.externals": Table(made=True),
     "sklearn.externals.joblib": _from("joblib"),
     "sklearn.externals.six": _from("six"),
-    "sklearn.utils.testing": _from("sklearn.utils._testing"),
+    **_private_modules(),
     "sklearn.utils.linear_assignment_": Table(
         {"linear_assignment": function("scipy.optimize.linear_sum_assignment", linear_assignment)},
         made=True,
     ),
-    "sklearn.datasets.samples_generator": _from("sklearn.datasets"),
-    "sklearn.datasets.base": _from("sklearn.datasets"),
     "sklearn.grid_search": _from("sklearn.model_selection"),
     "sklearn.cross_validation": _from("sklearn.model_selection"),
     "sklearn.preprocessing": Table(
         {"Imputer": Old("sklearn.impute.SimpleImputer", _imputer)}, members=ENCODERS
     ),
+    "sklearn.utils.metaestimators": Table(
+        {
+            "if_delegate_has_method": Old(
+                "sklearn.utils.metaestimators.available_if", _if_delegate_has_method
+            )
+        }
+    ),
+    "sklearn.feature_extraction.text": Table(
+        {"VectorizerMixin": same("sklearn.feature_extraction.text._VectorizerMixin")},
+        members={"CountVectorizer": FEATURES},
+    ),
+    "sklearn.feature_extraction": Table(members={"DictVectorizer": FEATURES}),
+    "sklearn.utils": Table(
+        {"safe_indexing": same("sklearn.utils._safe_indexing")},
+        CHECKS,
+    ),
+    "sklearn.utils.validation": Table(changed=CHECKS),
     "sklearn.metrics": Table(changed={"mean_squared_error": _squared_error}),
     "matplotlib.cm": Table({"get_cmap": from_module("matplotlib.pyplot", "get_cmap")}),
     "matplotlib.pyplot": Table(
