@@ -10,29 +10,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, NoReturn
 
-from kameleon.config.processes import COORDINATOR, COUNT, NUMBER, SEED
+from kameleon.config.processes import ASIDE, COORDINATOR, COUNT, NUMBER, PATIENCE, SEED
 
 USAGE = """\
 Usage: kameleon launch --processes N [OPTIONS] SCRIPT [ARGUMENT ...]
        kameleon launch --processes N [OPTIONS] -m MODULE [ARGUMENT ...]
 
 Run a program in N processes on this machine, as `kameleon run` does in one: they share the work,
-and give one process's numbers. The first one prints; what others say of errors is shown where one
-of them fails, and then all are ended.
+and give one process's numbers. The first one prints and writes files; what others say of errors is
+shown where one of them fails, and then all are ended.
 
 Options, before the program:
   --processes N  How many processes.
   --devices N    How many devices all processes have together, or a mesh (data=4,model=2); as many
                  as processes, if it isn't given.
+  --restarts N   Where a process fails, start all again, up to N times: a program that keeps
+                 checkpoints goes on from its last one.
+  --patience S   For how many seconds processes wait for one that doesn't come to a step (600).
   --help         Show these lines.
 Others are those of `kameleon run`.
 """
 WRONG = 2
-PATIENCE = 5.0  # seconds between asking processes to end and ending them
+GRACE = 5.0  # seconds between asking processes to end and ending them
 PAUSE = 0.1  # seconds between looks at the processes
 SHOWN = 20  # the last lines of what a process wrote that failed
 
@@ -71,18 +74,37 @@ class Plan:
     processes: int
     devices: str
     rest: list[str] = field(default_factory=list)
+    restarts: int = 0
+    patience: str = ""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the command line names, until all processes have ended."""
     plan = understand(arguments)
-    workers = started(plan)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    seed = os.environ.get(SEED) or str(secrets.randbelow(2**32))
+    for left in reversed(range(plan.restarts + 1)):
+        with tempfile.TemporaryDirectory(prefix="kameleon-launch-") as aside:
+            status = once(plan, {SEED: seed, ASIDE: aside})
+        if status in (0, WRONG, 128 + signal.SIGINT):
+            break
+        if left:
+            print(f"kameleon launch: starting again, {left} of {plan.restarts}", file=sys.stderr)
+    sys.exit(status)
+
+
+def once(plan: Plan, environment: Mapping[str, str]) -> int:
+    """Start the processes, and wait for their end; the exit status of the whole."""
+    workers = started(plan, environment)
     try:
-        sys.exit(watch(workers))
+        return watch(workers)
     except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+        return 128 + signal.SIGINT
     finally:
         end(workers)
+
+
+OPTIONS = ("--processes", "--devices", "--restarts", "--patience")
 
 
 def understand(arguments: Sequence[str]) -> Plan:
@@ -94,18 +116,25 @@ def understand(arguments: Sequence[str]) -> Plan:
         if word == "--help":
             print(USAGE, end="")
             sys.exit()
-        if word not in ("--processes", "--devices"):
+        if word not in OPTIONS:
             break
         del rest[0]
         if not equals:
             value = rest.pop(0) if rest else ""
         told[word] = value
-    count = told.get("--processes", "")
-    if not count.isdigit() or int(count) < 1:
-        _stop(f"--processes takes a number of 1 or more, not {count!r}")
+    count = _number(told, "--processes", "", 1)
+    restarts = _number(told, "--restarts", "0", 0)
     if not rest:
         _stop(f"there's no program to run\n\n{USAGE}")
-    return Plan(int(count), told.get("--devices", count), rest)
+    devices = told.get("--devices", str(count))
+    return Plan(count, devices, rest, restarts, told.get("--patience", ""))
+
+
+def _number(told: Mapping[str, str], option: str, default: str, least: int) -> int:
+    value = told.get(option, default)
+    if not value.isdigit() or int(value) < least:
+        _stop(f"{option} takes a number of {least} or more, not {value!r}")
+    return int(value)
 
 
 def _stop(message: str) -> NoReturn:
@@ -113,12 +142,13 @@ def _stop(message: str) -> NoReturn:
     sys.exit(WRONG)
 
 
-def started(plan: Plan) -> list[Worker]:
-    """The processes."""
+def started(plan: Plan, environment: Mapping[str, str]) -> list[Worker]:
+    """The processes, which find this in their environment, too."""
     shared = {
+        **environment,
         COORDINATOR: f"127.0.0.1:{_free_port()}",
         COUNT: str(plan.processes),
-        SEED: os.environ.get(SEED) or str(secrets.randbelow(2**32)),
+        **({PATIENCE: plan.patience} if plan.patience else {}),
     }
     line = [sys.executable, "-m", "kameleon", "run", f"--devices={plan.devices}", *plan.rest]
     workers = []
@@ -163,7 +193,7 @@ def end(workers: Sequence[Worker]) -> None:
     running = [w.process for w in workers if w.process.poll() is None]
     for process in running:
         process.terminate()
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + GRACE
     for process in running:
         try:
             process.wait(max(0.0, until - time.monotonic()))

@@ -6,6 +6,7 @@ program, and exit codes and signals are the program's.
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import importlib.util
 import io
@@ -22,7 +23,7 @@ from typing import Any, NoReturn
 
 from kameleon import old_code
 from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
-from kameleon.config.processes import SEED, this_process
+from kameleon.config.processes import ASIDE, SEED, is_first, this_process
 from kameleon.errors import KameleonError
 
 USAGE = """\
@@ -127,7 +128,7 @@ def main(arguments: Sequence[str]) -> None:
         _begin(plan)
     except KameleonError as error:
         _stop(str(error), 1)
-    _as_if_started(work)
+    _as_if_started(work, plan.devices != "" and this_process() is not None)
 
 
 def _begin(plan: Plan) -> None:
@@ -160,6 +161,8 @@ def _distribute(asked: str) -> None:
 
     importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
     use_devices(Distribution(**_sizes(asked)))
+    if not is_first():
+        _stand_aside()
     seed = os.environ.get(SEED)
     if seed:  # processes that share a program draw the same numbers
         import random
@@ -168,6 +171,21 @@ def _distribute(asked: str) -> None:
 
         random.seed(int(seed))
         np.random.seed(int(seed))
+
+
+def _stand_aside() -> None:
+    """Let the first process print and write files; errors are shown by each."""
+    import shutil
+    import tempfile
+
+    from kameleon import aside
+
+    folder = tempfile.mkdtemp(prefix="kameleon-aside-", dir=os.environ.get(ASIDE))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    aside.begin(folder)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    sys.stderr = os.fdopen(nothing, "w")
 
 
 def _sizes(asked: str) -> dict[str, Any]:
@@ -252,8 +270,13 @@ def _run_module(name: str) -> None:
 # Ending -----------------------------------------------------------------------------------------
 
 
-def _as_if_started(work: Callable[[], None]) -> None:
-    """Run `work` until it ends; an error is shown without Kameleon's frames, then raised anew."""
+def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
+    """Run `work` until it ends; an error is shown without Kameleon's frames, then raised anew.
+
+    Args:
+        work: runs the program.
+        with_others: whether other processes run it, too.
+    """
     try:
         work()
     except SystemExit:
@@ -261,12 +284,13 @@ def _as_if_started(work: Callable[[], None]) -> None:
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name in OF_TENSORFLOW:
             error.add_note(NO_TENSORFLOW)
+        sys.stderr = sys.__stderr__
         error.__traceback__ = _inside(error.__traceback__)
         old_code.leave_out(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        if this_process() is not None:  # at its end, JAX would wait for the others
-            sys.stdout.flush()
-            sys.stderr.flush()
+        if with_others:  # at its end, JAX would wait for the others
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
             os._exit(1)
         sys.excepthook = _said_already
         raise

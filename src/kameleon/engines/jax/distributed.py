@@ -20,13 +20,15 @@ from ...errors import ArgumentError, EngineError
 from ...ir.leaves import INPUT
 from ...ir.node import Node, Variable
 from ...ir.program import Graph
+from ...ir.text import text_of
 from ...layouts import Axes, Distribution
 from .._exchange import numpy_view
 from .arrays import in_64_bits
 from .collectives import collectives
 from .engine import JaxEngine
 from .executable import JaxExecutable, number
-from .processes import ask_for, join, put, rows, whole
+from .lockstep import digest
+from .processes import ask_for, is_many, join, put, rows, take_step, whole
 
 # JAX declares no types for these.
 _SPEC: Any = jax.sharding.PartitionSpec
@@ -93,7 +95,7 @@ class DistributedEngine(JaxEngine):
         found = getattr(array, "sharding", None)
         if found is not None and wanted.is_equivalent_to(found, array.ndim):
             return array
-        return in_64_bits(put, array, wanted)
+        return in_64_bits(put, array, wanted, True)
 
     def joined(self, part: Any) -> Any:
         """The batch of which this process has a part of the rows.
@@ -146,9 +148,14 @@ class DistributedExecutable(JaxExecutable):
         # belong.
         self._given = [i for i in self._traced if inputs[i].primitive is INPUT]
         laid_out = {*self._given, *(i for i, x in enumerate(inputs) if isinstance(x, Variable))}
+        self._program = ""  # a digest, for other processes
         self._small = [i for i in self._traced if i not in laid_out]
 
     def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        if is_many():
+            if not self._program:
+                self._program = digest(text_of(self.graph))
+            take_step(self._program, [arguments[i] for i in self._given])
         placed, uneven = self._placed(arguments)
         results = self._variant(placed, uneven)
         if self.flags:

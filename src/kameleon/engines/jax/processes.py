@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import NamedSharding
 
-from ...config.processes import this_process
+from ...config.processes import Process, patience, this_process
+from .lockstep import Lockstep, stop
 
 _DISTRIBUTED: Any = jax.distributed
 _CONFIG: Any = jax.config
 # JAX declares no types for these.
 _PARTS: Any = jax.make_array_from_process_local_data
 _SPEC: Any = jax.sharding.PartitionSpec
-# A process that doesn't come within this time, in seconds, is missing.
-PATIENCE = 120
+# How long JAX's service waits for a sign of life, in seconds.
+ALIVE = 100
+
+_lockstep: Lockstep | None = None
 
 
 def join() -> int:
@@ -31,14 +35,42 @@ def join() -> int:
     """
     process = this_process()
     if process is not None and not _DISTRIBUTED.is_initialized():
-        _DISTRIBUTED.initialize(
-            process.coordinator,
-            process.processes,
-            process.number,
-            cluster_detection_method="deactivate",
-            initialization_timeout=PATIENCE,
-        )
+        _meet(process)
     return 1 if process is None else process.processes
+
+
+def _meet(process: Process) -> None:
+    global _lockstep
+    waits = max(1, int(patience()))
+    _DISTRIBUTED.initialize(
+        process.coordinator,
+        process.processes,
+        process.number,
+        cluster_detection_method="deactivate",
+        initialization_timeout=waits,
+        heartbeat_timeout_seconds=max(10, min(ALIVE, waits)),
+        shutdown_timeout_seconds=waits,
+    )
+    # What JAX's processes meet by is the service's client, which has no public name.
+    from jax._src.distributed import global_state
+
+    _lockstep = Lockstep(global_state.client, process, patience(), stop)
+    _lockstep.watch()
+
+
+def is_many() -> bool:
+    """Whether several processes run this program."""
+    return _lockstep is not None
+
+
+def take_step(program: str, arrays: Iterable[Any]) -> None:
+    """Begin what all processes have to ask for; nothing where there's one.
+
+    Raises:
+        EngineError: another process asks for something else, or doesn't come.
+    """
+    if _lockstep is not None:
+        _lockstep.take(program, arrays)
 
 
 def ask_for(count: int) -> None:
@@ -50,13 +82,22 @@ def ask_for(count: int) -> None:
         pass
 
 
-def put(array: Any, sharding: NamedSharding) -> Any:
-    """An array laid out; every process gives all of it, and keeps the parts of its own devices."""
+def put(array: Any, sharding: NamedSharding, note: bool = False) -> Any:
+    """An array laid out; every process gives all of it, and keeps the parts of its own devices.
+
+    Args:
+        array: what to lay out.
+        sharding: how.
+        note: whether the processes compare what they give, at the next new step.
+    """
     if sharding.is_fully_addressable:
         return jax.device_put(array, sharding)
     if isinstance(array, jax.Array) and not array.is_fully_addressable:
+        take_step(f"layout {sharding.spec}", [array])
         return jax.jit(_same, out_shardings=sharding)(array)
     given = np.asarray(array)
+    if note and _lockstep is not None:
+        _lockstep.note(given)
     return jax.make_array_from_callback(given.shape, sharding, lambda index: given[index])
 
 
@@ -75,6 +116,7 @@ def whole(array: Any) -> np.ndarray[Any, Any]:
         return np.array(array)
     if not array.is_fully_replicated:
         sharding: Any = array.sharding
+        take_step("whole", [array])
         everywhere = NamedSharding(sharding.mesh, _SPEC())
         array = jax.jit(_same, out_shardings=everywhere)(array)
     return np.array(array.addressable_data(0))
