@@ -41,6 +41,8 @@ collect_ignore_glob = [
         *ABOUT.get(name, ()),
     )
 ]
+if find_spec("orbax") is None:
+    collect_ignore_glob.append("src/kameleon/checkpoint.py")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Files that change what `import keras` gives, or that import the original: tests run these in

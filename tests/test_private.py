@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ USED: dict[str, list[tuple[str, str]]] = {
         ("engines.jax.arrays", "MEMORY"),
         ("engines.jax.arrays", "SWITCH"),
         ("engines.jax.arrays", "TRACES"),
+        ("engines.jax.processes", "CLIENT"),
     ],
     "tensorflow": [("engines.tensorflow.call", "BARE"), ("engines.tensorflow.arrays", "SHARING")],
     "theano": [
@@ -47,7 +49,7 @@ def private(request: pytest.FixtureRequest) -> Iterator[Private]:
     """The private interface of a case, while its engine is in force."""
     engine, module, name = request.param
     with K.using_engine(engine):
-        yield getattr(sys.modules[f"kameleon.{module}"], name)
+        yield getattr(importlib.import_module(f"kameleon.{module}"), name)
 
 
 def results() -> list[Any]:

@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # `typing` itself would take longer to import than all of
 if TYPE_CHECKING:
     import os
 
+    from . import checkpoint as checkpoint
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
     from .comparison import compare as compare
@@ -25,6 +26,7 @@ __all__ = [
     "Distribution",
     "__version__",
     "call",
+    "checkpoint",
     "compare",
     "distribute",
     "extend_tensorflow",
@@ -34,10 +36,11 @@ __all__ = [
 ]
 
 
-# What is imported when it's first asked for: the module that has it.
+# What is imported when it's first asked for: the module that has it, or is it.
 LATE = {
     "Distribution": "layouts",
     "call": "backend.calling",
+    "checkpoint": "checkpoint",
     "compare": "comparison",
     "distribute": "distribution",
     "extend_tensorflow": "backend.dispatch",
@@ -50,7 +53,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{LATE[name]}"), name)
+    module = import_module(f"{__name__}.{LATE[name]}")
+    return module if LATE[name] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -51,8 +51,8 @@ class Aside:
         if isinstance(path, int) or not path:
             return None
         full = os.path.abspath(os.fsdecode(path))
-        is_own = full == self.folder or full.startswith(self.folder + os.sep)
-        return None if is_own or full.startswith(ELSEWHERE) else full
+        shared = (*ELSEWHERE, f"{self.folder}{os.sep}", *_shared)
+        return None if f"{full}{os.sep}".startswith(shared) else full
 
     def _is_gone(self, full: str) -> bool:
         if full in self._gone:
@@ -176,6 +176,14 @@ OTHERS = {
     "torch.serialization": ("save", "-w"),
     "cv2": ("imwrite", "w"),
 }
+
+
+_shared: list[str] = []
+
+
+def share(folder: str) -> None:
+    """Let all processes write in a folder: they do it together."""
+    _shared.append(os.path.join(folder, ""))
 
 
 def begin(folder: str) -> None:

@@ -248,7 +248,12 @@ def numpy_values(variables: Sequence[Variable], copy: bool = True) -> list[Any]:
 
 def set_values(pairs: Iterable[tuple[Variable, Any]]) -> None:
     """Give variables new values at one moment: private arrays of their types."""
-    new = {v.cell: array for v, array in pairs}
+    set_cells((v.cell, array) for v, array in pairs)
+
+
+def set_cells(pairs: Iterable[tuple[Cell, Any]]) -> None:
+    """The same for the cells of variables and streams."""
+    new = dict(pairs)
     cells = sorted(new, key=lambda cell: cell.order)
     exchanged = holding([cell.lock for cell in cells], commit)
     exchanged(cells, [(new[cell], embedded(), {}) for cell in cells])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding
 
+from ..._private import Private
 from ...config.processes import Process, patience, this_process
 from .lockstep import Lockstep, stop
 
@@ -51,11 +53,19 @@ def _meet(process: Process) -> None:
         heartbeat_timeout_seconds=max(10, min(ALIVE, waits)),
         shutdown_timeout_seconds=waits,
     )
-    # What JAX's processes meet by is the service's client, which has no public name.
-    from jax._src.distributed import global_state
+    if CLIENT.holds:
+        _lockstep = Lockstep(_state().client, process, patience(), stop)
+        _lockstep.watch()
 
-    _lockstep = Lockstep(global_state.client, process, patience(), stop)
-    _lockstep.watch()
+
+def _state() -> Any:
+    """Where JAX keeps the client of the service by which processes meet."""
+    return importlib.import_module("jax._src.distributed").global_state
+
+
+CLIENT = Private(
+    "JAX", "the client of the service by which processes meet", lambda: hasattr(_state(), "client")
+)
 
 
 def is_many() -> bool:
