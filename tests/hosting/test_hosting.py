@@ -120,6 +120,18 @@ def test_what_was_set_before_keras_came_stays(tmp_path: Path) -> None:
     assert done.stdout.strip() == "float64 float64", done.stderr
 
 
+def test_losses_of_epochs_are_doubles_and_values_of_scalars_scalars(tmp_path: Path) -> None:
+    code = (
+        "import json, numpy as np, keras; from keras import backend as K\n"
+        "m = keras.models.Sequential([keras.layers.Dense(1, input_shape=(2,))])\n"
+        "m.compile('sgd', 'mse')\n"
+        "json.dumps(m.fit(np.ones((3, 2)), np.ones(3), verbose=0).history)\n"
+        "lr = m.optimizer.lr; print(round(K.get_value(lr), 3), K.batch_get_value([lr])[0].ndim)\n"
+    )
+    done = run_hosted(["-c", PATH + code], tmp_path)
+    assert done.stdout.split() == ["0.01", "0"], done.stderr
+
+
 def test_the_engine_of_a_call(tmp_path: Path) -> None:
     first = "import kameleon; kameleon.set_engine('numpy')\n"
     code = "import keras; from kameleon import backend as ours; print(ours.backend())"

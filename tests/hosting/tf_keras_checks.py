@@ -287,6 +287,30 @@ def modules_inside_are_there_under_the_names_of_both_packages() -> None:
 
 
 @check
+def metrics_are_called_as_in_the_version() -> None:
+    model = keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse", metrics=["mae", "acc", "Precision"])
+    assert model.metrics_names == [
+        "loss",
+        *(["mae", "acc"] if SECOND else ["mean_absolute_error", "acc"]),
+        "precision",
+    ]
+    history = model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0).history
+    assert history["mae"] == history["mean_absolute_error"]
+    assert json.loads(json.dumps(history["loss"])) == history["loss"]  # as it's no float32
+
+
+@check
+def statistics_that_a_phase_does_not_use_do_not_reach_gradients() -> None:
+    norm = layers.BatchNormalization(input_shape=(2,))
+    model = keras.Sequential([norm])
+    norm.set_weights(np.array([[1, 1], [0, 0], [0, 0], [-1, -1]]))  # no variance of a batch
+    model.compile("sgd", "mse")
+    model.train_on_batch(np.array([[1.0, 2.0], [3.0, 5.0]]), np.ones((2, 2)))
+    assert np.isfinite(norm.get_weights()).all()
+
+
+@check
 def what_is_not_there_says_so() -> None:
     refuses(lambda: tf.GradientTape(), "tf.gradients")
     refuses(lambda: tf.enable_eager_execution(), "K.eval")

@@ -24,19 +24,24 @@ def get_value(x: Any) -> Any:
         x: a variable.
 
     Returns:
-        A NumPy array that belongs to the caller.
+        A NumPy array that belongs to the caller (a scalar, where it has no axes).
 
     >>> from kameleon import backend as K
     >>> K.get_value(K.variable([1., 2.]))
     array([1., 2.], dtype=float32)
     """
     if isinstance(x, Variable):
-        return state.numpy_value(x)
+        return _given(state.numpy_value(x))
     from .functions import evaluate
 
     if not isinstance(x, SparseTensor) and not hasattr(x, "eval"):
         raise ArgumentError(f"get_value needs a variable, not {x!r}")
     return evaluate(x)
+
+
+def _given(value: Any) -> Any:
+    """What a caller gets of an array: a scalar, where it has no axes."""
+    return value if value.ndim else value[()]
 
 
 @older_names(xs="ops")
@@ -48,11 +53,11 @@ def batch_get_value(ops: Sequence[Any]) -> list[Any]:
 
     >>> from kameleon import backend as K
     >>> K.batch_get_value([K.variable(1.), K.variable([2.])])
-    [array(1., dtype=float32), array([2.], dtype=float32)]
+    [np.float32(1.0), array([2.], dtype=float32)]
     """
     items = list(ops)
     if all(isinstance(x, Variable) for x in items):
-        return state.numpy_values(items)
+        return [_given(value) for value in state.numpy_values(items)]
     return [get_value(x) for x in items]
 
 

@@ -119,6 +119,7 @@ AFTER: Steps = {
     "keras.backend.load_backend": _share_settings,
     **dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
     **dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
+    "keras.callbacks.callbacks": older.sum_as_doubles,
     "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
     "keras.engine.saving": _keep_in_files,
     "keras.engine.training": _both(older_names.serve, older.serve_metrics_tensors),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import wraps
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 
 class _Added(list[Any]):
@@ -92,3 +95,20 @@ def serve_metrics_tensors(training: ModuleType) -> None:
     model_class.metrics_tensors = property(
         tensors, set_tensors, doc="The tensors of the metrics, to which more can be appended."
     )
+
+
+def sum_as_doubles(callbacks: ModuleType) -> None:
+    """Let the losses of an epoch be summed in double precision: where NumPy 1 multiplied a float32
+    by an int, a float64 came out.
+
+    Args:
+        callbacks: `keras.callbacks.callbacks`.
+    """
+    theirs = callbacks.BaseLogger.on_batch_end
+
+    @wraps(theirs)
+    def on_batch_end(self: Any, batch: Any, logs: Any = None) -> None:
+        size = np.int64((logs or {}).get("size", 0))
+        theirs(self, batch, {**(logs or {}), "size": size})
+
+    callbacks.BaseLogger.on_batch_end = on_batch_end

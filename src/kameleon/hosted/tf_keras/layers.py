@@ -133,9 +133,9 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
                     for w in (mean, variance, self.beta, self.gamma)]  # fmt: skip
             return K.batch_normalization(inputs, *wide, epsilon=self.epsilon)
 
-        moved = normalized(self.moving_mean, self.moving_variance)
+        kept = (self.moving_mean, self.moving_variance)
         if training is False or (isinstance(training, int) and training == 0):
-            return moved
+            return normalized(*kept)
         mean, variance = K.mean(inputs, others), K.var(inputs, others)
         count = K.prod(K.cast(K.stack([K.shape(inputs)[i] for i in others]), K.floatx()))
         unbiased = variance * (count / K.maximum(count - 1, 1.0))
@@ -149,8 +149,14 @@ class BatchNormalization(theirs.BatchNormalization):  # type: ignore[misc]
             ],
             inputs,
         )
-        batch = self._by_batch(normalized(mean, variance), moved)
-        return K.in_train_phase(batch, moved, training=training)
+        # What is chosen are the statistics: of those that aren't, no NaN reaches the gradients.
+        chosen = [
+            K.in_train_phase(self._by_batch(of_batch, moving), moving, training=training)
+            for of_batch, moving in zip((mean, variance), kept, strict=True)
+        ]
+        result = normalized(*chosen)
+        result._uses_learning_phase = any(getattr(x, "_uses_learning_phase", False) for x in chosen)
+        return result
 
 
 class LayerNormalization(Layer):  # type: ignore[misc]

@@ -1,7 +1,8 @@
-"""Losses and metrics of an epoch, found under both names of accuracy.
+"""Losses and metrics of an epoch, found under both of their names.
 
-TensorFlow 1 calls it `acc` (and `val_acc`), TensorFlow 2 `accuracy`. A program that asks for the
-other name gets the same numbers.
+TensorFlow 1 calls accuracy `acc` (and `val_acc`), TensorFlow 2 `accuracy`; it calls what a program
+named `mae` by its function, `mean_absolute_error`. A program that asks for the other name gets the
+same numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from typing import Any
 
 from keras.callbacks import callbacks
 
-PAIRS = (("accuracy", "acc"), ("crossentropy", "ce"))
+PAIRS = (
+    ("accuracy", "acc"),
+    ("crossentropy", "ce"),
+    ("mean_absolute_error", "mae"),
+    ("mean_squared_error", "mse"),
+    ("mean_absolute_percentage_error", "mape"),
+    ("mean_squared_logarithmic_error", "msle"),
+)
 
 
 def other_name(name: Any) -> Any:

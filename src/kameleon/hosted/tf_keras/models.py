@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import keras.models as theirs
@@ -22,7 +22,8 @@ from .version import is_second
 
 # What `compile` takes that says how TensorFlow runs the steps.
 SILENT = frozenset({"distribute", "experimental_run_tf_function", "steps_per_execution"})
-SHORT = {"accuracy": "acc", "crossentropy": "ce"}  # TensorFlow 1's names of metrics in histories
+# Metrics whose function follows from the loss, and what TensorFlow 1's histories call them.
+CHOSEN_BY_LOSS = {"accuracy": "acc", "acc": "acc", "crossentropy": "ce", "ce": "ce"}
 
 
 def _tensors(nest: Any) -> Any:
@@ -120,14 +121,13 @@ class Model(theirs.Model):  # type: ignore[misc]
                 " at values by K.function, or print them by tf.print"
             )
         kept = {k: v for k, v in kwargs.items() if k not in SILENT}
-        rename: Callable[[Any], Any] = (lambda name: name) if is_second() else _short
         super().compile(
             optimizers.get(optimizer),
             _made(_loss, loss),
-            metrics=_made(lambda given: rename(_metric(given)), metrics),
+            metrics=_made(_metric, metrics),
             loss_weights=loss_weights,
             sample_weight_mode=sample_weight_mode,
-            weighted_metrics=_made(lambda given: rename(_metric(given)), weighted_metrics),
+            weighted_metrics=_made(_metric, weighted_metrics),
             target_tensors=target_tensors,
             **kept,
         )
@@ -244,11 +244,17 @@ def _loss(given: Any) -> Any:
 
 
 def _metric(given: Any) -> Any:
+    """A metric as Keras 2.3.1 takes it, which reports it under the name that TensorFlow gives it:
+    TensorFlow 2 that of the program, TensorFlow 1 that of the function.
+    """
+    if isinstance(given, str):
+        if given in CHOSEN_BY_LOSS:
+            return given if is_second() else CHOSEN_BY_LOSS[given]
+        found = metrics.get(given)
+        if isinstance(found, type):
+            return found()
+        return given if is_second() else found
     return metrics.get(given) if losses.is_config(given) else given
-
-
-def _short(name: Any) -> Any:
-    return SHORT.get(name, name) if isinstance(name, str) else name
 
 
 def _updates_of(layer: Any, frozen: bool = True) -> Iterator[Any]:
