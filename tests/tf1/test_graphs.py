@@ -59,6 +59,12 @@ def test_a_shape_with_an_unknown_size_is_an_array_of_dimensions() -> None:
     assert not np.any(array != np.array(tf.placeholder(tf.float32, [5, 3]).get_shape()))
 
 
+def test_variables_of_a_scope_are_in_one_piece() -> None:
+    with tf.variable_scope("whole") as scope:
+        scope.set_partitioner(lambda shape, dtype: [2, 1])
+        assert tf.get_variable("w", [4, 3]).get_shape().as_list() == [4, 3]
+
+
 def test_a_shape_may_be_refined() -> None:
     x = tf.placeholder(tf.float32, [None, None])
     x.set_shape([None, 3])

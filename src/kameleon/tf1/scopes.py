@@ -69,6 +69,9 @@ class VariableScope:
         """The regularizer of variables that give none."""
         self._regularizer = regularizer
 
+    def set_partitioner(self, partitioner: Any) -> None:
+        """Does nothing: a variable is in one piece, which the engine places."""
+
     def set_custom_getter(self, custom_getter: Any) -> None:
         """A function that's called instead of `get_variable`, with it as first argument."""
         self._custom_getter = custom_getter
