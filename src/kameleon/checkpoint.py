@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import random
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import aside
+from . import aside, random_state
 from .engines._base import Engine
 from .errors import ArgumentError, FileFormatError, MissingLibraryError
 from .ir.node import Node, Variable
@@ -120,7 +119,7 @@ class Checkpoints:
             "streams": [
                 [s.attrs["seed"], count] for s, count in zip(self._streams, counts, strict=True)
             ],
-            "generators": _generators(),
+            "generators": random_state.generators(),
             "notes": notes,
         }
         args = self._orbax.args
@@ -177,7 +176,7 @@ class Checkpoints:
         counts = [count for _, count in about["streams"]]
         set_cells([*values, *zip(map(draws, self._streams), counts, strict=True)])
         if generators:
-            _set_generators(about["generators"])
+            random_state.set_generators(about["generators"])
         return chosen
 
     def _chosen(self, step: int | None) -> int | None:
@@ -345,20 +344,6 @@ def _described(variable: Variable) -> list[Any]:
 def _told(described: Sequence[Any]) -> str:
     name, shape, dtype = described
     return f"{name} {dtype}{tuple(shape)}"
-
-
-def _generators() -> dict[str, Any]:
-    """The states of NumPy's and Python's global generators, as JSON has them."""
-    name, keys, *rest = np.random.get_state(legacy=True)
-    version, numbers, gauss = random.getstate()
-    return {"numpy": [name, np.asarray(keys).tolist(), *rest], "python": [version, numbers, gauss]}
-
-
-def _set_generators(kept: Mapping[str, Any]) -> None:
-    name, keys, *rest = kept["numpy"]
-    np.random.set_state((name, np.array(keys, np.uint32), *rest))
-    version, numbers, gauss = kept["python"]
-    random.setstate((version, tuple(numbers), gauss))
 
 
 def _orbax() -> Any:

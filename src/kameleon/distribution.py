@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ._scopes import Scope
@@ -9,7 +10,7 @@ from .errors import ArgumentError, EngineError
 from .layouts import Distribution, Strategy, Table
 from .runtime import engines
 
-__all__ = ["Distribution", "distribute", "local", "use_devices"]
+__all__ = ["Distribution", "distribute", "from_first", "local", "use_devices"]
 
 
 def distribute(
@@ -74,8 +75,34 @@ def local(rows: Any) -> Any:
         EngineError: nothing is distributed here.
         ArgumentError: the devices don't divide the rows.
     """
+    return _engine("local").joined(rows)
+
+
+def from_first(function: Callable[[], Any]) -> Any:
+    """What a function gives in the first process, in all of them; for what each would read or draw
+    otherwise.
+
+    To be called inside of `distribute`, by all processes.
+
+    Args:
+        function: is called in the first process alone; its value can be pickled.
+
+    Returns:
+        Its value.
+
+    Raises:
+        EngineError: in the other processes, where it raised in the first one.
+
+    >>> import kameleon
+    >>> with kameleon.distribute(devices=1):
+    ...     kameleon.distribution.from_first(lambda: "read once")
+    'read once'
+    """
+    return _engine("from_first").from_first(function)
+
+
+def _engine(what: str) -> Any:
     engine = engines.current()
     if not engine.arranges:
-        raise EngineError("local: call it inside of kameleon.distribute(…)")
-    found: Any = engine
-    return found.joined(rows)
+        raise EngineError(f"{what}: call it inside of kameleon.distribute(…)")
+    return engine

@@ -92,6 +92,17 @@ def test_files_and_lines_are_written_once(tmp_path: Path) -> None:
     np.testing.assert_allclose(two, one, rtol=1e-5, atol=1e-6)
 
 
+def test_rows_of_generators_are_made_once(tmp_path: Path) -> None:
+    program = (HERE / "generators_program.py").read_text()
+    done = launched(program, tmp_path, "launch", "--processes", "2", arguments=[str(tmp_path)])
+    assert done.returncode == 0, done.stderr
+    assert "(16, 1)" in done.stdout
+    assert (tmp_path / "made-1").read_text() == ""
+    made = (tmp_path / "made-0").read_text().split()
+    for kind, least in {"generator": 8, "sequence": 15, "validation": 4, "prediction": 2}.items():
+        assert least <= made.count(kind) <= least + 12, made  # queues run ahead
+
+
 def test_a_process_that_fails_ends_all_and_is_named(tmp_path: Path) -> None:
     done = launched(FAILING, tmp_path, "launch", "--processes", "2")
     assert done.returncode == 1

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import config
+from ..config.processes import this_process
 from . import (
     byte_code,
     hdf5,
@@ -105,6 +106,11 @@ def _keep_in_files(saving: ModuleType) -> None:
     byte_code.add_safe_mode(saving)
 
 
+def _share_generators(loops: ModuleType) -> None:
+    if this_process() is not None:
+        import_module(f"{refused.HOSTED}.generators").share(loops)
+
+
 def _both(*steps: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     def both(module: ModuleType) -> None:
         for step in steps:
@@ -123,6 +129,7 @@ AFTER: Steps = {
     "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
     "keras.engine.saving": _keep_in_files,
     "keras.engine.training": _both(older_names.serve, older.serve_metrics_tensors),
+    "keras.engine.training_generator": _share_generators,
     "keras.layers.core": layers.mend_lambda,
     "keras.layers.cudnn_recurrent": layers.serve_cudnn,
     "keras.metrics": refused.serve_metrics,

@@ -7,7 +7,7 @@ what devices must tell each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -28,7 +28,7 @@ from .collectives import collectives
 from .engine import JaxEngine
 from .executable import JaxExecutable, number
 from .lockstep import digest
-from .processes import ask_for, is_many, join, put, rows, take_step, whole
+from .processes import ask_for, from_first, is_many, join, put, rows, take_step, whole
 
 # JAX declares no types for these.
 _SPEC: Any = jax.sharding.PartitionSpec
@@ -111,6 +111,10 @@ class DistributedEngine(JaxEngine):
             raise ArgumentError(
                 f"local: {array.shape[:1]} rows of a process can't be cut over its devices: {error}"
             ) from None
+
+    def from_first(self, function: Callable[[], Any]) -> Any:
+        """What a function gives in the first process, in all of them."""
+        return in_64_bits(from_first, function)
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""

@@ -124,6 +124,11 @@ class Lockstep:
         self._known: set[tuple[str, str]] = set()
         self._over = threading.Event()
 
+    @property
+    def number(self) -> int:
+        """Of this process."""
+        return self._process.number
+
     def watch(self) -> None:
         """Tell and look from now on, until the program ends."""
         threading.Thread(target=self._watch, name="kameleon-lockstep", daemon=True).start()
@@ -154,7 +159,7 @@ class Lockstep:
                     self.note(array)
         self._began = time.monotonic()
         values = self._values if is_new else 0
-        self._here = Place(self._process.number, self._here.step + 1, program, sizes, values)
+        self._here = Place(self.number, self._here.step + 1, program, sizes, values)
         if is_new:
             self._known.add((program, sizes))
             self._values = 0
@@ -177,7 +182,7 @@ class Lockstep:
             ):
                 return
             if waited > self._patience:
-                found = {other.process for other in others} | {self._process.number}
+                found = {other.process for other in others} | {self.number}
                 lost = sorted(set(range(self._process.processes)) - found)
                 raise EngineError(
                     f"{_named(lost)} of this program haven't begun a step for {waited:.0f} s"
@@ -189,12 +194,12 @@ class Lockstep:
 
     def _tell(self, line: str, has_ended: bool = False) -> None:
         told = self._here._replace(line=line, has_ended=has_ended)
-        key = f"{PLACE}{self._process.number}"
+        key = f"{PLACE}{self.number}"
         self._client.key_value_set(key, json.dumps(told), allow_overwrite=True)
 
     def _others(self) -> list[Place]:
         found = (Place(*json.loads(text)) for _, text in self._client.key_value_dir_get(PLACE))
-        return [place for place in found if place.process != self._process.number]
+        return [place for place in found if place.process != self.number]
 
     def _watch(self) -> None:
         while not self._over.wait(PAUSE):
@@ -211,7 +216,7 @@ class Lockstep:
         now = time.monotonic()
         try:
             self._tell(_line())
-            wrong = self._judged(now) if not self._process.number else self._verdict()
+            wrong = self._judged(now) if not self.number else self._verdict()
             self._answered = now
         except RuntimeError as error:  # JAX's, where the service doesn't answer
             silent = now - self._answered

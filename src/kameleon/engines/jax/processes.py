@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+import pickle
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ from jax.sharding import NamedSharding
 
 from ..._private import Private
 from ...config.processes import Process, patience, this_process
+from ...errors import EngineError
 from .lockstep import Lockstep, stop
 
 _DISTRIBUTED: Any = jax.distributed
@@ -130,6 +132,50 @@ def whole(array: Any) -> np.ndarray[Any, Any]:
         everywhere = NamedSharding(sharding.mesh, _SPEC())
         array = jax.jit(_same, out_shardings=everywhere)(array)
     return np.array(array.addressable_data(0))
+
+
+def from_first(function: Callable[[], Any]) -> Any:
+    """What a function gives in the first process, in all of them; others don't call it.
+
+    Raises:
+        EngineError: in the others, where it raised in the first one.
+    """
+    if _lockstep is None:
+        return function()
+    value: Any = None
+    error: BaseException | None = None
+    data = b""
+    if _lockstep.number == 0:
+        try:
+            value = function()
+            data = pickle.dumps((value, ""), pickle.HIGHEST_PROTOCOL)
+        except Exception as raised:
+            error = raised
+            data = pickle.dumps((None, f"{type(error).__name__}: {error}"))
+    size = int(_told(np.array(len(data), np.uint32)))
+    # Sizes are rounded up: each one means code of its own.
+    room = np.zeros(1 << max(10, (size - 1).bit_length()), np.uint8)
+    room[: len(data)] = np.frombuffer(data, np.uint8)
+    told = _told(room)
+    if error is not None:
+        raise error
+    if _lockstep.number == 0:
+        return value
+    value, message = pickle.loads(told[:size].tobytes())
+    if message:
+        raise EngineError(f"in process 0: {message}")
+    return value
+
+
+def _told(array: np.ndarray[Any, Any]) -> Any:
+    """The first process's array; all give one of that size."""
+    take_step("from the first process", [array.shape])
+    return np.asarray(_together().broadcast_one_to_all(array))
+
+
+def _together() -> Any:
+    """JAX's functions for several processes."""
+    return importlib.import_module("jax.experimental.multihost_utils")
 
 
 def _same(array: Any) -> Any:
