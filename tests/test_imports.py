@@ -22,7 +22,9 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 # The floors of the house: a module imports from floors below its own, or from its own room.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("_private", "_reports"),
+    ("_private", "_machines"),
+    ("_reports",),
+    ("_pictures",),
     ("_scopes",),
     ("_locks",),
     ("_threads",),
@@ -70,7 +72,7 @@ NARROW = {
     "kernels": {"errors", "_private", "prims"},
     "emit": {"errors", "ir"},
     "engines": {
-        *("errors", "_private", "_reports", "_threads", "_locks"),
+        *("errors", "_private", "_machines", "_reports", "_threads", "_locks"),
         "config",  # says where CNTK is
         "layouts",
         *("ir", "prims", "analysis", "kernels", "emit", "transform"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
+
+from ._machines import Cost, Machine, seconds
 
 
 class Collective(NamedTuple):
@@ -34,6 +37,12 @@ class Layout(NamedTuple):
     axes: tuple[str | None, ...]
     bytes: int
 
+    @property
+    def cut(self) -> str:
+        """How it's cut, in words."""
+        named = [f"axis {i} along {axis}" for i, axis in enumerate(self.axes) if axis is not None]
+        return ", ".join(named) or "whole"
+
 
 class Report(NamedTuple):
     """What a distributed function does on each device, in its last call.
@@ -44,6 +53,9 @@ class Report(NamedTuple):
         collectives: by kind.
         held: bytes of all arguments on one device.
         scratch: bytes that one device needs while it computes, beside arguments and results.
+        flops: floating point operations of one device, as XLA counts them: those in the body of a
+            loop once.
+        accessed: bytes that one device reads and writes in its memory, counted in the same way.
     """
 
     mesh: dict[str, int]
@@ -51,20 +63,41 @@ class Report(NamedTuple):
     collectives: tuple[Collective, ...]
     held: int
     scratch: int
+    flops: float = 0.0
+    accessed: float = 0.0
+
+    def cost(self, machine: Machine, devices: int | None = None) -> Cost:
+        """What a call takes on other devices, where each has as many rows as here.
+
+        Collective operations are taken to be over all devices: that's so where batches are spread
+        over them and nothing else is.
+
+        Args:
+            machine: what they are.
+            devices: how many; as many as here, if it's None.
+
+        >>> report = Report({"data": 8}, (), (Collective("all-reduce", 1, 10**8),), 0, 0, 1e12)
+        >>> fast = Machine(flops=1e14, memory=1e12, inside=1e11, between=1e10)
+        >>> [round(report.cost(fast, n).telling, 4) for n in (1, 8, 64)]
+        [0.0, 0.0018, 0.0041]
+        >>> report.cost(fast).computing
+        0.01
+        """
+        count = math.prod(self.mesh.values()) if devices is None else devices
+        computing = max(self.flops / machine.flops, self.accessed / machine.memory)
+        told = (seconds(c.kind, c.bytes, count, machine) for c in self.collectives)
+        return Cost(computing, sum(told))
 
     def __str__(self) -> str:
         mesh = " x ".join(f"{name} {size}" for name, size in self.mesh.items())
         lines = [f"mesh: {mesh}", "on each device:"]
         lines += [
             f"  {x.name:<30} {'x'.join(map(str, x.shape)) or 'scalar':<16}"
-            f" {_cut(x.axes):<24} {x.bytes:>12,} bytes"
+            f" {x.cut:<24} {x.bytes:>12,} bytes"
             for x in self.layouts
         ]
+        if self.flops:
+            lines.append(f"  {self.flops:,.0f} operations, {self.accessed:,.0f} bytes of memory")
         lines.append(f"  arguments {self.held:,} bytes, scratch {self.scratch:,} bytes")
         told = [f"  {c.number} {c.kind}, {c.bytes:,} bytes" for c in self.collectives]
         return "\n".join([*lines, "collectives in a call:", *(told or ["  none"])])
-
-
-def _cut(axes: tuple[str | None, ...]) -> str:
-    named = [f"axis {i} along {axis}" for i, axis in enumerate(axes) if axis is not None]
-    return ", ".join(named) or "whole"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Callable
 from typing import Any
 
+from ._machines import Machine
+from ._reports import Report
 from ._scopes import Scope
-from .errors import ArgumentError, EngineError
+from .errors import ArgumentError, EngineError, MissingLibraryError
 from .layouts import Distribution, Strategy, Table
 from .runtime import engines
 
-__all__ = ["Distribution", "distribute", "from_first", "local", "use_devices"]
+__all__ = ["Distribution", "Machine", "distribute", "from_first", "local", "picture", "use_devices"]
 
 
 def distribute(
@@ -99,6 +103,27 @@ def from_first(function: Callable[[], Any]) -> Any:
     'read once'
     """
     return _engine("from_first").from_first(function)
+
+
+def picture(report: Report, path: str | os.PathLike[str]) -> None:
+    """Draw the mesh, and on which of its devices each array lies.
+
+    Args:
+        report: what `function.report()` gives.
+        path: the file; its ending says the format, such as .svg or .png.
+
+    Raises:
+        MissingLibraryError: Matplotlib isn't installed.
+    """
+    try:
+        figure = importlib.import_module("matplotlib.figure")
+    except ModuleNotFoundError:
+        raise MissingLibraryError(
+            "pictures are drawn by Matplotlib: pip install matplotlib"
+        ) from None
+    from ._pictures import drawn
+
+    drawn(report, figure).savefig(path)
 
 
 def _engine(what: str) -> Any:

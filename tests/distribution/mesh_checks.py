@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,17 +62,27 @@ for _layout, _options in LAYOUTS.items():
         )
 
 
-def _report(name: str, **layout: Any) -> Any:
-    """Of a network's training step."""
+def _trained(name: str, **layout: Any) -> tuple[Any, Any]:
+    """The report of a network's training step, and the network."""
     with kameleon.distribute(devices=COUNT, **layout):
-        return trained(name, "float32")[1].step.report()
+        network = trained(name, "float32")[1]
+        return network.step.report(), network
+
+
+def _report(name: str, **layout: Any) -> Any:
+    return _trained(name, **layout)[0]
 
 
 def one_all_reduce() -> None:
     """Data parallelism alone: slopes are added up once in a step, and nothing else is told."""
     for name in ("mlp", "lstm", "attention"):
-        [only] = _report(name).collectives
+        report, network = _trained(name)
+        [only] = report.collectives
         assert (only.kind, only.number) == ("all-reduce", 1), f"{name}: {only}"
+        # What the cost model takes: the slopes of all weights, and the loss.
+        slopes = sum(K.get_value(v).nbytes for v in network.variables)
+        assert only.bytes == slopes + 4, f"{name}: {report}"
+        assert report.flops > 0 < report.accessed
 
 
 def memory_falls() -> None:
@@ -81,6 +93,10 @@ def memory_falls() -> None:
             assert (b.bytes * COUNT, b.axes) == (a.bytes, ("data", None))
     assert cut.held < 0.7 * whole.held
     assert "axis 0 along data" in str(cut)
+    with tempfile.TemporaryDirectory() as folder:
+        kameleon.distribution.picture(cut, f"{folder}/mesh.svg")
+        drawn = Path(f"{folder}/mesh.svg").read_text()
+    assert "<!-- table  64x8  axis 0 along data -->" in drawn
 
 
 def functions_of_their_own() -> None:
@@ -96,6 +112,18 @@ def functions_of_their_own() -> None:
     assert len(many.report().layouts) == 2
 
 
+def the_same_in_all_processes() -> None:
+    """Where there's one, it reads for itself."""
+    with kameleon.distribute(devices=COUNT):
+        assert kameleon.distribution.from_first(lambda: [1, "a"]) == [1, "a"]
+        rows = kameleon.distribution.local(np.arange(4.0 * COUNT).reshape(2 * COUNT, 2))
+        x = K.placeholder((None, 2), dtype="float64")
+        assert K.function([x], [K.sum(x, 0)])([rows])[0].tolist() == [
+            sum(range(0, 4 * COUNT, 2)),
+            sum(range(1, 4 * COUNT, 2)),
+        ]
+
+
 def tables_of_inputs() -> None:
     """Names of placeholders may say how their values lie, evenly or not."""
     rows = np.random.default_rng(0).normal(size=(6, 4 * COUNT))
@@ -109,7 +137,14 @@ def tables_of_inputs() -> None:
 
 
 checks |= {
-    f.__name__: f for f in (one_all_reduce, memory_falls, functions_of_their_own, tables_of_inputs)
+    f.__name__: f
+    for f in (
+        one_all_reduce,
+        memory_falls,
+        functions_of_their_own,
+        the_same_in_all_processes,
+        tables_of_inputs,
+    )
 }
 
 

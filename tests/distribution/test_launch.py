@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import random
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +31,42 @@ from networks import trained
 found, network = trained("dropout", "float64")
 print(repr([np.round(x, 9).tolist() for x in found]))
 print(len(network.variables[0].cell.value.sharding.device_set), np.random.rand())
+"""
+# Each network's losses and variables, with whole variables and with cut ones.
+ALL = f"""
+import json, sys
+sys.path.insert(0, {str(HERE)!r})
+import kameleon, numpy as np
+from kameleon.runtime import engines
+from networks import NETWORKS, trained
+count = engines.current().distribution.devices
+for variables in ("replicated", "sharded"):
+    with kameleon.distribute(devices=count, variables=variables):
+        for name in NETWORKS:
+            found = trained(name, "float64", 13)[0]
+            print(json.dumps({{name: [np.asarray(x).tolist() for x in found]}}))
+"""
+# Trains for some minutes, with a checkpoint every now and then.
+KILLS = 50
+LASTING = """
+import hashlib, sys, time
+import numpy as np
+from kameleon import backend as K
+from kameleon.checkpoint import Checkpoints
+np.random.seed(1)
+x, t = K.placeholder((None, 12)), K.placeholder((None, 8))
+w = [K.variable(np.random.normal(size=s) * 0.3, name=n) for n, s in zip("ab", ((12, 32), (32, 8)))]
+h = K.dropout(K.tanh(K.dot(x, w[0])), 0.4)
+loss = K.mean(K.square(K.dot(h, w[1]) - t))
+updates = [(v, v - 0.05 * slope) for v, slope in zip(w, K.gradients(loss, w))]
+step = K.function([x, t], [loss], updates=updates)
+with Checkpoints(sys.argv[1], step) as kept:
+    for i in range(kept.restore(), 4000):
+        step([np.random.normal(size=(16, 12)), np.random.normal(size=(16, 8))])
+        time.sleep(0.02)
+        if i % 5 == 4:
+            kept.save(i + 1)
+print(hashlib.sha256(b"".join(K.get_value(v).tobytes() for v in w)).hexdigest())
 """
 FAILING = """
 import os
@@ -72,6 +115,49 @@ def test_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
     numbers, spread = (done.stdout.splitlines()[-2:] for done in (one, two))
     assert spread[0] == numbers[0]
     assert spread[1].startswith("2 ")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("processes", [2, 4])
+def test_all_networks_in_processes(processes: int, tmp_path: Path) -> None:
+    numbers = []
+    for options in (("run", "--devices", "1"), ("launch", "--processes", str(processes))):
+        done = launched(ALL, tmp_path, *options)
+        assert done.returncode == 0, done.stderr
+        numbers.append([x for x in done.stdout.splitlines() if x.startswith("{")])
+    for one, many in zip(*map(_parsed, numbers), strict=True):
+        assert one.keys() == many.keys()
+        for name, values in one.items():
+            for a, b in zip(many[name], values, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def _parsed(lines: list[str]) -> list[dict[str, list[Any]]]:
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.nightly
+def test_killed_processes_lose_nothing(tmp_path: Path) -> None:
+    """At random moments; what is left of the program goes on from the last checkpoint."""
+    done = launched(LASTING, tmp_path, "run", "--devices", "2", arguments=["whole"])
+    assert done.returncode == 0, done.stderr
+    program = tmp_path / "program.py"
+    options = ["--processes", "2", "--restarts", "1000", str(program), "cut"]
+    line = [sys.executable, "-m", "kameleon", "launch", *options]
+    moment = random.Random(0)
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as launcher:
+        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children")
+        killed = 0
+        while launcher.poll() is None and killed < KILLS:
+            time.sleep(moment.uniform(1, 14))
+            found = children.read_text().split() if launcher.poll() is None else []
+            if found:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(moment.choice(found)), signal.SIGKILL)
+                    killed += 1
+        last = launcher.communicate()[0].splitlines()[-1]
+    assert (launcher.returncode, killed) == (0, KILLS)
+    assert last == done.stdout.splitlines()[-1]
 
 
 def test_files_and_lines_are_written_once(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from .._exchange import numpy_view
 from .arrays import in_64_bits
 from .collectives import collectives
 from .engine import JaxEngine
-from .executable import JaxExecutable, number
+from .executable import JaxExecutable
 from .lockstep import digest
 from .processes import ask_for, from_first, is_many, join, put, rows, take_step, whole
 
@@ -34,6 +34,10 @@ from .processes import ask_for, from_first, is_many, join, put, rows, take_step,
 _SPEC: Any = jax.sharding.PartitionSpec
 _CUT: Any = lax.with_sharding_constraint
 _LIKE: Any = jax.ShapeDtypeStruct
+
+# Numbers of arguments whose parts aren't of one size, with the axes that they're cut along.
+Uneven = tuple[tuple[int, Axes], ...]
+_Layouts = tuple[list[NamedSharding], Uneven]
 
 
 class DistributedEngine(JaxEngine):
@@ -67,6 +71,7 @@ class DistributedEngine(JaxEngine):
         devices = np.array(available[:count]).reshape(tuple(sizes.values()))
         self.mesh = Mesh(devices, tuple(sizes))
         self.whole = self.sharding(())
+        self.is_one = count == 1 and processes == 1
 
     def sharding(self, axes: Axes) -> NamedSharding:
         """A layout, as JAX says it."""
@@ -91,6 +96,8 @@ class DistributedEngine(JaxEngine):
 
     def arranged(self, array: Any, variable: Variable) -> Any:
         """See `Engine.arranged`."""
+        if self.is_one and isinstance(array, jax.Array):
+            return array  # there's nowhere else to lie
         wanted = self.sharding(self.distribution.of_variable(str(variable), array.shape))
         found = getattr(array, "sharding", None)
         if found is not None and wanted.is_equivalent_to(found, array.ndim):
@@ -143,11 +150,11 @@ class DistributedExecutable(JaxExecutable):
     def __init__(self, graph: Graph, engine: DistributedEngine):
         super().__init__(graph)
         self.engine = engine
-        self._direct = self.short = None  # arguments are laid out before each call
         inputs = self.graph.inputs
-        # How often code was made, and what for the last time.
-        self._noted = 0
-        self._made: tuple[list[Any], tuple[tuple[int, Axes], ...]] | None = None
+        if not engine.is_one:
+            self._direct = self.short = None  # arguments are laid out before each call
+        # By the shapes of what a call is given, how it lies.
+        self._layouts: dict[tuple[tuple[int, ...], ...], _Layouts] = {}
         # What a call is given; and keys of random streams and the like. Variables lie where they
         # belong.
         self._given = [i for i in self._traced if inputs[i].primitive is INPUT]
@@ -160,67 +167,81 @@ class DistributedExecutable(JaxExecutable):
             if not self._program:
                 self._program = digest(text_of(self.graph))
             take_step(self._program, [arguments[i] for i in self._given])
+        if self.engine.is_one:
+            return super()._results(arguments)
         placed, uneven = self._placed(arguments)
         results = self._variant(placed, uneven)
-        if self.flags:
-            results = [*results[:-1], whole(results[-1])]
-        if len(self._seen) != self._noted:  # new code was made
-            self._noted = len(self._seen)
-            self._made = [_like(x) for x in placed], uneven
-        return results
+        return [*results[:-1], whole(results[-1])] if self.flags else results
 
     def report(self) -> Report | None:
         """See `Executable.report`: of the code that was made last."""
-        if self._made is None:
-            return None
-        return in_64_bits(self._report, *self._made)  # type: ignore[no-any-return]
+        return in_64_bits(self._report) if self._seen else None
 
-    def _report(self, placed: Sequence[Any], uneven: tuple[tuple[int, Axes], ...]) -> Report:
-        fixed = tuple(number(placed[i]) for i in self._static)
-        given = [placed[i] for i in self._traced]
-        code: Any = self._variants[fixed, uneven]
-        made = code.lower(*given, *(self._large_values or ())).compile()
-        memory = made.memory_analysis()
+    def _report(self) -> Report:
+        fixed, shapes = list(self._seen)[-1]
+        likes, uneven = self._likes(dict(zip(self._traced, shapes, strict=True)))
+        code: Any = self._direct or self._variants[fixed, () if self.engine.is_one else uneven]
+        made = code.lower(*likes.values(), *(self._large_values or ())).compile()
+        memory, cost = made.memory_analysis(), made.cost_analysis() or {}
         inputs = self.graph.inputs
-        layouts = [
-            _layout(inputs[i], x)
-            for i, x in zip(self._traced, given, strict=True)
-            if isinstance(getattr(x, "sharding", None), NamedSharding)
-        ]
         return Report(
             dict(self.engine.mesh.shape),
-            tuple(layouts),
+            tuple(_layout(inputs[i], x) for i, x in likes.items() if i not in self._small),
             tuple(collectives(made.as_text())),
             memory.argument_size_in_bytes,
             memory.temp_size_in_bytes,
+            cost.get("flops", 0.0),
+            cost.get("bytes accessed", 0.0),
         )
 
-    def _placed(self, arguments: Sequence[Any]) -> tuple[list[Any], tuple[tuple[int, Axes], ...]]:
+    def _likes(self, shapes: dict[int, tuple[int, ...]]) -> tuple[dict[int, Any], Uneven]:
+        """What stands for arguments of these shapes where they belong, by their numbers."""
+        given, uneven = self._layout_of(tuple(shapes[i] for i in self._given))
+        engine, layouts = self.engine, dict(zip(self._given, given, strict=True))
+        for i in set(shapes) - {*layouts, *self._small}:
+            name = _name(self.graph.inputs[i])
+            layouts[i] = engine.sharding(engine.distribution.of_variable(name, shapes[i]))
+        dtypes = {i: np.dtype(self.graph.inputs[i].dtype) for i in shapes}
+        return {
+            i: _LIKE(shape, dtypes[i], sharding=layouts.get(i, engine.whole))
+            for i, shape in shapes.items()
+        }, uneven
+
+    def _placed(self, arguments: Sequence[Any]) -> tuple[list[Any], Uneven]:
         """The arguments where they belong; numbers and layouts of those that aren't cut evenly."""
-        placed, uneven = list(arguments), []
+        placed = list(arguments)
         for i in self._small:
             placed[i] = put(placed[i], self.engine.whole)
-        batch = self._batch(arguments)
-        for i in self._given:
-            value, node = placed[i], self.graph.inputs[i]
-            axes = self.engine.distribution.of_input(node.name, np.shape(value), batch)
+        shapes = tuple([np.shape(placed[i]) for i in self._given])
+        shardings, uneven = self._layouts.get(shapes) or self._layout_of(shapes)
+        for i, sharding in zip(self._given, shardings, strict=True):
+            placed[i] = put(placed[i], sharding)
+        return placed, uneven
+
+    def _layout_of(self, shapes: tuple[tuple[int, ...], ...]) -> _Layouts:
+        """How what is given lies, and what of it isn't cut evenly."""
+        distribution, batch = self.engine.distribution, self._batch(shapes)
+        shardings, uneven = [], []
+        for i, shape in zip(self._given, shapes, strict=True):
+            axes = distribution.of_input(_name(self.graph.inputs[i]), shape, batch)
             sharding = self.engine.sharding(axes)
-            if not _is_even(np.shape(value), sharding):
+            if not _is_even(shape, sharding):
                 sharding = self.engine.whole
-                if self.engine.distribution.variables_are_whole:
+                if distribution.variables_are_whole:
                     uneven.append((i, axes))
-            placed[i] = put(value, sharding)
-        return placed, tuple(uneven)
+            shardings.append(sharding)
+        return self._layouts.setdefault(shapes, (shardings, tuple(uneven)))
 
     def _held(self, array: Any) -> Any:
         return put(array, self.engine.whole)
 
-    def _batch(self, arguments: Sequence[Any]) -> int | None:
+    def _batch(self, given: Sequence[tuple[int, ...]]) -> int | None:
         """The size of the batch: the first size of the first input whose first size isn't known
         before, or else of the first input that has axes.
         """
-        shapes = [(self.graph.inputs[i].shape, np.shape(arguments[i])) for i in self._given]
-        known = [(declared, shape) for declared, shape in shapes if shape]
+        declared = (self.graph.inputs[i].shape for i in self._given)
+        shapes = zip(declared, given, strict=True)
+        known = [(wanted, shape) for wanted, shape in shapes if shape]
         known.sort(key=lambda pair: pair[0][0] is not None)
         return known[0][1][0] if known else None
 
@@ -232,11 +253,8 @@ class DistributedExecutable(JaxExecutable):
         return told
 
 
-def _like(value: Any) -> Any:
-    """What stands for an argument; numbers that decide shapes are kept."""
-    if not isinstance(value, jax.Array):
-        return value
-    return _LIKE(value.shape, value.dtype, sharding=value.sharding)
+def _name(node: Node) -> str:
+    return node.name.removesuffix(":0")
 
 
 def _layout(node: Node, like: Any) -> Layout:
@@ -244,7 +262,7 @@ def _layout(node: Node, like: Any) -> Layout:
     axes = tuple(like.sharding.spec)
     axes += (None,) * (len(like.shape) - len(axes))
     size = math.prod(part) * np.dtype(like.dtype).itemsize
-    return Layout(str(node) if isinstance(node, Variable) else node.name, like.shape, axes, size)
+    return Layout(_name(node), like.shape, axes, size)
 
 
 def _is_even(shape: Sequence[int], sharding: NamedSharding) -> bool:
