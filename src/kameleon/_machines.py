@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -48,33 +49,36 @@ class Cost(NamedTuple):
         return self.computing + self.telling
 
 
-# By kind of operation: how often, in a ring of n, the bytes of its result (of one device) pass a
-# link, and how many messages follow each other.
-PASSES: dict[str, Callable[[int], tuple[float, int]]] = {
-    "all-reduce": lambda n: (2 * (n - 1) / n, 2 * (n - 1)),
-    "all-gather": lambda n: ((n - 1) / n, n - 1),
-    "reduce-scatter": lambda n: (n - 1, n - 1),
-    "all-to-all": lambda n: ((n - 1) / n, n - 1),
-    "collective-permute": lambda n: (1.0, 1),
+Way = tuple[float, float]
+# By kind of operation, the ways to do it among n: how often the bytes of its result (of one device)
+# pass a link, and how many messages follow each other. A ring passes the fewest bytes, a tree needs
+# the fewest messages.
+WAYS: dict[str, Callable[[int], list[Way]]] = {
+    "all-reduce": lambda n: [(2 * (n - 1) / n, 2 * (n - 1)), (2.0, 2 * math.log2(n))],
+    "all-gather": lambda n: [((n - 1) / n, n - 1)],
+    "reduce-scatter": lambda n: [(n - 1, n - 1)],
+    "all-to-all": lambda n: [((n - 1) / n, n - 1)],
+    "collective-permute": lambda n: [(1.0, 1)],
 }
 
 
-def seconds(kind: str, size: int, devices: int, machine: Machine) -> float:
-    """How long a collective operation takes: a ring inside of each node, then one over the nodes in
-    which each device passes on its part.
+def seconds(kind: str, number: int, size: int, devices: int, machine: Machine) -> float:
+    """How long collective operations take: inside of each node, then over the nodes, where each
+    device passes on its part; in each case by the quickest way.
 
     Args:
-        kind: of the operation, in XLA's words.
-        size: bytes of its result on one device.
+        kind: of the operations, in XLA's words.
+        number: how many there are, one after the other.
+        size: bytes of all their results on one device.
         devices: how many take part.
         machine: what joins them.
 
     >>> machine = Machine(1e12, 1e11, inside=1e10, between=1e9, per_node=2, latency=0.0)
-    >>> seconds("all-reduce", 1000, 2, machine)
+    >>> seconds("all-reduce", 1, 1000, 2, machine)
     1e-07
-    >>> seconds("all-reduce", 1000, 4, machine) == 1e-7 + 500 / 1e9
+    >>> seconds("all-reduce", 1, 1000, 4, machine) == 1e-7 + 500 / 1e9
     True
-    >>> seconds("all-reduce", 1000, 1, machine)
+    >>> seconds("all-reduce", 1, 1000, 1, machine)
     0.0
     """
     within = min(devices, machine.per_node)
@@ -85,6 +89,8 @@ def seconds(kind: str, size: int, devices: int, machine: Machine) -> float:
         (nodes, machine.between, size / within),
     ):
         if count > 1:
-            passes, messages = PASSES[kind](count)
-            total += passes * part / bandwidth + messages * machine.latency
+            total += min(
+                passes * part / bandwidth + number * messages * machine.latency
+                for passes, messages in WAYS[kind](count)
+            )
     return total

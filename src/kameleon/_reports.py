@@ -85,7 +85,7 @@ class Report(NamedTuple):
         """
         count = math.prod(self.mesh.values()) if devices is None else devices
         computing = max(self.flops / machine.flops, self.accessed / machine.memory)
-        told = (seconds(c.kind, c.bytes, count, machine) for c in self.collectives)
+        told = (seconds(*c, count, machine) for c in self.collectives)
         return Cost(computing, sum(told))
 
     def __str__(self) -> str:

@@ -127,6 +127,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         _begin(plan)
     except KameleonError as error:
+        _speak()
         _stop(str(error), 1)
     _as_if_started(work, plan.devices != "" and this_process() is not None)
 
@@ -159,10 +160,10 @@ def _distribute(asked: str) -> None:
     """Run on many devices what names no engine."""
     from kameleon.distribution import Distribution, use_devices
 
-    importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
-    use_devices(Distribution(**_sizes(asked)))
     if not is_first():
         _stand_aside()
+    importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
+    use_devices(Distribution(**_sizes(asked)))
     seed = os.environ.get(SEED)
     if seed:  # processes that share a program draw the same numbers
         import random
@@ -185,7 +186,16 @@ def _stand_aside() -> None:
     aside.begin(folder)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
+    _unheard.append(sys.stderr)
     sys.stderr = os.fdopen(nothing, "w")
+
+
+_unheard: list[Any] = []  # where errors go, while a process that isn't the first says nothing
+
+
+def _speak() -> None:
+    if _unheard:
+        sys.stderr = _unheard.pop()
 
 
 def _sizes(asked: str) -> dict[str, Any]:
@@ -284,7 +294,7 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name in OF_TENSORFLOW:
             error.add_note(NO_TENSORFLOW)
-        sys.stderr = sys.__stderr__
+        _speak()
         error.__traceback__ = _inside(error.__traceback__)
         old_code.leave_out(error)
         sys.excepthook(type(error), error, error.__traceback__)
