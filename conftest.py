@@ -48,8 +48,8 @@ if find_spec("pymc") is None:
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]
-collect_ignore_glob += ["tests/hosting/files/*", "tests/*/*_checks.py", "tests/original/*/*"]
-collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py"]
+collect_ignore_glob += ["tests/hosting/files/*", "tests/*/*_checks.py", "tests/*/*_program.py"]
+collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py", "tests/original/*/*"]
 collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
 # These modules run in CNTK's process, and import CNTK there.
 collect_ignore_glob += [

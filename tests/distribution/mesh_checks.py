@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import traceback
@@ -96,7 +97,7 @@ def memory_falls() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kameleon.distribution.picture(cut, f"{folder}/mesh.svg")
         drawn = Path(f"{folder}/mesh.svg").read_text()
-    assert "<!-- table  64x8  axis 0 along data -->" in drawn
+    assert re.search(r"<!-- table\w*  64x8  axis 0 along data -->", drawn)
 
 
 def functions_of_their_own() -> None:
