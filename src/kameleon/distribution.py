@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 from collections.abc import Callable
 from typing import Any
 
+from . import files
 from ._machines import Machine
 from ._reports import Report
 from ._scopes import Scope
@@ -123,7 +125,10 @@ def picture(report: Report, path: str | os.PathLike[str]) -> None:
         ) from None
     from ._pictures import drawn
 
-    drawn(report, figure).savefig(path)
+    drawing = io.BytesIO()
+    kind = os.path.splitext(os.fsdecode(path))[1][1:] or "png"
+    drawn(report, figure).savefig(drawing, format=kind)
+    files.replace(path, drawing.getvalue())
 
 
 def _engine(what: str) -> Any:
