@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -67,14 +68,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked nightly, unless asked for."""
-    nightly = config.getoption("--nightly")
-    kept = [item for item in items if nightly or not item.get_closest_marker("nightly")]
+    """Leave out tests marked nightly, and those that are other engines' turn, unless asked for."""
+    kept = items if config.getoption("--nightly") else list(filter(_runs_with_every_change, items))
     number, shares = map(int, config.getoption("--share").split("/"))
     kept = kept[number::shares]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=list(set(items) - set(kept)))
         items[:] = kept
+
+
+def _runs_with_every_change(item: pytest.Item) -> bool:
+    """Tests marked dealt run on so many engines, which they are dealt by their names; those that
+    go together are dealt the same ones.
+    """
+    if item.get_closest_marker("nightly"):
+        return False
+    dealt, parameters = item.get_closest_marker("dealt"), getattr(item, "callspec", None)
+    if dealt is None or parameters is None:
+        return True
+    engine = parameters.params["engine_name"]
+    together = item.get_closest_marker("together")
+    what = item.path.name if together else item.name.replace(engine, "")
+    turn = (_engines().index(engine) - zlib.crc32(what.encode())) % len(_engines())
+    return turn < (dealt.args or (1,))[0]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

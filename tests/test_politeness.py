@@ -10,8 +10,12 @@ import os
 import tempfile
 from typing import Any
 
+import pytest
 from politeness import GENERATORS, LIBRARIES, READERS, RUDE
 from support import SOURCE, printed_by
+
+# A worker reads what one process of an engine printed.
+pytestmark = [pytest.mark.together, pytest.mark.dealt(3)]
 
 Flags = dict[str, str]
 

@@ -276,6 +276,8 @@ def one_hot(labels: Array, classes: int, axis: int) -> Array:
 def crossentropies() -> Iterator[Case]:
     targets, probabilities = parts(2, 3, 4, seed=6), parts(2, 3, 4, seed=7)
     for axis in (0, 1, 2, -1):
+        # From logits the slope is that of targets which sum to 1, as TensorFlow's is.
+        whole = targets / targets.sum(axis, keepdims=True)
         ways = {
             "logits": (
                 lambda t, x, a=axis: K.categorical_crossentropy(t, x, True, a),
@@ -294,12 +296,13 @@ def crossentropies() -> Iterator[Case]:
             ),
         }
         for way, (call, x, oracle) in ways.items():
+            is_any = way == "probabilities"
             yield Case(
                 f"categorical_crossentropy-{way}-{axis}",
                 call,
-                (targets, x),
+                (targets if is_any else whole, x),
                 lambda t, x, oracle=oracle, a=axis: oracle(t, x, a),
-                (0, 1),
+                (0, 1) if is_any else (1,),
             )
     for axis in (0, 1, 2, -1, -2):
         classes = CUBE.shape[axis]

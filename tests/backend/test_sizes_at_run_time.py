@@ -74,6 +74,7 @@ def over_windows(x: Any, window: int, stride: int, dilation: int, padding: str) 
     return [tensor for y in made for tensor in with_gradient(y, x)]
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("padding", ["same", "valid"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_windows_over_a_space_of_unknown_size(engine: Engine, stride: int, padding: str) -> None:
@@ -87,6 +88,7 @@ def test_windows_over_a_space_of_unknown_size(engine: Engine, stride: int, paddi
             close(call(value), checked([known], outputs, "numpy")(value))
 
 
+@pytest.mark.dealt
 @pytest.mark.parametrize("padding", ["same", "valid"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_transposed_convolution_onto_sizes_from_a_tensor(

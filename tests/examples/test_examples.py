@@ -133,7 +133,7 @@ PROGRAMS = (
 
 
 def here() -> list[object]:
-    """The programs, each on those of its engines that are installed: on two of them with every
+    """The programs, each on those of its engines that are installed: on one of them with every
     change, dealt out so that all engines have their turn, and on all of them nightly.
     """
     installed = engines_under_test()
@@ -141,7 +141,7 @@ def here() -> list[object]:
     for first, program in enumerate(PROGRAMS):
         names = [name for name in program.engines.split() if name in installed]
         for i, engine in enumerate(names):
-            late = (i - first) % len(names) > 1
+            late = (i - first) % len(names) > 0
             marks = [pytest.mark.nightly] if late else []
             found.append(pytest.param(program, engine, id=f"{program.name}-{engine}", marks=marks))
     return found

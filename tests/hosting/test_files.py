@@ -25,7 +25,7 @@ from kameleon.hosting import location
 from .originals import needs_original, run_hosted
 
 # A worker does all that one process of an engine made.
-pytestmark = [needs_original, pytest.mark.slow, pytest.mark.together]
+pytestmark = [needs_original, pytest.mark.slow, pytest.mark.together, pytest.mark.dealt]
 h5py = pytest.importorskip("h5py", reason="h5py reads the files")
 
 FILES = Path(__file__).with_name("files")

@@ -40,6 +40,7 @@ def outcome(engine: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.together
+@pytest.mark.dealt(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(engine_name: str, name: str) -> None:
     failure = outcome(engine_name)[name]

@@ -453,6 +453,7 @@ def test_what_old_code_gets(code: str) -> None:
     assert seen(code) == GIVEN[code]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of SciPy, that it's empty
 @pytest.mark.usefixtures("_began")
 def test_images_are_read_scaled_and_written(tmp_path: Path) -> None:
     pytest.importorskip("PIL")

@@ -14,9 +14,7 @@ from support import engines_under_test
 from kameleon.hosting import location
 
 # What runs on engines other than NumPy, as far as time allows.
-ELSEWHERE = ("backend", "losses")
-# The groups that run on engines that take long to compile: fewer.
-BRIEFLY = {"jax": ("backend",)}
+ELSEWHERE = ("backend",)
 
 # The group that takes longest, of which the backend is the least part: processes, downloads, files.
 LONG = ("utils",)
@@ -25,7 +23,7 @@ PARTS = [
     pytest.param(engine, group, marks=[pytest.mark.nightly] if group in LONG else [])
     for engine in engines_under_test()
     if engine in report.recorded()
-    for group in (groups.NAMES if engine == "numpy" else BRIEFLY.get(engine, ELSEWHERE))
+    for group in (groups.NAMES if engine == "numpy" else ELSEWHERE)
 ]
 
 

@@ -24,18 +24,25 @@ from kameleon.testing.contract import CONTRACT
 
 # Gradients that differences can't tell: rounding to another dtype is steps. See test_pins.py.
 PINNED = {"cast", "while"}
+# Those that take the longest to compile, with their gradients.
+LONG = {"scan", "product_of_others", "cumprod_slope", "cumprod", "cond", "reduce_prod", "put_along"}
 COMPOSITE = {case.primitive for case in CASES if is_composite(case)}
 
 
 def table(kind: str) -> pytest.MarkDecorator:
     """Parametrize a test over primitives, with all their cases, and the sizes' kinds."""
-    rows = {
-        f"{primitive}-{sizes}": (chosen, known)
+    rows = [
+        pytest.param(
+            chosen,
+            known,
+            id=f"{primitive}-{sizes}",
+            marks=pytest.mark.dealt(3) if primitive in LONG and kind == "gradient" else (),
+        )
         for primitive, cases in BY_PRIMITIVE.items()
         for sizes, known in SIZES.items()
         if (chosen := cases_of(kind, cases, known))
-    }
-    return pytest.mark.parametrize(("cases", "known"), rows.values(), ids=rows)
+    ]
+    return pytest.mark.parametrize(("cases", "known"), rows)
 
 
 @pytest.mark.parametrize("check", CONTRACT.values(), ids=CONTRACT)

@@ -2,9 +2,14 @@
 
 OPERATORS = "operators are K's: integers are divided as floats of the default dtype"
 OVERWRITTEN = "a slice that another one replaces has no gradient"
+LABELS = "the gradient in logits is p - t: its slope in t is -1, which TensorFlow leaves out"
 FLAT = "gradients that are zero everywhere are None"
 
+SOFTMAX = "tf.nn.softmax_cross_entropy_with_logits_v2(labels=p, logits=m)"
+
 DIFFERENCES = {
+    f"tf.gradients({SOFTMAX} * v[:3], m)": LABELS,
+    f"tf.gradients(tf.sin(tf.gradients({SOFTMAX}, m)[0]), m)": LABELS,
     "whole / 2": OPERATORS,
     "tf.sign(m)": FLAT,
     "tf.sign(d)": FLAT,

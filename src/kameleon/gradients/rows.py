@@ -22,10 +22,8 @@ def _log_softmax_back(g: Node, y: Node, x: Node, axis: int) -> Node:
 
 
 def _crossentropy_back(g: Node, y: Node, x: Node, p: Node, t: Node, axis: int) -> Node:
-    """g * (p * sum(t) - t)"""
-    axes = (axis,)
-    weighted = mul(p, spread(reduce_sum(t, axes), p, axes))
-    return mul(sub(weighted, t), spread(g, x, axes))
+    """g * (p - t), whatever t sums to: TensorFlow's meaning, and the slope where it sums to 1."""
+    return mul(sub(p, t), spread(g, x, (axis,)))
 
 
 def _quantile_slope(z: Node) -> Node:

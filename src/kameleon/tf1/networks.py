@@ -121,8 +121,8 @@ def softmax_loss(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1,
     name: str | None = None, axis: int = -1,
 ) -> Any:  # fmt: skip
-    axis = dim if axis == -1 else axis
-    return K.categorical_crossentropy(labels, logits, from_logits=True, axis=axis)
+    """The cross-entropy, in which labels are constants to gradients."""
+    return softmax_loss_v2(K.stop_gradient(labels), logits, dim if axis == -1 else axis)
 
 
 def softmax_loss_v2(labels: Any, logits: Any, axis: int | None = None) -> Any:

@@ -136,8 +136,8 @@ ROWS: list[Case] = [
             ("extreme-first", extreme_rows("float16").T, 0),
         )
     ),
-    entropy_case("last", normal(4, 3), normal(4, 3, seed=1), 1),
-    entropy_case("first", normal(4, 3), normal(4, 3, seed=1), 0),
+    entropy_case("last", normal(4, 3), lined(softmax, 1)(normal(4, 3, seed=1)), 1),
+    entropy_case("first", normal(4, 3), lined(softmax, 0)(normal(4, 3, seed=1)), 0),
     entropy_case("far", FAR.astype("float32"), np.eye(3, dtype="float32")[:2], 1),
     sparse_entropy_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
     sparse_entropy_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),

@@ -302,8 +302,7 @@ def softmax_cross_entropy(
     if label_smoothing > 0:
         classes = K.cast(K.shape(x)[1], x.dtype)
         y = y * (1 - label_smoothing) + label_smoothing / classes
-    log = x - K.logsumexp(x, axis=-1, keepdims=True)
-    errors = -K.sum(K.stop_gradient(y) * log, axis=-1)
+    errors = K.categorical_crossentropy(K.stop_gradient(y), x, from_logits=True)
     scope = scope or "softmax_cross_entropy_loss"
     return compute_weighted_loss(errors, weights, scope, loss_collection, reduction)
 
