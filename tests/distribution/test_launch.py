@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,29 @@ with Checkpoints(sys.argv[1], step) as kept:
             kept.save(i + 1)
 print(hashlib.sha256(b"".join(K.get_value(v).tobytes() for v in w)).hexdigest())
 """
+# Goes on from the last checkpoint, on so many devices, until that step.
+CUT = """
+import json, sys
+import numpy as np
+import kameleon
+from kameleon import backend as K
+from kameleon.checkpoint import Checkpoints
+folder, devices, until = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+K.set_floatx("float64")
+np.random.seed(1)
+x = K.placeholder((None, 12))
+w = [K.variable(np.random.normal(size=s) * 0.3, name=n) for n, s in zip("ab", ((12, 32), (32, 8)))]
+loss = K.mean(K.square(K.dot(K.dropout(K.tanh(K.dot(x, w[0])), 0.4), w[1]) - 1))
+updates = [(v, v - 0.05 * slope) for v, slope in zip(w, K.gradients(loss, w))]
+step = K.function([x], [loss], updates=updates)
+with kameleon.distribute(devices=devices, variables="sharded"), Checkpoints(folder, step) as kept:
+    for i in range(kept.restore(), until):
+        step([np.random.RandomState(i).normal(size=(16, 12))])
+        kept.save(i + 1)
+    assert devices == 1 or len(w[0].cell.value.sharding.device_set) == devices
+print(json.dumps([K.get_value(v).tolist() for v in w][0]))
+"""
+LASTS = "import time\nopen('begun', 'w').close()\ntime.sleep(600)"
 FAILING = """
 import os
 if os.environ["KAMELEON_PROCESS"] == "1":
@@ -146,14 +169,13 @@ def test_killed_processes_lose_nothing(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "kameleon", "launch", *options]
     moment = random.Random(0)
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as launcher:
-        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children")
         killed = 0
         while launcher.poll() is None and killed < KILLS:
             time.sleep(moment.uniform(1, 14))
-            found = children.read_text().split() if launcher.poll() is None else []
+            found = _children(launcher) if launcher.poll() is None else []
             if found:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(moment.choice(found)), signal.SIGKILL)
+                    os.kill(moment.choice(found), signal.SIGKILL)
                     killed += 1
         last = launcher.communicate()[0].splitlines()[-1]
     assert (launcher.returncode, killed) == (0, KILLS)
@@ -194,6 +216,49 @@ def test_a_process_that_fails_ends_all_and_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "process 1 of 2 ended with exit status 1" in done.stderr
     assert "ValueError: the second one fails" in done.stderr
+
+
+def test_nobody_is_left_behind(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(LASTS)
+    line = [sys.executable, "-m", "kameleon", "launch", "--processes", "2", "program.py"]
+    with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.DEVNULL) as launcher:
+        _wait_for((tmp_path / "begun").exists)
+        children = _children(launcher)
+        launcher.kill()
+    assert len(children) == 2
+    _wait_for(lambda: not any(map(_runs, children)))
+
+
+def _children(process: subprocess.Popen[Any]) -> list[int]:
+    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return [int(number) for number in found.split()]
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_checkpoints_serve_any_number_of_devices(tmp_path: Path) -> None:
+    printed = {}
+    for name, runs in {"one": ((1, 7),), "many": ((4, 3), (2, 5), (1, 7))}.items():
+        for devices, until in runs:
+            done = launched(
+                CUT, tmp_path, "run", arguments=[str(tmp_path / name), str(devices), str(until)]
+            )
+            assert done.returncode == 0, done.stderr
+        printed[name] = json.loads(done.stdout.splitlines()[-1])
+    np.testing.assert_allclose(printed["many"], printed["one"], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("message", DISAGREEING)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, NoReturn
 
-from kameleon.config.processes import ASIDE, COORDINATOR, COUNT, NUMBER, PATIENCE, SEED
+from kameleon.config.processes import ASIDE, COORDINATOR, COUNT, LAUNCHER, NUMBER, PATIENCE, SEED
 
 USAGE = """\
 Usage: kameleon launch --processes N [OPTIONS] SCRIPT [ARGUMENT ...]
@@ -148,6 +148,7 @@ def started(plan: Plan, environment: Mapping[str, str]) -> list[Worker]:
         **environment,
         COORDINATOR: f"127.0.0.1:{_free_port()}",
         COUNT: str(plan.processes),
+        LAUNCHER: str(os.getpid()),
         **({PATIENCE: plan.patience} if plan.patience else {}),
     }
     line = [sys.executable, "-m", "kameleon", "run", f"--devices={plan.devices}", *plan.rest]

@@ -12,7 +12,10 @@ import importlib.util
 import io
 import os
 import runpy
+import signal
 import sys
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +26,7 @@ from typing import Any, NoReturn
 
 from kameleon import old_code
 from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
-from kameleon.config.processes import ASIDE, SEED, is_first, this_process
+from kameleon.config.processes import ASIDE, LAUNCHER, SEED, is_first, this_process
 from kameleon.errors import KameleonError
 
 USAGE = """\
@@ -160,6 +163,9 @@ def _distribute(asked: str) -> None:
     """Run on many devices what names no engine."""
     from kameleon.distribution import Distribution, use_devices
 
+    launcher = os.environ.get(LAUNCHER, "")
+    if launcher.isdigit() and os.getppid() == int(launcher):
+        threading.Thread(target=_end_with, args=[int(launcher)], daemon=True).start()
     if not is_first():
         _stand_aside()
     importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
@@ -172,6 +178,13 @@ def _distribute(asked: str) -> None:
 
         random.seed(int(seed))
         np.random.seed(int(seed))
+
+
+def _end_with(launcher: int) -> None:
+    """End this process soon after the one that started it: nobody else would."""
+    while os.getppid() == launcher:
+        time.sleep(1)
+    os._exit(128 + signal.SIGHUP)
 
 
 def _stand_aside() -> None:

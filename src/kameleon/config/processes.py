@@ -15,6 +15,7 @@ COUNT = "KAMELEON_PROCESSES"
 NUMBER = "KAMELEON_PROCESS"  # of this one, from 0 on
 SEED = "KAMELEON_SEED"  # what all of them seed Python's and NumPy's generators with
 ASIDE = "KAMELEON_ASIDE"  # a folder, removed at the end, for what the others would write
+LAUNCHER = "KAMELEON_LAUNCHER"  # the number of the process that `kameleon launch` is
 PATIENCE = "KAMELEON_PATIENCE"  # for how many seconds processes wait for one of them
 PATIENT = 600.0
 

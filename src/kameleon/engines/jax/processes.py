@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pickle
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -46,14 +47,18 @@ def join() -> int:
 def _meet(process: Process) -> None:
     global _lockstep
     waits = max(1, int(patience()))
+    times = {
+        "initialization_timeout": waits,
+        "heartbeat_timeout_seconds": max(10, min(ALIVE, waits)),  # since JAX 0.7, as the next one
+        "shutdown_timeout_seconds": waits,
+    }
+    known = inspect.signature(_DISTRIBUTED.initialize).parameters
     _DISTRIBUTED.initialize(
         process.coordinator,
         process.processes,
         process.number,
         cluster_detection_method="deactivate",
-        initialization_timeout=waits,
-        heartbeat_timeout_seconds=max(10, min(ALIVE, waits)),
-        shutdown_timeout_seconds=waits,
+        **{name: seconds for name, seconds in times.items() if name in known},
     )
     if CLIENT.holds:
         _lockstep = Lockstep(_state().client, process, patience(), stop)
