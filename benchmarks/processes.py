@@ -46,7 +46,10 @@ def worker() -> None:
 def dense(keras: Any, shape: tuple[int, ...]) -> Any:
     """Three wide layers."""
     layers = [keras.layers.Dense(1024, activation="relu", input_shape=shape)]
-    layers += [keras.layers.Dense(1024, activation="relu"), keras.layers.Dense(10, activation="softmax")]
+    layers += [
+        keras.layers.Dense(1024, activation="relu"),
+        keras.layers.Dense(10, activation="softmax"),
+    ]
     return _compiled(keras, layers)
 
 
