@@ -301,6 +301,38 @@ def metrics_are_called_as_in_the_version() -> None:
 
 
 @check
+def losses_and_metrics_have_the_types_and_the_order_of_tensorflow() -> None:
+    class Five(layers.Layer):
+        def call(self, inputs):  # type: ignore[no-untyped-def]
+            self.add_metric(tf.reduce_mean(inputs) * 0.0 + 5.0, name="five", aggregation="mean")
+            return inputs * 1.0
+
+    x = keras.Input((3,))
+    y = layers.Dense(1, kernel_initializer="ones")(Five()(x))
+    model = keras.Model(x, y)
+    model.add_metric(K.sum(y) * 0 + 7, name="seven", aggregation="mean")
+    model.compile("sgd", "mse", metrics=["mae"])
+    ones = np.ones((6, 3)), np.ones((6, 1))
+    loss, _, five, seven = model.evaluate(*ones, verbose=0)
+    assert (five, seven) == (5.0, 7.0) and model.metrics_names[2:] == ["five", "seven"]
+    assert type(loss) is np.float64 and type(five) is np.float32
+    history = model.fit(*ones, verbose=0, validation_data=ones).history
+    assert [key[:3] == "val" for key in history] == [False] * 4 + [True] * 4
+    assert history["val_five"] == [5.0] and history["seven"] == [7.0]
+    kinds = [type(history[key][0]) for key in ("loss", "five", "val_loss", "val_five")]
+    assert kinds == [np.float64, np.float32] * 2
+    model.compile("sgd", "mse")
+    assert type(model.evaluate(*ones, verbose=0)[0]) is np.float64
+
+    def batches():  # type: ignore[no-untyped-def]
+        yield from [(np.ones((1, 3)), np.ones((1, 1))), (np.ones((5, 3)) * 2, np.ones((5, 1)))] * 9
+
+    model.layers[-1].set_weights([np.ones((3, 1)), np.zeros(1)])  # errors of 2 and 5
+    assert model.evaluate_generator(batches(), steps=2)[0] == (4.0 + 25.0) / 2
+    assert model.evaluate(batches(), steps=2, verbose=0)[0] == (4.0 + 25.0) / 2
+
+
+@check
 def statistics_that_a_phase_does_not_use_do_not_reach_gradients() -> None:
     norm = layers.BatchNormalization(input_shape=(2,))
     model = keras.Sequential([norm])

@@ -1,5 +1,6 @@
-"""Losses and metrics of an epoch, found under both of their names.
+"""Losses and metrics of an epoch, as TensorFlow gives them, found under both of their names.
 
+Those of training come first, then those of validation; losses are float64, metrics float32.
 TensorFlow 1 calls accuracy `acc` (and `val_acc`), TensorFlow 2 `accuracy`; it calls what a program
 named `mae` by its function, `mean_absolute_error`. A program that asks for the other name gets the
 same numbers.
@@ -7,9 +8,12 @@ same numbers.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from typing import Any
 
-from keras.callbacks import callbacks
+import numpy as np
+from keras.callbacks import Callback, callbacks
 
 PAIRS = (
     ("accuracy", "acc"),
@@ -58,11 +62,44 @@ class Logs(dict[str, Any]):
         return super().__contains__(key) or super().__contains__(other_name(key))
 
 
+VALIDATED = "val_"
+
+
+def scalars(values: Iterable[Any]) -> list[Any]:
+    """A loss and the metrics behind it: of float64, and of float32."""
+    first, *rest = values
+    return [np.float64(first), *map(np.float32, rest)]
+
+
+def arrange(logs: dict[str, Any]) -> None:
+    """Put the losses and metrics of validation behind those of training."""
+    validated = {key: logs.pop(key) for key in list(logs) if key.startswith(VALIDATED)}
+    for key, value in validated.items():
+        logs[key] = np.float64(value) if key == f"{VALIDATED}loss" else np.float32(value)
+
+
+class Losses(Callback):  # type: ignore[misc]
+    """Notes the losses of tested batches. Keras 2.3.1 gives that of the last one for all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: list[float] = []
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Note that of a batch."""
+        self.values.append(float(logs["loss"]))
+
+    def mean(self) -> float:
+        """The mean over all batches, whatever their sizes."""
+        return float(np.mean(self.values))
+
+
 def install() -> None:
     """Give callbacks such logs. A second call does nothing."""
     kind = callbacks.CallbackList
     if hasattr(kind.on_epoch_end, "gives_both_names"):
         return
+    callbacks.BaseLogger.on_epoch_end = _arranging(callbacks.BaseLogger.on_epoch_end)
     for name in ("on_epoch_begin", "on_epoch_end"):
         setattr(kind, name, _with_logs(getattr(kind, name)))
     theirs = kind._call_batch_hook
@@ -71,6 +108,15 @@ def install() -> None:
         theirs(self, mode, hook, batch, logs if isinstance(logs, Logs) else Logs(logs or {}))
 
     kind._call_batch_hook = _call_batch_hook
+
+
+def _arranging(theirs: Any) -> Any:
+    @functools.wraps(theirs)
+    def on_epoch_end(self: Any, epoch: int, logs: Any = None) -> None:
+        theirs(self, epoch, logs)
+        arrange(logs)
+
+    return on_epoch_end
 
 
 def _with_logs(theirs: Any) -> Any:

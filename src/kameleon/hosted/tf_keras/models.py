@@ -8,12 +8,13 @@ from typing import Any
 
 import keras.models as theirs
 from keras import backend as K
+from keras.callbacks.callbacks import CallbackList
 
 from ...errors import ArgumentError, UnsupportedError
 from ...ir.node import Node, Update, dependents, walk
 from . import arrays, files, losses, metrics, optimizers, own
 from .base import given_name
-from .logs import Logs
+from .logs import Logs, Losses, scalars
 from .nests import leaves, mapped
 from .operations import with_history
 from .own import unconditional
@@ -148,7 +149,41 @@ class Model(theirs.Model):  # type: ignore[misc]
 
     def evaluate(self, *args: Any, return_dict: bool = False, **kwargs: Any) -> Any:
         """The loss and the metrics; by name, if asked for."""
-        return self._named(super().evaluate(*args, **kwargs), return_dict)
+        return self._named(_scalars(super().evaluate(*args, **kwargs)), return_dict)
+
+    def evaluate_generator(
+        self, generator: Any, steps: Any = None, callbacks: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """The loss and the metrics of what a generator yields."""
+        losses = Losses()
+        if isinstance(callbacks, CallbackList):  # of `fit`
+            losses.model = callbacks.model
+            given: Any = CallbackList([*callbacks.callbacks, losses])
+            given.model, given.params = callbacks.model, callbacks.params
+        else:
+            given = [*(callbacks or []), losses]
+        found = super().evaluate_generator(generator, steps, given, *args, **kwargs)
+        if isinstance(found, list):
+            return _scalars([losses.mean(), *found[1:]])
+        return _scalars(losses.mean())
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics of `compile`, those of the layers, and the model's own."""
+        own_ones = list(self._metrics)
+        others = [m for m in super().metrics if not any(m is each for each in own_ones)]
+        return [*others, *own_ones]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """What the numbers that `evaluate` gives are called."""
+        several = self._is_compiled and len(self.outputs) > 1
+        losses = [
+            f"{name}_loss"
+            for i, name in enumerate(self.output_names if several else ())
+            if i not in self.skip_target_indices
+        ]
+        return ["loss", *losses, *(m.name for m in self.metrics)]
 
     def train_on_batch(
         self, x: Any, y: Any = None, *args: Any, return_dict: bool = False, **kwargs: Any
@@ -227,6 +262,11 @@ class Model(theirs.Model):  # type: ignore[misc]
         """Read weights that `save_weights` wrote, or TensorFlow, in HDF5."""
         load = super().load_weights
         return files.load_weights(load, filepath, by_name, skip_mismatch)
+
+
+def _scalars(found: Any) -> Any:
+    """What `evaluate` gives: numbers of the types that TensorFlow gives."""
+    return scalars(found) if isinstance(found, list) else scalars([found])[0]
 
 
 def _made(get: Any, nest: Any) -> Any:
