@@ -46,6 +46,10 @@ if find_spec("orbax") is None:
     collect_ignore_glob.append("src/kameleon/checkpoint.py")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
+# Pages that the build of the site makes of docstrings, which are tested where they stand.
+collect_ignore_glob.append("docs/backend/functions/*")
+if find_spec("sphinx") is None:
+    collect_ignore_glob += ["docs/building/commands.py", "docs/building/extension.py"]
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]

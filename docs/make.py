@@ -351,6 +351,12 @@ PAGES = {
     "names.md": names_page,
 }
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Write the pages."""
     for name, page in PAGES.items():
         Path(__file__).with_name(name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -169,6 +169,12 @@ def is_keras_tensor(x: Any) -> bool:
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a symbolic tensor (sparse ones and variables included).
 
+    Args:
+        x: anything.
+
+    Returns:
+        A bool.
+
     >>> from kameleon import backend as K
     >>> K.is_tensor(K.placeholder((2,))), K.is_tensor(1.)
     (True, False)
@@ -178,6 +184,12 @@ def is_tensor(x: Any) -> bool:
 
 def is_variable(x: Any) -> bool:
     """Whether `x` is a variable.
+
+    Args:
+        x: anything.
+
+    Returns:
+        A bool.
 
     >>> from kameleon import backend as K
     >>> K.is_variable(K.zeros((2,))), K.is_variable(K.placeholder((2,)))
@@ -239,6 +251,12 @@ def _placeholder_dims(shape: Any) -> tuple[int | None, ...]:
 def is_placeholder(x: Any) -> bool:
     """Whether `x` is a placeholder.
 
+    Args:
+        x: anything.
+
+    Returns:
+        A bool; True for sparse placeholders, too.
+
     >>> from kameleon import backend as K
     >>> K.is_placeholder(K.placeholder((2,))), K.is_placeholder(K.zeros((2,)))
     (True, False)
@@ -295,6 +313,12 @@ def int_shape(x: Any) -> Any:
 def get_variable_shape(x: Tensor) -> Any:
     """The older name of `int_shape`.
 
+    Args:
+        x: a tensor.
+
+    Returns:
+        A tuple of ints, and None for unknown sizes.
+
     >>> from kameleon import backend as K
     >>> K.get_variable_shape(K.zeros((2, 3)))
     (2, 3)
@@ -304,6 +328,12 @@ def get_variable_shape(x: Tensor) -> Any:
 
 def ndim(x: Any) -> int | None:
     """The number of axes.
+
+    Args:
+        x: a tensor or an array.
+
+    Returns:
+        An int.
 
     >>> from kameleon import backend as K
     >>> K.ndim(K.placeholder((2, 4, 5)))
@@ -334,6 +364,12 @@ def size(x: TensorLike, name: str | None = None) -> Tensor:
 def dtype(x: Any) -> str:
     """The element type, as a string.
 
+    Args:
+        x: a tensor or an array.
+
+    Returns:
+        A string, such as 'float32'.
+
     >>> from kameleon import backend as K
     >>> K.dtype(K.placeholder((2, 4), dtype='float64'))
     'float64'
@@ -343,6 +379,12 @@ def dtype(x: Any) -> str:
 
 def count_params(x: Tensor) -> int:
     """The static number of elements.
+
+    Args:
+        x: a tensor.
+
+    Returns:
+        An int.
 
     Raises:
         ShapeError: a size is unknown.

@@ -1,0 +1,1 @@
+"""What makes the site: pages from tables, figures, links, languages."""

@@ -1,0 +1,83 @@
+"""The commands of `python -m docs`."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from sphinx.cmd.build import main as sphinx
+
+from docs.building import pages, redirects
+from docs.building.languages import LANGUAGES, SOURCE
+from docs.building.places import DOCS, HTML, LOCALE, WORK
+
+
+def say(text: str) -> None:
+    print(f"== {text}", flush=True)
+
+
+def prepare() -> None:
+    """Write what pages are made from, and isn't committed."""
+    pages.write()
+
+
+def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> int:
+    """Build the site strictly; the exit status."""
+    unknown = set(languages) - set(LANGUAGES)
+    if unknown:
+        say(f"no such language: {', '.join(sorted(unknown))}; there are {', '.join(LANGUAGES)}")
+        return 2
+    started = time.monotonic()
+    prepare()
+    for language in languages:
+        say(f"{LANGUAGES[language].title} [{time.monotonic() - started:.0f} s]")
+        doctrees, html = WORK / "doctrees" / language, HTML / language
+        options = ["-W", "--keep-going", "-q", "-b", "html", "-D", f"language={language}"]
+        status = sphinx([*options, "-d", str(doctrees), str(DOCS), str(html)])
+        if status:
+            return status
+    redirects.write(HTML)
+    if search:
+        say(f"search [{time.monotonic() - started:.0f} s]")
+        index()
+    say(f"{HTML} [{time.monotonic() - started:.0f} s]")
+    return 0
+
+
+def index() -> None:
+    """Write the search index of each language's pages."""
+    shutil.rmtree(HTML / "pagefind", ignore_errors=True)
+    # Pagefind separates words of Chinese and Japanese only in its extended form.
+    command = [sys.executable, "-m", "pagefind", "--site", str(HTML), "--quiet"]
+    subprocess.run(command, check=True)
+
+
+def messages() -> int:
+    """Bring the catalogues up to date with the pages; the exit status."""
+    from sphinx_intl.basic import update
+
+    prepare()
+    templates = WORK / "messages"
+    shutil.rmtree(templates, ignore_errors=True)
+    doctrees = str(WORK / "doctrees" / SOURCE)
+    options = ["-W", "--keep-going", "-q", "-b", "gettext", "-d", doctrees]
+    status = sphinx([*options, str(DOCS), str(templates)])
+    if status == 0:
+        update(str(LOCALE), str(templates), tuple(set(LANGUAGES) - {SOURCE}), line_width=100)
+    return status
+
+
+def serve(port: int) -> int:
+    """Show the built site until interrupted; search needs a server."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(HTML))
+    with http.server.ThreadingHTTPServer(("localhost", port), handler) as server:
+        say(f"http://localhost:{port}/")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0

@@ -1,0 +1,32 @@
+"""The languages of the site."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Language(NamedTuple):
+    """A language of the site.
+
+    Attributes:
+        title: its name in itself, for the switch.
+        tag: as HTML has it.
+        older: the folder of this language in the original's documentation.
+    """
+
+    title: str
+    tag: str
+    older: str
+
+
+# By the folder of the site that has its pages.
+LANGUAGES = {
+    "en": Language("English", "en", ""),
+    "ko": Language("한국어", "ko", "ko"),
+    "ja": Language("日本語", "ja", "ja"),
+    "zh_CN": Language("简体中文", "zh-CN", "zh"),
+}
+SOURCE = "en"  # what the pages are written in
+
+# What must be complete in every language: pages whose names begin so.
+TRANSLATED = ("index", "start/", "backend/")

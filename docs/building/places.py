@@ -1,0 +1,13 @@
+"""Where things lie in the checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCS = ROOT / "docs"
+TESTS = ROOT / "tests"
+LOCALE = DOCS / "locale"
+FUNCTIONS = DOCS / "backend" / "functions"  # written by each build, and not committed
+WORK = ROOT / "build" / "site"
+HTML = WORK / "html"

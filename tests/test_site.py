@@ -1,0 +1,122 @@
+"""The site's pages: each function has one, each page is in the tree, old addresses lead somewhere.
+
+What Sphinx finds (links, headings, syntax) is told by `python -m docs build`, which is strict.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from docs.building import drawings, functions, graphs, pages, redirects, support
+from docs.building.languages import LANGUAGES, SOURCE
+from docs.building.places import DOCS, FUNCTIONS
+from kameleon.backend import surface
+from kameleon.gradients import GRADIENTS
+
+COMMITTED = sorted(path for path in DOCS.rglob("*.md") if FUNCTIONS not in path.parents)
+
+
+def page_names() -> set[str]:
+    """All pages of the site: those that are committed and those of functions."""
+    generated = [*functions.names(), "index", *(f"chapter_{c.name}" for c in functions.chapters())]
+    committed = {path.relative_to(DOCS).with_suffix("").as_posix() for path in COMMITTED}
+    return committed | {f"backend/functions/{name}" for name in generated}
+
+
+def test_chapters_hold_all_functions_in_the_order_of_the_documentation() -> None:
+    assert functions.names() == surface.NAMES
+    assert set(functions.signatures().newest) <= set(functions.names())
+
+
+@pytest.mark.parametrize("name", functions.names())
+def test_the_page_says_what_the_docstring_says(name: str) -> None:
+    text, doc = pages.page(name), functions.doc(name)
+    assert text.startswith(f"# {name}\n")
+    assert f"kameleon.backend.{functions.signature(name)}" in text
+    parts = [doc.summary, *doc.body, *doc.returns, *doc.examples, *doc.sources]
+    items = [*doc.arguments, *doc.raises]
+    for part in [*parts, *(item.text for item in items), *(item.name for item in items)]:
+        assert all(word in text for word in part.split(", ")), part
+    assert doc.examples, "an example"
+    described = [name.strip("*") for a in doc.arguments for name in a.name.split(", ")]
+    assert described == [p.name for p in functions.parameters(name)]
+
+
+def test_gradients_and_engines_of_functions_are_told() -> None:
+    text = pages.page("relu")
+    assert "| `x` | yes, to any order |" in text
+    assert re.search(r"\| ONNX Runtime \| .*`relu`", text)
+    assert "is the same on every engine" in pages.page("epsilon")
+    assert "the float 1.0" in pages.page("count_params")  # a difference on purpose
+    assert "Older calls" not in pages.page("abs") and "(xs)" in pages.page("batch_get_value")
+
+
+def test_what_functions_build_is_found() -> None:
+    built = graphs.built()
+    assert built["conv2d"].primitives >= {"conv"} and built["conv2d"].gradients["kernel"]
+    assert not built["argmax"].gradients.get("x", False)
+    without = {name for name in functions.names() if not built[name].primitives}
+    assert without < {*functions.names()} and "epsilon" in without and "rnn" not in without
+
+
+def test_the_table_of_support_is_understood() -> None:
+    for title, cells in support.table().items():
+        assert set(cells) <= set(GRADIENTS), title
+        assert {support.way(cell) for cell in cells.values()} <= set(support.WAYS.values())
+
+
+def test_every_page_is_in_the_tree_once() -> None:
+    texts = {path.relative_to(DOCS).parent: [] for path in COMMITTED}
+    for path in COMMITTED:
+        texts[path.relative_to(DOCS).parent].append(path.read_text(encoding="utf-8"))
+    found = [
+        (folder / entry).as_posix()
+        for folder, files in texts.items()
+        for text in files
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL)
+        for entry in tree.split("\n")
+        if entry and not entry.startswith(":")
+    ]
+    found += [f"backend/functions/{name}" for name in tree_of(pages.index())]
+    for chapter in functions.chapters():
+        found += [f"backend/functions/{name}" for name in tree_of(pages.chapter(chapter))]
+    assert sorted(found) == sorted(page_names() - {"index"})
+
+
+def tree_of(text: str) -> list[str]:
+    [tree] = re.findall(r"```\{toctree\}\n:hidden:\n\n(.*?)\n```", text, re.DOTALL)
+    return tree.split("\n")
+
+
+def test_old_addresses_lead_to_pages() -> None:
+    targets = redirects.anchors()
+    assert set(targets.values()) <= page_names()
+    assert {name.lower() for name in functions.signatures().newest} <= set(targets)
+    assert redirects.pages() == {
+        "backend": "en",
+        "ko/backend": "ko",
+        "ja/backend": "ja",
+        "zh/backend": "zh_CN",
+    }
+    assert '"conv2d":"backend/functions/conv2d"' in redirects.old_page("zh/backend", "zh_CN")
+    assert "../../zh_CN/" in redirects.old_page("zh/backend", "zh_CN")
+    assert all(f"{folder}/index.html" in redirects.start() for folder in LANGUAGES)
+
+
+def test_figures_belong_to_functions() -> None:
+    assert set(drawings.DRAWINGS) <= set(functions.names())
+    assert all(drawing.caption for drawing in drawings.DRAWINGS.values())
+
+
+def test_pages_have_one_title_and_no_bare_prompts() -> None:
+    for path in COMMITTED:
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert ">>>" not in text, f"{path}: examples stand in fences"
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) <= 1, path
+
+
+def test_the_language_of_the_sources_is_one_of_the_site() -> None:
+    assert SOURCE in LANGUAGES
+    assert (DOCS / "templates" / "sidebar" / "languages.html").exists()
