@@ -343,10 +343,45 @@ def statistics_that_a_phase_does_not_use_do_not_reach_gradients() -> None:
 
 
 @check
+def calls_with_several_tensors_are_cloned_and_saved() -> None:
+    class Gate(layers.Layer):
+        def call(self, inputs, gate, factor=1.0):  # type: ignore[no-untyped-def]
+            return inputs * gate * factor
+
+    x = keras.Input((3,))
+    gated = Gate()(x, layers.Dense(3)(x), factor=2.0)
+    model = keras.Model(x, layers.Dense(1)(gated))
+    assert len(model.weights) == 4
+    data = np.arange(6.0).reshape(2, 3)
+    for again in (keras.models.clone_model(model),
+                  keras.Model.from_config(model.get_config(), {"Gate": Gate})):  # fmt: skip
+        again.set_weights(model.get_weights())
+        np.testing.assert_allclose(again.predict(data), model.predict(data), rtol=1e-5)
+
+
+@check
+def weights_of_a_model_of_ones_own_are_named_as_there() -> None:
+    class Two(keras.Model):
+        def __init__(self) -> None:
+            super().__init__(name="two")
+            self.inner = layers.Dense(2, name="inner")
+
+        def call(self, inputs):  # type: ignore[no-untyped-def]
+            return self.inner(inputs)
+
+    fitted, built = Two(), Two()
+    fitted.compile("sgd", "mse")
+    fitted.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
+    built.build((None, 3))
+    assert [w.name for w in fitted.weights] == ["two/inner/kernel:0", "two/inner/bias:0"]
+    assert [w.name for w in built.weights] == ["inner/kernel:0", "inner/bias:0"]
+
+
+@check
 def what_is_not_there_says_so() -> None:
     refuses(lambda: tf.GradientTape(), "tf.gradients")
     refuses(lambda: tf.enable_eager_execution(), "K.eval")
-    refuses(lambda: layers.LSTM(2, time_major=True), "tf.transpose")
+    refuses(lambda: layers.Bidirectional(layers.LSTM(2, time_major=True)), "tf.transpose")
     refuses(lambda: layers.BatchNormalization(renorm=True), "LayerNormalization")
     refuses(lambda: layers.Layer(dynamic=True), "symbolic")
     refuses(lambda: keras.Input((2,), ragged=True), "pad")

@@ -21,7 +21,7 @@ from keras.engine.base_layer import Layer
 
 from ...errors import UnsupportedError
 from ...ir.node import Variable
-from . import operations, own
+from . import operations, own, places
 from .nests import layers_in
 from .shapes import plain
 
@@ -184,9 +184,11 @@ def _calling(theirs: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(theirs)
     def __call__(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         kwargs |= own.by_name(self, args)
+        inputs, kwargs = places.unpacked(inputs, kwargs)
         kwargs = {k: v for k, v in kwargs.items() if k != "mask" or v is not None}
-        with operations.calling(self, inputs) as taken:
-            return theirs(self, taken, **kwargs)
+        flat, nest = places.flat_inputs(inputs)
+        with operations.calling(self, flat) as taken, places.nested(self, nest):
+            return own.as_given(self, theirs(self, taken, **kwargs))
 
     return __call__
 
@@ -226,7 +228,12 @@ OF_LAYERS: dict[str, Any] = {
     "compute_output_shape": compute_output_shape,
     "_compute_dtype": property(lambda self: self.dtype),
 }
-CHANGED = {"__init__": _making, "__setattr__": _setting, "__call__": _calling}
+CHANGED = {
+    "__init__": _making,
+    "__setattr__": _setting,
+    "__call__": _calling,
+    "_add_inbound_node": places.noting,
+}
 _theirs: dict[str, Any] = {}
 
 

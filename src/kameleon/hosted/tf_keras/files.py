@@ -145,25 +145,9 @@ def _within_known(function: Callable[..., Any]) -> Callable[..., Any]:
     return load
 
 
-def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None) -> Any:
-    """A model of the same layers with weights of its own.
-
-    Raises:
-        ArgumentError: (a ValueError) a `clone_function` is given.
-    """
-    if clone_function is not None:
-        raise ArgumentError(
-            "clone_model(clone_function=…) isn't there: make the changed model by"
-            " Model.from_config of a changed model.get_config()"
-        )
-    with known(None):
-        return theirs.clone_model(model, input_tensors)
-
-
 NAMES: dict[str, Any] = {
     "models.save_model": save_model,
     "models.load_model": load_model,
-    "models.clone_model": clone_model,
     **{
         f"models.{name}": _within_known(getattr(theirs, name))
         for name in ("model_from_config", "model_from_json", "model_from_yaml")

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import keras.models as theirs
+import numpy as np
 from keras import backend as K
 from keras.callbacks.callbacks import CallbackList
 
 from ...errors import ArgumentError, UnsupportedError
 from ...ir.node import Node, Update, dependents, walk
-from . import arrays, files, losses, metrics, optimizers, own
+from . import arrays, base, files, losses, metrics, optimizers, own, places
 from .base import given_name
 from .logs import Logs, Losses, scalars
 from .nests import leaves, mapped
@@ -60,9 +61,40 @@ class Model(theirs.Model):  # type: ignore[misc]
 
     # --- calling ------------------------------------------------------------------------------
 
+    built: bool
+    _nodes_by_depth: dict[int, list[Any]]
+
+    def _init_graph_network(self, *args: Any, **kwargs: Any) -> None:
+        super()._init_graph_network(*args, **kwargs)
+        by_depth = self._nodes_by_depth.items()
+        self._nodes_by_depth = {d: [places.placed(n) for n in nodes] for d, nodes in by_depth}
+
     def _set_inputs(self, inputs: Any, outputs: Any = None, training: Any = None) -> Any:
-        with unconditional():
-            return super()._set_inputs(inputs, outputs, training)
+        flat, nest = places.flat_inputs(inputs)
+        with unconditional(), places.nested(self, nest), K.name_scope(self.name):
+            found = super()._set_inputs(flat, outputs, training)
+        if isinstance(inputs, dict):  # which gives the names that feeds have
+            self.input_names = sorted(inputs)
+            self._feed_input_names = list(self.input_names)
+        return found
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the outputs; of a model whose `call` a subclass writes, what that gives."""
+        if not self._is_graph_network:
+            return base.compute_output_shape(self, input_shape)
+        return super().compute_output_shape(input_shape)
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for other inputs, with the further arguments of `call`."""
+        # `build` would call it for these shapes alone; what's built knows its inputs.
+        pending = not self.built and type(self).build is Model.build
+        if pending:
+            self.built = True
+        try:
+            return super().__call__(inputs, *args, **kwargs)
+        finally:
+            if pending and not self.inputs:
+                self.built = False
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The outputs for other inputs, in a phase, or in that of the learning phase."""
@@ -198,6 +230,10 @@ class Model(theirs.Model):  # type: ignore[misc]
         return self._named(super().test_on_batch(x, y, *args, **kwargs), return_dict)
 
     def _standardize_user_data(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(args[0], dict) and not self.inputs:
+            self._set_inputs({key: np.asarray(value) for key, value in args[0].items()})
+        if isinstance(args[0], dict) and not self._is_graph_network:
+            args = ([np.asarray(args[0][name]) for name in self._feed_input_names], *args[1:])
         x, y, weights = super()._standardize_user_data(*args, **kwargs)
         return x, arrays.as_targets(y, getattr(self, "_feed_targets", [])), weights
 

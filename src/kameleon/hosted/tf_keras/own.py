@@ -21,6 +21,7 @@ from ..._scopes import Scope
 from ...hosting.naming import INSIDE
 from ...ir.node import Node, Variable, walk
 from .nests import layers_in, leaves, mapped
+from .places import in_nest
 from .shapes import plain, shown
 
 # The inputs of the outermost layer of the program whose `call` runs: losses and updates of the
@@ -73,7 +74,7 @@ def like(method: Callable[..., Any], wrapper: Callable[..., Any]) -> Callable[..
 
 def _build(method: Callable[..., Any]) -> Callable[..., Any]:
     def build(self: Any, input_shape: Any = None) -> None:
-        method(self, shown(input_shape))
+        method(self, shown(in_nest(self, input_shape)))
         self.built = True
 
     return like(method, build)
@@ -89,16 +90,18 @@ def _compute_output_shape(method: Callable[..., Any]) -> Callable[..., Any]:
 def _call(method: Callable[..., Any]) -> Callable[..., Any]:
     asks = asks_for_training(method)
 
-    def call(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, flat: Any, *args: Any, **kwargs: Any) -> Any:
         force = _inputs.get()
-        outer = list(leaves(inputs)) if force is None else force
+        outer = list(leaves(flat)) if force is None else force
+        inputs = in_nest(self, flat)
         with Scope(_inputs, lambda _: outer):
             if asks:
                 found = _in_both_phases(method, self, inputs, args, kwargs)
             else:
                 found = method(self, inputs, *args, **kwargs)
+        self.__dict__["_kameleon_keys"] = list(found) if isinstance(found, dict) else None
         found = _as_outputs(found)
-        self.__dict__["_kameleon_last"] = (_shapes(inputs), found)
+        self.__dict__["_kameleon_last"] = (_shapes(flat), found)
         return found
 
     return like(method, call)
@@ -115,7 +118,17 @@ def _as_outputs(found: Any) -> Any:
     for x in leaves(found):
         if isinstance(x, Node) and "_uses_learning_phase" not in vars(x):
             x._uses_learning_phase = any(vars(n).get("is_phase") for n in walk([x]))
+    if isinstance(found, dict):
+        return list(found.values())
     return list(found) if isinstance(found, tuple) else found
+
+
+def as_given(layer: Any, found: Any) -> Any:
+    """What a layer's call gives, in a dict where its `call` gave one."""
+    keys = layer.__dict__.get("_kameleon_keys")
+    if keys is None:
+        return found
+    return dict(zip(keys, found if isinstance(found, list) else [found], strict=True))
 
 
 def _shapes(inputs: Any) -> Any:

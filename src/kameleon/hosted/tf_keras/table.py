@@ -8,6 +8,7 @@ from . import (
     arrays,
     base,
     callbacks,
+    clones,
     files,
     functions,
     layers,
@@ -17,13 +18,14 @@ from . import (
     models,
     optimizers,
     schedules,
+    time_axes,
     utilities,
     variants,
 )
 
 SUBJECTS: tuple[Any, ...] = (
-    *(callbacks, files, functions, layers, losses, metrics, models),
-    *(optimizers, schedules, utilities, variants),
+    *(callbacks, clones, files, functions, layers, losses, metrics, models),
+    *(optimizers, schedules, time_axes, utilities, variants),
 )
 
 NAMES: dict[str, Any] = {}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import keras.layers as theirs
 
 from ...errors import UnsupportedError
+from .time_axes import refuse_time_first, with_time_first
 from .version import of_version
 
 
@@ -23,17 +24,17 @@ class Variant(NamedTuple):
         silent: arguments that Keras 2.3.1 lacks and that change nothing here.
         only: arguments that Keras 2.3.1 lacks, each with the value that means what it does.
         use: by argument in `only`, what to use for other values.
+        kept: arguments that Keras 2.3.1 lacks and that are attributes of the layer here.
     """
 
     defaults: Mapping[str, tuple[Any, Any]] = {}
     silent: tuple[str, ...] = ()
     only: Mapping[str, Any] = {}
     use: Mapping[str, str] = {}
+    kept: tuple[str, ...] = ()
 
 
-TRANSPOSE = "tf.transpose(x, [1, 0, 2]) before and after"
-TIME = {"time_major": False}
-RECURRENT = Variant(only=TIME, use={"time_major": TRANSPOSE})
+RECURRENT = Variant(kept=("time_major",))
 HARD = {"recurrent_activation": ("hard_sigmoid", "sigmoid")}
 BLOCKS = Variant(silent=("implementation",))
 GROUPED = Variant(only={"groups": 1}, use={"groups": "a convolution for each part, concatenated"})
@@ -59,6 +60,8 @@ LAYERS: dict[str, Variant] = {
 
 def variant(name: str, layer: Any, told: Variant) -> Any:
     """A subclass of a layer, with the layer's name, that takes TensorFlow's arguments."""
+    if "time_major" in told.kept:
+        layer = with_time_first(layer)
     order = list(inspect.signature(layer.__init__).parameters)[1:]
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
@@ -71,7 +74,12 @@ def variant(name: str, layer: Any, told: Variant) -> Any:
             value = given.pop(key, same)
             if value != same:
                 raise UnsupportedError(f"{name}({key}={value!r}): use {told.use[key]}")
+        kept = {key: given.pop(key) for key in told.kept if key in given}
+        if name == "Bidirectional":
+            refuse_time_first(given.get("layer"))
         layer.__init__(self, **given)
+        for key, value in kept.items():
+            setattr(self, key, value)
 
     made = type(name, (layer,), {"__init__": __init__, "__doc__": layer.__doc__})
     made.__module__ = __name__
