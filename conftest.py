@@ -48,6 +48,8 @@ if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
 collect_ignore_glob.append("docs/backend/functions/*")
+if find_spec("matplotlib") is None:
+    collect_ignore_glob.append("docs/building/figures/*")
 if find_spec("sphinx") is None:
     collect_ignore_glob += ["docs/building/commands.py", "docs/building/extension.py"]
 # Files that change what `import keras` gives, or that import the original: tests run these in

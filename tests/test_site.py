@@ -107,7 +107,18 @@ def test_old_addresses_lead_to_pages() -> None:
 
 def test_figures_belong_to_functions() -> None:
     assert set(drawings.DRAWINGS) <= set(functions.names())
-    assert all(drawing.caption for drawing in drawings.DRAWINGS.values())
+    for name, drawing in drawings.DRAWINGS.items():
+        assert f"```{{drawing}} {drawing.file}\n{drawing.caption}\n```" in pages.page(name)
+
+
+def test_figures_have_the_colours_of_the_page() -> None:
+    pytest.importorskip("matplotlib")
+    from docs.building import figures
+
+    text = figures.svg(drawings.DRAWINGS["relu"])
+    assert text.startswith("<svg") and "currentColor" in text and figures.INK not in text
+    assert "<style" not in text and "<metadata" not in text
+    assert text == figures.svg(drawings.DRAWINGS["relu"])  # not another one in each build
 
 
 def test_pages_have_one_title_and_no_bare_prompts() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sphinx.cmd.build import main as sphinx
 
-from docs.building import pages, redirects
+from docs.building import figures, pages, redirects
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, HTML, LOCALE, WORK
 
@@ -24,6 +24,7 @@ def say(text: str) -> None:
 def prepare() -> None:
     """Write what pages are made from, and isn't committed."""
     pages.write()
+    figures.write(WORK / "figures")
 
 
 def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> int:
