@@ -13,7 +13,8 @@ from keras.callbacks.callbacks import CallbackList
 
 from ...errors import ArgumentError, UnsupportedError
 from ...ir.node import Node, Update, dependents, walk
-from . import arrays, base, files, losses, metrics, optimizers, own, places
+from ...tf1.data.dataset import Dataset
+from . import arrays, base, datasets, files, losses, metrics, optimizers, own, places
 from .base import given_name
 from .logs import Logs, Losses, scalars
 from .nests import leaves, mapped
@@ -168,8 +169,16 @@ class Model(theirs.Model):  # type: ignore[misc]
     run_eagerly = False
 
     def fit(self, *args: Any, **kwargs: Any) -> Any:
-        """Train; the history is found under both names of accuracy."""
-        history = super().fit(*args, **kwargs)
+        """Train on arrays, a generator or a dataset; the history is found under both names of
+        accuracy.
+        """
+        given = datasets.arguments("fit", args, kwargs)
+        if isinstance(given.get("x"), Dataset):
+            return datasets.fitted(self, self.fit_generator, given)
+        if isinstance(given.get("validation_data"), Dataset):
+            steps = given.pop("validation_steps", None)
+            given["validation_data"] = datasets.arrays_of(given["validation_data"], steps)
+        history = super().fit(**given)
         history.history = Logs(history.history)
         return history
 
@@ -181,7 +190,17 @@ class Model(theirs.Model):  # type: ignore[misc]
 
     def evaluate(self, *args: Any, return_dict: bool = False, **kwargs: Any) -> Any:
         """The loss and the metrics; by name, if asked for."""
-        return self._named(_scalars(super().evaluate(*args, **kwargs)), return_dict)
+        given = datasets.arguments("evaluate", args, kwargs)
+        if isinstance(given.get("x"), Dataset):
+            return self._named(datasets.evaluated(self.evaluate_generator, given), return_dict)
+        return self._named(_scalars(super().evaluate(**given)), return_dict)
+
+    def predict(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs for arrays, or for the inputs in a dataset."""
+        given = datasets.arguments("predict", args, kwargs)
+        if isinstance(given.get("x"), Dataset):
+            return datasets.predicted(self.predict_generator, given)
+        return super().predict(**given)
 
     def evaluate_generator(
         self, generator: Any, steps: Any = None, callbacks: Any = None, *args: Any, **kwargs: Any

@@ -61,10 +61,17 @@ class Dataset:
         self._spec = spec
         self.tensors: list[Any] = list(dict.fromkeys(x for x in tensors if isinstance(x, Node)))
         self.elements = elements
+        self.is_endless = False  # whether it's known that there's no last element
 
-    def derived(self, elements: Maker, tensors: Sequence[Any] = (), spec: Any = None) -> Dataset:
+    def derived(
+        self, elements: Maker, tensors: Sequence[Any] = (), spec: Any = None,
+        endless: bool | None = None,
+    ) -> Dataset:  # fmt: skip
         """A dataset of what this one gives, which also depends on other tensors."""
-        return Dataset(self.spec if spec is None else spec, [*self.tensors, *tensors], elements)
+        given = self.spec if spec is None else spec
+        made = Dataset(given, [*self.tensors, *tensors], elements)
+        made.is_endless = self.is_endless if endless is None else endless
+        return made
 
     # What it's like -----------------------------------------------------------------------------
 
@@ -207,7 +214,9 @@ class Dataset:
                 yield [x for part in parts for x in part]
 
         spec = packed(datasets, [d.spec for d in each])
-        return Dataset(spec, [x for d in each for x in d.tensors], elements)
+        made = Dataset(spec, [x for d in each for x in d.tensors], elements)
+        made.is_endless = all(d.is_endless for d in each)
+        return made
 
     # Elements by functions ----------------------------------------------------------------------
 
@@ -340,7 +349,8 @@ class Dataset:
             number = -1 if count is None else int(run.value(count))
             return orders.repeated(lambda: self.elements(run), number)
 
-        return self.derived(elements, [count])
+        forever = count is None or (not isinstance(count, Node) and int(count) < 0)
+        return self.derived(elements, [count], endless=forever or self.is_endless)
 
     def take(self, count: Any) -> Dataset:
         """The first so many elements; all, if that is -1."""
@@ -349,7 +359,7 @@ class Dataset:
             number = int(run.value(count))
             return itertools.islice(self.elements(run), None if number < 0 else number)
 
-        return self.derived(elements, [count])
+        return self.derived(elements, [count], endless=False)
 
     def skip(self, count: Any) -> Dataset:
         """All but the first so many elements; none, if that is -1."""

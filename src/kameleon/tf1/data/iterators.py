@@ -194,19 +194,30 @@ def one_shot(dataset: Any) -> Iterator:
     Raises:
         ArgumentError: (a ValueError) the dataset needs an input, whose value nobody gives.
     """
+    _without_inputs(dataset)
+    state = State()
+    state.begin = lambda: passed(dataset)
+    return Iterator(dataset.spec, state)
+
+
+def passed(dataset: Any) -> Elements[Sequence[Any]]:
+    """A pass through a dataset, with the values that tensors have now: the parts of each element.
+
+    Raises:
+        ArgumentError: (a ValueError) the dataset needs an input, whose value nobody gives.
+    """
+    _without_inputs(dataset)
+    tensors = dataset.tensors
+    values = K.function([], tensors, engine="numpy")([]) if tensors else []
+    found: Elements[Element] = dataset.elements(Run(dict(zip(tensors, values, strict=True))))
+    return found
+
+
+def _without_inputs(dataset: Any) -> None:
     found = captured(dataset.tensors, ())
     if found:
         raise ArgumentError(f"Cannot capture a placeholder (name:{found[0].name}) by value: use"
                             " make_initializable_iterator")  # fmt: skip
-    state, tensors = State(), dataset.tensors
-
-    def begin() -> Elements[Sequence[Any]]:
-        values = K.function([], tensors, engine="numpy")([]) if tensors else []
-        found: Elements[Element] = dataset.elements(Run(dict(zip(tensors, values, strict=True))))
-        return found
-
-    state.begin = begin
-    return Iterator(dataset.spec, state)
 
 
 def initializable(dataset: Any, shared_name: str | None = None) -> Iterator:
