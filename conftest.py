@@ -51,7 +51,11 @@ collect_ignore_glob.append("docs/backend/functions/*")
 if find_spec("matplotlib") is None:
     collect_ignore_glob.append("docs/building/figures/*")
 if find_spec("sphinx") is None:
-    collect_ignore_glob += ["docs/building/commands.py", "docs/building/extension.py"]
+    collect_ignore_glob += [
+        "docs/building/commands.py",
+        "docs/building/extension.py",
+        "docs/building/catalogues.py",
+    ]
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from sphinx.cmd.build import main as sphinx
 
 from docs.building import figures, pages, redirects
-from docs.building.languages import LANGUAGES, SOURCE
-from docs.building.places import DOCS, HTML, LOCALE, WORK
+from docs.building.languages import LANGUAGES
+from docs.building.places import DOCS, HTML, WORK
 
 
 def say(text: str) -> None:
@@ -54,22 +54,23 @@ def index() -> None:
     """Write the search index of each language's pages."""
     shutil.rmtree(HTML / "pagefind", ignore_errors=True)
     # Pagefind separates words of Chinese and Japanese only in its extended form.
-    command = [sys.executable, "-m", "pagefind", "--site", str(HTML), "--quiet"]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", "pagefind", "--site", str(HTML), "--silent"]
+    # Of a page its text alone, not what is around it.
+    subprocess.run([*command, "--root-selector", "#furo-main-content"], check=True)
 
 
 def messages() -> int:
     """Bring the catalogues up to date with the pages; the exit status."""
-    from sphinx_intl.basic import update
+    from docs.building import catalogues
 
     prepare()
     templates = WORK / "messages"
     shutil.rmtree(templates, ignore_errors=True)
-    doctrees = str(WORK / "doctrees" / SOURCE)
+    doctrees = str(WORK / "doctrees" / "messages")
     options = ["-W", "--keep-going", "-q", "-b", "gettext", "-d", doctrees]
     status = sphinx([*options, str(DOCS), str(templates)])
     if status == 0:
-        update(str(LOCALE), str(templates), tuple(set(LANGUAGES) - {SOURCE}), line_width=100)
+        catalogues.bring_up_to_date(templates)
     return status
 
 

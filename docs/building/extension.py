@@ -35,7 +35,8 @@ class Wordless(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         for node in self.document.findall(nodes.TextElement):
-            if not isinstance(node, nodes.Inline) and not words_of(node):
+            is_name = node.astext() in functions.names()  # the title of a function's page
+            if not isinstance(node, nodes.Inline) and (is_name or not words_of(node)):
                 node["translatable"] = False
 
 
@@ -141,10 +142,9 @@ class Drawing(SphinxDirective):
         path = WORK / "figures" / f"{name}.svg"
         self.env.note_dependency(str(path))
         text = path.read_text(encoding="utf-8")
-        caption_id = f"drawing-{name}"
-        text = text.replace("<svg ", f'<svg role="img" aria-labelledby="{caption_id}" ', 1)
+        text = text.replace("<svg ", '<svg aria-hidden="true" ', 1)  # the caption tells all of it
         words, _ = self.state.inline_text("\n".join(self.content), self.lineno)
-        caption = nodes.caption("\n".join(self.content), "", *words, ids=[caption_id])
+        caption = nodes.caption("\n".join(self.content), "", *words)
         self.set_source_info(caption)
         picture = nodes.raw("", text, format="html")
         return [nodes.figure("", picture, caption, classes=["drawing"])]

@@ -28,5 +28,6 @@ LANGUAGES = {
 }
 SOURCE = "en"  # what the pages are written in
 
-# What must be complete in every language: pages whose names begin so.
-TRANSLATED = ("index", "start/", "backend/")
+# What is translated, and must be complete in every language: the start page, *Start here*, and the
+# backend with its functions. Each is one catalogue; other pages are in English everywhere.
+CATALOGUES = ("index", "start", "backend")
