@@ -379,7 +379,6 @@ def weights_of_a_model_of_ones_own_are_named_as_there() -> None:
 
 @check
 def what_is_not_there_says_so() -> None:
-    refuses(lambda: tf.GradientTape(), "tf.gradients")
     refuses(lambda: tf.enable_eager_execution(), "K.eval")
     refuses(lambda: layers.Bidirectional(layers.LSTM(2, time_major=True)), "tf.transpose")
     refuses(lambda: layers.BatchNormalization(renorm=True), "LayerNormalization")

@@ -60,6 +60,8 @@ def test_files_are_made_found_read_and_removed(tmp_path: Path) -> None:
     with tf.gfile.GFile(folder + "/x.txt", "w") as file:
         file.write("one\ntwo\n")
     assert list(tf.gfile.Open(folder + "/x.txt")) == ["one\n", "two\n"]
+    known = tf.gfile.Stat(folder + "/x.txt")
+    assert known.length == 8 and not known.is_directory
     with tf.io.gfile.GFile(folder + "/x.txt", "rb") as file:
         assert file.read() == b"one\ntwo\n" and file.size() == 8
     assert tf.gfile.Glob(folder + "/*.txt") == [folder + "/x.txt"]
@@ -118,7 +120,6 @@ def test_the_end_of_data_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("path", "use"),
     [
-        ("GradientTape", "tf.gradients"),
         ("estimator.Estimator", "a model of Keras"),
         ("train.Supervisor", "tf.train.Saver"),
         ("contrib.tpu.TPUEstimator", "runs on TPUs where JAX does"),

@@ -24,7 +24,6 @@ SEGMENTS = "one dense tensor with tf.sequence_mask"
 
 # By what to use: the names, and, as `SPACE.`, all names of a namespace that have no row of theirs.
 INSTEAD = {
-    "tf.gradients(loss, variables): there's no eager mode to record": "GradientTape",
     "a function of the program, which builds its part of the graph where it's called": """
         wrap_function autograph. experimental. nondifferentiable_batch_function
     """,

@@ -12,6 +12,7 @@ import threading
 import unittest
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -200,6 +201,14 @@ def _rename(oldname: str, newname: str, overwrite: bool = False) -> None:
     os.replace(oldname, newname)
 
 
+def _stat(filename: Any) -> Any:
+    """A file's `length` in bytes, when it was changed, and whether it's a folder."""
+    found = os.stat(filename)
+    return SimpleNamespace(
+        length=found.st_size, mtime_nsec=found.st_mtime_ns, is_directory=os.path.isdir(filename)
+    )
+
+
 def _found(filename: Any) -> list[str]:
     patterns = [filename] if isinstance(filename, (str, os.PathLike)) else filename
     return [path for pattern in patterns for path in sorted(glob.glob(os.fspath(pattern)))]
@@ -216,7 +225,7 @@ FILES: dict[str, Any] = {
     "IsDirectory": os.path.isdir, "ListDirectory": _listed, "Glob": _found,
     "MakeDirs": lambda dirname: os.makedirs(dirname, exist_ok=True),
     "MkDir": os.mkdir, "Remove": os.remove, "DeleteRecursively": shutil.rmtree, "Copy": _copy,
-    "Rename": _rename, "Walk": os.walk, "Stat": os.stat,
+    "Rename": _rename, "Walk": os.walk, "Stat": _stat,
 }  # fmt: skip
 ARGUMENTS = {"Copy": 3, "Rename": 3, "Walk": 2}  # how many there are, where it isn't one
 
