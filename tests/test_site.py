@@ -6,10 +6,11 @@ What Sphinx finds (links, headings, syntax) is told by `python -m docs build`, w
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from docs.building import drawings, functions, graphs, pages, redirects, support
+from docs.building import check, drawings, formulas, functions, graphs, pages, redirects, support
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, FUNCTIONS
 from kameleon.backend import surface
@@ -105,6 +106,14 @@ def test_old_addresses_lead_to_pages() -> None:
     assert all(f"{folder}/index.html" in redirects.start() for folder in LANGUAGES)
 
 
+def test_formulas_belong_to_functions() -> None:
+    assert set(formulas.FORMULAS) <= set(functions.names())
+    math = pytest.importorskip("docutils.utils.math.latex2mathml")
+    for name, formula in formulas.FORMULAS.items():
+        assert f"```{{math}}\n{formula.tex}\n```\n\n{formula.where}" in pages.page(name)
+        assert math.tex2mathml(formula.tex, as_block=True).startswith("<math"), name
+
+
 def test_figures_belong_to_functions() -> None:
     assert set(drawings.DRAWINGS) <= set(functions.names())
     for name, drawing in drawings.DRAWINGS.items():
@@ -131,3 +140,17 @@ def test_pages_have_one_title_and_no_bare_prompts() -> None:
 def test_the_language_of_the_sources_is_one_of_the_site() -> None:
     assert SOURCE in LANGUAGES
     assert (DOCS / "templates" / "sidebar" / "languages.html").exists()
+
+
+def test_links_of_a_built_site_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "en").mkdir()
+    text = (
+        '<a href="b.html#here">1</a> <a href="c.html">2</a> <a href="../ko/a.html">3</a> <p id="x">'
+    )
+    (tmp_path / "en" / "a.html").write_text(text + '<p id="x"> <a href="#x">4</a>')
+    (tmp_path / "en" / "b.html").write_text('<a href="a.html#x">5</a> <a href="https://a.b/">6</a>')
+    assert sorted(check.faults(tmp_path, ["en"])) == [
+        "en/a.html: 'x' twice",
+        "en/a.html: b.html#here has no such place",
+        "en/a.html: c.html leads nowhere",
+    ]

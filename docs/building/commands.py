@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sphinx.cmd.build import main as sphinx
 
-from docs.building import figures, pages, redirects
+from docs.building import check, figures, pages, redirects
 from docs.building.languages import LANGUAGES
 from docs.building.places import DOCS, HTML, WORK
 
@@ -46,8 +46,12 @@ def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> i
     if search:
         say(f"search [{time.monotonic() - started:.0f} s]")
         index()
+    say(f"links [{time.monotonic() - started:.0f} s]")
+    found = list(check.faults(HTML, languages))
+    for fault in found:
+        say(fault)
     say(f"{HTML} [{time.monotonic() - started:.0f} s]")
-    return 0
+    return 1 if found else 0
 
 
 def index() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -191,4 +192,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", no_index)
     app.connect("html-page-context", old_anchors)
     app.connect("html-page-context", small_tree, priority=400)  # before the theme's
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Where this file has changed, pages that were read before are read again.
+    version = zlib.crc32(Path(__file__).read_bytes())
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": version}

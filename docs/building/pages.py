@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from docs.building import drawings, functions, graphs, support
+from docs.building.formulas import FORMULAS
 from docs.building.functions import Chapter
 from docs.building.places import FUNCTIONS
 
@@ -47,6 +48,10 @@ def head(name: str) -> Lines:
     yield f"# {name}"
     yield fenced(f"kameleon.backend.{functions.signature(name)}", "{py:function}")
     yield doc.summary
+    if name in FORMULAS:
+        yield fenced(FORMULAS[name].tex, "{math}")
+        if FORMULAS[name].where:
+            yield FORMULAS[name].where
     yield from doc.body
 
 
