@@ -72,7 +72,18 @@ from .data import dataset, iterators, more
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .public import endpoints, parameters_of, public
-from .recurrent import attention, cells, contributed, costs, decoding, helpers, loops, raw, wrappers
+from .recurrent import (
+    attention,
+    beams,
+    cells,
+    contributed,
+    costs,
+    decoding,
+    helpers,
+    loops,
+    raw,
+    wrappers,
+)
 from .signatures import signed
 from .sparse import movement, rows, sums, tensors
 from .train import (
@@ -98,7 +109,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(distributions, inside, kernel_gradients, platform, second, tapes, tracked, utilities),
     *(blocks, convolutions, neural, pools),
     *(boxes, colours, crops, measures, resizing),
-    *(cells, wrappers, contributed, loops, raw, costs, helpers, decoding, attention),
+    *(cells, wrappers, contributed, loops, raw, costs, helpers, decoding, beams, attention),
     *(labellings, sampling),
     *(dataset, iterators, more),
     *(factors, operators, randomness, scattering, several, signals),
