@@ -49,7 +49,9 @@ def test_gradients_and_engines_of_functions_are_told() -> None:
     text = pages.page("relu")
     assert "| `x` | yes, to any order |" in text
     assert re.search(r"\| ONNX Runtime \| .*`relu`", text)
+    assert "PyTensor's graph" in support.table() and "PyTensor's graph" not in text
     assert "is the same on every engine" in pages.page("epsilon")
+    assert "gives a value here" in pages.page("conv2d") and "`ShapeError`" in pages.page("squeeze")
     assert "the float 1.0" in pages.page("count_params")  # a difference on purpose
     assert "Older calls" not in pages.page("abs") and "(xs)" in pages.page("batch_get_value")
 

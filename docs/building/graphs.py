@@ -30,7 +30,7 @@ if str(TESTS) not in sys.path:
 
 from golden import runner
 from golden.cases import Case, load_cases
-from golden.differences import BY_ENGINE, DIFFERENCES
+from golden.differences import BY_ENGINE, DIFFERENCES, OUTCOMES
 from support import reset_session
 
 
@@ -54,11 +54,14 @@ class Comparison(NamedTuple):
     Attributes:
         recorded: how many.
         differences: on purpose, or for a reason of a library: the reasons, by the name of the
-            engine; "" is all of them.
+        engine; "" is all of them.
+    outcomes: what comes of calls that the original refused in its engine: names of errors, or
+        "value".
     """
 
     recorded: int
     differences: list[tuple[str, str]]
+    outcomes: list[str]
 
 
 @functools.cache
@@ -152,4 +155,5 @@ def comparison(name: str) -> Comparison:
         for case, difference in table.items()
         if case.rpartition("-")[0] == name
     }
-    return Comparison(recorded, list(reasons))
+    outcomes = {what for case, what in OUTCOMES.items() if case.rpartition("-")[0] == name}
+    return Comparison(recorded, list(reasons), sorted(outcomes))

@@ -148,6 +148,13 @@ def originals(name: str) -> Lines:
             for engine, reason in compared.differences
         )
 
+    errors = [outcome for outcome in compared.outcomes if outcome != "value"]
+    if errors:
+        yield "Calls that the original refused in its engine, or by an assertion, are errors here:"
+        yield " ".join(map(code, errors))
+    if "value" in compared.outcomes:
+        yield "A call that only one engine of the original refused gives a value here."
+
 
 def older(name: str) -> Lines:
     calls = functions.signatures().older.get(name)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from docs.building.places import DOCS
 from kameleon.gradients import GRADIENTS, ZERO
 
+GRAPH = "PyTensor's graph"  # a column of the table that is no engine
+
 # What a cell of the table begins with, and the column that its primitive gets on a function's page.
 WAYS = {
     "native": "native",
@@ -42,6 +44,8 @@ def ways(primitives: Iterable[str]) -> dict[str, dict[str, list[str]]]:
     """By engine's title and column those of the primitives that it does so."""
     found: dict[str, dict[str, list[str]]] = {}
     for title, cells in table().items():
+        if title == GRAPH:
+            continue
         columns = found.setdefault(title, {})
         for name in sorted(primitives):
             columns.setdefault(way(cells[name]), []).append(name)
