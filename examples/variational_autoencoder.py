@@ -75,11 +75,12 @@ def draw(decoder, codes, labels, path):
     import matplotlib.pyplot as plt
 
     # Points at equal steps of probability, so that each drawn digit stands for as many.
-    steps = norm.ppf(np.linspace(0.03, 0.97, 15))
+    steps = norm.ppf(np.linspace(0.03, 0.97, 11))
     grid = np.array([(x, y) for y in steps[::-1] for x in steps])
-    digits = decoder.predict(grid).reshape(15, 15, SIDE, SIDE)
-    sheet = digits.transpose(0, 2, 1, 3).reshape(15 * SIDE, 15 * SIDE)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5))
+    digits = decoder.predict(grid).reshape(11, 11, SIDE, SIDE)
+    apart = np.pad(digits, ((0, 0), (0, 0), (1, 1), (1, 1)))  # blank cells between them
+    sheet = apart.transpose(0, 2, 1, 3).reshape(11 * (SIDE + 2), 11 * (SIDE + 2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(14, 6.5), layout="constrained")
     left.imshow(sheet, cmap="gray_r")
     left.set_title("what the decoder draws over the plane")
     left.axis("off")

@@ -186,7 +186,7 @@ def test_without_orbax_it_is_told_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "orbax", None)
     monkeypatch.delitem(sys.modules, "orbax.checkpoint", raising=False)
-    with pytest.raises(MissingLibraryError, match=r"pip install 'kameleon\[checkpoint\]'"):
+    with pytest.raises(MissingLibraryError, match="pip install orbax-checkpoint jax"):
         Checkpoints(tmp_path, K.variable(1))
 
 

@@ -6,6 +6,7 @@ import ast
 import inspect
 import itertools
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from support import PACKAGE, TESTS
 
+import kameleon
 from kameleon import backend as K
 
 SURFACE: dict[str, Any] = json.loads((TESTS / "signatures.json").read_text(encoding="utf-8"))
@@ -46,6 +48,34 @@ def described(signature: inspect.Signature) -> list[tuple[str, str]]:
     ]
 
 
+# --- mistakes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mistake", "meant"),
+    [
+        (lambda: K.functon, "function"),
+        (lambda: K.reshap, "reshape"),
+        (lambda: K.conv2d(0, 0, paddin="same"), "padding"),
+        (lambda: K.function([], [], engin="numpy"), "engine"),
+        (lambda: K.sum(1.0, axs=0), "axis"),
+    ],
+)
+def test_what_was_meant_is_told(mistake: Callable[[], Any], meant: str) -> None:
+    with pytest.raises((AttributeError, TypeError, ValueError), match=f"[Dd]id you mean '{meant}'"):
+        mistake()
+
+
+def test_functions_are_found_by_their_names() -> None:
+    functions = [getattr(K, name) for name in K.__all__]
+    assert all(pickle.loads(pickle.dumps(f)) is f for f in functions if inspect.isfunction(f))
+
+
+def test_what_the_package_shows() -> None:
+    assert set(dir(kameleon)) == {*kameleon.__all__, "backend"}
+    assert all(getattr(kameleon, name) for name in dir(kameleon))
+
+
 # --- names and signatures -----------------------------------------------------------------------
 
 
@@ -57,7 +87,7 @@ def test_all_documented_functions_are_listed() -> None:
 def test_documented_signature(name: str) -> None:
     parameters = described(inspect.signature(getattr(K, name)))
     if name == "function":  # documented as taking keywords beyond its list
-        parameters = [p for p in parameters if "variadic keyword" not in p[1]]
+        parameters = [p for p in parameters if "keyword-only" not in p[1]]
     assert parameters == described(signature_of(DOCUMENTED[name]))
 
 

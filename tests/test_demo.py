@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test, run_python
+from support import TESTS, engines_under_test, run_python
 
 pytest.importorskip("sklearn", reason="the demo's digits come with scikit-learn")
 pytest.importorskip("matplotlib", reason="the demo draws with Matplotlib")
@@ -398,8 +399,15 @@ def test_missing_libraries_are_named_with_the_line_that_installs_them(
     assert done.returncode == 1
     assert done.stderr == (
         f"The command kameleon needs {library}, which isn't installed: "
-        f'pip install "kameleon[{extra}]"\n'
+        f"pip install {' '.join(_needed(extra))}\n"
     )
+
+
+def _needed(extra: str) -> list[str]:
+    """The libraries that an extra brings."""
+    project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text())["project"]
+    names = [need.partition(">=")[0] for need in project["optional-dependencies"][extra]]
+    return [n for name in names for n in (_needed("cli") if "[cli]" in name else [name])]
 
 
 def test_command_line_loads_no_engine(tmp_path: Path) -> None:

@@ -129,6 +129,13 @@ def test_the_table_shows_what_engines_tell(
     assert "installed" not in lines["jax"]
 
 
+def test_a_narrow_screen_shows_a_list(command: CliRunner) -> None:
+    result = command.invoke(app, ["engines", "--no-devices"], env={"COLUMNS": "50"})
+    assert result.exit_code == 0
+    assert "theano or pytensor – Theano" in result.output
+    assert len(result.output.splitlines()) < 4 * len(ENGINES)
+
+
 def test_progress_tells_what_is_waited_for() -> None:
     waits: list[list[str]] = []
     rows = [row("a", installed=True), row("b"), row("c", installed=True)]

@@ -22,7 +22,7 @@ NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 # The floors of the house: a module imports from floors below its own, or from its own room.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("_private", "_machines"),
+    ("_private", "_machines", "_suggestions"),
     ("_reports",),
     ("_pictures",),
     ("_scopes",),

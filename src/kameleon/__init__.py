@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # `typing` itself would take longer to import than all of
 if TYPE_CHECKING:
     import os
 
+    from . import backend as backend
     from . import checkpoint as checkpoint
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
@@ -39,6 +40,7 @@ __all__ = [
 # What is imported when it's first asked for: the module that has it, or is it.
 LATE = {
     "Distribution": "layouts",
+    "backend": "backend",
     "call": "backend.calling",
     "checkpoint": "checkpoint",
     "compare": "comparison",
@@ -48,17 +50,19 @@ LATE = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in LATE:
-        raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
 
-    module = import_module(f"{__name__}.{LATE[name]}")
-    return module if LATE[name] == name else getattr(module, name)
+    def __getattr__(name: str) -> object:
+        if name not in LATE:
+            raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
+        from importlib import import_module
+
+        module = import_module(f"{__name__}.{LATE[name]}")
+        return module if LATE[name] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LATE} - {"TYPE_CHECKING", "annotations"})
+    return sorted({*__all__, *LATE})
 
 
 def set_engine(name: str) -> None:

@@ -353,5 +353,5 @@ def _orbax() -> Any:
         if not (error.name or "").startswith("orbax"):
             raise
         raise MissingLibraryError(
-            "checkpoints are written by Orbax: pip install 'kameleon[checkpoint]'"
+            "checkpoints are written by Orbax: pip install orbax-checkpoint jax"
         ) from None

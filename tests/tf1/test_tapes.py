@@ -1,4 +1,4 @@
-"""`tf.GradientTape` over a graph: the values are those of TensorFlow 1.15 in graph mode."""
+"""`tf.GradientTape` over a graph, by hand; the nested case is TensorFlow 1.15's, too."""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ from ._windows import (
     strided_in_phases,
     with_equal_channels,
 )
+from ._words import CausalPadding, DataFormat, Padding
 
 __all__ = [
     "conv1d",
@@ -85,8 +86,8 @@ def conv1d(
     x: TensorLike,
     kernel: TensorLike,
     strides: Any = 1,
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: CausalPadding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = 1,
 ) -> Tensor:
     """Convolution over one axis.
@@ -124,8 +125,8 @@ def conv2d(
     x: TensorLike,
     kernel: TensorLike,
     strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """Convolution over two axes.
@@ -209,8 +210,8 @@ def conv2d_transpose(
     kernel: TensorLike,
     output_shape: Any,
     strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """The transposed convolution over two axes: what the gradient of `conv2d` does to its input.
@@ -297,8 +298,8 @@ def separable_conv1d(
     depthwise_kernel: TensorLike,
     pointwise_kernel: TensorLike,
     strides: Any = 1,
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = 1,
 ) -> Tensor:
     """Convolution of each channel over one axis, then a mixture of the channels.
@@ -334,8 +335,8 @@ def separable_conv2d(
     depthwise_kernel: TensorLike,
     pointwise_kernel: TensorLike,
     strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """Convolution of each channel over two axes, then a mixture of the channels.
@@ -370,8 +371,8 @@ def depthwise_conv2d(
     x: TensorLike,
     depthwise_kernel: TensorLike,
     strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """Convolution of each channel over two axes, with kernels of its own.
@@ -408,8 +409,8 @@ def conv3d(
     x: TensorLike,
     kernel: TensorLike,
     strides: Any = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
     dilation_rate: Any = (1, 1, 1),
 ) -> Tensor:
     """Convolution over three axes.
@@ -439,8 +440,8 @@ def conv3d_transpose(
     kernel: TensorLike,
     output_shape: Any,
     strides: Any = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """The transposed convolution over three axes.
 

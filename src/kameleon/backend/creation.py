@@ -56,7 +56,7 @@ __all__ = [
 
 def variable(
     value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None
-) -> Tensor:
+) -> Variable:
     """A tensor with state.
 
     Args:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from .._reports import Report
+from .._suggestions import suggestion
 from ..engines import Engine
 from ..errors import ArgumentError
 from ..gradients import gradients as gradients_of
@@ -256,8 +259,42 @@ def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction:
     return made
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _refusing_others(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, for which an unknown keyword is a ValueError, as the documentation has it."""
+    parameters = inspect.signature(function).parameters
+    known = sorted(name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        others = sorted(kwargs.keys() - parameters.keys())
+        if others:
+            raise ArgumentError(
+                f"{function.__name__} got unknown keyword {', '.join(others)};"
+                f" it takes {', '.join(known)}{suggestion(others[0], known)}"
+            )
+        return function(*args, **kwargs)
+
+    return call
+
+
+@_refusing_others
 def function(
-    inputs: Sequence[Any], outputs: Any, updates: Sequence[Any] | None = None, **kwargs: Any
+    inputs: Sequence[Any],
+    outputs: Any,
+    updates: Sequence[Any] | None = None,
+    *,
+    engine: str | None = None,
+    as_numpy: bool = True,
+    distribution: Distribution | None = None,
+    feed_dict: Mapping[Any, Any] | None = None,
+    fetches: Any = None,
+    name: str | None = None,
+    options: Any = None,
+    run_metadata: Any = None,
 ) -> BackendFunction:
     """Compile a graph into a function of arrays.
 
@@ -267,12 +304,14 @@ def function(
         updates: update objects, or pairs (variable, new value); a new value has the shape and
             the dtype of its variable. All of them see the values from before the call; if a
             call fails, no variable has changed.
-        **kwargs: `feed_dict` (tensors and the values they have in every call; a value that is
-            replaced in the dict counts from then on), `fetches` (further tensors and updates to
-            run), `name`, `engine` (the name of the one to run on), `distribution` (a
-            `kameleon.Distribution`: JAX runs the function over many devices), `as_numpy` (False:
-            results are the engine's own arrays). `options` and `run_metadata` are accepted and have
-            no meaning here.
+        engine: the name of the one to run on; None is the one in force.
+        as_numpy: False: results are the engine's own arrays.
+        distribution: JAX runs the function over many devices, laid out like this.
+        feed_dict: tensors and the values they have in every call; a value that is replaced in the
+            dict counts from then on.
+        fetches: further tensors and updates to run.
+        name: of the function, in messages.
+        options, run_metadata: accepted, and without a meaning here.
 
     Returns:
         A callable that takes a list of values and returns the outputs' values, NumPy arrays in
@@ -288,28 +327,18 @@ def function(
     >>> f([[1., 2.]]), float(K.get_value(v))
     ([array([10., 20.], dtype=float32)], 11.0)
     """
-    known = {
-        *("feed_dict", "fetches", "name", "engine", "as_numpy", "distribution"),
-        *("options", "run_metadata"),
-    }
-    unknown = sorted(set(kwargs) - known)
-    if unknown:
-        raise ArgumentError(
-            f"function got unknown keyword {', '.join(unknown)};"
-            f" it takes {', '.join(sorted(known))}"
-        )
     if isinstance(inputs, (Node, SparseTensor)):
         inputs = [inputs]
     return BackendFunction(
         inputs,
         [] if outputs is None else outputs,
         updates or (),
-        kwargs.get("feed_dict") or {},
-        kwargs.get("name"),
-        kwargs.get("fetches") or (),
-        kwargs.get("engine"),
-        kwargs.get("as_numpy", True),
-        distribution=kwargs.get("distribution"),
+        feed_dict or {},
+        name,
+        fetches or (),
+        engine,
+        as_numpy,
+        distribution=distribution,
     )
 
 

@@ -32,6 +32,7 @@ from ._windows import (
     resolve,
     spatial,
 )
+from ._words import DataFormat, Padding, PoolMode
 
 __all__ = ["pool2d", "pool3d", "bias_add", "local_conv1d", "local_conv2d"]
 
@@ -87,9 +88,9 @@ def pool2d(
     x: TensorLike,
     pool_size: Any,
     strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
-    pool_mode: str = "max",
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    pool_mode: PoolMode = "max",
 ) -> Tensor:
     """The maximum or the mean of each window over two axes.
 
@@ -122,9 +123,9 @@ def pool3d(
     x: TensorLike,
     pool_size: Any,
     strides: Any = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
-    pool_mode: str = "max",
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    pool_mode: PoolMode = "max",
 ) -> Tensor:
     """The maximum or the mean of each window over three axes.
 
@@ -149,7 +150,7 @@ def pool3d(
 # Layers' parts -----------------------------------------------------------------------------
 
 
-def bias_add(x: TensorLike, bias: TensorLike, data_format: str | None = None) -> Tensor:
+def bias_add(x: TensorLike, bias: TensorLike, data_format: DataFormat | None = None) -> Tensor:
     """`x` with a bias added to each sample.
 
     Args:
@@ -256,7 +257,7 @@ def local_conv1d(
     kernel: TensorLike,
     kernel_size: Any,
     strides: Any,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Convolution over one axis with a kernel of its own for each place.
 
@@ -289,7 +290,7 @@ def local_conv2d(
     kernel_size: Any,
     strides: Any,
     output_shape: Any,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Convolution over two axes with a kernel of its own for each place.
 

@@ -30,6 +30,7 @@ from ._tensors import (
     promoted,
     size_or_node,
 )
+from ._words import DataFormat, Interpolation
 
 __all__ = [
     "resize_images",
@@ -79,8 +80,8 @@ def resize_images(
     x: TensorLike,
     height_factor: int,
     width_factor: int,
-    data_format: str | None,
-    interpolation: str = "nearest",
+    data_format: DataFormat | None,
+    interpolation: Interpolation = "nearest",
 ) -> Tensor:
     """Images enlarged by whole factors.
 
@@ -123,7 +124,7 @@ def resize_volumes(
     depth_factor: int,
     height_factor: int,
     width_factor: int,
-    data_format: str | None,
+    data_format: DataFormat | None,
 ) -> Tensor:
     """Volumes enlarged by whole factors: each cell is repeated.
 
@@ -363,7 +364,7 @@ def temporal_padding(x: TensorLike, padding: Any = (1, 1)) -> Tensor:
 
 
 def spatial_2d_padding(
-    x: TensorLike, padding: Any = ((1, 1), (1, 1)), data_format: str | None = None
+    x: TensorLike, padding: Any = ((1, 1), (1, 1)), data_format: DataFormat | None = None
 ) -> Tensor:
     """`x` with zeros around its two spatial axes.
 
@@ -386,7 +387,7 @@ def spatial_2d_padding(
 
 
 def spatial_3d_padding(
-    x: TensorLike, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
+    x: TensorLike, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: DataFormat | None = None
 ) -> Tensor:
     """`x` with zeros around its three spatial axes.
 

@@ -110,7 +110,8 @@ def engines(
     if as_json:
         typer.echo(json.dumps(listing.as_data(found, chosen), indent=2))
         return
-    Console().print(listing.as_table(found))
+    console = Console()
+    console.print(listing.shown(found, console))
     typer.echo(listing.in_force(chosen))
 
 

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import EntryPoint, packages_distributions, version
 
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -182,20 +184,30 @@ def as_data(found: Iterable[EngineRow], chosen: Choice) -> dict[str, object]:
     return {"engines": [asdict(row) for row in found], "in_force": asdict(chosen)}
 
 
-def as_table(found: Iterable[EngineRow]) -> Table:
-    """Return the table for people."""
+def shown(found: Iterable[EngineRow], console: Console) -> Table | Group:
+    """What people see: a table, or where the console is too narrow for that, a list."""
+    rows = list(found)
     table = Table("engine", "title", "library", "state", "devices")
-    for column in table.columns:
-        column.overflow = "fold"
-    for row in found:
-        table.add_row(
-            Text(" or ".join((row.name, *row.aliases)), "bold" if row.in_force else ""),
-            Text(row.title),
-            Text(" ".join(filter(None, (row.library, row.version)))),
-            _state(row),
-            Text(", ".join(row.devices or ())),
-        )
-    return table
+    for row in rows:
+        table.add_row(*_cells(row))
+    if table.__rich_measure__(console, console.options).minimum <= console.width:
+        return table
+    return Group(*(_entry(*_cells(row)) for row in rows))
+
+
+def _cells(row: EngineRow) -> tuple[Text, ...]:
+    return (
+        Text(" or ".join((row.name, *row.aliases)), "bold" if row.in_force else ""),
+        Text(row.title),
+        Text(" ".join(filter(None, (row.library, row.version)))),
+        _state(row),
+        Text(", ".join(row.devices or ())),
+    )
+
+
+def _entry(name: Text, title: Text, *others: Text) -> Group:
+    below = (Padding(text, (0, 0, 0, 4)) for text in others if text)
+    return Group(Text.assemble(name, " – ", title), *below)
 
 
 def _state(row: EngineRow) -> Text:

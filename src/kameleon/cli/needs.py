@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 NEEDED = ("typer", "rich")
-REMEDY = 'pip install "kameleon[demo]"'
-LESS = 'pip install "kameleon[cli]"'  # enough for all commands but the demo
+DEMO = ("scikit-learn", "matplotlib", "safetensors", "threadpoolctl")
+LESS = f"pip install {' '.join(NEEDED)}"  # enough for all commands but the demo
+REMEDY = f"{LESS} {' '.join(DEMO)}"

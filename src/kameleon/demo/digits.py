@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ HELD_OUT = 360  # digits never trained on: a fifth
 BATCH = 64
 PEAK_RATE = 4e-3  # learning rate at the start
 MOVED = 0.5  # share of the digits that are moved sideways while training
-IMAGES = "channels_last"  # how images lie in memory: (batch, rows, columns, channels)
+IMAGES: Final = "channels_last"  # how images lie in memory: (batch, rows, columns, channels)
 
 
 # The data --------------------------------------------------------------------------------------

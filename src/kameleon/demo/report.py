@@ -16,7 +16,7 @@ from kameleon.demo.side_by_side import Trained, reference_of
 
 CURVES, MISTAKES, VARIABLES = "learning.png", "mistakes.png", "variables.safetensors"
 COMPARISON = "engines.png"
-SHOWN = 24  # mistakes in the picture, at most
+SHOWN, COLUMNS = 18, 6  # digits in the picture of mistakes
 
 
 class Files(NamedTuple):
@@ -147,21 +147,27 @@ def find_mistakes(labels: NDArray[Any], probabilities: NDArray[Any]) -> NDArray[
 
 
 def draw_mistakes(path: Path, data: Data, probabilities: NDArray[Any]) -> None:
-    """Draw the digits that were read wrong, each with the right and the predicted one."""
+    """Draw the digits that were read wrong, with what was read; then those that nearly were."""
     wrong = find_mistakes(data.labels, probabilities)
-    shown = wrong[:SHOWN]
-    columns = 6
-    rows = max(1, -(-len(shown) // columns))
-    figure = _figure(9, 0.8 + 1.8 * rows)
-    figure.suptitle(f"{len(wrong)} of {len(data.labels)} held-out digits read wrong")
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    unsure = np.argsort(probabilities[np.arange(len(data.labels)), data.labels], kind="stable")
+    shown = [*wrong, *unsure[~np.isin(unsure, wrong)]][:SHOWN]
+    figure = _figure(9, 0.8 + 1.7 * -(-len(shown) // COLUMNS))
+    figure.suptitle(
+        f"{len(wrong)} of {len(data.labels)} held-out digits read wrong (red);"
+        " behind them, those it was least sure of"
+    )
+    panels = figure.subplots(-(-len(shown) // COLUMNS), COLUMNS, squeeze=False).ravel()
     for axes in panels:
         axes.set_axis_off()
     for axes, index in zip(panels, shown, strict=False):
-        guess = int(np.argmax(probabilities[index]))
+        label, guess = data.labels[index], int(np.argmax(probabilities[index]))
         axes.imshow(data.images[index, :, :, 0], cmap="gray_r", vmin=0, vmax=1)
-        share = f"{probabilities[index, guess]:.0%}"
-        axes.set_title(f"{data.labels[index]}, read as {guess} ({share})", fontsize=8)
+        told = f"{label}" if guess == label else f"{label}, read as {guess}"
+        axes.set_title(
+            f"{told} ({probabilities[index, guess]:.0%})",
+            fontsize=9,
+            color="black" if guess == label else "firebrick",
+        )
     _save_picture(figure, path)
 
 

@@ -9,6 +9,7 @@ there's something to point at; otherwise an error says what to use. Only the `__
 from __future__ import annotations
 
 import builtins
+import importlib
 import os
 import sys
 import warnings
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import config, hosting
+from .._suggestions import suggestion
 from ..backend import configuration
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
@@ -200,4 +202,7 @@ nothing for it; use K.conv2d_transpose
             f"K.{name} isn't a documented name, and Kameleon has nothing for it; "
             f"use {INSTEAD[name]}"
         )
-    raise MissingNameError(f"module 'kameleon.backend' has no attribute {name!r}")
+    known = importlib.import_module("kameleon.backend").__all__
+    raise MissingNameError(
+        f"module 'kameleon.backend' has no attribute {name!r}{suggestion(name, known)}"
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backend._tensors import as_tensor
 from ..backend._windows import Ints, channels_back, channels_to_end
+from ..backend._words import DataFormat
 from ..errors import ArgumentError
 from ..prims.movement import pad
 
@@ -21,7 +22,7 @@ class Layout(NamedTuple):
     """Where the channels are, among axes of space of some number."""
 
     rank: int
-    word: str
+    word: DataFormat
 
     @property
     def first(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
+from ..backend._words import DataFormat
 from ..backend.operators import matmul as product
 from ..errors import ArgumentError
 from ..ir.node import Print
@@ -42,7 +43,7 @@ def count_nonzero(
     return K.cast(K.sum(held, axis=axis, keepdims=bool(keepdims)), dtype)
 
 
-def layout_of(data_format: Any) -> str:
+def layout_of(data_format: Any) -> DataFormat:
     """K's word for a layout such as 'NHWC' or 'NCW'; channels are last where none is given."""
     return "channels_first" if str(data_format or "").startswith("NC") else "channels_last"
 

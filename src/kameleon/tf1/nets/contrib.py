@@ -10,6 +10,7 @@ from typing import Any
 
 from ...backend import surface as K
 from ...backend._tensors import as_tensor
+from ...backend._words import DataFormat, Padding, PoolMode
 from ...errors import ArgumentError
 from ..graph import GraphKeys, add_to_collection, get_collection_ref
 from ..initializers import Ones, Zeros, xavier_initializer
@@ -104,7 +105,7 @@ def linear(*args: Any, **options: Any) -> Any:
 
 def _convolution(
     name: str, transposed: bool, inputs: Any, num_outputs: int, kernel_size: Any, stride: Any,
-    padding: str, data_format: Any, rate: Any, activation_fn: Any, normalizer_fn: Any,
+    padding: Any, data_format: Any, rate: Any, activation_fn: Any, normalizer_fn: Any,
     normalizer_params: Any, weights_initializer: Any, weights_regularizer: Any,
     biases_initializer: Any, biases_regularizer: Any, reuse: Any, outputs_collections: Any,
     trainable: bool, scope: Any,
@@ -129,8 +130,8 @@ def _convolution(
 
 
 def _transposed(
-    x: Any, w: Any, filters: int, window: Sequence[int], steps: Sequence[int], padding: str,
-    layout: str,
+    x: Any, w: Any, filters: int, window: Sequence[int], steps: Sequence[int], padding: Padding,
+    layout: DataFormat,
 ) -> Any:  # fmt: skip
     axes = (2, 3) if layout == "channels_first" else (1, 2)
     sizes = []
@@ -179,9 +180,9 @@ def conv2d_transpose(
     )  # fmt: skip
 
 
-def _pool(name: str, mode: str) -> Callable[..., Any]:
+def _pool(name: str, mode: PoolMode) -> Callable[..., Any]:
     def pool(
-        inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID",
+        inputs: Any, kernel_size: Any, stride: Any = 2, padding: Any = "VALID",
         data_format: str = "NHWC", outputs_collections: Any = None, scope: Any = None,
     ) -> Any:  # fmt: skip
         layout = layout_of(data_format)

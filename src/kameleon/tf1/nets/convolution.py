@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...backend import surface as K
+from ...backend._words import PoolMode
 from ...errors import ArgumentError, ShapeError
 from ..initializers import Zeros
 from .base import Layer, activated, as_function
@@ -62,6 +63,8 @@ class Convolution(Layer):
 
     rank = 0
     filters: int
+    padding: Any
+    data_format: Any
     kernel_initializer: Any
     kernel_regularizer: Any
     kernel_constraint: Any
@@ -311,7 +314,10 @@ class SeparableConv2D(Separable):
 class Pooling(Layer):
     """The largest or the mean of each window."""
 
-    rank, mode = 0, "max"
+    rank = 0
+    mode: PoolMode = "max"
+    padding: Any
+    data_format: Any
 
     def __init__(
         self,
