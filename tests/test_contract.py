@@ -76,6 +76,11 @@ def test_what_the_package_shows() -> None:
     assert all(getattr(kameleon, name) for name in dir(kameleon))
 
 
+def test_the_citation_has_the_version() -> None:
+    told = (TESTS.parent / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {kameleon.__version__}\n" in told
+
+
 # --- names and signatures -----------------------------------------------------------------------
 
 
