@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 import time
+import weakref
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -204,6 +205,8 @@ class EventFile:
         name += f".{os.getpid()}.{next(_files)}{suffix}"
         self.path = os.path.join(os.fspath(folder), name)
         self._file = open(self.path, "wb")  # noqa: SIM115 (closed by `close`)
+        # Programs leave writers behind, not only where they fail: the file is whole all the same.
+        weakref.finalize(self, self._file.close)
         self._event(_content(3, "brain.Event:2"))
 
     def write(self, values: Iterable[bytes], step: int) -> None:

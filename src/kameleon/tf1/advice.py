@@ -105,7 +105,7 @@ INSTEAD = {
     FILES: "matching_files read_file write_file io. train.match_filenames_once resource_loader.",
     "a dictionary of Python, outside of the graph": "lookup. lookup.experimental.",
     "layers of Keras on arrays": "feature_column.",
-    "a model of Keras, and its fit, evaluate and predict": "estimator.",
+    "tf.estimator.Estimator with a model_fn, or a model of Keras": "estimator.",
     "json or protobuf of Python, outside of the graph": "io.decode_proto io.encode_proto",
     "tempfile of Python": "test.",
     # models, graphs and records of them
@@ -123,8 +123,8 @@ INSTEAD = {
     # training
     "tf.train.Saver": """
         train.Checkpoint train.CheckpointManager
-        train.CheckpointSaverListener train.checkpoints_iterator train.SaverDef
-        train.generate_checkpoint_state_proto train.warm_start train.experimental.PythonState
+        train.checkpoints_iterator train.SaverDef
+        train.generate_checkpoint_state_proto train.experimental.PythonState
     """,
     "tf.Session, and tf.train.Saver": """
         train.Supervisor train.SessionManager train.WorkerSessionCreator train.basic_train_loop

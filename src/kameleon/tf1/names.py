@@ -69,6 +69,8 @@ from . import (
 )
 from .conventions import naming
 from .data import dataset, iterators, more
+from .estimators import accelerators, estimator, settings, specs
+from .estimators import inputs as inputs_of_estimators
 from .nets import base as nets
 from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .public import endpoints, parameters_of, public
@@ -96,6 +98,7 @@ from .train import (
     regularized,
     schedules,
     slots,
+    warm,
 )
 
 # Each has `NAMES`, functions whose result bears the name that the program gives; and perhaps
@@ -115,7 +118,8 @@ SUBJECTS: tuple[Any, ...] = (
     *(factors, operators, randomness, scattering, several, signals),
     *(movement, rows, sums, tensors),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
-    *(hooks, monitored),
+    *(hooks, monitored, warm),
+    *(settings, specs, inputs_of_estimators, estimator, accelerators),
 )
 
 

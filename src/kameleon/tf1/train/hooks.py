@@ -204,6 +204,22 @@ class LoggingTensorHook(SessionRunHook):
         LOGGER.info(text if passed is None else f"{text} ({passed:.3f} sec)")
 
 
+class CheckpointSaverListener:
+    """What is told of checkpoints: the base, which does nothing."""
+
+    def begin(self) -> None:
+        """Before the session is made."""
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        """Before a checkpoint is written."""
+
+    def after_save(self, session: Any, global_step_value: int) -> Any:
+        """After a checkpoint was written; True asks to stop."""
+
+    def end(self, session: Any, global_step_value: int) -> None:
+        """At the end."""
+
+
 class CheckpointSaverHook(_Stepwise):
     """Writes a checkpoint at the beginning, every so many steps or seconds, and at the end."""
 
@@ -214,6 +230,12 @@ class CheckpointSaverHook(_Stepwise):
         self._folder, self._saver, self._scaffold = str(checkpoint_dir), saver, scaffold
         self._prefix = os.path.join(self._folder, checkpoint_basename)
         self._timer = SecondOrStepTimer(save_secs, save_steps)
+        self._listeners = list(listeners or ())
+
+    def begin(self) -> None:
+        super().begin()
+        for listener in self._listeners:
+            listener.begin()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         os.makedirs(self._folder, exist_ok=True)
@@ -221,19 +243,26 @@ class CheckpointSaverHook(_Stepwise):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         step = int(run_context.session.run(self._step))
-        if self._timer.should_trigger_for_step(step):
-            self._save(run_context.session, step)
+        if self._timer.should_trigger_for_step(step) and self._save(run_context.session, step):
+            run_context.request_stop()
 
     def end(self, session: Any) -> None:
         step = int(session.run(self._step))
         if step != self._timer.last_triggered_step():
             self._save(session, step)
+        for listener in self._listeners:
+            listener.end(session, step)
 
-    def _save(self, session: Any, step: int) -> None:
+    def _save(self, session: Any, step: int) -> bool:
+        """Write a checkpoint; whether a listener asks to stop."""
         self._timer.update_last_triggered_step(step)
         if self._saver is None:
             self._saver = getattr(self._scaffold, "saver", None) or Saver()
+        for listener in self._listeners:
+            listener.before_save(session, step)
         self._saver.save(session, self._prefix, global_step=step)
+        asked = [listener.after_save(session, step) for listener in self._listeners]
+        return any(asked)
 
 
 class SummarySaverHook(_Stepwise):
@@ -323,7 +352,10 @@ class FeedFnHook(SessionRunHook):
 KINDS = (
     SessionRunArgs, SessionRunValues, SessionRunContext, SessionRunHook, SecondOrStepTimer,
     StopAtStepHook, NanTensorHook, NanLossDuringTrainingError, LoggingTensorHook,
-    CheckpointSaverHook, SummarySaverHook, StepCounterHook, FinalOpsHook, FeedFnHook,
+    CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook, StepCounterHook,
+    FinalOpsHook, FeedFnHook,
 )  # fmt: skip
 NAMES: dict[str, Any] = {}
-PLAIN: dict[str, Any] = {f"train.{kind.__name__}": kind for kind in KINDS}
+PLAIN: dict[str, Any] = {
+    f"{space}.{kind.__name__}": kind for kind in KINDS for space in ("train", "estimator")
+}

@@ -11,7 +11,7 @@ from ..platform import Coordinator
 from ..sessions import Session
 from ..summaries import merge_all
 from ..variables import global_variables_initializer, local_variables_initializer
-from .checkpoints import Saver, latest_checkpoint
+from .checkpoints import Saver, get_checkpoint_state, latest_checkpoint
 from .hooks import (
     CheckpointSaverHook,
     SessionRunArgs,
@@ -77,6 +77,9 @@ class ChiefSessionCreator(SessionCreator):
         found = self._file or (latest_checkpoint(str(self._folder)) if self._folder else None)
         if found:
             scaffold.saver.restore(session, found)
+            state = None if self._file else get_checkpoint_state(str(self._folder))
+            if state is not None:  # those of earlier sessions count among those that stay
+                scaffold.saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         else:
             session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
             if scaffold.init_fn is not None:
