@@ -16,11 +16,15 @@ def _classes(d: Draft) -> tuple[Entry, bool]:
     return d.input(shape, "normal" if logits else "unit"), logits
 
 
+def _distribution(d: Draft, x: Entry) -> str:
+    """Targets that sum to 1: the gradient in logits, as TensorFlow's, takes it that they do."""
+    return f"K.softmax({d.input(x.shape, 'unit').name})"
+
+
 @call
 def categorical_crossentropy(d: Draft) -> str:
     x, logits = _classes(d)
-    target = d.input(x.shape, "unit")
-    return f"K.categorical_crossentropy({target.name}, {x.name}, from_logits={logits})"
+    return f"K.categorical_crossentropy({_distribution(d, x)}, {x.name}, from_logits={logits})"
 
 
 @call
@@ -41,8 +45,7 @@ def sparse_categorical_crossentropy(d: Draft) -> str:
 def softmax_loss(d: Draft) -> str:
     """A crossentropy of a softmax, which the original traces back to its logits."""
     x, _ = _classes(d)
-    target = d.input(x.shape, "unit")
-    return f"K.categorical_crossentropy({target.name}, K.softmax({x.name}))"
+    return f"K.categorical_crossentropy({_distribution(d, x)}, K.softmax({x.name}))"
 
 
 @call
