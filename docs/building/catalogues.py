@@ -14,7 +14,7 @@ from babel.messages.pofile import read_po, write_po
 from sphinx_intl.basic import update
 
 from docs.building.languages import CATALOGUES, LANGUAGES, SOURCE
-from docs.building.places import LOCALE
+from docs.building.places import DOCS, LOCALE
 
 HEADER = "# Kameleon's documentation. Its pages are in docs/; see docs/building/catalogues.py."
 
@@ -48,6 +48,18 @@ def lean(path: Path) -> None:
     # Babel insists on dates.
     lines = path.read_text(encoding="utf-8")
     path.write_text(re.sub(r'"POT-Creation-Date: .*?"\n', "", lines), encoding="utf-8")
+
+
+def is_shown(language: str, built: Path) -> bool:
+    """Whether a language's pages have its translations: the titles of *Start here*."""
+    titles = {
+        p.stem: p.read_text("utf-8").split("\n")[0][2:] for p in (DOCS / "start").glob("*.md")
+    }
+    catalog = read(LOCALE / language / "LC_MESSAGES" / "start.po")
+    return all(
+        f"<h1>{catalog[title].string}<" in (built / "start" / f"{page}.html").read_text("utf-8")
+        for page, title in titles.items()
+    )
 
 
 def page_of(name: str) -> str:

@@ -10,15 +10,20 @@ import sys
 import time
 from collections.abc import Sequence
 
-from sphinx.cmd.build import main as sphinx
-
-from docs.building import check, figures, pages, redirects
-from docs.building.languages import LANGUAGES
+from docs.building import catalogues, check, figures, pages, redirects
+from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, HTML, WORK
 
 
 def say(text: str) -> None:
     print(f"== {text}", flush=True)
+
+
+def sphinx(arguments: Sequence[str]) -> int:
+    """Run Sphinx in a process of its own: it keeps the first language's catalogues for all that
+    come after in the same one. Its exit status.
+    """
+    return subprocess.run([sys.executable, "-m", "sphinx", *arguments], check=False).returncode
 
 
 def prepare() -> None:
@@ -42,6 +47,9 @@ def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> i
         status = sphinx([*options, "-d", str(doctrees), str(DOCS), str(html)])
         if status:
             return status
+        if language != SOURCE and not catalogues.is_shown(language, HTML / language):
+            say(f"the pages aren't in {LANGUAGES[language].title}")
+            return 1
     redirects.write(HTML)
     if search:
         say(f"search [{time.monotonic() - started:.0f} s]")
@@ -65,8 +73,6 @@ def index() -> None:
 
 def messages() -> int:
     """Bring the catalogues up to date with the pages; the exit status."""
-    from docs.building import catalogues
-
     prepare()
     templates = WORK / "messages"
     shutil.rmtree(templates, ignore_errors=True)
