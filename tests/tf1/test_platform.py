@@ -120,9 +120,9 @@ def test_the_end_of_data_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("path", "use"),
     [
-        ("estimator.Estimator", "a model of Keras"),
+        ("estimator.DNNClassifier", "a model of Keras"),
         ("train.Supervisor", "tf.train.Saver"),
-        ("contrib.tpu.TPUEstimator", "runs on TPUs where JAX does"),
+        ("contrib.tpu.initialize_system", "runs on TPUs where JAX does"),
     ],
 )
 def test_what_is_not_there_says_what_to_use(path: str, use: str) -> None:
