@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from docs.building.languages import CATALOGUES, LANGUAGES, SOURCE
-from docs.building.pairs import glossary, lost
+from docs.building.pairs import departures, glossary, lost
 from docs.building.places import LOCALE
 
 OTHERS = [language for language in LANGUAGES if language != SOURCE]
@@ -16,7 +16,7 @@ OTHERS = [language for language in LANGUAGES if language != SOURCE]
 
 @pytest.mark.parametrize("name", CATALOGUES)
 @pytest.mark.parametrize("language", OTHERS)
-def test_translations_are_complete_and_keep_code_links_and_numbers(
+def test_translations_are_complete_and_keep_code_links_numbers_and_terms(
     language: str, name: str
 ) -> None:
     pytest.importorskip("babel")
@@ -27,7 +27,9 @@ def test_translations_are_complete_and_keep_code_links_and_numbers(
         if message.id:
             assert message.string, f"translate it: {message.id}"
             assert not message.fuzzy, f"look at it again: {message.id}"
-            found += [(message.id, wrong) for wrong in lost(str(message.id), str(message.string))]
+            pair = str(message.id), str(message.string)
+            found += [(message.id, wrong) for wrong in lost(*pair)]
+            found += [(message.id, term) for term in departures(*pair, language)]
     assert not found
 
 
@@ -60,12 +62,28 @@ def test_what_gets_lost_is_found(message: str, translation: str, wrong: list[str
     assert sorted(lost(message, translation)) == sorted(wrong)
 
 
+@pytest.mark.parametrize(
+    ("message", "translation", "missed"),
+    [
+        ("The gradients of a tensor.", "텐서의 그래디언트.", []),
+        ("The gradients of a tensor.", "텐서의 기울기.", ["gradient"]),
+        ("Batch by batch.", "하나씩.", ["batch"]),
+        ("Tensor (batch, axis), `axis`, 'model/dense/'.", "텐서.", []),
+        ("On Windows, see Batch Normalization.", "Windows에서는 Batch Normalization.", []),
+    ],
+)
+def test_terms_that_are_not_the_glossarys_are_found(
+    message: str, translation: str, missed: list[str]
+) -> None:
+    assert departures(message, translation, "ko") == missed
+
+
 def test_the_glossary_has_every_term_in_every_language() -> None:
     terms = glossary()
     assert len(terms) > 80
     for term, words in terms.items():
-        assert list(words) == OTHERS and all(words.values()), term
+        assert list(words) == OTHERS and all(map(all, words.values())), term
     for language in OTHERS:
-        used = [words[language] for words in terms.values()]
+        used = [words[language][0] for words in terms.values()]
         twice = {word for word in used if used.count(word) > 1}
         assert not twice, f"one word for two terms: {twice}"

@@ -28,7 +28,12 @@ def bring_up_to_date(templates: Path) -> None:
             lean(template)
         else:
             template.unlink()
-    update(str(LOCALE), str(templates), tuple(set(LANGUAGES) - {SOURCE}), line_width=100)
+    others = [language for language in LANGUAGES if language != SOURCE]
+    update(str(LOCALE), str(templates), others, line_width=100)
+    for language in others:
+        for name in CATALOGUES:
+            path = LOCALE / language / "LC_MESSAGES" / f"{name}.po"
+            write(path, read(path))
 
 
 def read(path: Path) -> Catalog:
@@ -41,13 +46,16 @@ def lean(path: Path) -> None:
     catalog = read(path)
     for message in catalog:
         message.locations = [(page_of(name), None) for name, _ in message.locations[:1]]
-    text = HEADER + "\n"
-    catalog.header_comment, catalog.fuzzy = text, False
+    catalog.header_comment, catalog.fuzzy = HEADER + "\n", False
+    write(path, catalog)
+
+
+def write(path: Path, catalog: Catalog) -> None:
+    """Write messages in use, without a date: that of a template changes with each run."""
     with path.open("wb") as file:
-        write_po(file, catalog, width=100, include_lineno=False)
-    # Babel insists on dates.
-    lines = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r'"POT-Creation-Date: .*?"\n', "", lines), encoding="utf-8")
+        write_po(file, catalog, width=100, include_lineno=False, ignore_obsolete=True)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'"POT-Creation-Date: .*?"\n', "", text), encoding="utf-8")
 
 
 def is_shown(language: str, built: Path) -> bool:

@@ -24,7 +24,7 @@ FUNCTION_PAGES = "backend/functions/"
 # Markdown files elsewhere in the repository whose text is on a page of the site.
 PAGES_OF_FILES = {"examples/README.md": "examples", "CHANGELOG.md": "changes"}
 # What has no words even if it has letters.
-WORDLESS = (nodes.literal, nodes.math, nodes.raw)
+WORDLESS = (nodes.literal, nodes.math, nodes.math_block, nodes.raw)
 
 
 class Wordless(SphinxTransform):

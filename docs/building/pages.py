@@ -16,6 +16,7 @@ from docs.building.functions import Chapter
 from docs.building.places import FUNCTIONS
 
 Lines = Iterator[str]
+FEW = 3  # primitives that a cell of the table of engines names instead of "all others"
 
 
 def write() -> None:
@@ -116,13 +117,22 @@ def engines(name: str) -> Lines:
         yield "Every engine has operations of its own for all of its primitives:"
         yield " ".join(map(code, sorted(primitives)))
         return
-    yield "How each engine does the primitives that this function is made of:"
-    rows = (
-        [title, *(" ".join(map(code, of.get(column, ()))) for column in columns)]
-        for title, of in ways.items()
-    )
+    yield "Calls of this function build these primitives:"
+    yield " ".join(map(code, sorted(primitives)))
+    yield "How each engine does them:"
+    rows = ([title, *(cell(of, column) for column in columns)] for title, of in ways.items())
     yield table(["engine", *columns], rows)
     yield "What the columns mean: [which engine does what](../../support.md)."
+
+
+def cell(of: dict[str, list[str]], column: str) -> str:
+    """Which primitives an engine does in one way: most of them need no names."""
+    names = of.get(column, [])
+    if len(of) == 1 and names:
+        return "all of them"
+    if len(names) > FEW and names is max(of.values(), key=len):
+        return "all others"
+    return " ".join(map(code, names))
 
 
 def originals(name: str) -> Lines:

@@ -215,7 +215,7 @@ def placeholder(
         name: its name.
 
     Raises:
-        ValueError: neither shape nor ndim is given.
+        ValueError: neither `shape` nor `ndim` is given.
 
     >>> from kameleon import backend as K
     >>> K.placeholder(shape=(2, None), name='x')._keras_shape

@@ -107,7 +107,7 @@ def _check_alike(what: str, target: Node, output: Node) -> None:
 def categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """-sum(target * log(output)) along `axis`.
+    """`-sum(target * log(output))` along `axis`.
 
     Where `output` is made by `K.softmax` along `axis`, the loss is taken from its logits, and
     is exact for probabilities however small. Else `output` is divided by its sum and kept off
@@ -155,7 +155,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """-log(output[target]) along `axis`: the crossentropy with a label for each place.
+    """`-log(output[target])` along `axis`: the crossentropy with a label for each place.
 
     Where `output` is made by `K.softmax` along `axis`, the loss is taken from its logits, and
     is exact for probabilities however small. Else `output` is kept off 0 and 1 by
@@ -215,7 +215,7 @@ def _labels(target: Node, output: Node, axis: int, what: str) -> Node:
 def binary_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False
 ) -> Tensor:
-    """-(target * log(output) + (1 - target) * log(1 - output)), element by element.
+    """`-(target * log(output) + (1 - target) * log(1 - output))`, element by element.
 
     Where `output` is made by `K.sigmoid`, the loss is taken from its logits, and is exact for
     probabilities however near to 0 or 1. Else `output` is kept off 0 and 1 by `K.epsilon()`.

@@ -242,7 +242,7 @@ def tile(x: TensorLike, n: Any) -> Tensor:
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") -> Tensor:
-    """The numbers start, start + step … before stop.
+    """The numbers `start`, `start + step` … before `stop`.
 
     Args:
         start: the first number; without `stop`, this is where to stop, and 0 the first number.
