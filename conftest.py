@@ -47,7 +47,7 @@ if find_spec("orbax") is None:
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
-collect_ignore_glob.append("docs/backend/functions/*")
+collect_ignore_glob += ["docs/backend/functions/*", "docs/examples/*"]
 if find_spec("matplotlib") is None:
     collect_ignore_glob.append("docs/building/figures/*")
 if find_spec("sphinx") is None:

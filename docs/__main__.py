@@ -1,11 +1,12 @@
 """`python -m docs`: writes the tables of the documentation, builds its site, shows it.
 
     python -m docs tables      the committed pages that are made from the tables: docs/make.py
+    python -m docs pictures    what the programs of examples/ draw and print: docs/pictures
     python -m docs build       the site, in all languages, with search: build/site/html
     python -m docs messages    what translators translate: docs/locale/*/LC_MESSAGES/*.po
     python -m docs serve       the built site, at http://localhost:8000
 
-Run in the checkout. All but `tables` need the extra `docs`.
+Run in the checkout. All but `tables` need the extra `docs`, `pictures` needs Keras 2.3.1, too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = made.add_subparsers(dest="command", required=True)
     commands.add_parser("tables", help="write the pages that are made from the tables")
+    pictures = commands.add_parser("pictures", help="run the programs of examples/, minutes long")
+    pictures.add_argument("names", nargs="*", help="of programs (default: all)")
     build = commands.add_parser("build", help="build the site; a warning is an error")
     build.add_argument(
         "--languages",
@@ -49,6 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         make.main()
         return 0
+    if asked.command == "pictures":
+        from docs.building import recorded
+
+        return recorded.record(asked.names)
     from docs.building import commands
 
     if asked.command == "build":

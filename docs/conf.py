@@ -24,7 +24,8 @@ extensions = [
     "docs.building.extension",
 ]
 root_doc = "index"
-exclude_patterns = ["building", "locale", "static", "templates"]
+# The gallery is a part of a page.
+exclude_patterns = ["building", "examples/gallery.md", "locale", "static", "templates"]
 default_role = "code"  # what is between single backticks in docstrings
 highlight_language = "none"
 smartquotes = False  # pages say what they mean, in all languages

@@ -119,14 +119,19 @@ def try_out(act, count):
 
 
 def draw(path, lengths, angles):
+    """Left, the steps for which the pole stood, by episode: a point for each episode while
+    learning, and the mean of 50. Right, the angle of the pole in five new episodes, after
+    learning.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4))
-    left.plot(lengths, ".", markersize=2)
-    left.plot(np.convolve(lengths, np.ones(50) / 50, "valid"))
+    left.plot(lengths, ".", markersize=2, label="an episode")
+    left.plot(np.convolve(lengths, np.ones(50) / 50, "valid"), label="mean of 50 episodes")
+    left.legend(loc="lower right")
     left.set_xlabel("episode while learning")
     left.set_ylabel("steps till the pole fell")
     right.plot(angles[:, :5])

@@ -68,6 +68,7 @@ def draw_strips(count, random):
 
 
 def ctc_loss(arguments):
+    """What the Lambda layer computes: the cost of each strip."""
     probabilities, labels, input_lengths, label_lengths = arguments
     return K.ctc_batch_cost(labels, probabilities, input_lengths, label_lengths)
 
@@ -103,30 +104,35 @@ def build():
 
 
 def text(digits):
+    """Return labels as text; -1 is padding."""
     return "".join(str(digit) for digit in digits if digit >= 0)
 
 
 def draw(path, strips, readings, truths, probabilities, losses):
+    """Left, three strips that are new to the network. Middle, the probabilities of the digits at
+    each step along the strip: where one digit ends, the network says blank. Right, the loss.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(4, 2, figsize=(10, 8))
+    figure, axes = pyplot.subplots(3, 3, figsize=(12, 5.5), layout="constrained")
     for row in range(3):
         axes[row, 0].imshow(strips[row, :, :, 0], cmap="gray_r", aspect="auto")
-        axes[row, 0].set_title("read {}, is {}".format(readings[row], truths[row]))
+        axes[row, 0].set_title("read as %s, is %s" % (readings[row], truths[row]))
+        axes[row, 0].axis("off")
         axes[row, 1].imshow(probabilities[row].T, cmap="viridis", aspect="auto")
+        axes[row, 1].set_xticks(range(0, WIDTH // 2, 5))
         axes[row, 1].set_yticks(range(CLASSES))
-        axes[row, 1].set_yticklabels(list("0123456789-"), fontsize=6)
-        axes[row, 1].set_title("probabilities along the strip (-: blank)")
-    for ax in axes[3]:
-        ax.remove()
-    ax = figure.add_subplot(4, 1, 4)
-    ax.plot(losses)
+        axes[row, 1].set_yticklabels(list("0123456789-"), fontsize=8)
+        axes[row, 2].remove()
+    axes[0, 1].set_title("probability of each digit (-: blank)")
+    axes[2, 1].set_xlabel("step along the strip")
+    ax = figure.add_subplot(axes[0, 0].get_gridspec()[:, 2])
+    ax.plot(range(1, len(losses) + 1), losses)
     ax.set_xlabel("epoch")
     ax.set_ylabel("CTC loss")
-    figure.tight_layout()
     figure.savefig(path)
 
 

@@ -86,6 +86,7 @@ def make_spirals(count):
 
 
 def build(optimizer, weights=None):
+    """Return a network of two hidden layers, compiled; with given weights where there are some."""
     model = Sequential()
     model.add(Dense(32, activation="tanh", input_dim=2))
     model.add(Dense(32, activation="tanh"))
@@ -97,12 +98,14 @@ def build(optimizer, weights=None):
 
 
 def train(model, data, batch, epochs):
+    """Train without shuffling; return the loss of each epoch."""
     history = model.fit(data[0], data[1], batch, epochs, shuffle=False, verbose=0)
     print("%s: loss %.4f" % (type(model.optimizer).__name__, history.history["loss"][-1]))
     return history.history["loss"]
 
 
 def saved_and_loaded(model):
+    """Return the model as it comes back from a file, with the state of its optimizer."""
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "model.h5")
     model.save(path)
@@ -113,18 +116,21 @@ def saved_and_loaded(model):
 
 
 def difference(model, other):
-    """Return the largest one between weights."""
+    """Return the largest difference between weights of two models."""
     pairs = zip(model.get_weights(), other.get_weights())
     return max(np.abs(a - b).max() for a, b in pairs)
 
 
 def draw(path, models, losses, points, which):
+    """Left, the loss by epoch. Middle and right, what two networks say of the plane: the points of
+    one spiral are black, those of the other white. With SGD, training has hardly begun.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 3, figsize=(14, 4))
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.8))
     for name, curve in losses.items():
         axes[0].semilogy(curve, label=name)
     axes[0].set_xlabel("epoch")
@@ -135,7 +141,7 @@ def draw(path, models, losses, points, which):
     for ax, name in zip(axes[1:], models):
         ax.contourf(side, side, models[name].predict(grid).reshape(80, 80), cmap="coolwarm")
         ax.scatter(points[:, 0], points[:, 1], c=which, s=4, cmap="gray")
-        ax.set_title(name)
+        ax.set_title("learned with " + name)
     figure.tight_layout()
     figure.savefig(path)
 

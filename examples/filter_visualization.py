@@ -43,6 +43,7 @@ def load_data():
 
 
 def build_model():
+    """Return the network that reads digits; "seen" is the layer whose filters are asked."""
     model = Sequential()
     model.add(Conv2D(16, (5, 5), activation="relu", input_shape=(SIZE, SIZE, 1)))
     model.add(MaxPooling2D((2, 2)))
@@ -72,15 +73,20 @@ def favourite_image(model, layer_name, filter_index, start):
 
 
 def draw(images, excitations, path):
+    """The image that excites each of the 16 filters most. The numbers say by how many standard
+    deviations it does so more than the digits do.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, len(images) // 2, figsize=(len(images) / 2, 3))
+    columns = len(images) // 2
+    size = (1.2 * columns, 3.3)
+    figure, axes = plt.subplots(2, columns, figsize=size, layout="constrained")
     for axis, image, excitation in zip(axes.flat, images, excitations):
         axis.imshow(image[0, :, :, 0], cmap="gray", vmin=0, vmax=1)
-        axis.set_title("%.1f" % excitation, fontsize=8)
+        axis.set_title("%.1f" % excitation, fontsize=10)
         axis.axis("off")
     figure.suptitle("What excites each filter most (in standard deviations over the digits)")
     figure.savefig(path, dpi=100)

@@ -60,6 +60,7 @@ def make_images(count):
 
 
 def build_model():
+    """Return the network: each of its outputs says whether an image holds that shape."""
     image = Input(shape=(SIZE, SIZE, 1))
     x = Conv2D(8, (3, 3), padding="same", activation="relu")(image)
     x = MaxPooling2D((2, 2))(x)
@@ -97,12 +98,16 @@ def on_the_shape(heat, corners):
 
 
 def draw(images, labels, heats, path):
+    """Above, eight images. Below each, where the network sees the one shape, and where it sees the
+    other: red is hottest. The network was never told where a shape is.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(3, len(images), figsize=(1.4 * len(images), 4.8))
+    size = (1.3 * len(images), 4.8)
+    figure, axes = plt.subplots(3, len(images), figsize=size, layout="constrained")
     for column, image in enumerate(images):
         for axis in axes[:, column]:
             axis.imshow(image[:, :, 0], cmap="gray")

@@ -31,22 +31,26 @@ WANTED = 0.95
 
 
 def euclidean_distance(points):
+    """Return the distance between two points, for each pair of a batch."""
     a, b = points
     squares = K.sum(K.square(a - b), axis=1, keepdims=True)
     return K.sqrt(K.maximum(squares, K.epsilon()))  # a root's slope at 0 would be infinite
 
 
 def distance_shape(shapes):
+    """The shape of what the layer gives, which Keras 2 asks for."""
     return (shapes[0][0], 1)
 
 
 def contrastive_loss(same, distance):
+    """Return the loss: like pairs should be near, others at least the margin apart."""
     near = K.square(distance)
     far = K.square(K.maximum(MARGIN - distance, 0.0))
     return K.mean(same * near + (1.0 - same) * far)
 
 
 def accuracy(same, distance):
+    """Return the share of pairs that are told rightly by half of the margin."""
     said = K.cast(distance < 0.5 * MARGIN, K.dtype(same))
     return K.mean(K.equal(same, said))
 
@@ -82,6 +86,9 @@ def make_pairs(images, labels, per_image):
 
 
 def draw(path, points, labels, distances, same):
+    """Left, each held-out digit where the network puts it on the plane. Right, how far the two
+    images of a pair are from each other: pairs of the same digit lie left of the line.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -93,12 +100,14 @@ def draw(path, points, labels, distances, same):
         plane.scatter(x, y, s=12, label=str(digit))
     plane.set_title("held-out digits on the plane")
     plane.set_aspect("equal", "datalim")
-    plane.legend()
+    plane.legend(title="digit", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     bins = np.linspace(0, distances.max(), 40)
     histogram.hist(distances[same == 1], bins, alpha=0.7, label="the same digit")
     histogram.hist(distances[same == 0], bins, alpha=0.7, label="different digits")
-    histogram.axvline(0.5 * MARGIN, color="black")
+    histogram.axvline(0.5 * MARGIN, color="black", label="half of the margin")
+    histogram.set_title("held-out pairs")
     histogram.set_xlabel("distance in a pair")
+    histogram.set_ylabel("pairs")
     histogram.legend()
     figure.tight_layout()
     figure.savefig(path)

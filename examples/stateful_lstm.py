@@ -44,6 +44,7 @@ def make_chunks(streams, chunks):
 
 
 def build(batch):
+    """Return the model; its memory is kept from one call to the next."""
     model = Sequential()
     model.add(Masking(PADDING, batch_input_shape=(batch, CHUNK, 1)))
     model.add(LSTM(UNITS, return_sequences=True, stateful=True, name="memory"))
@@ -77,6 +78,10 @@ def read(model, chunks, forget=False):
 
 
 def draw(path, losses, right, right_forgetting, there):
+    """Left, the loss while the model learns. Right, the share of right answers along streams that
+    are much longer than those it learned from: with the state kept, and with reset_states before
+    each chunk, where it can only guess.
+    """
     import matplotlib
 
     matplotlib.use("Agg")

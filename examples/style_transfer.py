@@ -74,11 +74,13 @@ def gram_matrix(features):
 
 
 def style_loss(style, combination):
+    """How far two Gram matrices are from each other, as a share of the style's own."""
     difference = K.sum(K.square(gram_matrix(style) - gram_matrix(combination)))
     return difference / K.sum(K.square(gram_matrix(style)))
 
 
 def roughness(image):
+    """The total variation of an image: neighbouring pixels should be alike."""
     down = K.square(image[:, 1:, :-1, :] - image[:, :-1, :-1, :])
     right = K.square(image[:, :-1, 1:, :] - image[:, :-1, :-1, :])
     return K.sum(K.pow(down + right + K.epsilon(), 0.75))
@@ -102,16 +104,20 @@ class Evaluator(object):
 
 
 def luminance(image):
+    """The brightness of each pixel, for eyes, as a list."""
     return image[0].dot([0.299, 0.587, 0.114]).ravel()
 
 
 def draw(images, path):
+    """The content, the style, and the combination, which has the content's places (the disc, the
+    tower, the ground) and the style's waves and colours.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(images), figsize=(9, 3.4))
+    figure, axes = plt.subplots(1, len(images), figsize=(9, 3.3), layout="constrained")
     for axis, (name, image) in zip(axes, images):
         axis.imshow(np.clip(image[0], 0.0, 1.0))
         axis.set_title(name)

@@ -69,6 +69,9 @@ def same_as_nearest(codes, labels, known_codes, known_labels):
 
 
 def draw(decoder, codes, labels, path):
+    """Left, what the decoder draws for points of the plane, at equal steps of probability. Right,
+    where the encoder puts held-out digits, in the colour of their labels, which it was never told.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -80,13 +83,15 @@ def draw(decoder, codes, labels, path):
     digits = decoder.predict(grid).reshape(11, 11, SIDE, SIDE)
     apart = np.pad(digits, ((0, 0), (0, 0), (1, 1), (1, 1)))  # blank cells between them
     sheet = apart.transpose(0, 2, 1, 3).reshape(11 * (SIDE + 2), 11 * (SIDE + 2))
-    figure, (left, right) = plt.subplots(1, 2, figsize=(14, 6.5), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
     left.imshow(sheet, cmap="gray_r")
     left.set_title("what the decoder draws over the plane")
     left.axis("off")
-    points = right.scatter(codes[:, 0], codes[:, 1], c=labels, cmap="tab10", s=6)
+    points = right.scatter(
+        codes[:, 0], codes[:, 1], c=labels, cmap="tab10", s=9, vmin=-0.5, vmax=9.5
+    )
     right.set_title("where the encoder puts held-out digits")
-    figure.colorbar(points)
+    figure.colorbar(points, ticks=range(10), label="digit")
     figure.savefig(path, dpi=100)
 
 

@@ -34,16 +34,19 @@ SHARE_WANTED = 0.5  # of the points that the poorest cloud should have
 
 
 def true_points(count):
+    """Draw points of the data: a normal cloud at each of eight places on the ring."""
     angles = 2 * np.pi * np.random.randint(0, CLOUDS, count) / CLOUDS
     centres = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     return (centres + SPREAD * np.random.normal(size=(count, 2))).astype("float32")
 
 
 def noise(count):
+    """Draw what the generator makes points of."""
     return np.random.normal(size=(count, NOISE)).astype("float32")
 
 
 def build(inputs, outputs):
+    """Return a network of three hidden layers: the generator, or the critic."""
     model = Sequential()
     model.add(Dense(64, activation="relu", input_shape=(inputs,)))
     model.add(Dense(64, activation="relu"))
@@ -96,6 +99,9 @@ def poorest_share(points):
 
 
 def draw(real, made, critic, path):
+    """True points, points that the generator made, and what the critic says of the plane: the
+    lighter, the more it takes a place for a true one.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -103,11 +109,12 @@ def draw(real, made, critic, path):
 
     steps = np.linspace(-1.6, 1.6, 60)
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-    figure, axis = plt.subplots(figsize=(5.5, 5))
+    figure, axis = plt.subplots(figsize=(6.5, 5), layout="constrained")
     levels = axis.contourf(steps, steps, critic.predict(grid).reshape(60, 60), 20, cmap="gray")
     axis.scatter(real[:, 0], real[:, 1], s=3, label="true")
     axis.scatter(made[:, 0], made[:, 1], s=3, label="made")
-    axis.legend(loc="upper right")
+    axis.legend(loc="upper right", markerscale=3)
+    axis.set_aspect("equal")
     figure.colorbar(levels, label="what the critic says")
     figure.savefig(path, dpi=100)
 

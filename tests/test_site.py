@@ -10,20 +10,32 @@ from pathlib import Path
 
 import pytest
 
-from docs.building import check, drawings, formulas, functions, graphs, pages, redirects, support
+from docs.building import (
+    check,
+    drawings,
+    formulas,
+    functions,
+    gallery,
+    graphs,
+    pages,
+    programs,
+    redirects,
+    support,
+)
 from docs.building.languages import LANGUAGES, SOURCE
-from docs.building.places import DOCS, FUNCTIONS
+from docs.building.places import DOCS, FUNCTIONS, PROGRAMS
 from kameleon.backend import surface
 from kameleon.gradients import GRADIENTS
 
-COMMITTED = sorted(path for path in DOCS.rglob("*.md") if FUNCTIONS not in path.parents)
+COMMITTED = sorted(p for p in DOCS.rglob("*.md") if not {FUNCTIONS, PROGRAMS} & {*p.parents})
 
 
 def page_names() -> set[str]:
-    """All pages of the site: those that are committed and those of functions."""
+    """All pages of the site: those that are committed, those of functions and of programs."""
     generated = [*functions.names(), "index", *(f"chapter_{c.name}" for c in functions.chapters())]
     committed = {path.relative_to(DOCS).with_suffix("").as_posix() for path in COMMITTED}
-    return committed | {f"backend/functions/{name}" for name in generated}
+    examples = {f"examples/{program.name}" for program in programs.programs()}
+    return committed | examples | {f"backend/functions/{name}" for name in generated}
 
 
 def test_chapters_hold_all_functions_in_the_order_of_the_documentation() -> None:
@@ -83,6 +95,7 @@ def test_every_page_is_in_the_tree_once() -> None:
         for entry in tree.split("\n")
         if entry and not entry.startswith(":")
     ]
+    found += tree_of(gallery.gallery())
     found += [f"backend/functions/{name}" for name in tree_of(pages.index())]
     for chapter in functions.chapters():
         found += [f"backend/functions/{name}" for name in tree_of(pages.chapter(chapter))]

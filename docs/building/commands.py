@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from docs.building import catalogues, check, figures, pages, redirects
+from docs.building import catalogues, check, figures, gallery, pages, redirects
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, HTML, WORK
 
@@ -29,6 +29,7 @@ def sphinx(arguments: Sequence[str]) -> int:
 def prepare() -> None:
     """Write what pages are made from, and isn't committed."""
     pages.write()
+    gallery.write()
     figures.write(WORK / "figures")
 
 

@@ -16,13 +16,17 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from docs.building import functions, redirects
+from docs.building import functions, programs, redirects
 from docs.building.places import DOCS, ROOT, WORK
 
 CALL = re.compile(r"K\.(\w+)(\(.*\))?$")
 FUNCTION_PAGES = "backend/functions/"
 # Markdown files elsewhere in the repository whose text is on a page of the site.
-PAGES_OF_FILES = {"examples/README.md": "examples", "CHANGELOG.md": "changes"}
+PAGES_OF_FILES = {
+    "examples/README.md": "examples",
+    "CHANGELOG.md": "changes",
+    **{f"examples/{name}.py": f"examples/{name}" for name in programs.rows()},
+}
 # What has no words even if it has letters.
 WORDLESS = (nodes.literal, nodes.math, nodes.math_block, nodes.raw)
 
@@ -78,7 +82,7 @@ class LinksToFiles(SphinxTransform):
                 continue
             name = path.relative_to(ROOT).as_posix()
             page = PAGES_OF_FILES.get(name, docname_of(path))
-            if page:
+            if page and page != here:
                 node.replace_self(link(nodes.inline("", "", *node.children), page, here))
             else:
                 address = os.path.relpath(path, (DOCS / here).parent)
@@ -174,6 +178,11 @@ def old_anchors(app: Sphinx, page: str, *_: Any) -> None:
         app.add_js_file(None, body=redirects.BY_ANCHOR_HERE.format(pages=redirects.as_json()))
 
 
+def gallery_style(app: Sphinx, page: str, *_: Any) -> None:
+    if page.split("/")[0] == "examples":
+        app.add_css_file("gallery.css")
+
+
 def small_tree(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any) -> None:
     """Let the tree beside a page show the branch that the page is on: whole, with all functions, it
     would take most of the time of a build, and most of each file.
@@ -191,6 +200,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))
     app.connect("builder-inited", no_index)
     app.connect("html-page-context", old_anchors)
+    app.connect("html-page-context", gallery_style)
     app.connect("html-page-context", small_tree, priority=400)  # before the theme's
     # Where this file has changed, pages that were read before are read again.
     version = zlib.crc32(Path(__file__).read_bytes())

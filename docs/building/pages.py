@@ -8,7 +8,8 @@ translated.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from docs.building import drawings, functions, graphs, support
 from docs.building.formulas import FORMULAS
@@ -20,18 +21,23 @@ FEW = 3  # primitives that a cell of the table of engines names instead of "all 
 
 
 def write() -> None:
-    """Write the page of each function and the index; pages of functions that aren't there any more
-    go. Files that are right already stay as they are, so that Sphinx reads the others alone.
-    """
-    FUNCTIONS.mkdir(exist_ok=True)
+    """Write the page of each function and the index."""
     texts = {f"{name}.md": page(name) for name in functions.names()}
     texts["index.md"] = index()
     texts.update({f"chapter_{c.name}.md": chapter(c) for c in functions.chapters()})
-    for path in FUNCTIONS.glob("*.md"):
+    write_changed(FUNCTIONS, texts)
+
+
+def write_changed(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files of these names; others in the folder go. Files that are right already stay as
+    they are, so that Sphinx reads the others alone.
+    """
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
         if path.name not in texts:
             path.unlink()
     for file, text in texts.items():
-        path = FUNCTIONS / file
+        path = folder / file
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

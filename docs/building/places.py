@@ -9,5 +9,7 @@ DOCS = ROOT / "docs"
 TESTS = ROOT / "tests"
 LOCALE = DOCS / "locale"
 FUNCTIONS = DOCS / "backend" / "functions"  # written by each build, and not committed
+PROGRAMS = DOCS / "examples"  # the same for the programs of `examples/`
+PICTURES = DOCS / "pictures"  # what they draw: `python -m docs pictures`
 WORK = ROOT / "build" / "site"
 HTML = WORK / "html"

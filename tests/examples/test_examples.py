@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,119 +16,12 @@ from hosting.originals import needs_original
 from hosting.programs import run
 from support import TESTS, engines_under_test
 
+from docs.building.recorded import ONE_THREAD, recorded
+from examples.table import PROGRAMS, Program, assert_figures, wording
 from kameleon.config import ENGINES
 from kameleon.runtime import engines
 
 EXAMPLES = TESTS.parent / "examples"
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number in the output, behind its label.
-
-    Engines draw equal random numbers but round differently, and training makes that larger: how
-    far from the NumPy engine's value an engine may be led is `within`.
-    """
-
-    label: str
-    value: float  # that of the NumPy engine
-    within: float
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program, the engines to run it on, and what it says."""
-
-    name: str
-    engines: str
-    figures: tuple[Figure, ...]
-
-
-PROGRAMS = (
-    Program(
-        "actor_critic",
-        "numpy theano onnxruntime",
-        (
-            Figure("after  50 updates", 66.5, 15.0),
-            Figure("steps the pole stands", 200.0, 20.0),
-        ),
-    ),
-    Program(
-        "ctc_line_reader",
-        "numpy jax onnxruntime",
-        (Figure("strips read without a mistake", 0.99, 0.03),),
-    ),
-    Program(
-        "custom_optimizer",
-        "numpy jax onnxruntime",
-        (
-            Figure("SGD: loss", 0.5488, 0.002),
-            Figure("told rightly by SGD", 0.7012, 0.01),
-            Figure("told rightly", 0.9922, 0.01),
-        ),
-    ),
-    Program(
-        "filter_visualization",
-        "numpy torch onnxruntime",
-        (
-            Figure("mean excitation", 6.515, 0.3),
-            Figure("accuracy on held-out digits", 0.975, 0.015),
-            Figure("filters excited beyond any digit", 1.0, 0.0),
-        ),
-    ),
-    Program(
-        "grad_cam",
-        "numpy tensorflow jax",
-        (
-            Figure("accuracy on held-out images", 1.0, 0.005),
-            Figure("hottest place on the shape", 0.9975, 0.02),
-        ),
-    ),
-    Program(
-        "siamese_digits",
-        "numpy torch theano cntk",
-        (
-            Figure("loss on held-out pairs", 0.0222, 0.004),
-            Figure("pairs told rightly", 0.9867, 0.008),
-        ),
-    ),
-    Program(
-        "stateful_lstm",
-        "numpy tensorflow torch cntk",
-        (
-            Figure("after  30 streams: loss", 0.3624, 0.02),
-            Figure("right answers when forgetting", 0.5276, 0.02),
-            Figure("right answers", 1.0, 0.002),
-        ),
-    ),
-    Program(
-        "style_transfer",
-        "numpy jax torch theano",
-        (
-            Figure("round 1: loss", 0.245, 0.001),
-            Figure("style loss left", 0.0024, 0.002),
-            Figure("correlation with the content", 0.4328, 0.02),
-        ),
-    ),
-    Program(
-        "variational_autoencoder",
-        "numpy jax onnxruntime cntk",
-        (
-            Figure("same label as the nearest", 0.6722, 0.06),
-            Figure("bound on held-out digits", 25.31, 0.3),
-        ),
-    ),
-    Program(
-        "wgan_gp",
-        "numpy tensorflow jax",
-        (
-            Figure("step  100: distance", 0.3173, 0.02),
-            Figure("share of the poorest cloud", 0.92, 0.3),
-            Figure("distance", 0.0624, 0.034),
-        ),
-    ),
-)
 
 
 def here() -> list[object]:
@@ -145,13 +37,6 @@ def here() -> list[object]:
             marks = [pytest.mark.nightly] if late else []
             found.append(pytest.param(program, engine, id=f"{program.name}-{engine}", marks=marks))
     return found
-
-
-def number(label: str, output: str) -> float:
-    """Return the last number that the output has behind a label at the start of a line."""
-    found = re.findall(rf"^{re.escape(label)}:? +(\S+)", output, re.MULTILINE)
-    assert found, f"the output has no line {label!r}:\n{output}"
-    return float(found[-1].rstrip(","))
 
 
 def assert_picture(path: Path) -> None:
@@ -176,8 +61,9 @@ def test_reaches_its_figure(program: Program, engine: str, tmp_path: Path) -> No
     )
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
     assert f"Using {ENGINES[engine].title} backend" in ended.stderr
-    for figure in program.figures:
-        assert number(figure.label, ended.stdout) == pytest.approx(figure.value, abs=figure.within)
+    assert_figures(program, ended.stdout)
+    said = "\n".join(recorded()[program.name]["output"])  # on the site
+    assert wording(ended.stdout) == wording(said)
     assert_picture(picture)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"picture.png", "home"}  # the latter has keras.json
