@@ -5,8 +5,10 @@
     python -m docs build       the site, in all languages, with search: build/site/html
     python -m docs messages    what translators translate: docs/locale/*/LC_MESSAGES/*.po
     python -m docs serve       the built site, at http://localhost:8000
+    python -m docs cover       the README's picture, on all engines that are here: docs/cover.png
 
-Run in the checkout. All but `tables` need the extra `docs`, `pictures` needs Keras 2.3.1, too.
+Run in the checkout. All but `tables` need the extra `docs`, `pictures` needs Keras 2.3.1, too, and
+`cover` the extra `demo`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import os
 import sys
 
 from docs.building.languages import LANGUAGES
-from docs.building.places import WORK
+from docs.building.places import COVER, WORK
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("messages", help="bring the catalogues of messages up to date")
     serve = commands.add_parser("serve", help="show the built site")
     serve.add_argument("--port", type=int, default=8000)
+    commands.add_parser("cover", help="draw the README's picture")
     return made
 
 
@@ -56,6 +59,11 @@ def main(arguments: list[str] | None = None) -> int:
         from docs.building import recorded
 
         return recorded.record(asked.names)
+    if asked.command == "cover":
+        from docs.building.figures import cover
+
+        cover.write(COVER)
+        return 0
     from docs.building import commands
 
     if asked.command == "build":

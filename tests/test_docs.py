@@ -39,7 +39,7 @@ def test_the_page_of_support_is_current() -> None:
     assert written == make().support_page(), "run `python docs/make.py`"
 
 
-# How the README calls what the core and the engines need, by its name in `pyproject.toml`.
+# How the page on engines calls what the core and the engines need, by its name in `pyproject.toml`.
 TITLES = {
     "numpy": "NumPy from",
     "tensorflow": "TensorFlow",
@@ -50,10 +50,10 @@ TITLES = {
 }
 
 
-def test_the_readme_has_the_oldest_versions() -> None:
+def test_the_page_on_engines_has_the_oldest_versions() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = sum(project["optional-dependencies"].values(), project["dependencies"])
     oldest = dict(need.split(">=") for need in needs if ">=" in need)
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    text = " ".join((DOCS / "choosing.md").read_text(encoding="utf-8").split())
     for name, title in TITLES.items():
         assert f"{title} {oldest[name]}" in text
