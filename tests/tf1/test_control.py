@@ -172,3 +172,21 @@ def test_strings_that_are_fed_say_what_to_do() -> None:
     words = tf.placeholder(tf.string, [None], name="words")
     with pytest.raises(Exception, match="placeholder of strings, which no tensor holds"):
         tf.Session().run(tf.identity(words), {words: ["a", "b"]})
+
+
+@pytest.mark.parametrize("make", [tf.no_op, tf.group], ids=["no_op", "group"])
+def test_an_operation_does_what_it_comes_after(make: Any, engine: Engine) -> None:
+    v, count = tf.Variable(3.0), tf.Variable(0.0)
+    x = tf.placeholder("float32", ())
+    step = tf.train.GradientDescentOptimizer(0.5).minimize(v * x, global_step=count)
+    with tf.control_dependencies([step, tf.assert_positive(x, message="rates")]):
+        inner = make()
+    with tf.control_dependencies([inner]):
+        outer, after = make(name="train"), tf.identity(v)
+    session = tf.Session()
+    assert session.run(outer, {x: 2.0}) is None
+    assert session.run([v, count]) == [2.0, 1.0]
+    assert session.run(after, {x: 2.0}) == 1.0
+    with pytest.raises(ValueError, match="rates"):
+        session.run(outer, {x: -2.0})
+    assert session.run([v, count]) == [1.0, 2.0]

@@ -146,6 +146,18 @@ def test_variables_are_shared_by_name() -> None:
     assert [v.name for v in tf.trainable_variables("net")] == ["net/w:0", "net/b:0"]
 
 
+@pytest.mark.parametrize("outer", [True, tf.AUTO_REUSE])
+def test_sharing_is_inherited_unless_something_else_is_said(outer: Any) -> None:
+    with tf.variable_scope("net") as net, tf.variable_scope("inner"):
+        made = tf.get_variable("w", [2])
+    for again in ("net", net):
+        with tf.variable_scope(again, reuse=outer):
+            for reuse in (None, False):
+                with tf.variable_scope("inner", reuse=reuse) as inner:
+                    assert inner.reuse is outer
+                    assert tf.get_variable("w", [2]) is made
+
+
 SHARING = [
     (lambda: tf.get_variable("w", [3, 2]), None, "already exists, disallowed"),
     (lambda: tf.get_variable("none", [3, 2]), True, "does not exist"),

@@ -27,6 +27,11 @@ def checking(checks: Sequence[tuple[Any, str]]) -> Scope[tuple[tuple[Any, str], 
     return Scope(_checks, lambda outer: (*outer, *checks))
 
 
+def checks_in_force() -> tuple[tuple[Any, str], ...]:
+    """The checks of the blocks around: pairs of a bool tensor and a message."""
+    return _checks.get()
+
+
 def checked(result: Any) -> Any:
     """A result of a function, which is an error where a check in force doesn't hold."""
     for holds, message in _checks.get() if isinstance(result, Node) else ():

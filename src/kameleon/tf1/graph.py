@@ -19,7 +19,7 @@ from ..errors import ArgumentError, GraphError
 from ..ir.context import context, unique_name
 from ..ir.node import Node, Update, Variable, walk
 from ..runtime.workspace import workspace
-from .conventions import checking
+from .conventions import checked, checking, checks_in_force
 from .operations import Operation, operation_of
 from .overrides import overriding
 
@@ -343,8 +343,14 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
 
 
 def effect(name: str, effects: Sequence[Any], checks: Sequence[tuple[Any, str]] = ()) -> Operation:
-    """A new operation that its graph finds by its name."""
-    made = Operation(unique_name(context.scope + name), effects, checks=checks)
+    """A new operation that its graph finds by its name; it comes after what a block of
+    `control_dependencies` around it names.
+    """
+    around = checks_in_force()
+    before = [checked(K.constant(0, "int32"))] if context.control or around else []
+    made = Operation(
+        unique_name(context.scope + name), [*before, *effects], checks=[*around, *checks]
+    )
     get_default_graph().operations[made.name] = made
     return made
 

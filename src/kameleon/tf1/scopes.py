@@ -144,7 +144,7 @@ def variable_scope(
         short = name_or_scope or _unused(outer.name, str(default_name))
         name = f"{outer.name}/{short}" if outer.name else short
     scope = VariableScope(
-        outer.reuse or base.reuse if reuse is None else reuse,
+        reuse or outer.reuse or base.reuse,
         name,
         base.initializer if initializer is None else initializer,
         base.regularizer if regularizer is None else regularizer,
