@@ -66,6 +66,12 @@ def test_what_was_meant_is_told(mistake: Callable[[], Any], meant: str) -> None:
         mistake()
 
 
+def test_python_tells_what_was_meant_of_the_package() -> None:
+    with pytest.raises(AttributeError) as raised:
+        _ = kameleon.compar
+    assert (raised.value.name, raised.value.obj) == ("compar", kameleon)
+
+
 def test_functions_are_found_by_their_names() -> None:
     functions = [getattr(K, name) for name in K.__all__]
     assert all(pickle.loads(pickle.dumps(f)) is f for f in functions if inspect.isfunction(f))

@@ -54,7 +54,11 @@ if not TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
 
     def __getattr__(name: str) -> object:
         if name not in LATE:
-            raise AttributeError(f"module 'kameleon' has no attribute {name!r}")
+            import sys
+
+            message = f"module 'kameleon' has no attribute {name!r}"
+            # Python adds what was meant, perhaps, of what `dir` tells.
+            raise AttributeError(message, name=name, obj=sys.modules[__name__])
         from importlib import import_module
 
         module = import_module(f"{__name__}.{LATE[name]}")

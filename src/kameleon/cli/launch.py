@@ -31,7 +31,7 @@ Options, before the program:
   --restarts N   Where a process fails, start all again, up to N times: a program that keeps
                  checkpoints goes on from its last one.
   --patience S   For how many seconds processes wait for one that doesn't come to a step (600).
-  --help         Show these lines.
+  --help         Show this message.
 Others are those of `kameleon run`.
 """
 WRONG = 2

@@ -48,7 +48,7 @@ Options, before the program:
                  TensorFlow, with the names and defaults of TensorFlow 1 (the default) or 2, or
                  the same as keras.
   --no-old-names Give the program no names that Python, NumPy, SciPy … have lost since 2019.
-  --help         Show this.
+  --help         Show this message.
 """
 WRONG = 2  # the exit status for a command line that can't be understood, the same as Python's
 
