@@ -14,6 +14,7 @@ import kameleon
 from kameleon import backend as K
 from kameleon.calls import Results, library_named
 from kameleon.engines import Engine
+from kameleon.errors import ArgumentError
 from kameleon.ir.types import TensorType
 from kameleon.runtime import engines
 
@@ -116,3 +117,48 @@ def test_a_pure_function_is_given_memory_and_another_one_copies(name: str, pure:
     [found] = library_named(name).run(function, [given], results, pure)
     assert (seen[0] == given.ctypes.data) is pure
     assert not np.shares_memory(found, given)
+
+
+# Types of results where sizes aren't known ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["torch.mul", "jax.numpy.multiply"])
+def test_unknown_sizes_that_broadcasting_makes_equal(path: str) -> None:
+    x, y, row = K.placeholder((None, None)), K.placeholder((None, None)), K.placeholder((1, None))
+    for other, given in ((y, [X, X]), (row, [X, X[:1]]), (row, [X[:1], X[:1]])):
+        product = kameleon.call(_function(path), [x, other])
+        assert K.int_shape(product) == (None, None)
+        [found] = K.function([x, other], [product], engine="numpy")(given)
+        assert_allclose(found, given[0] * given[1])
+
+
+@pytest.mark.parametrize("path", ["torch.linalg.det", "jax.numpy.linalg.det"])
+def test_sizes_that_must_be_equal(
+    path: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    x = K.placeholder((None, None))
+    found = kameleon.call(_function(path), x)
+    assert K.int_shape(found) == ()
+    assert_allclose(K.function([x], [found], engine="numpy")([np.diag([2.0, 3.0])])[0], 6.0)
+    assert not caplog.records and not capfd.readouterr().err
+
+
+def test_sizes_that_nobody_can_guess() -> None:
+    function = _function("jax.numpy.multiply")
+    x = K.placeholder((None, None))
+    with pytest.raises(ArgumentError, match=r"give the tensors the sizes .* or declare shapes="):
+        kameleon.call(lambda a: function(a, np.ones((1, 3))[:, a.shape[1] :]), x, "jax")
+    y = kameleon.call(lambda a: a * np.ones((2, 3), "float32"), x, "jax", shapes=(2, 3))
+    assert_allclose(K.function([x], [y], engine="numpy")([X])[0], X)
+
+
+@pytest.mark.parametrize("path", ["tensorflow.math.top_k", "torch.topk"])
+def test_results_keep_the_names_that_the_library_gives_them(path: str) -> None:
+    function = _function(path)
+    if path.startswith("tensorflow"):
+        kameleon.extend_tensorflow()
+    x = K.placeholder((2, 3))
+    found = function(x, 2)
+    assert found.values is found[0] and found.indices is found[1]
+    values = K.function([x], [found.values], engine="numpy")([X])[0]
+    assert_allclose(values, -np.sort(-X, 1)[:, :2])

@@ -30,14 +30,26 @@ def applied(library: str, function: Function, args: Any, kwargs: Any) -> Any:
     nodes: list[Node] = []
     plan = _planned((list(args), dict(kwargs)), nodes)
 
+    kinds: list[type] = []
+
     def run(*arrays: Any) -> Any:
         given, named = _filled(plan, arrays)
-        return function(*given, **named)
+        found = function(*given, **named)
+        kinds[:] = [type(found)]
+        return found
 
     run.__name__ = name
     if library == "tensorflow" and name in OF_PYTHON:
         return _of_python(run, nodes, name)
-    return call(run, nodes, library)
+    made = call(run, nodes, library)
+    return _with_names(made, kinds[0]) if isinstance(made, list) else made
+
+
+def _with_names(made: list[Node], kind: Any) -> Any:
+    """Results under the names that the library gives them: `torch.topk(x, 2).values`."""
+    if hasattr(kind, "_make"):
+        return kind._make(made)
+    return kind(made) if hasattr(kind, "n_fields") else made
 
 
 def _counterpart(library: str, name: str, args: Any, kwargs: Any) -> Any:

@@ -2,12 +2,12 @@
 
 Libraries that evaluate with known sizes alone are asked several times, with other numbers in the
 place of unknown sizes: a size of a result that is always the same is known, one that is
-always that of an operand's axis is unknown, but equal to it, and any other one is unknown.
+always that of one unknown size is unknown, but equal to it, and any other one is unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import FOREIGN, ArgumentError
@@ -22,6 +22,11 @@ from .results import Place, Results
 # that says nothing.
 TRIALS = ((5, 7, 11, 13, 17, 19), (6, 9, 14, 15, 22, 26), (1,))
 OPTIONAL = (1,)
+# What to do where the function can't do with such numbers.
+UNKNOWN = (
+    " (numbers were put in the place of unknown sizes: give the tensors the sizes that the function"
+    " wants, or declare shapes= and dtypes=)"
+)
 
 Trial = tuple[Sequence[TensorType], Any]
 
@@ -42,14 +47,16 @@ def evaluated(function: Function, library: Library, operands: Sequence[Node], na
         raise
     except Exception as error:
         shown = ", ".join(map(str, types))
+        remedy = "" if all(t.is_static for t in types) else UNKNOWN
         raise ArgumentError(
             f"call: {name}({shown}) can't be evaluated by {library.title} before it runs:"
-            f" {type(error).__name__}: {error}"
+            f" {type(error).__name__}: {error}{remedy}"
         ) from error
     several = isinstance(trials[0][1], (list, tuple))
     found = [_types(library, given, name) for _, given in trials]
     merged = [_merged([trial[i] for trial in found]) for i in range(len(found[0]))]
-    origins = _origins(merged, [(given, f) for (given, _), f in zip(trials, found, strict=True)])
+    seen = [(given, f) for (given, _), f in zip(trials, found, strict=True)]
+    origins = _origins(merged, seen, roots)
     return Results(tuple(merged), several, origins, traced=True)
 
 
@@ -59,22 +66,26 @@ def _trials(
     types: Sequence[TensorType],
     roots: Sequence[Sequence[Root]],
 ) -> list[Trial]:
-    """Evaluations with some numbers for each unknown size: distinct ones, or, where the function
-    can't do with these, the same for all.
+    """Evaluations with some numbers for each unknown size: distinct ones; where the function can't
+    do with these, the same for sizes that broadcasting would hold against each other; else the same
+    for all.
     """
     if library.takes_unknown or all(t.is_static for t in types):
         return [(types, library.evaluate(function, types))]
-    unknown = list(dict.fromkeys(r for sizes in roots for r in sizes if not isinstance(r, int)))
-    apart = lambda row: {r: row[i % len(row)] for i, r in enumerate(unknown)}  # noqa: E731
-    alike = lambda row: dict.fromkeys(unknown, row[0])  # noqa: E731
-    try:
-        return list(_tried(function, library, types, roots, apart))
-    except FOREIGN:
-        raise
-    except Exception:
-        if len(unknown) < 2:
+    places: dict[Root, int] = {}  # counted from the last axis
+    for sizes in roots:
+        for place, root in enumerate(reversed(sizes)):
+            if not isinstance(root, int):
+                places.setdefault(root, place)
+    apart = {root: number for number, root in enumerate(places)}
+    for groups in (apart, places) if len(places) > 1 else ():
+        try:
+            return list(_tried(function, library, types, roots, groups))
+        except FOREIGN:
             raise
-        return list(_tried(function, library, types, roots, alike))
+        except Exception:  # the function can't do with these
+            continue
+    return list(_tried(function, library, types, roots, dict.fromkeys(places, 0)))
 
 
 def _tried(
@@ -82,10 +93,11 @@ def _tried(
     library: Library,
     types: Sequence[TensorType],
     roots: Sequence[Sequence[Root]],
-    numbers: Callable[[Sequence[int]], dict[Root, int]],
+    groups: Mapping[Root, int],
 ) -> Iterator[Trial]:
+    """Evaluations in which unknown sizes of one group have the same number."""
     for row in TRIALS:
-        number = numbers(row)
+        number = {root: row[group % len(row)] for root, group in groups.items()}
         given = [
             TensorType(tuple(number.get(r, r) for r in sizes), t.dtype)
             for t, sizes in zip(types, roots, strict=True)
@@ -126,19 +138,22 @@ def _merged(types: Sequence[TensorType]) -> TensorType:
 def _origins(
     results: Sequence[TensorType],
     trials: Sequence[tuple[Sequence[TensorType], Sequence[TensorType]]],
+    roots: Sequence[Sequence[Root]],
 ) -> tuple[tuple[Place, Place], ...]:
-    """For unknown sizes of results the operands' axes that were as long in all trials."""
+    """For unknown sizes of results the operands' axes that were as long in all trials, where these
+    are all of one size: others might differ when the graph runs.
+    """
     if len(trials) < 2:
         return ()
-    given = {
-        tuple(types[i].shape[axis] for types, _ in trials): (i, axis)
-        for i, type in reversed(list(enumerate(trials[0][0])))
-        for axis in reversed(range(len(type.shape)))
-    }
+    given: dict[tuple[int | None, ...], dict[Root, Place]] = {}
+    for i, sizes in enumerate(roots):
+        for axis, root in enumerate(sizes):
+            numbers = tuple(types[i].shape[axis] for types, _ in trials)
+            given.setdefault(numbers, {}).setdefault(root, (i, axis))
     found = []
     for number, type in enumerate(results):
         for axis, size in enumerate(type.shape):
-            seen = tuple(types[number].shape[axis] for _, types in trials)
-            if size is None and None not in seen and seen in given:
-                found.append(((number, axis), given[seen]))
+            seen = given.get(tuple(types[number].shape[axis] for _, types in trials), {})
+            if size is None and len(seen) == 1:
+                found.append(((number, axis), *seen.values()))
     return tuple(found)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -40,7 +43,8 @@ class TorchLibrary(Library):
         """
         from torch.fx.experimental.symbolic_shapes import ShapeEnv  # late: it takes long to load
 
-        with FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True), torch.no_grad():
+        fake = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+        with _unlogged(FakeTensorMode.__module__), fake, torch.no_grad():
             known: Any = [(t.shape, TORCH[t.dtype]) for t in given]
             xs = [torch.empty(shape, dtype=dtype) for shape, dtype in known]
             found = function(*xs)
@@ -93,6 +97,23 @@ class TorchLibrary(Library):
                 allow_unused=True,
             )
         return [torch.zeros_like(x) if p is None else p for p, x in zip(parts, leaves, strict=True)]
+
+
+@contextmanager
+def _unlogged(name: str) -> Iterator[None]:
+    """Keep what a logger says in this thread to itself: that a function can't do with some sizes,
+    which are tried.
+    """
+    here, logger = get_ident(), logging.getLogger(name)
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        logger.removeFilter(of_others)
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
