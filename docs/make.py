@@ -29,7 +29,9 @@ from kameleon.testing.cases.case import Case
 from kameleon.tf1.installed.names import qualifies
 from kameleon.tf1.modules import Namespace, advice
 from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
+from kameleon.tf1.public import endpoints
 from kameleon.tf1.public import public as public_names
+from kameleon.tf1.refusals import REFUSED
 
 PRIMITIVES = """# The primitives
 
@@ -314,7 +316,8 @@ def tensorflow_page() -> str:
     for name in sorted(every | set(public.others)):
         spaces.setdefault(name.rpartition(".")[0], []).append(name)
     whole = [name for names in spaces.values() for name in names]
-    works = {name for name in whole if name in NAMES_OF_TENSORFLOW}
+    refused = {name for first in REFUSED for name in endpoints(first)}
+    works = {name for name in whole if name in NAMES_OF_TENSORFLOW} - refused
     called = {name for name in whole if qualifies(name)}
     parts = [
         TENSORFLOW,

@@ -119,7 +119,7 @@ def test_a_pure_function_is_given_memory_and_another_one_copies(name: str, pure:
     assert not np.shares_memory(found, given)
 
 
-# Types of results where sizes aren't known ---------------------------------------------------------
+# Types of results where sizes aren't known -------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["torch.mul", "jax.numpy.multiply"])

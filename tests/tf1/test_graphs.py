@@ -203,6 +203,25 @@ def test_a_template_makes_its_variables_once() -> None:
     assert [v.name for v in tf.global_variables()] == ["t/w:0"]
 
 
+def test_a_template_knows_its_variables() -> None:
+    def part(x: Any, rows: int) -> Any:
+        fixed = tf.get_variable("fixed", [3], trainable=False)
+        local = tf.get_variable("local", [3], collections=[tf.GraphKeys.LOCAL_VARIABLES])
+        return x * tf.get_variable("w", [rows]) + fixed + local
+
+    early = tf.make_template("t", part, create_scope_now_=True, rows=3)
+    late = tf.make_template("t", part, rows=3)
+    assert (early.variable_scope_name, late.variable_scope_name) == ("t/", None)
+    assert early.func is part and late.name == "t" and late.variables == []
+    for template in (late, early):
+        template(tf.constant(X)), template(tf.constant(X))
+    assert late.name == late.variable_scope.name == late.var_scope.name == "t_1"
+    assert [v.name for v in early.trainable_weights] == ["t/w:0"]
+    assert [v.name for v in late.global_variables] == ["t_1/fixed:0", "t_1/w:0"]
+    assert [v.name for v in late.non_trainable_variables] == ["t_1/fixed:0"]
+    assert [v.name for v in late.variables] == ["t_1/fixed:0", "t_1/w:0", "t_1/local:0"]
+
+
 # Variables ----------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import unittest
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from kameleon.errors import MissingNameError
 from kameleon.tf1 import platform
 from kameleon.tf1.modules import module
+from kameleon.tf1.refusals import REFUSED
 
 tf: Any = module("tensorflow")
 
@@ -132,6 +134,9 @@ def test_what_is_not_there_says_what_to_use(path: str, use: str) -> None:
             found = getattr(found, name)
 
 
-def test_eager_execution_is_refused_with_advice() -> None:
-    with pytest.raises(tf.errors.UnimplementedError, match="leave the call out"):
-        tf.enable_eager_execution()
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_says_what_to_use(name: str) -> None:
+    for root in (tf, tf.compat.v1):
+        function = functools.reduce(getattr, name.split("."), root)
+        with pytest.raises(tf.errors.UnimplementedError, match=f"{REFUSED[name]}; use .* "):
+            function()

@@ -15,6 +15,7 @@ from kameleon.tf1 import calling
 from kameleon.tf1.modules import module
 from kameleon.tf1.names import NAMES
 from kameleon.tf1.public import public as public_names
+from kameleon.tf1.refusals import REFUSED
 from kameleon.tf1.signatures import Late
 
 # Where parameters differ for a reason.
@@ -31,8 +32,7 @@ DIFFERENCES = {
 }
 # Functions that take any arguments, for a reason; `calling.called` holds others to TensorFlow's.
 ANYTHING = {
-    "enable_eager_execution": "raises, whatever it's given",
-    "import_graph_def": "raises, whatever it's given",
+    **dict.fromkeys(REFUSED, "raises, whatever it's given"),
     "function": "the function itself, whatever else it's given",
     "autograph.experimental.do_not_convert": "the function itself, whatever else it's given",
     "get_local_variable": "hands all on to get_variable",

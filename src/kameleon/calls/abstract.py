@@ -150,10 +150,10 @@ def _origins(
         for axis, root in enumerate(sizes):
             numbers = tuple(types[i].shape[axis] for types, _ in trials)
             given.setdefault(numbers, {}).setdefault(root, (i, axis))
-    found = []
+    found: list[tuple[Place, Place]] = []
     for number, type in enumerate(results):
         for axis, size in enumerate(type.shape):
             seen = given.get(tuple(types[number].shape[axis] for _, types in trials), {})
             if size is None and len(seen) == 1:
-                found.append(((number, axis), *seen.values()))
+                found.append(((number, axis), next(iter(seen.values()))))
     return tuple(found)

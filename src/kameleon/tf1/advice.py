@@ -112,7 +112,8 @@ INSTEAD = {
     SAVED: """
         saved_model. saved_model.builder. saved_model.experimental. saved_model.loader.
         saved_model.main_op. saved_model.signature_def_utils. saved_model.utils. graph_util.
-        train.write_graph io.write_graph MetaGraphDef TensorInfo NodeDef NameAttrList AttrValue
+        train.write_graph train.export_meta_graph io.write_graph
+        MetaGraphDef TensorInfo NodeDef NameAttrList AttrValue
     """,
     "K.function(…).save(path) here, or TensorFlow 2's converter on a model of its own": "lite.",
     "tf.summary.scalar, histogram or image, with tf.summary.FileWriter": """
@@ -151,6 +152,15 @@ INSTEAD = {
     "tf.quantization.quantize_and_dequantize": "train.do_quantize_training_on_graphdef",
     "kameleon run --engine jax, which compiles by XLA and runs on TPUs where JAX does": """
         tpu. tpu.experimental. xla.experimental. contrib.tpu.
+    """,
+    "K.eval, K.function or a session, which give values, and leave the call out": """
+        enable_eager_execution
+    """,
+    "the code that builds the graph, and tf.train.Saver().restore, which reads the values": """
+        train.import_meta_graph
+    """,
+    "the code that builds the graph, or its weights as arrays or as a Keras model": """
+        import_graph_def
     """,
     "except of the classes in tf.errors": "errors.",
 }

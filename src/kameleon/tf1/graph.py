@@ -322,10 +322,6 @@ def remember(x: Any) -> Any:
     return x
 
 
-def import_graph_def(*args: Any, **options: Any) -> None:
-    GraphDef().ParseFromString(None)
-
-
 # Operations with effects ----------------------------------------------------------------------
 
 
@@ -400,7 +396,6 @@ PLAIN: dict[str, Any] = {
     "add_to_collections": add_to_collections,
     "get_collection": get_collection,
     "get_collection_ref": get_collection_ref,
-    "import_graph_def": import_graph_def,
 }
 NAMES: dict[str, Any] = {}
 

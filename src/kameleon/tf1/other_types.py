@@ -4,9 +4,13 @@ installed TensorFlow, and the dtypes of what these hold back (`pending`).
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import DTypeError
+from ..ir.types import as_dtype
 
 NAMES_OF_TYPES = "complex64 complex128 string resource variant qint8 qint16 qint32 quint8 quint16"
+PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
 class OtherType(str):
@@ -27,6 +31,11 @@ class OtherType(str):
     def base_dtype(self) -> OtherType:
         """The dtype itself."""
         return self
+
+    @property
+    def real_dtype(self) -> Any:
+        """That of the parts of its numbers: for complex64 float32."""
+        return as_dtype(PARTS[self]) if self in PARTS else self
 
     @property
     def is_complex(self) -> bool:

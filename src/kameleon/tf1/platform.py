@@ -13,7 +13,7 @@ import unittest
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -440,15 +440,6 @@ def no_gpu(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> 
     return False
 
 
-def no_eager(*args: Any, **options: Any) -> NoReturn:
-    raise ERRORS["UnimplementedError"](
-        None,
-        None,
-        "tf.enable_eager_execution: a tensor has no value before its graph runs; leave the call"
-        " out, and take values by K.eval, K.function or a session",
-    )
-
-
 NAMES: dict[str, Any] = {}
 PLAIN: dict[str, Any] = {
     **{f"{at}.FLAGS": FLAGS for at in ("flags", "app.flags")},
@@ -472,6 +463,4 @@ PLAIN: dict[str, Any] = {
     "config.experimental.list_logical_devices": no_devices,
     "config.list_physical_devices": no_devices,
     "config.list_logical_devices": no_devices,
-    "enable_eager_execution": no_eager,
-    "compat.v1.enable_eager_execution": no_eager,
 }

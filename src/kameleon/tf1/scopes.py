@@ -320,25 +320,6 @@ def get_local_variable(name: str, *args: Any, **options: Any) -> Any:
     return get_variable(name, *args, **(options | {"trainable": False}))
 
 
-def make_template(
-    name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
-    unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any,
-) -> Callable[..., Any]:  # fmt: skip
-    """A function whose variables are made at the first call and shared by all others."""
-    scopes: list[VariableScope] = []
-
-    def call(*args: Any, **options: Any) -> Any:
-        if scopes:
-            with variable_scope(scopes[0], reuse=True):
-                return func_(*args, **(kwargs | options))
-        with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
-            result = func_(*args, **(kwargs | options))
-        scopes.append(scope)
-        return result
-
-    return call
-
-
 def no_regularizer(_: Any) -> None:
     """No loss for a variable, whatever its scope says."""
 
@@ -351,7 +332,6 @@ PLAIN: dict[str, Any] = {
     "get_variable": get_variable,
     "get_local_variable": get_local_variable,
     "get_variable_scope": get_variable_scope,
-    "make_template": make_template,
     "no_regularizer": no_regularizer,
 }
 NAMES: dict[str, Any] = {}

@@ -25,6 +25,7 @@ from ...errors import ArgumentError, FileFormatError
 from ...runtime.container import packed, unpacked
 from ..failures import ERRORS, NotFoundError
 from ..graph import GraphKeys, get_collection
+from ..refusals import REFUSING
 from ..variables import global_variables
 from .slots import plain_name
 
@@ -161,12 +162,12 @@ class Saver:
         self._last = list(zip(found, get_checkpoint_mtimes(found), strict=True))
 
     def export_meta_graph(self, *args: Any, **options: Any) -> Any:
-        """An error that says what to do."""
-        return export_meta_graph()
+        """An error that says what to use."""
+        return REFUSING["train.export_meta_graph"]()
 
     def to_proto(self, export_scope: Any = None) -> Any:
-        """An error that says what to do."""
-        return export_meta_graph()
+        """An error that says what to use."""
+        return REFUSING["train.export_meta_graph"]()
 
 
 def write(prefix: str, variables: Mapping[str, Any], meta: bool = True) -> None:
@@ -389,23 +390,6 @@ def _listed(folder: str) -> Iterator[str]:
     yield from os.listdir(folder) if os.path.isdir(folder) else ()
 
 
-# Graphs -------------------------------------------------------------------------------------------
-
-
-def export_meta_graph(filename: Any = None, *args: Any, **options: Any) -> Any:
-    raise ArgumentError(
-        "tf.train.export_meta_graph: TensorFlow's graphs aren't written here; K.function(…)"
-        ".save(path) writes a graph with its variables, which kameleon.load reads"
-    )
-
-
-def import_meta_graph(meta_graph_or_file: Any, *args: Any, **options: Any) -> Any:
-    raise ArgumentError(
-        f"tf.train.import_meta_graph: {meta_graph_or_file} can't become a graph here; let the"
-        " program build the graph, and tf.train.Saver().restore(session, prefix) read the values"
-    )
-
-
 NAMES: dict[str, Any] = {}
 PLAIN: dict[str, Any] = {
     **{
@@ -414,7 +398,6 @@ PLAIN: dict[str, Any] = {
             Saver, load_checkpoint, load_variable, list_variables, NewCheckpointReader,
             init_from_checkpoint, get_checkpoint_state, update_checkpoint_state,
             latest_checkpoint, checkpoint_exists, get_checkpoint_mtimes, remove_checkpoint,
-            import_meta_graph, export_meta_graph,
         )
     },
     "train.CheckpointState": CheckpointState,
