@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.errors import FeedError
+from kameleon.ir.context import context
 
 tf: Any = K.tf
 X = np.arange(6.0, dtype="float32").reshape(2, 3)
@@ -435,6 +436,19 @@ def test_a_name_is_that_of_the_tensor_made_since_names_were_forgotten() -> None:
         new = K.placeholder((2,), name="made_again")
     assert new.name == old.name
     assert graph.get_tensor_by_name(new.name) is new
+
+
+def test_what_is_made_in_a_block_of_the_sessions_own_graph_is_known_outside_of_it() -> None:
+    with context.within("graph", lambda outer: None):
+        before = tf.global_variables()
+        with tf.get_default_graph().as_default():
+            v = tf.get_variable("in_block", [2])
+        step = tf.train.create_global_step()
+        w = tf.get_variable("outside", [2])
+        for graph in (tf.get_default_graph(), tf.Session().graph):
+            assert graph.get_collection("variables") == [*before, v, step, w]
+            with graph.as_default():
+                assert tf.trainable_variables()[-2:] == [v, w]
 
 
 def test_changes_of_a_variable_are_chained() -> None:

@@ -148,13 +148,18 @@ class Graph:
         if known is None:
             # What Keras names isn't told to the graph: look through all tensors that are held, and
             # take the newest; others are from before `tf.reset_default_graph`.
-            mine = None if self.names is None else self
             nodes = (x for x in gc.get_objects() if issubclass(type(x), Node))
-            held: Iterator[Any] = (x for x in nodes if x._name == plain and x.graph_of is mine)
+            held: Iterator[Any] = (x for x in nodes if x._name == plain and self._has(x))
             known = max(held, key=lambda x: x.serial, default=None)
             if known is not None:
                 self.named[plain] = known
         return known
+
+    def _has(self, node: Node) -> bool:
+        """Whether a tensor was made in a block of this graph, or, if it is the session's own,
+        outside of all blocks.
+        """
+        return node.graph_of is self or (self.names is None and node.graph_of is None)
 
     def _nodes(self) -> list[Node]:
         """All tensors that can be reached from what the graph holds."""
@@ -185,10 +190,7 @@ class Graph:
 
     def known_variables(self) -> list[Variable]:
         """The variables that were made in the graph and are still held, in order."""
-        mine = None if self.names is None else self
-        return sorted(
-            (v for v in workspace.variables if v.graph_of is mine), key=lambda v: v.serial
-        )
+        return sorted(filter(self._has, workspace.variables), key=lambda v: v.serial)
 
     def get_collection_ref(self, name: Any) -> list[Any]:
         """The list itself."""
