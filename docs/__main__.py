@@ -36,7 +36,6 @@ def parser() -> argparse.ArgumentParser:
         default=",".join(LANGUAGES),
         help="codes, separated by commas (default: all)",
     )
-    build.add_argument("--no-search", action="store_true", help="leave the search index out")
     commands.add_parser("messages", help="bring the catalogues of messages up to date")
     serve = commands.add_parser("serve", help="show the built site")
     serve.add_argument("--port", type=int, default=8000)
@@ -67,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     from docs.building import commands
 
     if asked.command == "build":
-        return commands.build(asked.languages.split(","), search=not asked.no_search)
+        return commands.build(asked.languages.split(","))
     if asked.command == "messages":
         return commands.messages()
     return commands.serve(asked.port)

@@ -52,7 +52,7 @@ def faults(site: Path, built: Sequence[str] = tuple(LANGUAGES)) -> Iterator[str]
     """
     site = site.resolve()
     pages = {path: read(path) for folder in built for path in (site / folder).rglob("*.html")}
-    others = [site / folder for folder in {*LANGUAGES, "pagefind"} - {*built}]
+    others = [site / folder for folder in {*LANGUAGES} - {*built}]
     for path, page in pages.items():
         name = path.relative_to(site)
         yield from (f"{name}: {place!r} twice" for place in page.doubled)

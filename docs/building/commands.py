@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 
-from docs.building import catalogues, check, figures, gallery, pages, redirects
+from docs.building import catalogues, check, figures, gallery, pages, redirects, searching, serving
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, HTML, WORK
 
@@ -33,7 +31,7 @@ def prepare() -> None:
     figures.write(WORK / "figures")
 
 
-def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> int:
+def build(languages: Sequence[str] = tuple(LANGUAGES)) -> int:
     """Build the site strictly; the exit status."""
     unknown = set(languages) - set(LANGUAGES)
     if unknown:
@@ -52,24 +50,13 @@ def build(languages: Sequence[str] = tuple(LANGUAGES), search: bool = True) -> i
             say(f"the pages aren't in {LANGUAGES[language].title}")
             return 1
     redirects.write(HTML)
-    if search:
-        say(f"search [{time.monotonic() - started:.0f} s]")
-        index()
+    searching.write(HTML, languages)
     say(f"links [{time.monotonic() - started:.0f} s]")
     found = list(check.faults(HTML, languages))
     for fault in found:
         say(fault)
     say(f"{HTML} [{time.monotonic() - started:.0f} s]")
     return 1 if found else 0
-
-
-def index() -> None:
-    """Write the search index of each language's pages."""
-    shutil.rmtree(HTML / "pagefind", ignore_errors=True)
-    # Pagefind separates words of Chinese and Japanese only in its extended form.
-    command = [sys.executable, "-m", "pagefind", "--site", str(HTML), "--silent"]
-    # Of a page its text alone, not what is around it.
-    subprocess.run([*command, "--root-selector", "#furo-main-content"], check=True)
 
 
 def messages() -> int:
@@ -86,9 +73,8 @@ def messages() -> int:
 
 
 def serve(port: int) -> int:
-    """Show the built site until interrupted; search needs a server."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(HTML))
-    with http.server.ThreadingHTTPServer(("localhost", port), handler) as server:
+    """Show the built site until interrupted."""
+    with serving.server(HTML, port) as server:
         say(f"http://localhost:{port}/")
         try:
             server.serve_forever()

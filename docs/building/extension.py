@@ -1,8 +1,11 @@
-"""What Sphinx learns here: links to functions, text without words, figures, formulas in MathML."""
+"""What Sphinx learns here: links to functions, text without words, figures, formulas in MathML,
+and a tree of pages that is small and says which of them are in English.
+"""
 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import zlib
 from collections.abc import Callable
@@ -13,12 +16,16 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
 
 from docs.building import functions, programs, redirects
+from docs.building.languages import SOURCE, is_translated
 from docs.building.places import DOCS, ROOT, WORK
 
+TITLE = re.compile(r'<h1>.*?</h1>|<span class="sig-name .*?</span></span>')
 CALL = re.compile(r"K\.(\w+)(\(.*\))?$")
 FUNCTION_PAGES = "backend/functions/"
 # Markdown files elsewhere in the repository whose text is on a page of the site.
@@ -40,7 +47,8 @@ class Wordless(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         for node in self.document.findall(nodes.TextElement):
-            is_name = node.astext() in functions.names()  # the title of a function's page
+            # The title of a function's page is its name.
+            is_name = isinstance(node, nodes.title) and node.astext() in functions.names()
             if not isinstance(node, nodes.Inline) and (is_name or not words_of(node)):
                 node["translatable"] = False
 
@@ -50,6 +58,18 @@ def words_of(node: nodes.Node) -> bool:
     if isinstance(node, nodes.Text):
         return re.search(r"[^\W\d_]", str(node)) is not None
     return not isinstance(node, WORDLESS) and any(words_of(child) for child in node.children)
+
+
+class NoBlankEnds(SphinxTransform):
+    """Examples end with a blank line where doctest needs one; readers don't."""
+
+    default_priority = 20
+
+    def apply(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.literal_block):
+            node.rawsource = node.astext().rstrip()
+            node.children = []
+            node += nodes.Text(node.rawsource)
 
 
 class LinksToFunctions(SphinxTransform):
@@ -123,15 +143,24 @@ def link(content: nodes.Node, page: str, here: str) -> addnodes.pending_xref:
     found = addnodes.pending_xref(
         "",
         content,
-        refdomain="std",
-        reftype="doc",
-        reftarget=f"/{page}",
+        refdomain="",  # Sphinx's own links to pages make plain text of code
+        reftype="page",
+        reftarget=page,
         refdoc=here,
         refexplicit=True,
         refwarn=True,
     )
     found.source = content.source
     return found
+
+
+def resolve(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.TextElement
+) -> nodes.reference | None:
+    """What such a link becomes."""
+    if node["reftype"] != "page" or node["reftarget"] not in env.found_docs:
+        return None
+    return make_refnode(app.builder, node["refdoc"], node["reftarget"], None, content)
 
 
 class Drawing(SphinxDirective):
@@ -167,7 +196,7 @@ def block_formula(writer: Any, node: nodes.math_block) -> None:
 
 
 def no_index(app: Sphinx) -> None:
-    """Pagefind searches; Sphinx's own index isn't needed."""
+    """The site has an index of its own (docs/building/searching.py); Sphinx's isn't needed."""
     if hasattr(app.builder, "search"):
         app.builder.search = False
 
@@ -183,17 +212,51 @@ def gallery_style(app: Sphinx, page: str, *_: Any) -> None:
         app.add_css_file("gallery.css")
 
 
-def small_tree(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any) -> None:
+def tree_of_pages(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any) -> None:
     """Let the tree beside a page show the branch that the page is on: whole, with all functions, it
-    would take most of the time of a build, and most of each file.
+    would take most of the time of a build, and most of each file. What is in English says so.
     """
+    context["translated"] = is_translated(page)
     whole: Callable[..., str] | None = context.get("toctree")
-    if whole is not None:
-        context["toctree"] = lambda **options: whole(**{**options, "collapse": True})
+    if whole is None:
+        return
+
+    def tree(**options: Any) -> str:
+        text = whole(**{**options, "collapse": True})
+        text = text.replace('role="heading"', 'role="heading" aria-level="2"')
+        text = breakable(text)
+        return text if app.config.language == SOURCE else with_languages(text, page)
+
+    context["toctree"] = tree
+
+
+def breakable(text: str) -> str:
+    """HTML whose long names may go on in the next line, behind an underscore."""
+    return re.sub(r"_(?=[a-z][^<>]*</)", "_<wbr>", text)
+
+
+def breakable_titles(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any
+) -> None:
+    """Let the titles of functions' pages, and the names in signatures, fit a phone."""
+    if "body" in context:
+        context["body"] = TITLE.sub(lambda title: breakable(title[0]), context["body"])
+
+
+def with_languages(tree: str, page: str) -> str:
+    """A tree beside a page in another language, with links to English pages marked as such."""
+
+    def mark(link: re.Match[str]) -> str:
+        address = posixpath.join(posixpath.dirname(page), link[1].partition("#")[0])
+        target = posixpath.normpath(address).removesuffix(".html") if link[1] != "#" else page
+        return link[0] if is_translated(target) else f'{link[0]} lang="{SOURCE}"'
+
+    return re.sub(r'href="([^"]+)"', mark, tree)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(Wordless)
+    app.add_transform(NoBlankEnds)
     app.add_transform(LinksToFunctions)
     app.add_transform(LinksToFiles)
     app.add_directive("drawing", Drawing)
@@ -201,7 +264,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", no_index)
     app.connect("html-page-context", old_anchors)
     app.connect("html-page-context", gallery_style)
-    app.connect("html-page-context", small_tree, priority=400)  # before the theme's
+    app.connect("html-page-context", breakable_titles)
+    app.connect("missing-reference", resolve)
+    app.connect("html-page-context", tree_of_pages, priority=400)  # before the theme's
     # Where this file has changed, pages that were read before are read again.
     version = zlib.crc32(Path(__file__).read_bytes())
     return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": version}

@@ -31,3 +31,12 @@ SOURCE = "en"  # what the pages are written in
 # What is translated, and must be complete in every language: the start page, *Start here*, and the
 # backend with its functions. Each is one catalogue; other pages are in English everywhere.
 CATALOGUES = ("index", "start", "backend")
+BY_THEME = ("search",)  # pages that have the theme's words alone
+
+
+def is_translated(page: str) -> bool:
+    """Whether a page, by its name, is in the reader's language, and not in English everywhere. So
+    is a page that isn't written by us: the theme has its words.
+    """
+    catalogue = page.partition("/")[0]
+    return catalogue in CATALOGUES or catalogue in BY_THEME

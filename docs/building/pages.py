@@ -191,7 +191,8 @@ def place(name: str) -> Lines:
     found = functions.chapter_of(name)
     yield "## See also"
     yield f"[{found.title}](chapter_{found.name}.md)"
-    yield " ".join(code(f"K.{other}") for other in found.names if other != name)
+    if others := [code(f"K.{other}") for other in found.names if other != name]:
+        yield named(others)
 
 
 SECTIONS: tuple[Callable[[str], Lines], ...] = (
@@ -233,11 +234,11 @@ def index() -> str:
     parts = ["# All functions", "## By chapter"]
     for found in functions.chapters():
         parts.append(f"### {found.title}")
-        parts.append(" ".join(f"[`{name}`]({name}.md)" for name in found.names))
+        parts.append(named(f"[`{name}`]({name}.md)" for name in found.names))
     parts.append("## By alphabet")
     for letter, group in by_letter(functions.names()).items():
-        links = " ".join(f"[`{name}`]({name}.md)" for name in group)
-        parts.append(f"**{letter.upper()}** {links}")
+        links = (f"[`{name}`]({name}.md)" for name in group)
+        parts.append(named([f"**{letter.upper()}**", *links]))
     parts.append(toctree([f"chapter_{c.name}" for c in functions.chapters()]))
     return "\n\n".join(parts) + "\n"
 
@@ -264,6 +265,11 @@ def codes(text: str) -> str:
 
 def fenced(text: str, kind: str) -> str:
     return f"```{kind}\n{text}\n```" if not kind.startswith("{py") else f"```{kind} {text}\n```"
+
+
+def named(links: Iterable[str]) -> str:
+    """A list of functions that is read as one line of text."""
+    return f":::{{container}} names\n{' '.join(links)}\n:::"
 
 
 def table(header: list[str], rows: Iterable[Iterable[str]]) -> str:

@@ -19,7 +19,7 @@ CELLS = LinearSegmentedColormap.from_list("cells", [(0.23, 0.53, 0.85, 0), FIRST
 def grid(axes: Axes, values: Any, title: str) -> None:
     """Cells, the larger the darker."""
     axes.pcolormesh(values, cmap=CELLS, edgecolors="#888888", linewidth=0.5, vmin=0)
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title)
     axes.set_aspect("equal")
     axes.invert_yaxis()
     axes.set_xticks([])

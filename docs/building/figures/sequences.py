@@ -20,7 +20,7 @@ def masked(name: str) -> Figure:
         [K.zeros((2, 1))],
         mask=K.constant(mask),
     )
-    panels = figure(columns=2, height=1.9)
+    panels = figure(columns=2, height=1.4)
     for axes, values, title in (
         (panels[0], x, "inputs"),
         (panels[1], K.eval(outputs)[:, :, 0], "outputs"),
@@ -40,7 +40,7 @@ def alignments(name: str) -> Figure:
     forward = reach({0, 1}, dict_of(moves), steps)
     backward = reach({3, 4}, dict_of([(b, a) for a, b in moves]), steps)[::-1]
     alive = [f & b for f, b in zip(forward, backward, strict=True)]
-    [axes] = figure(height=3)
+    [axes] = figure(height=2.6)
     for step in range(steps - 1):
         for a, b in moves:
             if a in alive[step] and b in alive[step + 1]:
@@ -81,7 +81,7 @@ def decoded(name: str) -> Figure:
     (labels,), _ = K.ctc_decode(K.constant(p[None]), K.constant([8], dtype="int32"))
     if K.eval(labels)[0].tolist() != [0, 1]:
         raise AssertionError("the caption tells another text")
-    [axes] = figure(height=2.2)
+    [axes] = figure(height=1.9)
     grid(axes, p.T, "")
     axes.plot(np.arange(8) + 0.5, np.array(best) + 0.5, "o", color=SECOND, markersize=7)
     axes.set_yticks([0.5, 1.5, 2.5], ["a", "b", "–"])

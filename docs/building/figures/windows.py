@@ -22,7 +22,7 @@ COLOURS = (FIRST, SECOND, THIRD)
 
 def strided(name: str) -> Figure:
     """Both kinds of padding with two strides."""
-    panels = figure(columns=2, rows=2, height=4.4)
+    panels = figure(columns=2, rows=2, height=3.6)
     settings = [(p, s) for p in ("valid", "same") for s in (1, 2)]
     for axes, (padding, strides) in zip(panels, settings, strict=True):
         panel(axes, f"padding='{padding}', strides={strides}", padding, strides, 1)
@@ -31,7 +31,7 @@ def strided(name: str) -> Figure:
 
 def causal(name: str) -> Figure:
     """All kinds of padding, and a dilation."""
-    panels = figure(columns=2, rows=2, height=4.4)
+    panels = figure(columns=2, rows=2, height=3.6)
     settings = [("valid", 1), ("same", 1), ("causal", 1), ("valid", 2)]
     for axes, (padding, dilation) in zip(panels, settings, strict=True):
         title = f"padding='{padding}'" + (f", dilation_rate={dilation}" if dilation > 1 else "")
@@ -69,12 +69,12 @@ def panel(axes: Axes, title: str, padding: str, strides: int, dilation: int) -> 
     for cell in range(SIZE):
         square(axes, cell, 0, None)
         axes.text(cell + 0.5, 0.5, str(cell), ha="center", va="center")
-    finish(axes, title, (-2.2, SIZE + 2.2), len(rows) + 1.6)
+    finish(axes, title, (-2.2, SIZE + 1.2), SIZE + 1.6)
 
 
 def transposed(name: str) -> Figure:
     """Where cells go, for both kinds of padding."""
-    panels = figure(columns=2, height=2.6)
+    panels = figure(columns=2, height=1.9)
     for axes, (padding, size) in zip(panels, (("valid", 9), ("same", 8)), strict=True):
         x = K.placeholder((1, 4, 1, 1))
         kernel = K.ones((WINDOW, 1, 1, 1))
@@ -102,7 +102,8 @@ def square(axes: Axes, x: float, y: float, color: Any, dashed: bool = False) -> 
 
 
 def finish(axes: Axes, title: str, across: tuple[float, float], top: float) -> None:
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title)
     axes.set_xlim(*across)
+    axes.set_aspect(0.75)  # cells are of the same size in all panels
     axes.set_ylim(top, -0.1)  # the input on top, the output's places below
     axes.set_axis_off()

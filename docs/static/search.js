@@ -1,0 +1,203 @@
+/* Search: looks for the reader's words in the texts of all pages, which search-index.js brings.
+
+   A word of Latin letters is found where a word of the text begins with its stem; any other is found
+   wherever it stands, since not all languages write spaces. A term that the pages have another word
+   for is looked for by both. All words of a query must be on a page; pages come in the order of how
+   much they are about them. */
+(function () {
+  "use strict";
+  const SHOWN = 10;
+  const ENDINGS = /(?:ing|ed|e?s|ions?|al|ally|en[ct]es?|ents?|e)$/;
+  const box = document.getElementById("search");
+  if (!box || !window.searchIndex) return;
+  const input = box.querySelector("input");
+  const list = box.querySelector("ol");
+  const status = box.querySelector("[role=status]");
+  const more = box.querySelector("button");
+  const words = box.dataset;
+
+  // In lower case, with letters of full width as others; every letter stays at its place.
+  const fold = (text) =>
+    text.toLowerCase().replace(/[\uff01-\uff5e]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0));
+
+  const pages = window.searchIndex.pages.map(([name, own, sections]) => ({
+    name,
+    own,
+    title: sections[0][1],
+    sections: sections.map(([anchor, title, text]) => ({ anchor, title, text, folded: fold(text) })),
+  }));
+  const stem = (word) => (word.length > 5 && word.replace(ENDINGS, "").length > 3 ? word.replace(ENDINGS, "") : word);
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const pattern = (word) =>
+    /^[\x20-\x7e]+$/.test(word) ? `(?<![a-z0-9])${escaped(stem(word))}` : escaped(word);
+
+  // Tables of words, which are found in any of their forms.
+  const byStem = (table) => new Map(Object.entries(table).map(([word, others]) => [stem(word), others]));
+  const meanings = byStem(window.searchIndex.words);
+  const names = byStem(window.searchIndex.names);
+  const others = (table, word) => [].concat(table.get(stem(word)) ?? []);
+
+  const anyOf = (words) => new RegExp(words.map(pattern).join("|"), "g");
+
+  // A word of the reader's, as what it may be in the text, and in titles, where names are English.
+  function term(word) {
+    const said = [word, ...others(meanings, word)];
+    const titles = [...said, ...said.flatMap((w) => others(names, w))];
+    return { word, said, titles, found: anyOf(said), named: anyOf(titles) };
+  }
+
+  function termsOf(query) {
+    // Of a call, its name.
+    const asked = fold(query).trim().replace(/\s+/g, " ").replace(/^([\w.]+)\(.*/, "$1");
+    if (meanings.has(stem(asked))) return [term(asked)];
+    return asked
+      .split(/[\s,;、，。]+/)
+      .map((word) => word.replace(/^(?:kameleon\.)?(?:backend\.)?(?:k\.)?(?=.)/, ""))
+      .filter(Boolean)
+      .map(term);
+  }
+
+  const count = (text, found) => (text.match(found) || []).length;
+
+  // How much a page is about a term: 0 if it isn't there. Titles tell most, then the first lines.
+  function weight(page, { word, titles, found, named }) {
+    const title = fold(page.title);
+    const isFunction = page.name.startsWith("backend/functions/");
+    const part = Math.max(0, ...(title.match(named) || []).map((m) => m.length)) / title.length;
+    let sum = title === word ? 120 : titles.includes(title) ? 100 : part && 30 + 20 * part;
+    let times = 0;
+    page.sections.forEach((section, i) => {
+      times += count(section.folded, found);
+      // All functions have sections of the same titles.
+      if (i && !isFunction && count(fold(section.title), found)) sum += 6;
+      if (!i && count(section.folded.slice(0, 240), found)) sum += 12;
+    });
+    sum += (8 * times) / (times + 4);
+    // A function's own page comes before pages that only mention the word.
+    return sum && isFunction ? sum + 1 : sum;
+  }
+
+  // Pages by weight; each must have so many of the terms.
+  function ranked(terms, needed) {
+    return pages
+      .map((page) => {
+        const weights = terms.map((t) => weight(page, t)).filter(Boolean);
+        return { page, terms, fits: weights.length >= needed, sum: weights.reduce((a, b) => a + b, 0) };
+      })
+      .filter((hit) => hit.fits && hit.sum)
+      .sort((a, b) => b.sum - a.sum);
+  }
+
+  // Nothing has all of it: parts of long words, in languages without spaces, tell much.
+  function search(query) {
+    const terms = termsOf(query);
+    if (!terms.length) return [];
+    const hits = ranked(terms, terms.length);
+    if (hits.length) return hits;
+    const pairs = terms.flatMap(({ said: [word] }) =>
+      /^[\x20-\x7e]*$/.test(word) || word.length < 3
+        ? [word]
+        : [...word].slice(1).map((letter, i) => word[i] + letter),
+    );
+    return pairs.length > terms.length ? ranked(pairs.map(term), Math.ceil(pairs.length / 2)) : [];
+  }
+
+  // The section of a page that has most of the terms.
+  function bestSection({ page, terms }) {
+    const score = (s, i) =>
+      terms.reduce((sum, t) => sum + Math.min(count(s.folded, t.found), 3) + 4 * count(fold(s.title), t.found), i ? 0 : 2);
+    return page.sections.map((s, i) => [score(s, i), s]).reduce((a, b) => (b[0] > a[0] ? b : a))[1];
+  }
+
+  // What is around the first place, with all places marked.
+  function excerpt(section, terms) {
+    const all = new RegExp(terms.map((t) => t.found.source).join("|"), "g");
+    const first = all.exec(section.folded);
+    let start = Math.max(0, (first ? first.index : 0) - 60);
+    if (start) start = section.text.indexOf(" ", start) + 1 || start;
+    if (first && start > first.index) start = first.index;
+    const end = start + 180;
+    const made = document.createElement("p");
+    let done = start;
+    if (start) made.append("… ");
+    all.lastIndex = start;
+    for (let m; (m = all.exec(section.folded)) && m.index < end; ) {
+      if (!m[0]) break;
+      const mark = document.createElement("mark");
+      mark.textContent = section.text.slice(m.index, m.index + m[0].length);
+      made.append(section.text.slice(done, m.index), mark);
+      done = m.index + m[0].length;
+    }
+    made.append(section.text.slice(done, Math.max(done, end)), section.text.length > end ? " …" : "");
+    return made;
+  }
+
+  function link(address, text) {
+    const made = document.createElement("a");
+    made.href = address;
+    made.textContent = text;
+    return made;
+  }
+
+  function item(hit) {
+    const made = document.createElement("li");
+    if (!hit.page.own) made.lang = "en";
+    const section = bestSection(hit);
+    const address = `${hit.page.name}.html`;
+    made.append(link(address, hit.page.title));
+    if (section !== hit.page.sections[0] && section.anchor) {
+      made.append(" › ", link(`${address}#${section.anchor}`, section.title));
+    }
+    made.append(excerpt(section, hit.terms));
+    return made;
+  }
+
+  let hits = [];
+  function showMore() {
+    const from = list.children.length;
+    list.append(...hits.slice(from, from + SHOWN).map(item));
+    more.hidden = list.children.length >= hits.length;
+    return list.children[from];
+  }
+
+  function show() {
+    const query = input.value.trim();
+    hits = query ? search(query) : [];
+    list.replaceChildren();
+    showMore();
+    status.textContent = !query ? "" : hits.length ? `${words.found} ${hits.length}` : words.nothing;
+    box.querySelector(".search-all").hidden = !query || hits.length > 0;
+    const address = new URL(location.href);
+    query ? address.searchParams.set("q", query) : address.searchParams.delete("q");
+    history.replaceState(null, "", address);
+  }
+
+  // The arrows walk through the results, Enter goes to the first one, Escape back to the field.
+  function keys(event) {
+    const places = [input, ...list.querySelectorAll("li > a:first-child")];
+    const at = places.indexOf(document.activeElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.isComposing || at < 0) return;
+    if (event.key === "Escape" && at) input.focus();
+    else if (step && places[at + step]) places[at + step].focus();
+    else return;
+    event.preventDefault();
+  }
+
+  let waiting;
+  input.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(show, 120);
+  });
+  box.querySelector("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    show();
+    const first = list.querySelector("a");
+    if (first) first.focus();
+  });
+  box.addEventListener("keydown", keys);
+  more.addEventListener("click", () => showMore()?.querySelector("a").focus());
+  input.value = new URLSearchParams(location.search).get("q") || "";
+  show();
+  if (!input.value) input.focus({ preventScroll: true });
+})();
