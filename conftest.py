@@ -56,6 +56,8 @@ if find_spec("sphinx") is None:
         "docs/building/extension.py",
         "docs/building/catalogues.py",
     ]
+if find_spec("selenium") is None:
+    collect_ignore_glob.append("tests/browser/reader.py")
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]

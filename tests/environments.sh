@@ -44,6 +44,24 @@ install() {
     "$work/$1/bin/kameleon" keras2 install
 }
 
+# install_browser NAME [PACKAGE ...]: what tests of the site need in that environment: axe-core, which a
+# package brings that wants another driver; Chromium with its driver, and fonts, from Debian, where
+# that may be asked. Without them the tests are skipped, and say why.
+install_browser() {
+    "$work/$1/bin/python" -m pip install --no-deps axe-playwright-python
+    if command -v chromedriver >/dev/null; then return; fi
+    say "install chromium chromium-driver ${*:2}"
+    debian_packages chromium chromium-driver "${@:2}" ||
+        say "Chromium can't be installed here: the site isn't tried in a browser"
+}
+
+# debian_packages PACKAGE ...: install them; fails where that can't be done, within minutes.
+debian_packages() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return
+    timeout 60 apt-get -qq update &&
+        DEBIAN_FRONTEND=noninteractive timeout 240 apt-get -qq install --no-install-recommends "$@" >/dev/null
+}
+
 # lowest PYTHON [EXTRA ...]: the oldest versions that pyproject.toml allows of what the core and
 # those extras need, as pip takes them.
 lowest() {

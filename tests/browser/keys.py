@@ -1,0 +1,11 @@
+"""Keys of the keyboard, as WebDriver names them."""
+
+BACK = "\ue003"
+TAB = "\ue004"
+ENTER = "\ue007"
+SHIFT = "\ue008"
+ESCAPE = "\ue00c"
+SPACE = "\ue00d"
+UP = "\ue013"
+DOWN = "\ue015"
+RIGHT = "\ue014"
