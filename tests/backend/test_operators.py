@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -185,8 +186,10 @@ def test_length_iteration_truth_and_text() -> None:
         bool(x > 1)
     with pytest.raises(TypeError, match="known only at run time"):
         len(K.placeholder((None, 2)))
-    with pytest.raises(TypeError, match="symbolic"):
-        np.asarray(x)
+    assert f"{x}" == "weights"
+    for as_a_number in (np.asarray, float, int, complex, round, math.exp, "{:.2f}".format):
+        with pytest.raises(TypeError, match=r"weights.* symbolic and has no values yet: K\.eval"):
+            as_a_number(x)
     np.testing.assert_array_equal(x.eval(), X)
     p = K.placeholder((2,))
     np.testing.assert_array_equal((p * 2).eval(feed_dict={p: [1, 2]}), [2, 4])

@@ -294,10 +294,21 @@ def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
     tensorflow = sys.modules.get("tensorflow")
     extended = tensorflow is None or hasattr(tensorflow, "_kameleon_dispatcher")
     more = "" if extended else "; TensorFlow's functions take it after kameleon.extend_tensorflow()"
-    raise TypeError(
-        f"{self!r} is symbolic and has no values yet: K.eval(x), or make it an output of K.function"
-        f"{more}"
-    )
+    raise TypeError(_without_values(self) + more)
+
+
+def refuse_number(self: Node, *digits: Any) -> Any:
+    """`float(x)`, `int(x)`, `round(x)`, `math.sqrt(x)`, `'%.2f' % x`: a tensor is no number yet."""
+    raise TypeError(_without_values(self))
+
+
+def formatted(self: Node, spec: str) -> str:
+    """`f'{x}'`; a tensor isn't written as a number is."""
+    return refuse_number(self) if spec else str(self)
+
+
+def _without_values(x: Node) -> str:
+    return f"{x!r} is symbolic and has no values yet: K.eval(x), or make it an output of K.function"
 
 
 def evaluated(self: Node | SparseTensor, session: Any = None, feed_dict: Any = None) -> Any:
@@ -323,6 +334,8 @@ def install() -> None:
         "__iter__": iterate,
         "__array_ufunc__": array_ufunc,
         "__array__": refuse_array,
+        **dict.fromkeys(("__float__", "__int__", "__complex__", "__round__"), refuse_number),
+        "__format__": formatted,
         "eval": evaluated,
     }
     for name, (primitive, symbol) in ARITHMETIC.items():
