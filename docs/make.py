@@ -5,11 +5,14 @@ The page of support needs all engines installed.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import json
+import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from kameleon import backend as K
@@ -110,7 +113,8 @@ over K functions; what isn't there is an error that says what to use.
 |---|---|
 """
 FLOATS = ("float16", "float32", "float64")
-SIGNATURES = Path(__file__).parent.parent / "tests" / "signatures.json"
+TESTS = Path(__file__).parent.parent / "tests"
+SIGNATURES = TESTS / "signatures.json"
 
 
 def listed() -> list[Primitive]:
@@ -347,7 +351,89 @@ def by_advice(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+# Numerics ----------------------------------------------------------------------------------------
+
+ORIGINALS = {"tensorflow": "TensorFlow", "theano": "Theano", "cntk": "CNTK"}
+
+
+def module_of_tests(name: str) -> ModuleType:
+    """A module in a folder of the tests, by its path there without the ending."""
+    path = (TESTS / name).with_suffix(".py")
+    spec = importlib.util.spec_from_file_location(name.replace("/", "_"), path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def decisions() -> dict[str, list[tuple[str, dict[str, str]]]]:
+    """By topic its calls, with what each gave on the originals and gives here, by name."""
+    script = module_of_tests("recorded/decisions")
+    recorded = json.loads((TESTS / "recorded" / "decisions.json").read_text(encoding="utf-8"))
+    found = {}
+    for topic, questions in script.TOPICS.items():
+        texts = [script.text_of(question) for question in questions]
+        here = [script.answer(K, question) for question in questions]
+        found[topic] = [
+            (text, {**recorded[text], "here": gives})
+            for text, gives in zip(texts, here, strict=True)
+        ]
+    return found
+
+
+def differ(answers: dict[str, str]) -> bool:
+    return len(set(answers.values())) > 1
+
+
+def lines_of(text: str) -> str:
+    """A call and what it's given, a line each, in a cell."""
+    return "<br>".join(map(code, text.split("; ")))
+
+
+def decision_table(calls: Iterable[tuple[str, dict[str, str]]]) -> str:
+    """The calls whose results differ, with each result."""
+    head = ["call", *ORIGINALS.values(), "Kameleon"]
+    rows = [
+        [lines_of(text), *(answers[name] for name in (*ORIGINALS, "here"))]
+        for text, answers in calls
+        if differ(answers)
+    ]
+    return "".join(map(table_row, [head, ["---"] * len(head), *rows]))
+
+
+def agreement_table(topics: Iterable[Iterable[tuple[str, dict[str, str]]]]) -> str:
+    """The calls whose results are equal."""
+    rows = [
+        [lines_of(text), answers["here"]]
+        for calls in topics
+        for text, answers in calls
+        if not differ(answers)
+    ]
+    return "".join(map(table_row, [["call", "result"], ["---"] * 2, *rows]))
+
+
+def golden_table() -> str:
+    """The recorded calls of TensorFlow's that come out differently on purpose."""
+    rows = [
+        [code(f"K.{case.rpartition('-')[0]}"), row.reason]
+        for case, row in module_of_tests("golden/differences").DIFFERENCES.items()
+    ]
+    return "".join(map(table_row, [["function", "difference"], ["---"] * 2, *rows]))
+
+
+def numerics_page() -> str:
+    """The page of numerics as it is, with its tables made anew: each stands below its mark."""
+    topics = decisions()
+    tables = {name: decision_table(calls) for name, calls in topics.items()}
+    tables |= {"agreed": agreement_table(topics.values()), "golden": golden_table()}
+    text = Path(__file__).with_name("numerics.md").read_text(encoding="utf-8")
+    return re.sub(
+        r"(<!-- table: (\w+) -->\n\n)(?:\|.*\n)*\n*", lambda m: f"{m[1]}{tables[m[2]]}\n", text
+    )
+
+
 PAGES = {
+    "numerics.md": numerics_page,
     "tensorflow.md": tensorflow_page,
     "primitives.md": primitives_page,
     "support.md": support_page,
