@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kameleon import backend as K
 from kameleon.engines import Engine
-from kameleon.errors import FeedError
+from kameleon.errors import ArgumentError, EvaluationError, FeedError
 from kameleon.ir.context import context
 
 tf: Any = K.tf
@@ -466,3 +466,45 @@ def test_changes_of_a_variable_are_chained() -> None:
         ):
             assert_array_equal(session.run(last()), expected)
             assert_array_equal(session.run(v), expected)
+
+
+# Failures ------------------------------------------------------------------------------------
+
+
+def test_failures_of_a_run_are_errors_of_tensorflow_and_of_kameleon() -> None:
+    x = tf.placeholder(tf.float32, [None, 2])
+    limited = tf.count_up_to(tf.Variable(1), 2)
+    with tf.Session() as session:
+        failing = [tf.check_numerics(x / 0.0, "not"), tf.assert_negative(x), tf.gather(x, [9])]
+        for tensor in failing:
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                session.run(tensor, {x: np.ones((3, 2))})
+            assert isinstance(caught.value, EvaluationError) and caught.value.error_code == 3
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no value was given"):
+            session.run(x + 1.0)
+        assert session.run(limited) == 1
+        with pytest.raises(tf.errors.OutOfRangeError, match=r"^Reached limit of 2"):
+            session.run(limited)
+
+
+def test_slices_at_indices_are_a_whole_tensor() -> None:
+    rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    slices = tf.IndexedSlices(rows, tf.constant([2, 0, 2]), tf.constant([3, 2]))
+    with tf.Session() as session:
+        whole = session.run(tf.convert_to_tensor(slices))
+    assert_array_equal(whole, [[3, 4], [0, 0], [6, 8]])
+    with pytest.raises(ArgumentError, match="without dense_shape"):
+        tf.convert_to_tensor(tf.IndexedSlices(rows, tf.constant([0, 1, 1])))
+
+
+def test_matrices_are_made_of_each_diagonal() -> None:
+    made = K.eval(tf.matrix_diag(tf.constant(X)))
+    assert_array_equal(made, [np.diag(row) for row in X])
+    assert_array_equal(K.eval(tf.linalg.diag(tf.constant(X[0]))), np.diag(X[0]))
+
+
+def test_a_scope_keeps_whether_variables_are_resources() -> None:
+    scope = tf.get_variable_scope()
+    assert not scope.use_resource
+    scope.set_use_resource(True)
+    assert scope.use_resource

@@ -134,6 +134,12 @@ def diag(diagonal: Any, name: str | None = None) -> Any:
     return K.expand_dims(x, 1) * unit_matrix(size_of(x, 0), size_of(x, 0), x.dtype)
 
 
+def matrix_diag(diagonal: Any, what: str) -> Any:
+    """Matrices with vectors on their diagonals: (..., n) -> (..., n, n)."""
+    x = as_tensor(diagonal, what)
+    return K.expand_dims(x, -1) * unit_matrix(size_of(x, -1), size_of(x, -1), x.dtype)
+
+
 def diag_part(input: Any, name: str | None = None) -> Any:
     """The diagonals of matrices: (..., n, n) -> (..., n)."""
     x = as_tensor(input, "tf.diag_part")

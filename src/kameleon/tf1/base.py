@@ -44,7 +44,7 @@ MATH: Named = {
 # These are called by TensorFlow's parameters, of which they take a part.
 CALLED: Named = {
     "nn.embedding_lookup": nn.look_up,
-    "linalg.diag": algebra.diag,
+    "linalg.diag": algebra.matrix_diag,
     "linalg.diag_part": algebra.diag_part,
     "matmul": nn.matmul,
     "count_nonzero": nn.count_nonzero,

@@ -23,7 +23,8 @@ class UnconnectedGradients:
 class AggregationMethod:
     """How partial gradients are added up: here always the same way."""
 
-    ADD_N = DEFAULT = EXPERIMENTAL_TREE = EXPERIMENTAL_ACCUMULATE_N = 0
+    ADD_N = DEFAULT = 0
+    EXPERIMENTAL_TREE, EXPERIMENTAL_ACCUMULATE_N = 1, 2
 
 
 def _list(x: Any) -> list[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import EvaluationError, FeedError, KameleonError
+
 
 class OpError(Exception):
     """What goes wrong while a graph runs.
@@ -53,6 +55,26 @@ def _kind(name: str, code: int) -> type[OpError]:
 ERRORS: dict[str, type[OpError]] = {name: _kind(name, code) for code, name in CODES.items()}
 OutOfRangeError, NotFoundError = ERRORS["OutOfRangeError"], ERRORS["NotFoundError"]
 FailedPreconditionError = ERRORS["FailedPreconditionError"]
+
+
+# Failures of a run: what Kameleon raises, and the class that programs of TensorFlow catch.
+OF_RUNS: dict[tuple[type, str], type[Exception]] = {
+    (own, name): type(name, (kind, own), {"__doc__": kind.__doc__})
+    for own in (EvaluationError, FeedError)
+    for name, kind in ERRORS.items()
+}
+
+
+def of_run(error: KameleonError) -> Exception:
+    """A failure of a run as an error of TensorFlow's, which stays one of Kameleon's.
+
+    A message may begin with the name of the class; without one, an argument was invalid.
+    """
+    own = FeedError if isinstance(error, FeedError) else EvaluationError
+    name, colon, rest = str(error).partition(": ")
+    known = bool(colon) and name in ERRORS
+    kind = OF_RUNS[own, name if known else "InvalidArgumentError"]
+    return kind(None, None, rest if known else str(error))
 
 
 def _constant(name: str) -> str:

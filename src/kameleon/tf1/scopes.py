@@ -43,7 +43,7 @@ class VariableScope:
 
     # Variables lie in one piece, where the engine puts them.
     caching_device = partitioner = None
-    use_resource = False
+    use_resource: Any = False
 
     name = property(lambda self: self._name)
     reuse = property(lambda self: self._reuse)
@@ -60,6 +60,10 @@ class VariableScope:
 
     def set_caching_device(self, caching_device: Any) -> None:
         """Nothing: the engine places variables."""
+
+    def set_use_resource(self, use_resource: Any) -> None:
+        """Is kept, and makes no difference: all variables are of one kind."""
+        self.use_resource = use_resource
 
     def set_initializer(self, initializer: Any) -> None:
         """The initializer of variables that give none."""

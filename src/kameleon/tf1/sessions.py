@@ -13,10 +13,11 @@ from ..backend import surface as K
 from ..backend.functions import BackendFunction
 from ..backend.sparse import to_dense
 from ..backend.sparse_tensor import SparseTensor
-from ..errors import ArgumentError, FeedError
+from ..errors import ArgumentError, EvaluationError, FeedError
 from ..ir.node import Node
 from ..runtime.workspace import workspace
 from .conversions import conversion_of
+from .failures import OpError, of_run
 from .graph import Graph, get_default_graph
 from .operations import Derived, Operation
 
@@ -207,13 +208,19 @@ class Session:
         if not wanted.nodes and not wanted.extra:
             return wanted.rebuild(())
         key = ("tf.Session", tuple(wanted.nodes), tuple(wanted.extra), tuple(feeds))
-        made = workspace.kept(
-            key,
-            lambda: BackendFunction(
-                list(feeds), wanted.nodes, (), {}, "Session.run", wanted.extra, once=True
-            ),
-        )
-        return wanted.rebuild(made(list(feeds.values())))
+        try:
+            made = workspace.kept(
+                key,
+                lambda: BackendFunction(
+                    list(feeds), wanted.nodes, (), {}, "Session.run", wanted.extra, once=True
+                ),
+            )
+            values = made(list(feeds.values()))
+        except (EvaluationError, FeedError) as error:
+            if isinstance(error, OpError):  # of a run inside of this one
+                raise
+            raise of_run(error) from error.__cause__
+        return wanted.rebuild(values)
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False

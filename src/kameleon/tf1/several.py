@@ -126,7 +126,7 @@ def tuple_(tensors: Sequence[Any], control_inputs: Any, what: str) -> list[Any]:
 def count_up_to(ref: Any, limit: Any, what: str) -> Any:
     """The variable's value, which goes up by one; an error, where it has reached the limit."""
     value = K.identity(ref)
-    value = check(value, K.less(value, limit), message=f"{what}: reached the limit of {limit}")
+    value = check(value, K.less(value, limit), message=f"OutOfRangeError: Reached limit of {limit}")
     step = changed(K.update(ref, value + 1))
     with control_dependencies([step]):
         return K.identity(value)

@@ -11,10 +11,11 @@ import numpy as np
 
 from .._scopes import Scope
 from ..backend import surface as K
-from ..backend._conversions import converted
+from ..backend._conversions import Conversion, converted, register
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable
+from ..prims.indexing import scatter_add
 from .graph import GraphKeys, effect, get_default_graph, remember
 from .operations import Operation
 
@@ -225,6 +226,25 @@ class IndexedSlices:
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None):
         self.values, self.indices, self.dense_shape = values, indices, dense_shape
+
+    def as_tensor(self) -> Any:
+        """The whole tensor: rows with one index are summed, all others are zeros.
+
+        Raises:
+            ArgumentError: the number of rows isn't given.
+        """
+        if self.dense_shape is None:
+            raise ArgumentError(
+                "tf.IndexedSlices: a tensor without dense_shape was requested: give it the shape of"
+                " the whole, whose first size is the number of rows"
+            )
+        values, indices, shape = (
+            as_tensor(x, "tf.IndexedSlices") for x in (self.values, self.indices, self.dense_shape)
+        )
+        return scatter_add(values, indices, shape[0], 0)
+
+
+register(Conversion(100, IndexedSlices, lambda x, dtype: x.as_tensor()))
 
 
 PLAIN: dict[str, Any] = {

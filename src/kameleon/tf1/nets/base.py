@@ -27,7 +27,8 @@ class InputSpec:
         min_ndim: int | None = None,
         axes: Any = None,
     ):
-        self.dtype, self.shape, self.ndim = dtype, shape, ndim
+        self.dtype, self.shape = dtype, shape
+        self.ndim = ndim if shape is None else len(shape)
         self.max_ndim, self.min_ndim, self.axes = max_ndim, min_ndim, axes or {}
 
 

@@ -114,8 +114,8 @@ class Saver:
             step = int(K.get_value(global_step)) if K.is_tensor(global_step) else int(global_step)
             prefix = f"{prefix}-{step:08d}" if self._pad else f"{prefix}-{step}"
         folder = os.path.dirname(prefix)
-        if folder and not os.path.isdir(folder):
-            raise ArgumentError(f"Parent directory of {save_path} doesn't exist, can't save.")
+        if folder:
+            os.makedirs(folder, exist_ok=True)
         write(prefix, self._variables, write_meta_graph)
         self._kept(prefix)
         if write_state:
