@@ -8,6 +8,7 @@ from typing import Any
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..errors import ArgumentError
+from .special import erfc
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -34,6 +35,38 @@ class Distribution:
     def mean(self, name: str = "mean") -> Any:
         """The mean."""
         raise NotImplementedError
+
+    def variance(self, name: str = "variance") -> Any:
+        """The mean square of the distance from the mean."""
+        raise NotImplementedError
+
+    def stddev(self, name: str = "stddev") -> Any:
+        """The standard deviation."""
+        return K.sqrt(self.variance())
+
+    def mode(self, name: str = "mode") -> Any:
+        """The value of most density, or probability."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any, name: str = "cdf") -> Any:
+        """The probability of this value and all less."""
+        raise NotImplementedError
+
+    def log_cdf(self, value: Any, name: str = "log_cdf") -> Any:
+        """The logarithm of the probability of this value and all less."""
+        return K.log(self.cdf(value))
+
+    def survival_function(self, value: Any, name: str = "survival_function") -> Any:
+        """The probability of all greater values."""
+        return 1.0 - self.cdf(value)
+
+    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Any:
+        """The logarithm of the probability of all greater values."""
+        return K.log(self.survival_function(value))
+
+    def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Any:
+        """The mean, over this distribution, of another one's information, in nats."""
+        return self.kl_divergence(other) + self.entropy()
 
     def entropy(self, name: str = "entropy") -> Any:
         """The entropy, in nats."""
@@ -91,6 +124,15 @@ class Normal(Distribution):
 
     mode = mean
 
+    def cdf(self, value: Any, name: str = "cdf") -> Any:
+        return self._below((as_tensor(value, self.name) - self.loc) / self.scale)
+
+    def survival_function(self, value: Any, name: str = "survival_function") -> Any:
+        return self._below((self.loc - as_tensor(value, self.name)) / self.scale)
+
+    def _below(self, z: Any) -> Any:
+        return 0.5 * erfc(-z * math.sqrt(0.5))
+
     def entropy(self, name: str = "entropy") -> Any:
         return 0.5 + HALF_LOG_TWO_PI + K.log(self.stddev())
 
@@ -131,6 +173,12 @@ class Uniform(Distribution):
     def mean(self, name: str = "mean") -> Any:
         return (self.low + self.high) / 2.0
 
+    def variance(self, name: str = "variance") -> Any:
+        return K.square(self.range()) / 12.0
+
+    def cdf(self, value: Any, name: str = "cdf") -> Any:
+        return K.clip((as_tensor(value, self.name) - self.low) / self.range(), 0.0, 1.0)
+
     def entropy(self, name: str = "entropy") -> Any:
         return K.log(self.range())
 
@@ -168,6 +216,12 @@ class Bernoulli(Distribution):
     def mean(self, name: str = "mean") -> Any:
         return self.probs
 
+    def variance(self, name: str = "variance") -> Any:
+        return self.probs * (1.0 - self.probs)
+
+    def mode(self, name: str = "mode") -> Any:
+        return K.cast(K.greater(self.probs, 0.5), self.dtype)
+
     def entropy(self, name: str = "entropy") -> Any:
         return K.softplus(self.logits) - self.logits * self.probs
 
@@ -202,6 +256,9 @@ class Categorical(Distribution):
         u = K.random_uniform(_dims(more, self.logits), dtype=self.logits.dtype, seed=seed)
         noise = -K.log(-K.log(K.maximum(u, 1e-37)))
         return K.cast(K.argmax(self.logits + noise, axis=-1), self.dtype)
+
+    def mode(self, name: str = "mode") -> Any:
+        return K.cast(K.argmax(self.logits, axis=-1), self.dtype)
 
     def entropy(self, name: str = "entropy") -> Any:
         return -K.sum(self.probs * self.log, axis=-1)

@@ -24,7 +24,17 @@ for _name, _made in MADE.items():
     CASES["logarithm, " + _name] = "%s.log_prob(%s)" % (_made, _value)
     CASES["entropy, " + _name] = "%s.entropy()" % _made
     CASES["draws, " + _name] = "result = np.array(%s.sample([5]).get_shape().as_list())" % _made
+OF_KINDS = {
+    "normal": "variance() stddev() mode() cdf(x) log_cdf(x) survival_function(x)",
+    "uniform": "mean() variance() stddev() cdf(x) survival_function(x)",
+    "bernoulli": "mean() variance() stddev() mode()",
+    "categorical": "mode()",
+}
+for _name, _made in MADE.items():
+    for _call in OF_KINDS[_name.split()[0]].split():
+        CASES["%s, %s" % (_call, _name)] = "%s.%s" % (_made, _call)
 for _name, _pair in PAIRS.items():
+    CASES["cross entropy, " + _name] = "%s.cross_entropy(%s)" % _pair
     CASES["divergence, " + _name] = "tf.distributions.kl_divergence(%s, %s)" % _pair
 
 
