@@ -106,7 +106,7 @@ def entries(folder: Path) -> list[list[object]]:
 
 
 def synonyms() -> list[dict[str, str]]:
-    """What readers may call terms of the glossary, by language."""
+    """What readers may call terms of the glossary, or parts of functions' names, by language."""
     with (LOCALE / "synonyms.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -117,7 +117,7 @@ def words(language: str) -> dict[str, str]:
     found = {english: word for english, word in of_pages.items() if english != word}
     for row in synonyms():
         for column in (SOURCE, language):
-            found.update(dict.fromkeys(row[column].split(), of_pages[row["term"]]))
+            found.update(dict.fromkeys(row[column].split(), of_pages.get(row["term"], row["term"])))
     return {said.lower(): word.lower() for said, word in found.items()}
 
 

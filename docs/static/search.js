@@ -1,9 +1,9 @@
 /* Search: looks for the reader's words in the texts of all pages, which search-index.js brings.
 
-   A word of Latin letters is found where a word of the text begins with its stem; any other is found
-   wherever it stands, since not all languages write spaces. A term that the pages have another word
-   for is looked for by both. All words of a query must be on a page; pages come in the order of how
-   much they are about them. */
+   A word of Latin letters is found where a word of the text begins with its stem, one that begins with a
+   digit also behind letters (2d in conv2d); any other is found wherever it stands, since not all
+   languages write spaces. A term that the pages have another word for is looked for by both. All words of
+   a query must be on a page; pages come in the order of how much they are about them. */
 (function () {
   "use strict";
   const SHOWN = 10;
@@ -28,8 +28,9 @@
   }));
   const stem = (word) => (word.length > 5 && word.replace(ENDINGS, "").length > 3 ? word.replace(ENDINGS, "") : word);
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const isLatin = (word) => /^[\x20-\x7e]+$/.test(word);
   const pattern = (word) =>
-    /^[\x20-\x7e]+$/.test(word) ? `(?<![a-z0-9])${escaped(stem(word))}` : escaped(word);
+    isLatin(word) ? `(?<![${/^\d/.test(word) ? "" : "a-z"}0-9])${escaped(stem(word))}` : escaped(word);
 
   // Tables of words, which are found in any of their forms.
   const byStem = (table) => new Map(Object.entries(table).map(([word, others]) => [stem(word), others]));
@@ -88,18 +89,25 @@
       .sort((a, b) => b.sum - a.sum);
   }
 
-  // Nothing has all of it: parts of long words, in languages without spaces, tell much.
+  // Terms within long words, in languages without spaces, longest first.
+  const known = [...meanings.keys(), ...names.keys()].filter((word) => !isLatin(word) && word.length > 1);
+  const inside = new RegExp(`(${known.sort((a, b) => b.length - a.length).map(escaped).join("|") || "(?!)"})`);
+  const pairs = (text) => (text.length < 3 ? [text] : [...text].slice(1).map((letter, i) => text[i] + letter));
+
+  // A word's known terms, and of what is between them all pairs of letters.
+  function partsOf(word) {
+    if (isLatin(word)) return [word];
+    return word.split(inside).flatMap((part, i) => (i % 2 ? [part] : part.length < 2 ? [] : pairs(part)));
+  }
+
+  // Where nothing has all words of the query, parts of these tell much.
   function search(query) {
     const terms = termsOf(query);
     if (!terms.length) return [];
     const hits = ranked(terms, terms.length);
     if (hits.length) return hits;
-    const pairs = terms.flatMap(({ said: [word] }) =>
-      /^[\x20-\x7e]*$/.test(word) || word.length < 3
-        ? [word]
-        : [...word].slice(1).map((letter, i) => word[i] + letter),
-    );
-    return pairs.length > terms.length ? ranked(pairs.map(term), Math.ceil(pairs.length / 2)) : [];
+    const parts = terms.flatMap(({ word }) => partsOf(word));
+    return ranked(parts.map(term), Math.ceil(parts.length / 2));
   }
 
   // The section of a page that has most of the terms.
@@ -109,33 +117,40 @@
     return page.sections.map((s, i) => [score(s, i), s]).reduce((a, b) => (b[0] > a[0] ? b : a))[1];
   }
 
-  // What is around the first place, with all places marked.
+  const allOf = (patterns) => new RegExp(patterns.map((p) => p.source).join("|"), "g");
+
+  // Text from one place to another, with what is found marked.
+  function marked(text, found, start = 0, end = text.length) {
+    const made = [];
+    const folded = fold(text);
+    let done = start;
+    found.lastIndex = start;
+    for (let m; (m = found.exec(folded)) && m[0] && m.index < end; ) {
+      const mark = document.createElement("mark");
+      mark.textContent = text.slice(m.index, m.index + m[0].length);
+      made.push(text.slice(done, m.index), mark);
+      done = m.index + m[0].length;
+    }
+    return [...made, text.slice(done, Math.max(done, end))];
+  }
+
+  // What is around the first place.
   function excerpt(section, terms) {
-    const all = new RegExp(terms.map((t) => t.found.source).join("|"), "g");
+    const all = allOf(terms.map((t) => t.found));
     const first = all.exec(section.folded);
     let start = Math.max(0, (first ? first.index : 0) - 60);
     if (start) start = section.text.indexOf(" ", start) + 1 || start;
     if (first && start > first.index) start = first.index;
     const end = start + 180;
     const made = document.createElement("p");
-    let done = start;
-    if (start) made.append("… ");
-    all.lastIndex = start;
-    for (let m; (m = all.exec(section.folded)) && m.index < end; ) {
-      if (!m[0]) break;
-      const mark = document.createElement("mark");
-      mark.textContent = section.text.slice(m.index, m.index + m[0].length);
-      made.append(section.text.slice(done, m.index), mark);
-      done = m.index + m[0].length;
-    }
-    made.append(section.text.slice(done, Math.max(done, end)), section.text.length > end ? " …" : "");
+    made.append(start ? "… " : "", ...marked(section.text, all, start, end), section.text.length > end ? " …" : "");
     return made;
   }
 
-  function link(address, text) {
+  function link(address, title, terms) {
     const made = document.createElement("a");
     made.href = address;
-    made.textContent = text;
+    made.append(...marked(title, allOf(terms.map((t) => t.named))));
     return made;
   }
 
@@ -144,9 +159,9 @@
     if (!hit.page.own) made.lang = "en";
     const section = bestSection(hit);
     const address = `${hit.page.name}.html`;
-    made.append(link(address, hit.page.title));
+    made.append(link(address, hit.page.title, hit.terms));
     if (section !== hit.page.sections[0] && section.anchor) {
-      made.append(" › ", link(`${address}#${section.anchor}`, section.title));
+      made.append(" › ", link(`${address}#${section.anchor}`, section.title, hit.terms));
     }
     made.append(excerpt(section, hit.terms));
     return made;

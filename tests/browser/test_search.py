@@ -23,7 +23,7 @@ NAMES = {
 }
 WORDS: dict[str, dict[str, str]] = {
     "en": {
-        "conv2d": "convolution convolutional Convolutions",
+        "conv2d": "convolution convolutional Convolutions 2D",
         "conv2d_transpose": "deconvolution",
         "dropout": "dropout",
         "gradients": "gradient derivatives",
@@ -33,7 +33,7 @@ WORDS: dict[str, dict[str, str]] = {
         "pool2d": "pooling",
     },
     "ko": {
-        "conv2d": "합성곱 컨볼루션 convolution",
+        "conv2d": "합성곱 컨볼루션 convolution 2차원합성곱",
         "conv2d_transpose": "디컨볼루션",
         "dropout": "드롭아웃 dropout",
         "gradients": "그래디언트 기울기 gradient",
@@ -43,7 +43,7 @@ WORDS: dict[str, dict[str, str]] = {
         "pool2d": "풀링",
     },
     "ja": {
-        "conv2d": "畳み込み コンボリューション convolution",
+        "conv2d": "畳み込み コンボリューション convolution 2次元畳み込み層",
         "conv2d_transpose": "逆畳み込み",
         "dropout": "ドロップアウト dropout",
         "gradients": "勾配 gradient",
