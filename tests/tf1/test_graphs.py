@@ -508,3 +508,18 @@ def test_a_scope_keeps_whether_variables_are_resources() -> None:
     assert not scope.use_resource
     scope.set_use_resource(True)
     assert scope.use_resource
+
+
+def test_all_tensors_of_a_graph_are_held_to_be_finite() -> None:
+    x = tf.placeholder(tf.float32, [2], name="asked")
+    y = tf.log(x, name="log")
+    tf.add_to_collection("kept", y)
+    finite = tf.add_check_numerics_ops()
+    with tf.Session() as session:
+        session.run([y, finite], {x: [1.0, 2.0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="log"):
+            session.run([y, finite], {x: [1.0, 0.0]})
+
+
+def test_a_sparse_tensor_tells_its_shape() -> None:
+    assert tf.SparseTensor([[0, 1]], [1.0], [3, 2]).get_shape().as_list() == [3, 2]

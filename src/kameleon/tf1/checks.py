@@ -15,7 +15,7 @@ from ..prims.control import check
 from ..prims.elementwise import logical_and, logical_not
 from .assertions import failing_unless
 from .calling import called
-from .graph import effect
+from .graph import effect, get_default_graph, group
 from .operations import Operation
 
 
@@ -76,6 +76,14 @@ def finite(x: Any, message: str) -> Any:
     return check(tensor, holds, message=f"{message}: the tensor had NaN or Inf values")
 
 
+def add_check_numerics_ops() -> Operation:
+    """An operation that fails where a tensor of floats that the graph has now isn't finite."""
+    graph = get_default_graph()
+    found = [x for operation in graph.get_operations() for x in operation.outputs]
+    floats = [x for x in found if isinstance(x, Node) and x.dtype.is_float]
+    return group(*(finite(x, str(x.name)) for x in floats))
+
+
 def is_numeric_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Node) and not tensor.dtype.is_bool
 
@@ -94,6 +102,7 @@ PLAIN = called(
             t if x is None else x, msg if message is None else message
         ),
         "is_numeric_tensor": is_numeric_tensor,
+        "add_check_numerics_ops": add_check_numerics_ops,
         "is_tensor": lambda x: isinstance(x, Node),
     }
 )

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
+from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError, ShapeError
 from ..hosting.naming import INSIDE
 from ..ir.context import context
@@ -143,6 +144,7 @@ OF_TENSORS: dict[str, Any] = {
     "experimental_ref": lambda self: self,
     "ref": lambda self: self,
 }
+OF_SPARSE: dict[str, Any] = {"get_shape": lambda self: TensorShape(self.shape)}
 _UPDATES = ("update", "add", "sub")
 OF_VARIABLES: dict[str, Any] = {
     "assign": variables.assign,
@@ -200,7 +202,10 @@ OF_DTYPES: dict[str, Any] = {
 
 def install() -> None:
     """Give the nodes of the graph and the dtypes what those of TensorFlow 1 have."""
-    for kind, table in ((Node, OF_TENSORS), (Variable, OF_VARIABLES), (DType, OF_DTYPES)):
+    tables: dict[type, dict[str, Any]] = {
+        Node: OF_TENSORS, Variable: OF_VARIABLES, DType: OF_DTYPES, SparseTensor: OF_SPARSE,
+    }  # fmt: skip
+    for kind, table in tables.items():
         for name, value in table.items():
             setattr(kind, name, value)
     if not isinstance(K.get_session(), Session):

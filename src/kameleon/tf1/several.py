@@ -252,7 +252,7 @@ def nothing(**given: Any) -> None:
 SETTINGS = """
 enable_resource_variables disable_resource_variables enable_control_flow_v2
 disable_control_flow_v2 enable_v2_tensorshape disable_v2_tensorshape disable_tensor_equality
-add_check_numerics_ops config.experimental.set_memory_growth
+config.experimental.set_memory_growth
 config.experimental.set_visible_devices config.experimental.set_virtual_device_configuration
 config.experimental.set_device_policy config.experimental.set_synchronous_execution
 config.optimizer.set_experimental_options config.optimizer.set_jit
