@@ -27,6 +27,7 @@ SUBJECTS = (
     "inputs",
     "sequences",
     "decoders",
+    "contributed",
 )
 SHARE = 8
 

@@ -37,6 +37,17 @@ SAME = {
     "python.layers.layers": "layers", "python.training.training": "train",
     "python.util.nest": "nest", "python.data.util.nest": "nest",
 }  # fmt: skip
+# Namespaces that also have the names of others, which come after their own.
+BESIDE = {
+    "contrib.slim": ("contrib.layers", "contrib.framework", "train"),
+    "contrib.slim.losses": ("contrib.losses",), "contrib.slim.metrics": ("contrib.metrics",),
+    "contrib.slim.regularizers": ("contrib.layers",), "contrib.slim.nn": ("nn",),
+    "contrib.slim.initializers": ("contrib.layers",), "contrib.slim.layers": ("contrib.layers",),
+    "contrib.framework": ("train", "nest"), "contrib.signal": ("signal",),
+    "contrib.summary": ("summary",), "contrib.metrics": ("metrics",),
+    "contrib.rnn": ("nn.rnn_cell",), "contrib.lookup": ("lookup",),
+    "nn.seq2seq": ("contrib.legacy_seq2seq",), "contrib.data": ("data.experimental", "data"),
+}  # fmt: skip
 # Packages whose modules other modules inside of TensorFlow import, and so have as names.
 IMPORTED = ("python.ops", "python.framework", "python.util", "python.eager", "python.training",
             "python.platform", "python.client", "python.lib.io", "core.framework", "core.protobuf",
@@ -100,6 +111,11 @@ class Namespace(ModuleType):
             spread = _spread(path, name)
             if spread is not None:
                 return spread.value
+        for other in BESIDE.get(path, ()):
+            full = f"{other}.{name}"
+            if full in NAMES or qualifies(full):
+                self.__dict__[name] = getattr(module(f"{ROOT}.{other}"), name)
+                return self.__dict__[name]
         if qualifies(child):
             value = found_installed(child)
             if start != ROOT:
@@ -169,6 +185,7 @@ K functions (such as K.sum, K.dot, K.switch) instead"
 def _paths() -> frozenset[str]:
     """All modules, without the first part of their names."""
     found = {*_parents(NAMES), *_parents(names_installed()), "compat", "compat.v1"}
+    found |= {*BESIDE, *_parents(BESIDE)}
     for package, children in (*_inside().items(), *ALSO.items()):
         found |= {f"{package}.{child}".lstrip(".") for child in children.split()}
     return frozenset(found)

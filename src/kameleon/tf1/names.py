@@ -69,12 +69,25 @@ from . import (
     utilities,
     variables,
 )
+from .contributed import digits, learning, model_variables, older, vocabularies
+from .contributed import layers as layers_of_contrib
+from .contributed import losses as losses_of_contrib
 from .conventions import naming
 from .data import dataset, iterators, more
 from .estimators import accelerators, estimator, settings, specs
 from .estimators import inputs as inputs_of_estimators
+from .nets import (
+    arguments,
+    contrib,
+    convolution,
+    crf,
+    layers,
+    losses,
+    metrics,
+    streaming,
+    thresholds,
+)
 from .nets import base as nets
-from .nets import contrib, convolution, crf, layers, losses, metrics, streaming, thresholds
 from .public import endpoints, parameters_of, public
 from .recurrent import (
     attention,
@@ -110,7 +123,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
     *(checks, conversions, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
-    *(nets, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),
+    *(nets, arguments, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),
     *(distributions, inside, kernel_gradients, platform, refusals, second, tapes, tracked),
     *(templates, utilities),
     *(blocks, convolutions, neural, pools),
@@ -123,6 +136,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
     *(hooks, monitored, warm),
     *(settings, specs, inputs_of_estimators, estimator, accelerators),
+    *(model_variables, layers_of_contrib, losses_of_contrib, learning, vocabularies, digits, older),
 )
 
 
@@ -134,6 +148,9 @@ def _collected() -> dict[str, Any]:
         for name, value in (named | getattr(subject, "PLAIN", {})).items():
             found |= dict.fromkeys(endpoints(name), value)
         _show_parameters(getattr(subject, "PLAIN", {}))
+    for name, newer in older.RENAMED.items():
+        if newer in found:
+            found.setdefault(name, found[newer])
     return found
 
 

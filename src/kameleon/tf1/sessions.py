@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from ..backend.functions import BackendFunction
 from ..backend.sparse import to_dense
 from ..backend.sparse_tensor import SparseTensor
 from ..errors import ArgumentError, EvaluationError, FeedError
-from ..ir.node import Node
+from ..ir.node import Node, Variable
 from ..runtime.workspace import workspace
 from .conversions import conversion_of
 from .failures import OpError, of_run
@@ -69,10 +69,11 @@ class RunOptions(Options):
 class _Fetches:
     """A nest of what's fetched: the tensors to compute, and the nest of their values."""
 
-    def __init__(self, fetches: Any, graph: Graph):
+    def __init__(self, fetches: Any, graph: Graph, fed: Collection[Any]):
         self.graph = graph
         self.nodes: list[Node] = []
         self.extra: list[Node] = []
+        self.fed = fed
         self.rebuild = self._plan(fetches)
 
     def _plan(self, item: Any) -> Callable[[Sequence[Any]], Any]:
@@ -84,6 +85,8 @@ class _Fetches:
         if isinstance(item, Derived):
             computed, made = self._plan(item.tensors), item.value
             return lambda values: made(computed(values))
+        if isinstance(item, Variable):
+            return self._at(item, 1, lambda found: self.afterwards(item, found[0]))
         if isinstance(item, Node):
             return self._at(item, 1, lambda found: found[0])
         if isinstance(item, SparseTensor):
@@ -115,6 +118,12 @@ class _Fetches:
             f"Fetch argument {item!r} has invalid type {type(item)}, must be a string or Tensor."
             " (a tensor, an operation, or a list, tuple or dict of them)"
         )
+
+    def afterwards(self, variable: Variable, value: Any) -> Any:
+        """The value that a run leaves: TensorFlow 1 hands out a variable's own memory, which
+        updates change; programs count on that, as they count steps.
+        """
+        return value if variable in self.fed else np.asarray(K.get_value(variable))[()]
 
     def _at(
         self, node: Node, count: int, take: Callable[[Sequence[Any]], Any]
@@ -203,8 +212,8 @@ class Session:
         run_metadata: Any = None,
     ) -> Any:  # fmt: skip
         """The values of `fetches`, in their nest; None for operations."""
-        wanted = _Fetches(fetches, self.graph)
         feeds = _feeds(feed_dict or {}, self.graph)
+        wanted = _Fetches(fetches, self.graph, feeds)
         if not wanted.nodes and not wanted.extra:
             return wanted.rebuild(())
         key = ("tf.Session", tuple(wanted.nodes), tuple(wanted.extra), tuple(feeds))

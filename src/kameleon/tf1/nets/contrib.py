@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...backend import surface as K
@@ -17,48 +14,12 @@ from ..initializers import Ones, Zeros, xavier_initializer
 from ..networks import batch_normalization, layout_of, moments
 from ..scopes import get_variable, variable_scope
 from . import convolution, layers
-
-# Arguments that scopes set ------------------------------------------------------------------
-
-# By function, the arguments that the scopes in force set.
-_arguments: ContextVar[dict[Any, dict[str, Any]]] = ContextVar("kameleon_arguments")
-
-
-@contextmanager
-def arg_scope(list_ops_or_scope: Any, **options: Any) -> Iterator[dict[Any, dict[str, Any]]]:
-    """A block in which some functions have other defaults for some of their arguments."""
-    outer = _arguments.get({})
-    if isinstance(list_ops_or_scope, dict):
-        inner = dict(list_ops_or_scope)
-    else:
-        inner = dict(outer)
-        for function in list_ops_or_scope:
-            key = getattr(function, "takes_scopes", None)
-            if key is None:
-                raise ArgumentError(f"arg_scope: {function} isn't made by add_arg_scope")
-            inner[key] = {**outer.get(key, {}), **options}
-    token = _arguments.set(inner)
-    try:
-        yield inner
-    finally:
-        _arguments.reset(token)
-
-
-def add_arg_scope(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let `arg_scope` set arguments of a function."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        return function(*args, **(_arguments.get({}).get(function.__name__, {}) | options))
-
-    call.__dict__["takes_scopes"] = function.__name__
-    return call
-
+from .arguments import add_arg_scope
 
 # Layers -------------------------------------------------------------------------------------
 
 
-def _finished(
+def finished(
     y: Any, activation_fn: Any, normalizer_fn: Any, normalizer_params: Any, collections: Any
 ) -> Any:  # fmt: skip
     """A layer's output: normalized, through its activation, in its collections."""
@@ -70,11 +31,12 @@ def _finished(
     return y
 
 
-def _variable(
+def model_variable(
     name: str, shape: Any, initializer: Any, regularizer: Any, trainable: bool, dtype: Any
 ) -> Any:
     v = get_variable(name, shape, dtype, initializer, regularizer, trainable)
-    add_to_collection(GraphKeys.MODEL_VARIABLES, v)
+    if v not in get_collection_ref(GraphKeys.MODEL_VARIABLES):  # shared ones are there already
+        add_to_collection(GraphKeys.MODEL_VARIABLES, v)
     return v
 
 
@@ -90,13 +52,13 @@ def fully_connected(
     x = as_tensor(inputs, "fully_connected")
     with variable_scope(scope, "fully_connected", [x], reuse=reuse):
         size: Any = x.type.shape[-1]
-        w = _variable("weights", [size, num_outputs], weights_initializer, weights_regularizer,
+        w = model_variable("weights", [size, num_outputs], weights_initializer, weights_regularizer,
                       trainable, x.dtype)  # fmt: skip
         y = K.dot(x, w)
         if normalizer_fn is None and biases_initializer is not None:
-            y = y + _variable("biases", [num_outputs], biases_initializer, biases_regularizer,
+            y = y + model_variable("biases", [num_outputs], biases_initializer, biases_regularizer,
                               trainable, x.dtype)  # fmt: skip
-        return _finished(y, activation_fn, normalizer_fn, normalizer_params, outputs_collections)
+        return finished(y, activation_fn, normalizer_fn, normalizer_params, outputs_collections)
 
 
 def linear(*args: Any, **options: Any) -> Any:
@@ -116,17 +78,17 @@ def _convolution(
         window, steps = (convolution.sizes(v, 2, name) for v in (kernel_size, stride))
         channels: Any = x.type.shape[1 if layout == "channels_first" else -1]
         ends = [num_outputs, channels] if transposed else [channels, num_outputs]
-        w = _variable("weights", [*window, *ends], weights_initializer, weights_regularizer,
+        w = model_variable("weights", [*window, *ends], weights_initializer, weights_regularizer,
                       trainable, x.dtype)  # fmt: skip
         if transposed:
             y = _transposed(x, w, num_outputs, window, steps, padding.lower(), layout)
         else:
             y = K.conv2d(x, w, steps, padding.lower(), layout, convolution.sizes(rate, 2, name))
         if normalizer_fn is None and biases_initializer is not None:
-            b = _variable("biases", [num_outputs], biases_initializer, biases_regularizer,
+            b = model_variable("biases", [num_outputs], biases_initializer, biases_regularizer,
                           trainable, x.dtype)  # fmt: skip
             y = K.bias_add(y, b, layout)
-        return _finished(y, activation_fn, normalizer_fn, normalizer_params, outputs_collections)
+        return finished(y, activation_fn, normalizer_fn, normalizer_params, outputs_collections)
 
 
 def _transposed(
@@ -188,7 +150,7 @@ def _pool(name: str, mode: PoolMode) -> Callable[..., Any]:
         layout = layout_of(data_format)
         window, steps = (convolution.sizes(v, 2, name) for v in (kernel_size, stride))
         y = K.pool2d(as_tensor(inputs, name), window, steps, padding.lower(), layout, mode)
-        return _finished(y, None, None, None, outputs_collections)
+        return finished(y, None, None, None, outputs_collections)
 
     pool.__name__ = name
     return add_arg_scope(pool)
@@ -199,7 +161,7 @@ max_pool2d, avg_pool2d = _pool("max_pool2d", "max"), _pool("avg_pool2d", "avg")
 
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Any:
-    return _finished(layers.flatten(inputs), None, None, None, outputs_collections)
+    return finished(layers.flatten(inputs), None, None, None, outputs_collections)
 
 
 @add_arg_scope
@@ -208,7 +170,7 @@ def dropout(
     outputs_collections: Any = None, scope: Any = None, seed: Any = None,
 ) -> Any:  # fmt: skip
     y = layers.dropout(inputs, 1 - keep_prob, noise_shape, seed, is_training)
-    return _finished(y, None, None, None, outputs_collections)
+    return finished(y, None, None, None, outputs_collections)
 
 
 def _normalized(
@@ -218,8 +180,8 @@ def _normalized(
     """With mean 0 and deviation 1 over some axes, then scaled and shifted where that's asked."""
     mean, variance = moments(x, axes, keepdims=True)
     center, scale = parts
-    beta = _variable("beta", shape, Zeros(), None, trainable, dtype) if center else None
-    gamma = _variable("gamma", shape, Ones(), None, trainable, dtype) if scale else None
+    beta = model_variable("beta", shape, Zeros(), None, trainable, dtype) if center else None
+    gamma = model_variable("gamma", shape, Ones(), None, trainable, dtype) if scale else None
     return batch_normalization(x, mean, variance, beta, gamma, epsilon)
 
 
@@ -237,7 +199,7 @@ def layer_norm(
         axes = range(begin_norm_axis % rank, rank)
         shape = x.type.shape[begin_params_axis % rank :]
         y = _normalized(x, list(axes), shape, (center, scale), 1e-12, trainable, x.dtype)
-        return _finished(y, activation_fn, None, None, outputs_collections)
+        return finished(y, activation_fn, None, None, outputs_collections)
 
 
 @add_arg_scope
@@ -255,7 +217,7 @@ def instance_norm(
         axes = list(range(1, len(x.type.shape) - 1))
         shape = x.type.shape[-1:]
         y = _normalized(x, axes, shape, (center, scale), epsilon, trainable, x.dtype)
-        return _finished(y, activation_fn, None, None, outputs_collections)
+        return finished(y, activation_fn, None, None, outputs_collections)
 
 
 @add_arg_scope
@@ -273,12 +235,17 @@ def batch_norm(
     if batch_weights is not None or renorm or adjustment is not None or zero_debias_moving_mean:
         raise ArgumentError("batch_norm: batch_weights, renorm, adjustment and zero_debias_moving_"
                             "mean aren't there")  # fmt: skip
+    rank = len(as_tensor(inputs, "batch_norm").type.shape)
     with variable_scope(scope, "BatchNorm", reuse=reuse) as entered:
         layer = layers.BatchNormalization(
             axis=1 if data_format.startswith("NC") else -1, momentum=decay, epsilon=epsilon,
             center=center, scale=scale, trainable=trainable, _reuse=reuse, _scope=entered,
+            fused=True if fused is None and rank == 2 else fused,  # beside four axes, two
         )  # fmt: skip
         y = layer(inputs, training=is_training)
+    for v in layer.variables:
+        if v not in get_collection_ref(GraphKeys.MODEL_VARIABLES):
+            add_to_collection(GraphKeys.MODEL_VARIABLES, v)
     if updates_collections != GraphKeys.UPDATE_OPS:  # where the layer has put them
         for update in layer.updates:
             get_collection_ref(GraphKeys.UPDATE_OPS).remove(update)
@@ -287,7 +254,7 @@ def batch_norm(
     if updates_collections is None and layer.updates:
         with K.control_dependencies(layer.updates):
             y = K.identity(y)
-    return _finished(y, activation_fn, None, None, outputs_collections)
+    return finished(y, activation_fn, None, None, outputs_collections)
 
 
 def softmax(logits: Any, scope: Any = None) -> Any:
@@ -343,9 +310,5 @@ LAYERS: dict[str, Any] = {
     "stack": stack,
     "repeat": repeat,
 }
-ARGUMENTS: dict[str, Any] = {"arg_scope": arg_scope, "add_arg_scope": add_arg_scope}
 NAMES: dict[str, Any] = {}
-PLAIN: dict[str, Any] = {
-    **{f"contrib.{part}.{n}": v for part in ("layers", "slim") for n, v in LAYERS.items()},
-    **{f"contrib.{part}.{n}": v for part in ("framework", "slim") for n, v in ARGUMENTS.items()},
-}
+PLAIN: dict[str, Any] = {f"contrib.layers.{name}": value for name, value in LAYERS.items()}

@@ -13,6 +13,7 @@ from ...backend.sparse import sparse_dims, sparse_placeholder, to_dense
 from ...backend.sparse_tensor import SparseTensor
 from ...errors import ShapeError
 from ...ir.context import context, unique_name
+from ...ir.node import Node
 from ...ir.types import as_dtype
 from ...prims import sparse as parts
 from ...prims.filling import full_like
@@ -104,7 +105,10 @@ def sparse_of(x: Any, what: str) -> SparseTensor:
 
 def placeholder(dtype: Any, shape: Any, name: Any) -> SparseTensor:
     """A sparse input, fed by a `SparseTensorValue` or a SciPy matrix; a matrix, without a shape."""
-    sizes = (None, None) if shape is None else tuple(TensorShape(shape).as_list())
+    if isinstance(shape, Node):
+        sizes = tuple(dims_of_vector(shape, None))
+    else:
+        sizes = (None, None) if shape is None else tuple(TensorShape(shape).as_list())
     return sparse_placeholder(sizes, as_dtype(dtype), name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...backend import surface as K
@@ -9,10 +10,11 @@ from ...backend._tensors import as_tensor
 from ...errors import ArgumentError
 from ...ir.node import Variable
 from ..graph import GraphKeys, add_to_collection, get_collection, get_default_graph
+from ..initializers import Zeros
 from ..operations import Operation
-from ..scopes import get_variable
+from ..scopes import get_variable, variable_scope
 from ..variables import made, trainable_variables
-from .slots import create_average, create_zeros_slot, plain_name
+from .slots import create_average, create_zeros_slot, known_shape, plain_name
 
 
 class ExponentialMovingAverage:
@@ -74,7 +76,7 @@ class ExponentialMovingAverage:
     def _updates(self, x: Any, decay: Any) -> list[Any]:
         average = self._averages[x]
         if x not in self._biased:
-            return [assign_moving_average(average, x, decay)]
+            return [assign_moving_average(average, x, decay, zero_debias=False)]
         biased, steps = self._biased[x]
         moved, count = biased - (biased - x) * (1.0 - decay), steps + 1.0
         corrected = moved / (1.0 - K.pow(decay, count))
@@ -105,8 +107,23 @@ class ExponentialMovingAverage:
 def assign_moving_average(
     variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
 ) -> Any:
-    """variable - (variable - value) * (1 - decay)"""
-    return K.update_sub(variable, (variable - value) * (1.0 - decay))
+    """variable - (variable - value) * (1 - decay)
+
+    With `zero_debias` the average is that of the values alone, as if it hadn't begun with the
+    variable's first value: the sum that began with 0, over 1 - decay ** steps.
+    Source: Kingma and Ba, "Adam" (2015), section 3.
+    """
+    if not zero_debias:
+        return K.update_sub(variable, (variable - value) * (1.0 - decay))
+    with variable_scope(plain_name(variable), auxiliary_name_scope=False):
+        make = functools.partial(get_variable, dtype=variable.dtype, trainable=False)
+        biased = make("biased", known_shape(variable), initializer=Zeros())
+        steps = make("local_step", [], initializer=Zeros())
+    moved = biased - (biased - value) * (1.0 - decay)
+    share = 1.0 - K.pow(K.cast(decay, variable.dtype), steps + 1.0)
+    updates = [K.update(biased, moved), K.update_add(steps, 1.0)]
+    with K.control_dependencies(updates):
+        return K.update(variable, moved / share)
 
 
 # Global steps ---------------------------------------------------------------------------------
@@ -114,9 +131,13 @@ def assign_moving_average(
 
 def get_global_step(graph: Any = None) -> Any:
     """The variable that counts steps; None where there's none."""
-    found = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         raise ArgumentError("Multiple items in global_step collection.")
+    if not found:  # a program's own variable of that name counts, too
+        known = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        found = [v for v in known if plain_name(v) == "global_step"]
     return found[0] if found else None
 
 

@@ -1,0 +1,1 @@
+"""What `tf.contrib` has beside layers and cells: variables, losses, training, older names."""
