@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from kameleon import backend as K
-from kameleon import leaked
+from kameleon import errors, leaked
 from kameleon.engines import Engine
 from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
@@ -422,17 +422,44 @@ def golden_table() -> str:
 
 
 def numerics_page() -> str:
-    """The page of numerics as it is, with its tables made anew: each stands below its mark."""
+    """The page of numerics, with its tables made anew."""
     topics = decisions()
     tables = {name: decision_table(calls) for name, calls in topics.items()}
     tables |= {"agreed": agreement_table(topics.values()), "golden": golden_table()}
-    text = Path(__file__).with_name("numerics.md").read_text(encoding="utf-8")
+    return with_tables("numerics.md", tables)
+
+
+def with_tables(page: str, tables: dict[str, str]) -> str:
+    """A page as it is, with these tables in the place of those below their marks."""
+    text = Path(__file__).with_name(page).read_text(encoding="utf-8")
     return re.sub(
         r"(<!-- table: (\w+) -->\n\n)(?:\|.*\n)*\n*", lambda m: f"{m[1]}{tables[m[2]]}\n", text
     )
 
 
+# Errors ------------------------------------------------------------------------------------------
+
+
+def classes_of_errors() -> list[type[Exception]]:
+    """The classes of errors and warnings, in the order of their file."""
+    return [
+        x for x in vars(errors).values() if isinstance(x, type) and x.__module__ == errors.__name__
+    ]
+
+
+def errors_page() -> str:
+    """The page of errors, with its table made anew."""
+    rows = [["class", "is also a", "meaning"], ["---"] * 3]
+    plain = (*errors.KameleonError.__mro__, Warning)
+    for kind in classes_of_errors():
+        bases = ", ".join(code(base.__name__) for base in kind.__mro__[1:] if base not in plain)
+        meaning = str(kind.__doc__).partition("\n")[0]
+        rows.append([f"[{code(kind.__name__)}](#{kind.__name__.lower()})", bases, meaning])
+    return with_tables("errors.md", {"errors": "".join(map(table_row, rows))})
+
+
 PAGES = {
+    "errors.md": errors_page,
     "numerics.md": numerics_page,
     "tensorflow.md": tensorflow_page,
     "primitives.md": primitives_page,

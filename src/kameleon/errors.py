@@ -7,9 +7,14 @@ protocol of Python's or Keras's asks for a built-in class (indexing, say), that 
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class KameleonError(Exception):
     """Base of all errors raised on purpose by Kameleon.
+
+    Remedy: catch it where you'd go on after any of them; a fault of Kameleon's isn't one of them.
 
     >>> issubclass(ShapeError, KameleonError) and issubclass(ShapeError, ValueError)
     True
@@ -19,6 +24,7 @@ class KameleonError(Exception):
 class ArgumentError(KameleonError, ValueError):
     """An argument has a value that the function cannot take.
 
+    Cause: a word that isn't among those that are allowed, say, or a number out of range.
     Remedy: the message names the function, the argument, what came and what was expected.
     """
 
@@ -26,6 +32,7 @@ class ArgumentError(KameleonError, ValueError):
 class ShapeError(ArgumentError):
     """Shapes do not fit each other or the function.
 
+    Cause: two sizes differ that must be equal, or there's no such axis.
     Remedy: print `K.int_shape` of the operands; reshape, expand or transpose one of them.
     """
 
@@ -33,6 +40,7 @@ class ShapeError(ArgumentError):
 class UnsupportedError(ArgumentError, NotImplementedError):
     """An argument asks for something that the function is not defined for.
 
+    Cause: the argument makes sense, and neither the documentation nor Kameleon has it.
     Remedy: the message says what the function is defined for.
     """
 
@@ -40,6 +48,7 @@ class UnsupportedError(ArgumentError, NotImplementedError):
 class DTypeError(KameleonError, TypeError, ValueError):
     """A dtype is unknown, or not one that the function is defined for.
 
+    Cause: a misspelt dtype; or a tensor of bools, say, where numbers are needed.
     Remedy: `K.cast(x, dtype)`.
     """
 
@@ -47,12 +56,18 @@ class DTypeError(KameleonError, TypeError, ValueError):
 class GradientError(KameleonError, ValueError):
     """A gradient was asked for that does not exist or is not known.
 
+    Cause: the loss isn't a tensor of floats, or comes of an operation that has no gradient.
     Remedy: `K.stop_gradient`, `K.custom_gradient`, or a differentiable formulation.
     """
 
 
 class GraphError(KameleonError, ValueError):
-    """A graph breaks one of the rules that `ir.verify` checks (a fault of whoever built it)."""
+    """A graph breaks one of the rules that `ir.verify` checks.
+
+    Cause: a node was built by hand, by a new primitive or a pass of an engine, with operands or
+    attributes that it can't have. Programs that use K alone don't see this.
+    Remedy: mend what built the node; the message says which rule it breaks.
+    """
 
 
 class FileFormatError(GraphError):
@@ -77,6 +92,7 @@ class FileFormatError(GraphError):
 class TargetError(KameleonError, OSError):
     """A file can't be written because something else has its name: a folder, a device, a pipe.
 
+    Cause: the path is one of a folder, say; what isn't a file is never replaced.
     Remedy: name another path.
     """
 
@@ -84,32 +100,50 @@ class TargetError(KameleonError, OSError):
 class UnpicklableError(KameleonError, TypeError):
     """A symbolic tensor can't be pickled: it's part of a graph.
 
+    Cause: a tensor was given to another process, or is kept by an object that is.
     Remedy: pickle the function that computes it (`K.function`), or `K.get_value(variable)`.
     """
 
 
 class FeedError(KameleonError, ValueError):
-    """A value given for an input is missing, superfluous, or of the wrong shape or dtype."""
+    """A value given for an input is missing, superfluous, or of the wrong shape or dtype.
+
+    Cause: a function is called with values that don't fit its placeholders; or a tensor depends on
+    a placeholder that isn't among the inputs.
+    Remedy: the message names the input, its shape and the value's, or what to add to the inputs.
+    """
 
 
 class EvaluationError(KameleonError, ValueError):
-    """An engine failed while it ran a node; the message cites the node and the user's line."""
+    """An engine failed while it ran a node.
+
+    Cause: mostly values that the operation isn't defined for, such as an index out of range; or
+    sizes that turn out not to fit when the graph runs.
+    Remedy: the message cites the node and the line that made it. State is as before the call.
+    """
 
 
 class EngineError(KameleonError, RuntimeError):
-    """An engine cannot do what was asked of it."""
+    """An engine cannot do what was asked of it.
+
+    Cause: its library refuses a graph or can't be loaded, its process has ended, or it was asked
+    for something that only other engines have.
+    Remedy: the message names it; another engine computes the same.
+    """
 
 
 class EngineNotFoundError(EngineError, ImportError, ValueError):
     """An engine was asked for that is unknown or not installed.
 
-    Remedy: the message holds the line that installs it.
+    Cause: a misspelt name, or a library that isn't there.
+    Remedy: the message lists the engines, or holds the line that installs the library.
     """
 
 
 class HostingError(KameleonError, ImportError):
     """The process has a Keras already that can't be replaced by the one on Kameleon.
 
+    Cause: Keras, or a library that brings one, was imported before Kameleon.
     Remedy: `import kameleon.as_keras` first, or `kameleon run script.py`.
     """
 
@@ -124,8 +158,9 @@ class ByteCodeError(KameleonError, ValueError):
 
 
 class MissingNameError(KameleonError, AttributeError):
-    """A program asks for a name that the original had and didn't document.
+    """A program asks for a name that the original had and Kameleon hasn't.
 
+    Cause: the name belongs to the inside of TensorFlow or Theano, or is one of their many others.
     Remedy: the message says what to use.
     """
 
@@ -133,6 +168,7 @@ class MissingNameError(KameleonError, AttributeError):
 class MissingLibraryError(KameleonError, ImportError):
     """A library is needed that is not installed.
 
+    Cause: what was asked for is done by a library that Kameleon doesn't need otherwise.
     Remedy: the message holds the line that installs it.
     """
 
@@ -146,7 +182,11 @@ class UncheckedFileWarning(UserWarning):
 
 
 class ConfigWarning(UserWarning):
-    """A setting in `keras.json` or the environment was not usable; the default was taken."""
+    """A setting in `keras.json` or the environment was not usable; the default was taken.
+
+    Cause: a value that isn't allowed, a file that isn't JSON, or an engine that isn't installed.
+    Remedy: correct the setting; the message names the file, the key and what is allowed.
+    """
 
 
 class RecompilationWarning(UserWarning):
@@ -173,3 +213,17 @@ class OldNameWarning(FutureWarning):
 # some code in C turns into a SystemError), or a filter makes a warning an error. They're passed on
 # unchanged.
 FOREIGN = (MemoryError, RecursionError, OSError, SystemError, Warning)
+
+_INSIDE = (__name__.partition(".")[0], "jax", "importlib")
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that led here from outside of Kameleon."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] not in _INSIDE:
+            break
+        level += not name.startswith("importlib._bootstrap")  # `warnings` doesn't count these
+        frame = frame.f_back
+    warnings.warn(message, category, stacklevel=level)

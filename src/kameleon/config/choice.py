@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 
-from ..errors import ConfigWarning, EngineNotFoundError
+from ..errors import ConfigWarning, EngineNotFoundError, warn
 from . import cntk
 from .file import load
 from .table import CALL, DEFAULT, settings
@@ -200,6 +199,6 @@ def choose_backend(available: Callable[[str], bool]) -> tuple[str, str]:
                 # Any Keras writes this name by itself, so it's nobody's choice. A hosted Keras
                 # runs on Kameleon whatever the file says, so there's no need to warn.
                 if not is_hosted():
-                    warnings.warn(f"{error}; NumPy is used now", ConfigWarning, stacklevel=2)
+                    warn(f"{error}; NumPy is used now", ConfigWarning)
     preferred = available("tensorflow") and installed("tensorflow")
     return "tensorflow" if preferred else "numpy", DEFAULT

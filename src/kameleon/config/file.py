@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from .. import keras_json
-from ..errors import ArgumentError, ConfigWarning
+from ..errors import ArgumentError, ConfigWarning, warn
 from .table import RULES, settings
 
 
@@ -26,13 +24,13 @@ def load() -> None:
     try:
         content = keras_json.read(path, shared)
     except ArgumentError as error:
-        warnings.warn(f"{error}; the defaults are used", ConfigWarning, stacklevel=2)
+        warn(f"{error}; the defaults are used", ConfigWarning)
     values = {}
     for key in [key for key in RULES if key in content]:
         try:
             values[key] = RULES[key].check(f"{path}: {key}", content[key])
         except ArgumentError as error:
-            warnings.warn(f"{error}; the default is used", ConfigWarning, stacklevel=2)
+            warn(f"{error}; the default is used", ConfigWarning)
     settings.take_file(path, values)
 
 

@@ -6,7 +6,6 @@ import copyreg
 import json
 import os
 import stat
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from .. import files
 from ..engines._base import Engine
-from ..errors import FileFormatError, UncheckedFileWarning
+from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..ir.attributes import is_int
 from ..ir.context import unique_name
 from ..ir.leaves import SOURCE, VARIABLE
@@ -129,11 +128,10 @@ def from_bytes(
     if TEXT not in texts:
         raise FileFormatError("it holds no function saved by Kameleon")
     if CHECKSUM not in texts:
-        warnings.warn(
+        warn(
             "a saved function without a checksum is loaded: nothing tells whether it was changed;"
             " if you trust it, save it anew",
             UncheckedFileWarning,
-            stacklevel=2,
         )
     parts = at_place("description", _restored, texts[TEXT], arrays)
     return at_place(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from jax import lax
 
 from ..._locks import lock
 from ...analysis.extrema import compared_with_their_extrema
-from ...errors import RecompilationWarning
+from ...errors import RecompilationWarning, warn
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
 from ...ir.text import text_of
@@ -33,7 +31,6 @@ SHOWN = 3
 # A copy that XLA makes, for outputs that are inputs.
 _COPY: Any = lax.copy_p
 _LIKE: Any = jax.ShapeDtypeStruct
-_PACKAGES = (__name__.partition(".")[0], "jax")
 
 
 class JaxExecutable(Executable):
@@ -133,7 +130,7 @@ class JaxExecutable(Executable):
             count = len(self._seen)
         rounds, odd = divmod(count, OFTEN)
         if rounds and not odd and not rounds & (rounds - 1):  # 10, 20, 40 …
-            warnings.warn(self._often(), RecompilationWarning, stacklevel=_user_level())
+            warn(self._often(), RecompilationWarning)
 
     def _often(self) -> str:
         seen = list(self._seen)
@@ -192,13 +189,3 @@ def _block_until_ready(arguments: Sequence[Any], results: Sequence[Any]) -> None
             if results:
                 results[0].block_until_ready()
             return
-
-
-def _user_level() -> int:
-    """How many frames above `warnings.warn`'s caller the user's line is."""
-    level, frame = 2, sys._getframe(2)
-    while frame.f_back is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _PACKAGES:
-            break
-        level, frame = level + 1, frame.f_back
-    return level
