@@ -61,9 +61,14 @@ def test_what_a_call_refuses() -> None:
         f([[["a", "b"]], 1])
     with refused(r"'features:0' is no array of float32"):
         f([[[1.0, 2.0], [3.0]], 1])
+    for other in (None, "a", [2.0]):
+        with refused(r"'features:0' is no array of float32"):
+            f([np.array([[1.0, other]], dtype=object), 1])
     with refused(r"no value was given for placeholder 'other:0'"):
         f([ok, K.placeholder((), dtype="int32", name="other")])
     assert f([ok, 1.0])[0].shape == (3, 2), "a whole number in a float is no loss"
+    objects = np.array([[True, np.float32(2.5)]], dtype=object)
+    assert f([objects, 1])[0].tolist() == [[1.0, 2.5]], "objects that are numbers are numbers"
 
 
 def test_values_are_converted_where_nothing_is_lost() -> None:

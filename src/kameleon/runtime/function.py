@@ -347,6 +347,18 @@ def value_for(variable: Variable, value: Any, what: str, truncate: bool = False)
     return np.array(array, order="C")
 
 
+def _numbers(array: np.ndarray) -> np.ndarray:
+    """An array of Python objects that are all numbers, as an array of numbers; others as they are.
+
+    >>> _numbers(np.array([1, 2.5], object)).dtype
+    dtype('float64')
+    """
+    if array.dtype != object:
+        return array
+    found = np.array(array.tolist())
+    return found if found.shape == array.shape else array
+
+
 def _converted(
     value: Any, node: Node, want: TensorType, what: str, truncate: bool = False
 ) -> np.ndarray:
@@ -354,7 +366,7 @@ def _converted(
     if isinstance(value, Node):
         value = _value_of(value)
     try:
-        array = np.asarray(as_numpy(value))
+        array = _numbers(np.asarray(as_numpy(value)))
         as_dtype(array.dtype)
         given = _cast(array, want.dtype) if array.dtype != want.dtype else array
         whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array
