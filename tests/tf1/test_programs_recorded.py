@@ -25,6 +25,7 @@ SUBJECTS = (
     "distributions",
     "recurrent",
     "inputs",
+    "queues",
     "sequences",
     "decoders",
     "contributed",

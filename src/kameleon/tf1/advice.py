@@ -13,7 +13,7 @@ SAMPLED = (
     "tf.nn.softmax_cross_entropy_with_logits, or indices drawn by tf.random_uniform or NumPy:"
     " TensorFlow's samplers draw from a generator of its own"
 )
-QUEUE = "keras.utils.Sequence, or feed_dict: nothing runs beside the session"
+QUEUE = "tf.data.Dataset (filter, repeat, batch), or tf.train.batch of one example"
 READER = "the file's reader of Python (open, csv, numpy.load, h5py), and feed_dict"
 PARTITION = "a variable in one piece: the engine places it"
 SETTING = "nothing: take the line out, as it sets something of TensorFlow's own"
@@ -90,17 +90,12 @@ INSTEAD = {
     # input and files
     "NumPy arrays, keras.utils.Sequence, or a generator for model.fit_generator": "data.",
     QUEUE: """
-        FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue queue.
-        io.PaddingFIFOQueue io.PriorityQueue io.QueueBase io.RandomShuffleQueue train.queue_runner.
-        train.QueueRunner train.add_queue_runner train.batch train.batch_join train.maybe_batch
-        train.maybe_batch_join train.shuffle_batch train.shuffle_batch_join
-        train.maybe_shuffle_batch train.maybe_shuffle_batch_join train.input_producer
-        train.range_input_producer train.slice_input_producer train.string_input_producer
-        train.limit_epochs train.LooperThread
+        train.maybe_batch train.maybe_batch_join train.maybe_shuffle_batch
+        train.maybe_shuffle_batch_join train.limit_epochs train.LooperThread
     """,
     READER: """
         FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader TextLineReader
-        WholeFileReader
+        WholeFileReader train.string_input_producer
     """,
     FILES: "matching_files read_file write_file io. train.match_filenames_once resource_loader.",
     "a dictionary of Python, outside of the graph": "lookup. lookup.experimental.",

@@ -20,7 +20,7 @@ from ..ir.context import context, unique_name
 from ..ir.node import Node, Update, Variable, walk
 from ..runtime.workspace import workspace
 from .conventions import checked, checking, checks_in_force
-from .operations import Operation, operation_of
+from .operations import Deferred, Operation, operation_of
 from .overrides import overriding
 
 
@@ -340,14 +340,19 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
     return effect(name or "group_deps", found)
 
 
-def effect(name: str, effects: Sequence[Any], checks: Sequence[tuple[Any, str]] = ()) -> Operation:
+def effect(
+    name: str,
+    effects: Sequence[Any],
+    checks: Sequence[tuple[Any, str]] = (),
+    deferred: Sequence[Deferred] = (),
+) -> Operation:
     """A new operation that its graph finds by its name; it comes after what a block of
     `control_dependencies` around it names.
     """
     around = checks_in_force()
     before = [checked(K.constant(0, "int32"))] if context.control or around else []
     made = Operation(
-        unique_name(context.scope + name), [*before, *effects], checks=[*around, *checks]
+        unique_name(context.scope + name), [*before, *effects], None, [*around, *checks], deferred
     )
     get_default_graph().operations[made.name] = made
     return made
@@ -376,6 +381,11 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """A block whose tensors come after these updates, and hold only where these checks hold."""
     items = [x for x in parts_of([control_inputs or []]) if x is not None]
     operations = [x for x in items if isinstance(x, Operation)]
+    late = [operation.name for operation in operations if operation.deferred]
+    if late:
+        raise ArgumentError(
+            f"tf.control_dependencies: {late[0]} happens when a run has ended; run it by a session"
+        )
     needed = [x for x in items if isinstance(x, Node)]
     needed += [x for operation in operations for x in operation.needed]
     checks = [c for operation in operations for c in operation.checks]

@@ -47,6 +47,7 @@ from . import (
     overrides,
     platform,
     pools,
+    queues,
     randomness,
     refusals,
     regularizers,
@@ -106,6 +107,7 @@ from .sparse import movement, rows, sums, tensors
 from .train import (
     averages,
     checkpoints,
+    feeding,
     hooks,
     monitored,
     optimizer,
@@ -134,7 +136,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(factors, operators, randomness, scattering, several, signals),
     *(movement, rows, sums, tensors),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
-    *(hooks, monitored, warm),
+    *(hooks, monitored, warm, queues, feeding),
     *(settings, specs, inputs_of_estimators, estimator, accelerators),
     *(model_variables, layers_of_contrib, losses_of_contrib, learning, vocabularies, digits, older),
 )

@@ -62,6 +62,9 @@ class NodeDef:
         self.device = ""
 
 
+Deferred = tuple[Sequence[Node], Callable[[Sequence[Any]], None]]
+
+
 class Operation:
     """What makes a tensor; or a set of effects that a session performs, at once.
 
@@ -72,6 +75,7 @@ class Operation:
         node: the tensor that it makes, if it makes one.
         checks: pairs of a bool tensor and a message, for what comes after it
             (`tf.control_dependencies`).
+        deferred: pairs of tensors and of what a session does with their values when it has run.
 
     >>> v = K.variable(1.)
     >>> operation = Operation("step", [K.update_add(v, 2.)])
@@ -85,10 +89,12 @@ class Operation:
         effects: Sequence[Any] = (),
         node: Node | None = None,
         checks: Sequence[tuple[Any, str]] = (),
+        deferred: Sequence[Deferred] = (),
     ):
         self._name, self.node, self._effects = name, node, effects
-        inner = [c for e in effects if isinstance(e, Operation) for c in e.checks]
-        self.checks: list[tuple[Any, str]] = [*checks, *inner]
+        inner = [e for e in effects if isinstance(e, Operation)]
+        self.checks: list[tuple[Any, str]] = [*checks, *(c for e in inner for c in e.checks)]
+        self.deferred: list[Deferred] = [*deferred, *(d for e in inner for d in e.deferred)]
 
     @property
     def name(self) -> str:
@@ -167,7 +173,10 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Perform it."""
-        K.get_session().run(self.needed, feed_dict)
+        tensors = [list(tensors) for tensors, _ in self.deferred]
+        _, found = K.get_session().run([self.needed, tensors], feed_dict)
+        for (_, act), values in zip(self.deferred, found, strict=True):
+            act(values)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"

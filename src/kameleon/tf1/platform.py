@@ -406,17 +406,6 @@ class Coordinator:
             raise self._error
 
 
-def start_queue_runners(
-    sess: Any = None,
-    coord: Any = None,
-    daemon: bool = True,
-    start: bool = True,
-    collection: str = "queue_runners",
-) -> list[Any]:
-    """No threads: there are no queues in a graph here."""
-    return []
-
-
 # Devices ------------------------------------------------------------------------------------------
 
 
@@ -457,7 +446,6 @@ PLAIN: dict[str, Any] = {
     "test.is_built_with_cuda": lambda: False,
     "test.gpu_device_name": lambda: "",
     "train.Coordinator": Coordinator,
-    "train.start_queue_runners": start_queue_runners,
     "python.client.device_lib.list_local_devices": list_local_devices,
     "config.experimental.list_physical_devices": no_devices,
     "config.experimental.list_logical_devices": no_devices,

@@ -81,7 +81,8 @@ class _Fetches:
             item = self.graph.as_graph_element(item)
         if isinstance(item, Operation):
             self.extra += item.needed
-            return lambda values: None
+            later = [(self._plan(list(tensors)), act) for tensors, act in item.deferred]
+            return lambda values: _perform(later, values)
         if isinstance(item, Derived):
             computed, made = self._plan(item.tensors), item.value
             return lambda values: made(computed(values))
@@ -131,6 +132,12 @@ class _Fetches:
         at = len(self.nodes)
         self.nodes.append(node)
         return lambda values: take(values[at : at + count])
+
+
+def _perform(later: Sequence[tuple[Callable[..., Any], Any]], values: Sequence[Any]) -> None:
+    """Do what operations put off until their tensors are computed."""
+    for computed, act in later:
+        act(computed(values))
 
 
 def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
