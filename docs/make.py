@@ -449,12 +449,12 @@ def classes_of_errors() -> list[type[Exception]]:
 
 def errors_page() -> str:
     """The page of errors, with its table made anew."""
-    rows = [["class", "is also a", "meaning"], ["---"] * 3]
+    rows = [["class", "meaning", "is also a"], ["---"] * 3]
     plain = (*errors.KameleonError.__mro__, Warning)
     for kind in classes_of_errors():
         bases = ", ".join(code(base.__name__) for base in kind.__mro__[1:] if base not in plain)
         meaning = str(kind.__doc__).partition("\n")[0]
-        rows.append([f"[{code(kind.__name__)}](#{kind.__name__.lower()})", bases, meaning])
+        rows.append([f"[{code(kind.__name__)}](#{kind.__name__.lower()})", meaning, bases])
     return with_tables("errors.md", {"errors": "".join(map(table_row, rows))})
 
 
