@@ -238,9 +238,13 @@ def breakable(text: str) -> str:
 def breakable_titles(
     app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any
 ) -> None:
-    """Let the titles of functions' pages, and the names in signatures, fit a phone."""
+    """Let the titles of functions' pages, also in links to the next ones, and the names in
+    signatures fit a phone.
+    """
     if "body" in context:
         context["body"] = TITLE.sub(lambda title: breakable(title[0]), context["body"])
+    for link in filter(None, (context.get("prev"), context.get("next"))):
+        link["title"] = breakable(f"{link['title']}</").removesuffix("</")
 
 
 def with_languages(tree: str, page: str) -> str:

@@ -7,6 +7,7 @@
 (function () {
   "use strict";
   const SHOWN = 10;
+  const FUNCTIONS = "backend/functions/";
   const ENDINGS = /(?:ing|ed|e?s|ions?|al|ally|en[ct]es?|ents?|e)$/;
   const box = document.getElementById("search");
   if (!box || !window.searchIndex) return;
@@ -63,9 +64,9 @@
   // How much a page is about a term: 0 if it isn't there. Titles tell most, then the first lines.
   function weight(page, { word, titles, found, named }) {
     const title = fold(page.title);
-    const isFunction = page.name.startsWith("backend/functions/");
+    const isFunction = page.name.startsWith(FUNCTIONS);
     const part = Math.max(0, ...(title.match(named) || []).map((m) => m.length)) / title.length;
-    let sum = title === word ? 120 : titles.includes(title) ? 100 : part && 30 + 20 * part;
+    let sum = title === word ? 120 : titles.includes(title) ? 100 : part && 30 + 40 * part;
     let times = 0;
     page.sections.forEach((section, i) => {
       times += count(section.folded, found);
@@ -83,7 +84,10 @@
     return pages
       .map((page) => {
         const weights = terms.map((t) => weight(page, t)).filter(Boolean);
-        return { page, terms, fits: weights.length >= needed, sum: weights.reduce((a, b) => a + b, 0) };
+        // A title that has all of several words says more than one that is one of them.
+        const whole = terms.length > 1 && terms.every((t) => count(fold(page.title), t.named));
+        const sum = weights.reduce((a, b) => a + b, whole ? 100 : 0);
+        return { page, terms, fits: weights.length >= needed, sum };
       })
       .filter((hit) => hit.fits && hit.sum)
       .sort((a, b) => b.sum - a.sum);
@@ -112,8 +116,9 @@
 
   // The section of a page that has most of the terms.
   function bestSection({ page, terms }) {
+    const first = page.name.startsWith(FUNCTIONS) ? 2 : 0.5; // a function's tells what it is
     const score = (s, i) =>
-      terms.reduce((sum, t) => sum + Math.min(count(s.folded, t.found), 3) + 4 * count(fold(s.title), t.found), i ? 0 : 2);
+      terms.reduce((sum, t) => sum + Math.min(count(s.folded, t.found), 3) + 4 * count(fold(s.title), t.found), i ? 0 : first);
     return page.sections.map((s, i) => [score(s, i), s]).reduce((a, b) => (b[0] > a[0] ? b : a))[1];
   }
 

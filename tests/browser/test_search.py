@@ -88,6 +88,29 @@ def test_a_word_leads_to_the_page(reader: Reader, language: str, word: str, page
     assert marked and all(marked)
 
 
+# Queries of several words, and the page that comes first.
+FIRST = {
+    "en": {"2d convolution": "conv2d", "binary crossentropy": "binary_crossentropy"},
+    "ko": {"2차원 합성곱": "conv2d"},
+    "ja": {"2次元 畳み込み": "conv2d"},
+    "zh_CN": {"二维 卷积": "conv2d"},
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "page"),
+    [
+        param(language, words, page, nightly=language != "en")
+        for language, queries in FIRST.items()
+        for words, page in queries.items()
+    ],
+)
+def test_the_best_page_comes_first(reader: Reader, language: str, words: str, page: str) -> None:
+    reader.open(f"{language}/{SEARCH}.html?q={words}")
+    found = reader.until(lambda: results(reader), f"nothing found for {words}")
+    assert found[0] == f"{language}/backend/functions/{page}.html"
+
+
 @in_languages()
 def test_a_search_by_hand(reader: Reader, language: str) -> None:
     reader.open(f"{language}/index.html")
