@@ -82,3 +82,25 @@ def test_what_is_no_sparse_tensor_is_refused() -> None:
         tf.sparse_reorder(K.ones((2, 2)))
     with pytest.raises(ValueError, match="two axes"):
         tf.SparseTensor([1, 2], [1.0, 2.0], [3])
+
+
+@pytest.mark.parametrize(
+    "other", [2.0, DENSE + 1, DENSE[:1] + 1, DENSE[0] + 1, DENSE[:, :1] + 1], ids=np.shape
+)
+def test_dense_operands_are_stretched_to_it(engine: Engine, other: Any) -> None:
+    x = tf.sparse_placeholder(tf.float32)
+    product, quotient = _run([x * other, x / other], {x: VALUE})
+    np.testing.assert_allclose(_dense(product), DENSE * other, rtol=1e-6)
+    np.testing.assert_allclose(_dense(quotient), DENSE / other, rtol=1e-6)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x * x
+
+
+def test_dropout_of_one_whose_shape_is_fed(engine: Engine) -> None:
+    """As networks of graphs have it: the number of elements comes as the shape of an array."""
+    x, count = tf.sparse_placeholder(tf.float32), tf.placeholder(tf.int32)
+    kept = tf.cast(tf.floor(0.5 + tf.random_uniform(count)), tf.bool)
+    found = _run(tf.sparse_retain(x, kept) * (1.0 / 0.5), {x: VALUE, count: VALUE.values.shape})
+    assert all(value == 2 * DENSE[tuple(at)] for at, value in zip(*found[:2], strict=True))
+    zeros = _run([tf.zeros(count), tf.fill(count, 2.0)], {count: 3})
+    assert [x.tolist() for x in zeros] == [[0.0] * 3, [2.0] * 3]

@@ -24,6 +24,7 @@ from ..prims.sizes import Size, as_node, dims_of, size_of
 from .calling import Leading, called
 from .pending import applied, holds_words
 from .static import static_value
+from .tensors import shape_in
 
 # Known numbers --------------------------------------------------------------------------------
 
@@ -33,7 +34,7 @@ def sizes_in(value: Any, what: str) -> list[Size]:
     if isinstance(value, Node) and value.type.shape == (None,):
         found = static_value(value)
         value = value if found is None else found.tolist()
-    return dims_from([value] if isinstance(value, int) else value, what)
+    return dims_from([value] if isinstance(value, int) else shape_in(value), what)
 
 
 def ints_in(value: Any, what: str) -> list[int]:

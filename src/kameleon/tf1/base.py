@@ -86,9 +86,9 @@ SHAPES: Named = {
     "scatter_nd": algebra.scatter_nd,
     "argsort": algebra.argsort_,
     "random_shuffle": algebra.random_shuffle,
-    "random_uniform": ts.without_name(K.random_uniform),
-    "random_normal": ts.without_name(K.random_normal),
-    "truncated_normal": ts.without_name(K.truncated_normal),
+    "random_uniform": ts.drawn(K.random_uniform),
+    "random_normal": ts.drawn(K.random_normal),
+    "truncated_normal": ts.drawn(K.truncated_normal),
     "Print": nn.print_,
 }
 

@@ -27,6 +27,7 @@ from .graph import get_default_graph
 from .operations import operation_of
 from .sessions import Session, evaluated
 from .shapes import TensorShape
+from .sparse.tensors import times_dense
 
 
 def get_shape(self: Node) -> TensorShape:
@@ -144,7 +145,12 @@ OF_TENSORS: dict[str, Any] = {
     "experimental_ref": lambda self: self,
     "ref": lambda self: self,
 }
-OF_SPARSE: dict[str, Any] = {"get_shape": lambda self: TensorShape(self.shape)}
+OF_SPARSE: dict[str, Any] = {
+    "get_shape": lambda self: TensorShape(self.shape),
+    "__mul__": times_dense(lambda x, y: x * y),
+    "__truediv__": times_dense(lambda x, y: x / y),
+    "__div__": times_dense(_quotient),
+}
 _UPDATES = ("update", "add", "sub")
 OF_VARIABLES: dict[str, Any] = {
     "assign": variables.assign,

@@ -170,6 +170,8 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
 def _fed(key: Any, value: Any) -> Any:
     if not isinstance(key, Node):
         return value
+    if key.__dict__.get("is_a_size") and np.shape(value) == (1,):
+        value = value[0]
     if key.__dict__.get("without_shape") and np.ndim(value):
         raise FeedError(
             f"feed_dict: the value for {key.name} has shape {np.shape(value)}, but its"

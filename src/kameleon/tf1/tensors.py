@@ -112,6 +112,27 @@ def without_name(function: Callable[..., Any]) -> Callable[..., Any]:
 # Shapes -------------------------------------------------------------------------------------
 
 
+def drawn(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A K function of a shape, which may be a placeholder too."""
+    named = without_name(function)
+
+    @functools.wraps(function)
+    def call(shape: Any, *args: Any, **kwargs: Any) -> Any:
+        return named(shape_in(shape), *args, **kwargs)
+
+    return call
+
+
+def shape_in(value: Any) -> Any:
+    """What stands for a shape. A placeholder without a shape is a scalar here, so it stands for a
+    shape of one size, as an int does; a run may be fed that size in a list, too.
+    """
+    if isinstance(value, Node) and value.__dict__.get("without_shape"):
+        value.__dict__["is_a_size"] = True
+        return [value]
+    return value
+
+
 def known(x: Any, axis: int, what: str) -> int:
     size = K.int_shape(x)[axis]
     if size is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..arrays import ints_in
 from ..calling import called
 from ..elementwise import chosen
 from ..shapes import TensorShape
+from ..tensors import gather_nd
 
 # Making ---------------------------------------------------------------------------------------
 
@@ -146,6 +147,25 @@ def with_default(x: SparseTensor, dense: Any, default: Any, what: str) -> Any:
 def valued(x: SparseTensor, values: Any) -> SparseTensor:
     """The same places with other values."""
     return SparseTensor(x.indices, values, x.dense_shape, x.shape, x.name)
+
+
+def times_dense(operator: Callable[[Any, Any], Any]) -> Callable[[SparseTensor, Any], Any]:
+    """An operator with a dense tensor, which is stretched to the sparse one's shape: the result has
+    elements where the sparse one has them.
+    """
+
+    def apply(self: SparseTensor, other: Any) -> Any:
+        if isinstance(other, SparseTensor):
+            return NotImplemented
+        dense = as_tensor(other, "an operator of a sparse tensor", self.dtype)
+        if dense.shape:
+            columns = columns_of(self)[self.ndim - len(dense.shape) :]
+            sized = zip(columns, dense.shape, strict=True)
+            places = [full_like(c, 0) if size == 1 else c for c, size in sized]
+            dense = gather_nd(dense, of_columns(places))
+        return valued(self, operator(self.values, dense))
+
+    return apply
 
 
 def sparse_to_dense(
