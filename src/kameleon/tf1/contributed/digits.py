@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gzip
 import os
-import shutil
 import struct
 import urllib.request
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import files
 from ...errors import ArgumentError, FileFormatError
 from ...ir.types import as_dtype
 
@@ -105,10 +105,8 @@ def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     path = os.path.join(work_directory, filename)
     if not os.path.exists(path):
         os.makedirs(work_directory, exist_ok=True)
-        part = f"{path}.part"
-        with urllib.request.urlopen(source_url) as got, open(part, "wb") as file:
-            shutil.copyfileobj(got, file)
-        os.replace(part, path)
+        with urllib.request.urlopen(source_url) as got:
+            files.replace(path, got.read())
     return path
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ... import files
+
 # A run of capitals, a capitalised word before another one, or letters with ' and -.
 CAPITALS, CAPITALISED, LETTERS = r"[A-Z]{2,}(?![a-z])", r"[A-Z][a-z]+(?=[A-Z])", r"['\w-]+"
 WORD = re.compile("|".join((CAPITALS, CAPITALISED, LETTERS)))
@@ -115,8 +117,7 @@ class VocabularyProcessor:
 
     def save(self, filename: str) -> None:
         """Write it by pickle."""
-        with open(filename, "wb") as file:
-            pickle.dump(self, file)
+        files.replace(filename, pickle.dumps(self))
 
     @classmethod
     def restore(cls, filename: str) -> VocabularyProcessor:
