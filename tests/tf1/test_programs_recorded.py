@@ -29,6 +29,7 @@ SUBJECTS = (
     "sequences",
     "decoders",
     "contributed",
+    "blocks",
 )
 SHARE = 8
 

@@ -250,9 +250,12 @@ def while_loop(
     name: str | None = None, maximum_iterations: Any = None, return_same_structure: bool = False,
 ) -> Any:  # fmt: skip
     """Repeat `body` of a nest of tensors and arrays as long as `cond` of it holds."""
-    given = list(loop_vars) if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    given = _as_list(loop_vars)
     if maximum_iterations is not None:
-        return _bounded(cond, body, given, maximum_iterations, return_same_structure)
+        limits = (
+            None if shape_invariants is None else [TensorShape([]), *_as_list(shape_invariants)]
+        )
+        return _bounded(cond, body, given, limits, maximum_iterations, return_same_structure)
     leaves = flatten(given)
     growing = [x for x in leaves if isinstance(x, TensorArray) and x._whole is None]
     carried = _begun(given, shape_invariants, growing)
@@ -307,6 +310,10 @@ def _single(new: Any) -> Any:
     return new if isinstance(new, list) and len(new) == 1 else [new]
 
 
+def _as_list(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
 def _carried(x: Any) -> Node:
     return x.stack() if isinstance(x, TensorArray) else as_tensor(_plain(x), "tf.while_loop")
 
@@ -348,7 +355,9 @@ def _grown(array: TensorArray, outputs: Node) -> TensorArray:
     return array._copy(_whole=whole, _rows={}, _at=None)
 
 
-def _bounded(cond: Any, body: Any, given: list[Any], most: Any, same: bool) -> Any:
+def _bounded(
+    cond: Any, body: Any, given: list[Any], limits: list[Any] | None, most: Any, same: bool
+) -> Any:
     """A loop that counts its steps, too."""
     limit = K.cast(as_tensor(most, "tf.while_loop"), "int32")
 
@@ -361,7 +370,7 @@ def _bounded(cond: Any, body: Any, given: list[Any], most: Any, same: bool) -> A
         return [count + 1, *(new if len(given) != 1 and isinstance(new, (list, tuple))
                              else _single(new))]  # fmt: skip
 
-    _, *last = while_loop(test, step, [K.constant(0, "int32"), *given])
+    _, *last = while_loop(test, step, [K.constant(0, "int32"), *given], limits)
     return last[0] if len(flatten(given)) == 1 and not same else last
 
 

@@ -27,6 +27,11 @@ def checking(checks: Sequence[tuple[Any, str]]) -> Scope[tuple[tuple[Any, str], 
     return Scope(_checks, lambda outer: (*outer, *checks))
 
 
+def unchecked() -> Scope[tuple[tuple[Any, str], ...]]:
+    """A block in which the checks of the blocks around aren't in force."""
+    return Scope(_checks, lambda outer: ())
+
+
 def checks_in_force() -> tuple[tuple[Any, str], ...]:
     """The checks of the blocks around: pairs of a bool tensor and a message."""
     return _checks.get()

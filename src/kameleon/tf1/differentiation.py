@@ -11,6 +11,8 @@ from ..gradients import pullback
 from ..ir.context import built_for
 from ..ir.node import Node
 from ..prims.filling import full_like
+from ..prims.movement import reshape
+from ..prims.sizes import dims_of
 from .overrides import replaced_gradients
 
 
@@ -57,13 +59,20 @@ def gradients(
         built_for(y, full_like, y, 1) if w is None else as_tensor(w, "tf.gradients", y.dtype)
         for y, w in zip(outputs, weights, strict=True)
     ]
-    for y, seed in zip(outputs, seeds, strict=True):
-        if len(y.shape) != len(seed.shape):
-            raise ArgumentError(f"tf.gradients: {seed!r} in grad_ys hasn't the shape of {y!r}")
+    seeds = [_shaped(seed, y) for y, seed in zip(outputs, seeds, strict=True)]
     found = pullback(outputs, seeds, wrt, stop, replaced_gradients(outputs))
     if unconnected_gradients == UnconnectedGradients.ZERO:
         return [K.zeros_like(x) if g is None else g for g, x in zip(found, wrt, strict=True)]
     return found
+
+
+def _shaped(seed: Node, y: Node) -> Node:
+    """The weights in the shape of `y`; axes of size 1 more or fewer are no mistake."""
+    if len(y.shape) == len(seed.shape):
+        return seed
+    if [n for n in y.shape if n != 1] != [n for n in seed.shape if n != 1]:
+        raise ArgumentError(f"tf.gradients: {seed!r} in grad_ys hasn't the shape of {y!r}")
+    return reshape(seed, dims_of(y))
 
 
 def hessians(

@@ -19,7 +19,7 @@ from ..errors import ArgumentError, GraphError
 from ..ir.context import context, unique_name
 from ..ir.node import Node, Update, Variable, walk
 from ..runtime.workspace import workspace
-from .conventions import checked, checking, checks_in_force
+from .conventions import checked, checking, checks_in_force, unchecked
 from .operations import Deferred, Operation, operation_of
 from .overrides import overriding
 
@@ -378,7 +378,13 @@ def name_scope(
 
 @contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """A block whose tensors come after these updates, and hold only where these checks hold."""
+    """A block whose tensors come after these updates, and hold only where these checks hold; with
+    None, they don't wait for what the blocks around say.
+    """
+    if control_inputs is None:
+        with context.within("control", lambda outer: ()), unchecked():
+            yield
+        return
     items = [x for x in parts_of([control_inputs or []]) if x is not None]
     operations = [x for x in items if isinstance(x, Operation)]
     late = [operation.name for operation in operations if operation.deferred]

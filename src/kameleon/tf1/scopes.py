@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..ir.context import context
 from ..ir.node import Node, Variable
 from ..ir.types import as_dtype
-from .graph import GraphKeys, get_default_graph, name_scope
+from .graph import GraphKeys, control_dependencies, get_default_graph, name_scope
 from .initializers import GlorotUniform
 from .shapes import TensorShape
 from .variables import made
@@ -254,14 +254,15 @@ def _true_getter(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you"
             " mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
-    with name_free():
+    with name_free(), control_dependencies(None):  # it's initialized before anything runs
         variable = made(
             _initial(name, shape, as_dtype(dtype), initializer), trainable is not False,
             collections, name, None if _gives_value(initializer) else dtype, constraint,
         )  # fmt: skip
     store[name] = variable
     if regularizer is not None:
-        loss = regularizer(variable)
+        with name_scope(f"{name}/Regularizer/"), control_dependencies(None):
+            loss = regularizer(variable)
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return variable

@@ -26,6 +26,12 @@ from .shapes import Dimension, TensorShape
 from .static import static_value
 from .variables import changed
 
+
+def init_scope() -> AbstractContextManager[None]:
+    """A block whose tensors don't wait for what the blocks around say."""
+    return control_dependencies(None)
+
+
 # Indices --------------------------------------------------------------------------------------
 
 
@@ -279,7 +285,8 @@ PLAIN: dict[str, Any] = {
     **called({
         **dict.fromkeys(SETTINGS, nothing),
         **{name: _always(value) for name, value in FIXED.items()},
-        **dict.fromkeys(("colocate_with", "init_scope", "container"), block),
+        **dict.fromkeys(("colocate_with", "container"), block),
+        "init_scope": init_scope,
         "arg_max": _best(K.argmax), "arg_min": _best(K.argmin),
         "searchsorted": searchsorted, "unravel_index": unravel_index,
         "histogram_fixed_width": histogram_fixed_width,

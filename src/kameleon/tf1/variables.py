@@ -16,7 +16,7 @@ from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
 from ..ir.node import Node, Update, Variable
 from ..prims.indexing import scatter_add
-from .graph import GraphKeys, effect, get_default_graph, remember
+from .graph import GraphKeys, control_dependencies, effect, get_default_graph, remember
 from .operations import Operation
 
 # Making -------------------------------------------------------------------------------------
@@ -65,7 +65,8 @@ def made(
     name: str | None = None, dtype: Any = None, constraint: Any = None,
 ) -> Variable:  # fmt: skip
     """A new variable in the graph in force."""
-    value = converted(initial_value() if callable(initial_value) else initial_value, dtype)
+    with control_dependencies(None):
+        value = converted(initial_value() if callable(initial_value) else initial_value, dtype)
     if not isinstance(value, Node):
         value = np.asarray(value, dtype or natural_dtype(value))
     variable: Any = K.variable(value, dtype=dtype or K.dtype(as_tensor(value, "tf.Variable")),
