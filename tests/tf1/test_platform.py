@@ -123,7 +123,7 @@ def test_the_end_of_data_is_no_error() -> None:
     ("path", "use"),
     [
         ("estimator.DNNClassifier", "a model of Keras"),
-        ("train.Supervisor", "tf.train.Saver"),
+        ("train.SessionManager", "tf.train.Saver"),
         ("contrib.tpu.initialize_system", "runs on TPUs where JAX does"),
     ],
 )

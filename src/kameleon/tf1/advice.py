@@ -91,7 +91,7 @@ INSTEAD = {
     "NumPy arrays, keras.utils.Sequence, or a generator for model.fit_generator": "data.",
     QUEUE: """
         train.maybe_batch train.maybe_batch_join train.maybe_shuffle_batch
-        train.maybe_shuffle_batch_join train.limit_epochs train.LooperThread
+        train.maybe_shuffle_batch_join train.limit_epochs
     """,
     READER: """
         FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader TextLineReader
@@ -123,7 +123,7 @@ INSTEAD = {
         train.generate_checkpoint_state_proto train.experimental.PythonState
     """,
     "tf.Session, and tf.train.Saver": """
-        train.Supervisor train.SessionManager train.WorkerSessionCreator train.basic_train_loop
+        train.SessionManager train.WorkerSessionCreator
     """,
     LOOP: """
         train.GlobalStepWaiterHook train.VocabInfo

@@ -115,6 +115,7 @@ from .train import (
     regularized,
     schedules,
     slots,
+    supervisor,
     warm,
 )
 
@@ -136,7 +137,7 @@ SUBJECTS: tuple[Any, ...] = (
     *(factors, operators, randomness, scattering, several, signals),
     *(movement, rows, sums, tensors),
     *(averages, optimizer, optimizers, regularized, schedules, slots, checkpoints, summaries),
-    *(hooks, monitored, warm, queues, feeding),
+    *(hooks, monitored, warm, queues, feeding, supervisor),
     *(settings, specs, inputs_of_estimators, estimator, accelerators),
     *(model_variables, layers_of_contrib, losses_of_contrib, learning, vocabularies, digits, older),
 )

@@ -12,6 +12,7 @@ from ..sessions import Session
 from ..summaries import merge_all
 from ..variables import global_variables_initializer, local_variables_initializer
 from .checkpoints import Saver, get_checkpoint_state, latest_checkpoint
+from .feeding import start_queue_runners
 from .hooks import (
     CheckpointSaverHook,
     SessionRunArgs,
@@ -105,6 +106,8 @@ class MonitoredSession:
             hook.begin()
         self._session: Any = (session_creator or ChiefSessionCreator()).create_session()
         self._default = self._session.as_default()
+        self._threads = start_queue_runners(self._session, self._coordinator)
+        self._grace = stop_grace_period_secs
         for hook in self._hooks:
             hook.after_create_session(self._session, self._coordinator)
 
@@ -160,6 +163,8 @@ class MonitoredSession:
             if error is None:
                 for hook in self._hooks:
                     hook.end(session)
+            self._coordinator.request_stop()
+            self._coordinator.join(self._threads, self._grace, ignore_live_threads=True)
             session.close()
 
     def __enter__(self) -> MonitoredSession:
