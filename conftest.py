@@ -50,6 +50,8 @@ if find_spec("pymc") is None:
 collect_ignore_glob += ["docs/backend/functions/*", "docs/examples/*"]
 if find_spec("matplotlib") is None:
     collect_ignore_glob.append("docs/building/figures/*")
+if find_spec("nbformat") is None:
+    collect_ignore_glob.append("docs/building/notebooks.py")
 if find_spec("sphinx") is None:
     collect_ignore_glob += [
         "docs/building/commands.py",

@@ -30,6 +30,11 @@ def rlock() -> Any:
     return _noted(threading.RLock())
 
 
+def condition() -> Any:
+    """A new `threading.Condition`."""
+    return threading.Condition(rlock())
+
+
 def _noted(lock: Any) -> Any:
     _all[next(_number)] = lock
     return lock

@@ -199,7 +199,7 @@ def test_updates() -> None:
     session.run(tf.assign_add(v, 2.0))
     assert K.get_value(v) == 3.0
     session.run(K.moving_averages.assign_moving_average(v, 5.0, 0.5))
-    assert K.get_value(v) == 4.0
+    assert K.get_value(v) == 5.0  # corrected for the first value, by default
 
 
 def test_options_of_sessions_are_taken() -> None:

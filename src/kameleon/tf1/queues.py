@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._locks import rlock
+from .._locks import condition
 from ..backend._supplies import Supply
 from ..backend._tensors import as_tensor
 from ..errors import ArgumentError
@@ -91,7 +90,7 @@ class Store:
     def __init__(self, title: str, capacity: int, order: Any, kept: int = 0):
         self.title, self.capacity, self.order, self.kept = title, capacity, order, kept
         self.is_closed = self.is_cancelled = False
-        self._changed = threading.Condition(rlock())
+        self._changed = condition()
         self._wanted = self._waiting = 0  # elements that a thread wants at once; threads in `put`
 
     def __len__(self) -> int:
