@@ -130,8 +130,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
 
 def diag(diagonal: Any, name: str | None = None) -> Any:
     """A matrix with a vector on its diagonal."""
-    x = as_tensor(diagonal, "tf.diag")
-    return K.expand_dims(x, 1) * unit_matrix(size_of(x, 0), size_of(x, 0), x.dtype)
+    return matrix_diag(diagonal, "tf.diag")
 
 
 def matrix_diag(diagonal: Any, what: str) -> Any:

@@ -86,8 +86,8 @@ class _Fetches:
         if isinstance(item, Derived):
             computed, made = self._plan(item.tensors), item.value
             return lambda values: made(computed(values))
-        if isinstance(item, Variable):
-            return self._at(item, 1, lambda found: self.afterwards(item, found[0]))
+        if isinstance(item, Variable) and item not in self.fed:
+            return lambda values: _left_in(item)
         if isinstance(item, Node):
             return self._at(item, 1, lambda found: found[0])
         if isinstance(item, SparseTensor):
@@ -120,18 +120,19 @@ class _Fetches:
             " (a tensor, an operation, or a list, tuple or dict of them)"
         )
 
-    def afterwards(self, variable: Variable, value: Any) -> Any:
-        """The value that a run leaves: TensorFlow 1 hands out a variable's own memory, which
-        updates change; programs count on that, as they count steps.
-        """
-        return value if variable in self.fed else np.asarray(K.get_value(variable))[()]
-
     def _at(
         self, node: Node, count: int, take: Callable[[Sequence[Any]], Any]
     ) -> Callable[[Sequence[Any]], Any]:
         at = len(self.nodes)
         self.nodes.append(node)
         return lambda values: take(values[at : at + count])
+
+
+def _left_in(variable: Variable) -> Any:
+    """The value that a run leaves: TensorFlow 1 hands out a variable's own memory, which updates
+    change; programs count on that, as they count steps.
+    """
+    return np.asarray(K.get_value(variable))[()]
 
 
 def _perform(later: Sequence[tuple[Callable[..., Any], Any]], values: Sequence[Any]) -> None:
@@ -151,8 +152,6 @@ def _feeds(feed_dict: Mapping[Any, Any], graph: Graph) -> dict[Any, Any]:
                 found[part] = array.reshape(-1, len(key.shape)) if part is key.indices else array
         elif isinstance(key, tuple):  # several tensors at once
             found |= _feeds(dict(zip(key, value, strict=True)), graph)
-        elif isinstance(key, SparseTensor) and isinstance(value, tuple) and len(value) == 3:
-            found |= _feeds(dict(zip(key.parts, value, strict=True)), graph)
         elif isinstance(key, (Node, SparseTensor)):
             if isinstance(value, Node):
                 raise TypeError(

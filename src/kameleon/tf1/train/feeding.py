@@ -103,8 +103,15 @@ def start_queue_runners(
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:  # fmt: skip
     """Start the threads that fill the graph's queues."""
-    session = sess or K.get_session()
     runners = get_default_graph().get_collection(collection)
+    return threads_of(runners, sess or K.get_session(), coord, daemon, start)
+
+
+def threads_of(
+    runners: Sequence[QueueRunner], session: Any, coord: Any, daemon: bool = True,
+    start: bool = True,
+) -> list[threading.Thread]:  # fmt: skip
+    """The threads of some runners."""
     return [t for runner in runners for t in runner.create_threads(session, coord, daemon, start)]
 
 

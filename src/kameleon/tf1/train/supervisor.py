@@ -14,7 +14,7 @@ from ..sessions import Session
 from ..summaries import FileWriter, merge_all
 from .averages import get_global_step
 from .checkpoints import Saver
-from .feeding import start_queue_runners
+from .feeding import start_queue_runners, threads_of
 from .monitored import ChiefSessionCreator, Scaffold
 
 DEFAULT = 0  # an argument that isn't given, as TensorFlow has it
@@ -142,7 +142,7 @@ class Supervisor:
         session: Session = creator.create_session()
         if start_standard_services:
             self.start_standard_services(session)
-        start_queue_runners(session, self.coord)
+        self.start_queue_runners(session)
         return session
 
     def start_standard_services(self, sess: Any) -> list[LooperThread]:
@@ -162,7 +162,7 @@ class Supervisor:
         """Begin to fill queues: those of these runners, or the graph's."""
         if queue_runners is None:
             return start_queue_runners(sess, self.coord)
-        return [t for q in queue_runners for t in q.create_threads(sess, self.coord, True, True)]
+        return threads_of(queue_runners, sess, self.coord)
 
     def loop(
         self, timer_interval_secs: float | None, target: Callable[..., Any], args: Any = None,
