@@ -30,7 +30,11 @@ os.environ.pop("KAMELEON_AS", None)
 
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files
 # that use such a library.
-ABOUT = {"theano": ("src/kameleon/interop.py", "docs/pytensor.md", "docs/pymc.md")}
+ABOUT = {
+    "jax": ("src/kameleon/distribution.py",),
+    "onnxruntime": ("docs/deployment.md",),
+    "theano": ("src/kameleon/interop.py", "docs/pytensor.md", "docs/pymc.md"),
+}
 collect_ignore_glob = [
     pattern
     for name in ENGINES
@@ -44,6 +48,8 @@ collect_ignore_glob = [
 ]
 if find_spec("orbax") is None:
     collect_ignore_glob.append("src/kameleon/checkpoint.py")
+if find_spec("tensorboard") is None:
+    collect_ignore_glob.append("src/kameleon/events.py")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
@@ -64,12 +70,25 @@ if find_spec("selenium") is None:
 # processes of their own.
 collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]
 collect_ignore_glob += ["tests/hosting/files/*", "tests/*/*_checks.py", "tests/*/*_program.py"]
-collect_ignore_glob += ["tests/fuzz/original_server.py", "tests/*/run.py", "tests/original/*/*"]
+collect_ignore_glob += [
+    "tests/fuzz/original_server.py",
+    "tests/*/run.py",
+    "tests/original/*/*",
+    "tests/libraries/*",
+]
 collect_ignore_glob.append(
     "src/kameleon/backend/__init__.py"
 )  # its functions are tested in their files
-collect_ignore_glob += ["tests/user_page.py"]  # type checkers read it
-collect_ignore_glob += ["tests/recorded/*.py"]  # these are commands, too
+collect_ignore_glob += ["tests/user_programs/*.py"]  # type checkers read them
+collect_ignore_glob += [
+    "tests/recorded/*.py",
+    "tests/compat/*/programs/*.py",
+    "tests/compat/*/corpus.py",
+    "tests/compat/*/around.py",
+    "tests/compat/*/compilations.py",
+    "tests/compat/*/written/write.py",
+    "tests/compat/*/graphs/*.py",
+]  # commands, too
 # These modules run in CNTK's process, and import CNTK there.
 collect_ignore_glob += [
     f"src/kameleon/engines/cntk/{name}.py" for name in ("functions", "segment", "windows")

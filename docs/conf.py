@@ -9,7 +9,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import kameleon  # noqa: E402
-from docs.building.languages import LANGUAGES  # noqa: E402
+from docs.building import sources  # noqa: E402
+from docs.building.languages import BY_THEME, LANGUAGES  # noqa: E402
 
 project = "Kameleon"
 author = "Kameleon developers"
@@ -21,8 +22,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "sphinx.ext.linkcode" if sources.repository() else "sphinx.ext.viewcode",
     "docs.building.extension",
 ]
+linkcode_resolve = sources.addresses(sources.repository(), version)
+viewcode_line_numbers = True
 root_doc = "index"
 # The gallery is a part of a page.
 exclude_patterns = ["building", "examples/gallery.md", "locale", "static", "templates"]
@@ -54,15 +58,15 @@ html_title = "Kameleon"
 html_static_path = ["static"]
 templates_path = ["templates"]
 html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("site.js", "search.js")]
 html_favicon = "static/logo.svg"
 html_use_index = False  # the functions have one of their own
 html_domain_indices = False
 html_show_sphinx = False
-html_additional_pages = {"search": "search.html"}
+html_additional_pages = {page: f"{page}.html" for page in BY_THEME}
 html_copy_source = False
 html_show_sourcelink = False
-html_context = {"languages": LANGUAGES}
+html_context = {"languages": LANGUAGES, "search_pages": BY_THEME}
 html_sidebars = {
     "**": [
         "sidebar/brand.html",

@@ -35,6 +35,7 @@ from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
 from kameleon.tf1.public import endpoints
 from kameleon.tf1.public import public as public_names
 from kameleon.tf1.refusals import REFUSED
+from kameleon.theano1.modules import Namespace as OfTheano
 
 PRIMITIVES = """# The primitives
 
@@ -50,8 +51,8 @@ inside of products; floats cast to integers that don't hold them wrap. Each resu
 rounded to it before anything else is computed from it, as in other dtypes; within contractions
 that is engine-defined, and so is which neighbour a quotient below 6.1e-5 becomes that lies midway
 between two (where the divisor is a constant, on TensorFlow and JAX). Two sizes that were unknown
-when the graph was built, and taken as equal, must be equal when it runs, forward and backward, or
-there is an error: only a size that is known to be 1 is stretched.
+when the graph was built, and meet in a primitive, must be equal when it runs, forward and backward,
+or there is an error: `stretch` alone stretches a size that isn't known to be 1.
 
 This page is generated from the tables by `python docs/make.py`.
 
@@ -241,23 +242,24 @@ def meaning(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
-def own_arguments(name: str, documented: str) -> list[str]:
-    """The parameters of a function that its documented signature doesn't have."""
-    known = {part.split("=")[0].strip(" *()") for part in documented.split(",")}
+def own_arguments(name: str, *calls: str) -> list[str]:
+    """The parameters of a function that the original's signatures don't have."""
+    known = {part.split("=")[0].strip(" *()") for call in calls for part in call.split(",")}
     found = inspect.signature(getattr(K, name)).parameters.values()
     return [str(p.name) for p in found if p.name not in known and p.kind is not p.VAR_KEYWORD]
 
 
-def documented_row(name: str, documented: str, older: Iterable[str]) -> str:
+def documented_row(name: str, documented: str, older: Iterable[str], behind: str) -> str:
     """What can be said of one documented function."""
-    notes = (
-        [f"also {', '.join(map(code, more))}"] if (more := own_arguments(name, documented)) else []
-    )
+    own = own_arguments(name, documented, behind)
+    notes = [f"also {', '.join(map(code, own))}"] if own else []
+    if behind:
+        notes.append(f"in the original's source also {code(behind.strip('()'))}")
     notes += [f"older: {code(name + call)}" for call in older]
     return table_row([code(name + documented), "; ".join(notes) or "the same"])
 
 
-PARTS = (LeakedModule, Namespace)
+PARTS = (LeakedModule, Namespace, OfTheano)
 
 
 def leaked_rows() -> Iterable[str]:
@@ -287,8 +289,11 @@ def parts() -> dict[str, Any]:
 def names_page() -> str:
     """The page of names."""
     written = json.loads(SIGNATURES.read_text(encoding="utf-8"))
-    documented, older = written["documented"], written["older"]
-    rows = [documented_row(n, documented[n], older.get(n, ())) for n in sorted(documented)]
+    documented, older, behind = (written[k] for k in ("documented", "older", "undocumented"))
+    rows = [
+        documented_row(n, documented[n], older.get(n, ()), behind.get(n, ""))
+        for n in sorted(documented)
+    ]
     beyond = sorted(set(K.__all__) - set(documented))
     more = [table_row([code(f"K.{n}"), meaning(getattr(K, n))]) for n in beyond]
     return NAMES + "".join(rows) + BEYOND + "".join(more) + LEAKED + "".join(leaked_rows())
@@ -328,27 +333,23 @@ def tensorflow_page() -> str:
         f"Of {len(whole)} names {len(works)} work, {len(called)} work where TensorFlow is"
         f" installed, {len(whole) - len(works) - len(called)} don't.\n",
     ]
+    here = dict.fromkeys(works, "works") | dict.fromkeys(
+        called, "works where TensorFlow is installed"
+    )
     for space, names in sorted(spaces.items()):
-        parts.append(f"\n## {code(f'tf.{space}' if space else 'tf')}\n")
-        for words, have in (("Works", works), ("Works where TensorFlow is installed", called)):
-            if any(name in have for name in names):
-                parts.append(f"\n{words}: {last_parts(n for n in names if n in have)}.\n")
-        for use, lacking in by_advice(set(names) - works - called).items():
-            parts.append(f"\nDoesn't: {last_parts(lacking)}. Use {use}.\n")
+        parts.append(
+            f"\n## {code(f'tf.{space}' if space else 'tf')}\n\n| name | here |\n|---|---|\n"
+        )
+        parts += (
+            table_row([code(f"tf.{name}"), here.get(name) or f"doesn't; use {instead(name)}"])
+            for name in names
+        )
     return "".join(parts)
 
 
-def last_parts(names: Iterable[str]) -> str:
-    """Names without their namespace, in a row."""
-    return ", ".join(code(name.rpartition(".")[2]) for name in names)
-
-
-def by_advice(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names that there aren't, by what to use instead."""
-    found: dict[str, list[str]] = {}
-    for name in sorted(names):
-        found.setdefault(advice(name).partition("; use ")[2], []).append(name)
-    return found
+def instead(name: str) -> str:
+    """What to use for a name that there isn't."""
+    return advice(name).partition("; use ")[2].replace("|", "\\|")
 
 
 # Numerics ----------------------------------------------------------------------------------------

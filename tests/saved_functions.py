@@ -161,6 +161,16 @@ def edited(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     return joined(header, body)
 
 
+def with_numbers(data: bytes) -> bytes:
+    """The file in an earlier format, in which arrays of variables are named by numbers."""
+    header, body = split(data)
+    told = json.loads(header[TEXTS]["kameleon"])
+    numbers = {name: f"variable.{i}" for i, name in enumerate(told.pop("arrays"))}
+    told["format"] = 2
+    renamed = {numbers.get(name, name): part for name, part in header.items()}
+    return joined({**renamed, TEXTS: {"kameleon": json.dumps(told)}}, body)
+
+
 def untyped(data: bytes) -> bytes:
     """The file in the early format, which says nothing of the types of nodes."""
 
@@ -175,7 +185,7 @@ def untyped(data: bytes) -> bytes:
         told["format"] = 1
         strip(told["graph"])
 
-    return edited(data, change)
+    return edited(with_numbers(data), change)
 
 
 Path = tuple[Any, ...]

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import kameleon
 from support import absence
-from typer.testing import CliRunner
 
 from kameleon.cli import cntk_environment as environment
-from kameleon.cli.app import app
 from kameleon.config import cntk
 
 
@@ -45,9 +44,9 @@ def test_without_python_36_it_says_how_to_get_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(environment, "_candidates", lambda: iter(()))
-    result = CliRunner().invoke(app, ["cntk", "install"])
-    assert result.exit_code == 1
-    assert "pyenv install 3.6.15" in result.output and "--python" in result.output
+    result = kameleon("cntk", "install")
+    assert result.status == 1
+    assert "pyenv install 3.6.15" in result.said and "--python" in result.said
     assert not folder.exists()
 
 
@@ -117,8 +116,8 @@ def test_without_the_libraries_it_says_which(
 
 
 def test_the_status(folder: Path) -> None:
-    result = CliRunner().invoke(app, ["cntk"])
-    assert (result.exit_code, result.output.strip()) == (
+    result = kameleon("cntk")
+    assert (result.status, result.said.strip()) == (
         0,
         "CNTK isn't installed: kameleon cntk install",
     )

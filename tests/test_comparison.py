@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -405,6 +406,20 @@ def test_printed_form() -> None:
     assert isinstance(kameleon.compare(x, (), ["numpy"]), Comparison)
 
 
+def test_what_notebooks_show() -> None:
+    x = K.variable([1.0, 2.0])
+    wrong = WrongNumpy("exp", scaled("exp({0}) * 1.01"))
+    found = kameleon.compare([K.exp(x) + 1.0], (), ["numpy", wrong], wrt=[])
+    shown = found._repr_html_()
+    rows = re.findall(r"<tr>(.*?)</tr>", shown)
+    assert re.findall(r"<th>(.*?)</th>", rows[0])[:2] == ["engine", "agrees"]
+    assert [re.findall(r"<td>(.*?)</td>", row)[:2] for row in rows[1:]] == [
+        ["numpy", ""],
+        ["wrong", "NO"],
+    ]
+    assert "exp(float32[2]) -&gt; float32[2]" in shown, "the node is told, and nothing is a tag"
+
+
 def test_results_of_nothing_but_nan_are_said_to_be_so() -> None:
     x = K.variable([1.0, 2.0])
     nothing, some = x * np.nan, x * K.constant([np.nan, 1.0])
@@ -433,7 +448,6 @@ def test_sparse_inputs() -> None:
 
 
 def test_functions_from_a_file(tmp_path: Path) -> None:
-    pytest.importorskip("safetensors", reason="functions are saved with safetensors")
     f, _, _ = trained()
     f.save(tmp_path / "step.safetensors")
     loaded = kameleon.load(tmp_path / "step.safetensors")

@@ -324,6 +324,25 @@ def test_static_types_of_decoding() -> None:
     assert {K.dtype(p) for p in paths} == {"int64"}
 
 
+@pytest.mark.parametrize("shape", [(5, 7, 4), (1, 6, 2), (0, 5, 3), (2, 0, 3), (3, 4, 1)])
+def test_repeats_of_beams_are_merged(shape: tuple[int, int, int]) -> None:
+    p, lengths = distributions(9, *shape), np.full(shape[0], shape[1])
+    (sequences,), _, _ = decoded(p, lengths, greedy=False, beam_width=20)
+    _, _, (merged,) = decoded(p, lengths, greedy=False, beam_width=20, merge_repeated=True)
+    rows = [[label for label, _ in itertools.groupby(row)] for row in sequences]
+    longest = max(map(len, rows), default=0)
+    assert merged.dtype == "int64"
+    assert merged.shape == (shape[0], longest)
+    assert merged.tolist() == [[*row, *[-1] * (longest - len(row))] for row in rows]
+
+
+def test_the_best_path_heeds_no_repeats() -> None:
+    p, lengths = distributions(9, 5, 7, 4), np.full(5, 7)
+    (path,), _, _ = decoded(p, lengths)
+    (same,), _, _ = decoded(p, lengths, merge_repeated=True)
+    assert same == path
+
+
 @pytest.mark.parametrize("options", [{"top_paths": 3, "beam_width": 2}, {"top_paths": 0},
                                      {"beam_width": 2.5}])  # fmt: skip
 def test_wrong_beams_are_refused(options: Any) -> None:

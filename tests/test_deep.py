@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
 import threading
 import weakref
@@ -15,6 +16,7 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
+from kameleon.errors import UnsupportedError
 from kameleon.gradients import gradients
 from kameleon.ir.leaves import input_node
 from kameleon.ir.node import Node, walk
@@ -223,6 +225,64 @@ def test_nested_conditions() -> None:
         y = K.switch(K.less(x, float(i)), lambda y=y: y * 1.0, lambda y=y: y + 1.0)
     (g,) = K.gradients(y, [x])
     assert K.function([x], [y, g])([10.5]) == [21.5, 1.0]
+
+
+X = np.array([[0.5, 0.25]], np.float32)
+
+
+def nested(form: str, depth: int) -> tuple[Node, Node]:
+    """The value is half of the input, whatever the depth."""
+    x = K.placeholder((1, 2))
+    zero = K.constant(0, "int32")
+    forms: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+        "switch": lambda f, v: K.switch(K.sum(v) > 0, lambda: f(v), lambda: v),
+        "rnn": lambda f, v: K.rnn(
+            lambda i, s: (lambda h: (h, [h]))(f(i + s[0])), K.expand_dims(v, 1), [v * 0]
+        )[0],
+        "map_fn": lambda f, v: K.map_fn(f, v),
+        "foldl": lambda f, v: K.foldl(lambda a, e: a + f(e), K.expand_dims(v, 0), v * 0),
+        "while_loop": lambda f, v: K.while_loop(
+            lambda i, w: i < 1, lambda i, w: [i + 1, f(w)], [zero, v], maximum_iterations=1
+        )[1],
+    }
+    names = ["rnn", "while_loop", "switch", "foldl"] if form == "all" else [form]
+
+    def at(level: int, v: Node) -> Any:
+        if level == depth:
+            return v * 0.5
+        if form == "map_fn":  # each goes down into one axis more
+            return K.map_fn(lambda e: at(level + 1, K.expand_dims(e, 0))[0], v)
+        return forms[names[level % len(names)]](lambda w: at(level + 1, w), v)
+
+    return x, at(0, x)
+
+
+FORMS = {"switch": 50, "rnn": 26, "map_fn": 26, "foldl": 26, "while_loop": 6, "all": 8}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_bodies_in_bodies(engine_name: str, form: str) -> None:
+    """Deeper than some compilers go: with the gradient, through a file, as text."""
+    x, y = nested(form, FORMS[form])
+    (g,) = K.gradients(K.sum(y), [x])
+    f = K.function([x], [y, g], engine=engine_name)
+    value, slope = f([X])
+    assert np.array_equal(value, X / 2)
+    assert np.array_equal(slope, np.full((1, 2), 0.5))
+    again = pickle.loads(pickle.dumps(f))
+    assert np.array_equal(again([X])[0], X / 2)
+    assert text_of(f.compiled.graph()).count("%") > FORMS[form]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("depth", [51, 1000])
+def test_bodies_in_too_many_bodies(form: str, depth: int) -> None:
+    """The error is the user's, and comes before Python has no frames left."""
+    with pytest.raises(UnsupportedError, match="more than 50 loops and conditions") as caught:
+        nested(form, depth)
+    assert caught.value.__cause__ is None
+    x, y = nested(form, 2)  # nothing is left of the failure
+    assert np.array_equal(K.function([x], [y])([X])[0], X / 2)
 
 
 def test_a_deep_graph_prints() -> None:

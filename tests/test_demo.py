@@ -10,21 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import kameleon as command
 from support import TESTS, engines_under_test, run_python
 
-pytest.importorskip("sklearn", reason="the demo's digits come with scikit-learn")
 pytest.importorskip("matplotlib", reason="the demo draws with Matplotlib")
-pytest.importorskip("safetensors", reason="the demo saves with safetensors")
-pytest.importorskip("typer", reason="the command line needs Typer")
+pytest.importorskip("safetensors", reason="it reads what the demo saves")
 pytest.importorskip("rich", reason="the command line needs Rich")
 
 from safetensors.numpy import load_file
-from typer.testing import CliRunner
 
 import kameleon
 from kameleon import backend as K
-from kameleon.cli import app as cli
-from kameleon.cli.app import app
+from kameleon.cli import demo as cli
 from kameleon.demo import digits, report, side_by_side
 from kameleon.engines.numpy.engine import NumpyEngine
 from kameleon.ir.program import Graph
@@ -33,9 +30,14 @@ from kameleon.runtime import engines
 EPOCHS = 3
 
 
-@pytest.fixture
-def command() -> CliRunner:
-    return CliRunner()
+def test_the_digits_are_those_of_their_source() -> None:
+    source = pytest.importorskip("sklearn.datasets", reason="it has them, too").load_digits()
+    with np.load(digits.DIGITS) as stored:
+        np.testing.assert_array_equal(stored["images"], source.images)
+        np.testing.assert_array_equal(stored["labels"], source.target)
+    told = digits.DIGITS.with_suffix(".txt").read_text()
+    for word in ("Alpaydin", "UCI Machine Learning Repository", "10.24432/C50P49", "CC BY 4.0"):
+        assert word in told
 
 
 # Learning --------------------------------------------------------------------------------------
@@ -255,38 +257,36 @@ def test_any_number_of_runs_can_be_drawn(tmp_path: Path, count: int) -> None:
     assert is_png(path)
 
 
-def test_demo_on_several_engines(command: CliRunner, tmp_path: Path, others: None) -> None:
+def test_demo_on_several_engines(tmp_path: Path, others: None) -> None:
     arguments = ["demo", "--engine", "numpy,twin", "--epochs", "1", "--out", str(tmp_path)]
-    result = command.invoke(app, arguments, env={"COLUMNS": "120"})
-    assert result.exit_code == 0, result.output
-    rows = rows_of(result.output)
+    result = command(*arguments, settings={"COLUMNS": "400"})
+    assert result.status == 0, result.said
+    rows = rows_of(result.said)
     assert list(rows) == ["numpy", "twin"]
     assert "the reference" in rows["numpy"]
     assert "loss within 1.0e-03 of numpy" in rows["twin"]
     assert is_png(tmp_path / report.COMPARISON)
-    assert report.COMPARISON in result.output.replace("\n", "")
+    assert report.COMPARISON in result.said.replace("\n", "")
 
 
-def test_an_engine_that_fails_does_not_stop_the_others(
-    command: CliRunner, tmp_path: Path, others: None
-) -> None:
+def test_an_engine_that_fails_does_not_stop_the_others(tmp_path: Path, others: None) -> None:
     arguments = ["demo", "--engine", "broken,absent,twin,numpy", "--epochs", "1"]
-    result = command.invoke(app, [*arguments, "--out", str(tmp_path)], env={"COLUMNS": "140"})
-    assert result.exit_code == 1
-    rows = rows_of(result.output)
+    result = command(*arguments, "--out", str(tmp_path), settings={"COLUMNS": "400"})
+    assert result.status == 1
+    rows = rows_of(result.said)
     assert "OSError: it broke" in rows["broken"]
     assert "EngineError: the entry point 'absent" in rows["absent"]
     assert "the reference" in rows["numpy"] and "loss within" in rows["twin"]
-    assert "Failed: broken, absent" in result.output
+    assert "these failed: broken, absent" in result.said
     assert is_png(tmp_path / report.COMPARISON)
 
 
-def test_one_engine_that_fails(command: CliRunner, tmp_path: Path, others: None) -> None:
+def test_one_engine_that_fails(tmp_path: Path, others: None) -> None:
     for name, said in (("broken", "broken: OSError: it broke"), ("absent", "libabsent.so")):
-        result = command.invoke(app, ["demo", "--engine", name, "--out", str(tmp_path)])
-        assert result.exit_code == 1
-        assert said in result.output
-        assert "Traceback" not in result.output
+        result = command("demo", "--engine", name, "--out", str(tmp_path))
+        assert result.status == 1
+        assert said in result.said
+        assert "Traceback" not in result.said
     assert not list(tmp_path.iterdir())
 
 
@@ -298,14 +298,14 @@ def test_all_means_what_runs_here(monkeypatch: pytest.MonkeyPatch, others: None)
 
 @pytest.mark.slow
 def test_demo_on_all_engines_that_are_installed(
-    command: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = list(dict.fromkeys(["numpy", *engines_under_test()]))
     monkeypatch.setattr(engines, "names", lambda: names)
     arguments = ["demo", "--engine", "all", "--epochs", "1"]
-    result = command.invoke(app, [*arguments, "--out", str(tmp_path)], env={"COLUMNS": "120"})
-    assert result.exit_code == 0, result.output
-    rows = rows_of(result.output)
+    result = command(*arguments, "--out", str(tmp_path), settings={"COLUMNS": "400"})
+    assert result.status == 0, result.said
+    rows = rows_of(result.said)
     assert list(rows) == names
     for name, row in rows.items():
         off = re.search(r"loss within (\S+) of numpy", row)
@@ -321,20 +321,20 @@ def rows_of(output: str) -> dict[str, str]:
 # The command line ------------------------------------------------------------------------------
 
 
-def test_demo_command_says_accuracy_and_files(command: CliRunner, tmp_path: Path) -> None:
+def test_demo_command_says_accuracy_and_files(tmp_path: Path) -> None:
     arguments = ["demo", "--engine", "numpy", "--epochs", "2", "--seed", "7"]
-    result = command.invoke(app, [*arguments, "--out", str(tmp_path)])
-    assert result.exit_code == 0, result.output
+    result = command(*arguments, "--out", str(tmp_path))
+    assert result.status == 0, result.said
     said = re.search(
-        r"Accuracy on held-out digits: ([\d.]+)% \((\d+) of 360\), on numpy", result.output
+        r"Accuracy on held-out digits: ([\d.]+)% \((\d+) of 360\), on numpy", result.said
     )
-    assert said, result.output
+    assert said, result.said
     assert float(said[1]) > 90
     assert round(3.6 * float(said[1])) == int(said[2])
-    assert "training" in result.output
+    assert "training" in result.said
     for name in (report.CURVES, report.MISTAKES, report.VARIABLES):
         assert (tmp_path / name).is_file()
-        assert name in result.output.replace("\n", "")
+        assert name in result.said.replace("\n", "")
     # What was said is what was saved.
     reader = digits.Reader(7)
     last = side_by_side.train("numpy", reader, 2).epochs[-1]
@@ -345,20 +345,19 @@ def test_demo_command_says_accuracy_and_files(command: CliRunner, tmp_path: Path
 
 
 @pytest.mark.parametrize("named", ["nunpy", "numpy,torhc", "", ","])
-def test_demo_command_declines_unknown_engines(command: CliRunner, named: str) -> None:
-    result = command.invoke(app, ["demo", "--engine", named])
-    assert result.exit_code == 1
+def test_demo_command_declines_unknown_engines(named: str) -> None:
+    result = command("demo", "--engine", named)
+    assert result.status == 1
     assert (
-        "there are: tensorflow, theano, cntk, numpy, jax, torch, onnxruntime, or all"
-        in result.output
+        "there are: tensorflow, theano, cntk, numpy, jax, torch, onnxruntime, or all" in result.said
     )
 
 
 @pytest.mark.parametrize("option", [["--epochs", "0"], ["--seed", "-1"], ["--epochs", "many"]])
-def test_demo_command_declines_wrong_options(command: CliRunner, option: list[str]) -> None:
-    result = command.invoke(app, ["demo", *option])
-    assert result.exit_code == 2
-    assert option[0] in result.output
+def test_demo_command_declines_wrong_options(option: list[str]) -> None:
+    result = command("demo", *option)
+    assert result.status == 2
+    assert option[0] in result.said
 
 
 def test_demo_command_names_an_engine_that_is_not_there(tmp_path: Path) -> None:
@@ -372,9 +371,9 @@ def test_demo_command_names_an_engine_that_is_not_there(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_version(command: CliRunner) -> None:
-    result = command.invoke(app, ["--version"])
-    assert (result.exit_code, result.output) == (0, f"kameleon {kameleon.__version__}\n")
+def test_version() -> None:
+    result = command("--version")
+    assert (result.status, result.said) == (0, f"kameleon {kameleon.__version__}\n")
 
 
 def test_python_m_kameleon_is_the_command(tmp_path: Path) -> None:
@@ -386,7 +385,7 @@ def test_python_m_kameleon_is_the_command(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"kameleon {kameleon.__version__}\n"), done.stderr
 
 
-@pytest.mark.parametrize("library", ["typer", "rich"])
+@pytest.mark.parametrize("library", ["rich"])
 @pytest.mark.parametrize(("command", "extra"), [("demo", "demo"), ("engines", "cli")])
 def test_missing_libraries_are_named_with_the_line_that_installs_them(
     tmp_path: Path, library: str, command: str, extra: str
@@ -398,7 +397,7 @@ def test_missing_libraries_are_named_with_the_line_that_installs_them(
     done = run_python(code, tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
-        f"The command kameleon needs {library}, which isn't installed: "
+        f"kameleon {command}: it needs {library}, which isn't installed: "
         f"pip install {' '.join(_needed(extra))}\n"
     )
 
@@ -412,11 +411,9 @@ def _needed(extra: str) -> list[str]:
 
 def test_command_line_loads_no_engine(tmp_path: Path) -> None:
     code = (
-        "import kameleon.cli.app, sys;"
-        "print(*[m for m in sys.modules if m.startswith(('kameleon.', 'sklearn', 'matplotlib'))])"
+        "import kameleon.cli.demo, sys;"
+        "print(*[m for m in sys.modules if m.startswith(('kameleon.', 'matplotlib'))])"
     )
     loaded = run_python(code, tmp_path).stdout.split()
-    assert "kameleon.cli.app" in loaded
-    assert not [
-        m for m in loaded if re.match(r"kameleon\.(backend|engines\.|demo)|sklearn|matpl", m)
-    ]
+    assert "kameleon.cli.demo" in loaded
+    assert not [m for m in loaded if re.match(r"kameleon\.(backend|engines\.|demo)|matpl", m)]

@@ -8,25 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import kameleon
 from support import forget_settings, run_python
 
-pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("rich", reason="the command line needs Rich")
-
-from typer.testing import CliRunner
 
 from kameleon import config
 from kameleon.cli import engines as listing
 from kameleon.cli import probe
-from kameleon.cli.app import app
 from kameleon.cli.probe import Answer
 from kameleon.config import ENGINES, choice
 from kameleon.runtime import engines
-
-
-@pytest.fixture
-def command() -> CliRunner:
-    return CliRunner()
 
 
 @pytest.fixture
@@ -52,10 +44,10 @@ def row(name: str, **known: Any) -> listing.EngineRow:
 # The list -------------------------------------------------------------------------------------
 
 
-def test_all_names_are_listed_with_their_aliases(command: CliRunner) -> None:
-    result = command.invoke(app, ["engines", "--no-devices"], env={"COLUMNS": "160"})
-    assert result.exit_code == 0
-    lines = {line.split()[1]: line for line in result.output.splitlines() if "│" in line}
+def test_all_names_are_listed_with_their_aliases() -> None:
+    result = kameleon("engines", "--no-devices", settings={"COLUMNS": "160"})
+    assert result.status == 0
+    lines = {line.split()[1]: line for line in result.said.splitlines() if "│" in line}
     assert set(ENGINES) <= set(lines)
     assert "theano or pytensor" in lines["theano"]
     assert "torch or pytorch" in lines["torch"]
@@ -63,17 +55,17 @@ def test_all_names_are_listed_with_their_aliases(command: CliRunner) -> None:
 
 
 def test_what_is_missing_comes_with_the_line_that_installs_it(
-    command: CliRunner, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     has(monkeypatch, "numpy")
-    result = command.invoke(app, ["engines"], env={"COLUMNS": "160"})
+    result = kameleon("engines", settings={"COLUMNS": "160"})
     for name in engines.MODULES:
         said = f"not installed: {ENGINES[name].install}"
-        assert (said in result.output) == (name != "numpy")
+        assert (said in result.said) == (name != "numpy")
 
 
-def test_json_holds_it_all(command: CliRunner) -> None:
-    found = json.loads(command.invoke(app, ["engines", "--json", "--no-devices"]).stdout)
+def test_json_holds_it_all() -> None:
+    found = json.loads(kameleon("engines", "--json", "--no-devices").out)
     by_name = {entry["name"]: entry for entry in found["engines"]}
     assert list(by_name)[: len(ENGINES)] == list(ENGINES)
     numpy = by_name["numpy"]
@@ -110,9 +102,7 @@ def test_engines_tell_their_devices(engine_name: str) -> None:
     assert found.version == engines.load(engine_name).version()
 
 
-def test_the_table_shows_what_engines_tell(
-    command: CliRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_table_shows_what_engines_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     has(monkeypatch, "numpy", "torch", "jax")
     answers = {
         "numpy": Answer(("cpu",), "2.0"),
@@ -121,19 +111,19 @@ def test_the_table_shows_what_engines_tell(
     }
     told = listing.told
     monkeypatch.setattr(listing, "told", lambda rows, show: told(rows, show, answers.__getitem__))
-    result = command.invoke(app, ["engines"], env={"COLUMNS": "160"})
-    assert result.exit_code == 0
-    lines = {line.split()[1]: line for line in result.output.splitlines() if "│" in line}
+    result = kameleon("engines", settings={"COLUMNS": "160"})
+    assert result.status == 0
+    lines = {line.split()[1]: line for line in result.said.splitlines() if "│" in line}
     assert "cuda:0, cpu" in lines["torch"]
     assert "ImportError: jaxlib [is] too old" in lines["jax"]
     assert "installed" not in lines["jax"]
 
 
-def test_a_narrow_screen_shows_a_list(command: CliRunner) -> None:
-    result = command.invoke(app, ["engines", "--no-devices"], env={"COLUMNS": "50"})
-    assert result.exit_code == 0
-    assert "theano or pytensor – Theano" in result.output
-    assert len(result.output.splitlines()) < 4 * len(ENGINES)
+def test_a_narrow_screen_shows_a_list() -> None:
+    result = kameleon("engines", "--no-devices", settings={"COLUMNS": "50"})
+    assert result.status == 0
+    assert "theano or pytensor\n    title: Theano\n" in result.said
+    assert len(result.said.splitlines()) < 5 * len(ENGINES)
 
 
 def test_progress_tells_what_is_waited_for() -> None:
@@ -255,14 +245,12 @@ def test_a_file_of_another_keras_is_explained(
     assert "pip install tensorflow" in found.reason and str(path) in found.reason
 
 
-def test_what_cannot_be_met_is_said(
-    nobody_chose: Path, monkeypatch: pytest.MonkeyPatch, command: CliRunner
-) -> None:
+def test_what_cannot_be_met_is_said(nobody_chose: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     has(monkeypatch, "numpy")
     monkeypatch.setenv("KERAS_BACKEND", "torch")
-    result = command.invoke(app, ["engines", "--no-devices"], env={"COLUMNS": "120"})
-    assert result.exit_code == 0
-    assert "No engine is in force: KERAS_BACKEND=torch can't be met" in result.output
+    result = kameleon("engines", "--no-devices", settings={"COLUMNS": "120"})
+    assert result.status == 0
+    assert "No engine is in force: KERAS_BACKEND=torch can't be met" in result.said
 
 
 def test_an_external_backend(nobody_chose: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,25 +1,32 @@
-"""Event files: the bytes that TensorBoard reads."""
+"""Event files: TensorBoard reads what is written."""
 
 from __future__ import annotations
 
-import struct
-import zlib
+import io
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support import run_python
 
 from kameleon import events
+from kameleon.errors import MissingLibraryError
+
+needs_tensorboard = pytest.mark.skipif(not events.is_there(), reason="TensorBoard writes events")
 
 
-def records(path: str) -> list[bytes]:
-    """The contents of a file of records, whose checksums are right."""
+def read(path: str) -> list[Any]:
+    """The events of a file, whose records have the right checksums."""
+    crc32c = events._library("compat.tensorflow_stub.pywrap_tensorflow").masked_crc32c
     data, found = Path(path).read_bytes(), []
     while data:
-        (length,) = struct.unpack("<Q", data[:8])
+        length = int.from_bytes(data[:8], "little")
         content = data[12 : 12 + length]
-        assert data[: 16 + length] == events.record(content)
-        found.append(content)
+        assert int.from_bytes(data[8:12], "little") == crc32c(data[:8])
+        assert int.from_bytes(data[12 + length : 16 + length], "little") == crc32c(content)
+        found.append(events.messages("event").Event.FromString(content))
         data = data[16 + length :]
     return found
 
@@ -37,32 +44,24 @@ def written(folder: Path) -> str:
     return file.path
 
 
-def test_records_follow_each_other(tmp_path: Path) -> None:
-    first, *others = records(written(tmp_path))
-    assert first.endswith(b"brain.Event:2")
-    assert len(others) == 5
-    assert struct.pack("<f", 0.5) in others[0] and "größe".encode() in others[0]
-
-
+@needs_tensorboard
 def test_two_files_of_a_second_have_two_names(tmp_path: Path) -> None:
     assert written(tmp_path) != written(tmp_path)
 
 
+@needs_tensorboard
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_images_are_png_files(channels: int) -> None:
     pixels = np.arange(6 * channels, dtype=np.uint8).reshape(2, 3, channels)
-    data = events.png(pixels)
-    start = data.index(b"IDAT") + 4
-    rows = zlib.decompress(data[start : data.index(b"IEND") - 8])
-    assert rows == b"".join(b"\0" + row.tobytes() for row in pixels)
-    assert data[16:24] == struct.pack(">II", 3, 2)
+    [value] = events.messages().Summary.FromString(events.image("a", pixels)).value
+    image = pytest.importorskip("PIL.Image")
+    with image.open(io.BytesIO(value.image.encoded_image_string), formats=["PNG"]) as shown:
+        np.testing.assert_array_equal(np.asarray(shown).reshape(pixels.shape), pixels)
 
 
-@pytest.mark.slow
-def test_tensorflow_reads_them(tmp_path: Path) -> None:
-    event_pb2 = pytest.importorskip("tensorflow.core.util.event_pb2", reason="needs TensorFlow")
-    graph_pb2 = pytest.importorskip("tensorflow.core.framework.graph_pb2")
-    first, *others = map(event_pb2.Event.FromString, records(written(tmp_path)))
+@needs_tensorboard
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    first, *others = read(written(tmp_path))
     assert first.file_version == "brain.Event:2" and first.wall_time > 1e9
     scalars, weights, none, picture, graph = others
     assert [(v.tag, v.simple_value) for v in scalars.summary.value] == [
@@ -76,8 +75,36 @@ def test_tensorflow_reads_them(tmp_path: Path) -> None:
     assert none.summary.value[0].histo.num == 0
     image = picture.summary.value[0].image
     assert (image.height, image.width, image.colorspace) == (2, 4, 3)
-    nodes = graph_pb2.GraphDef.FromString(graph.graph_def).node
+    nodes = events.messages("graph").GraphDef.FromString(graph.graph_def).node
     assert [(node.name, node.op, list(node.input)) for node in nodes] == [
         ("a", "In", []),
         ("b", "F", ["a"]),
     ]
+
+
+@needs_tensorboard
+def test_no_engine_is_loaded_for_them(tmp_path: Path) -> None:
+    code = (
+        "import sys; from kameleon import events;"
+        f"f = events.EventFile({str(tmp_path / 'logs')!r});"
+        "f.write([events.scalar('a', 1.0), events.image('b', [[[1]]])], 1); f.close();"
+        "print(*{'torch', 'jax', 'tensorflow'} & set(sys.modules))"
+    )
+    done = run_python(code, tmp_path)
+    assert done.returncode == 0 and not done.stdout.strip(), done.stderr
+
+
+def test_without_tensorboard_it_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    for call in (
+        lambda: events.EventFile(tmp_path / "logs"),
+        lambda: events.scalar("a", 1.0),
+        lambda: events.graph([]),
+    ):
+        with pytest.raises(MissingLibraryError, match="pip install tensorboard"):
+            call()
+    assert not list(tmp_path.iterdir())

@@ -79,7 +79,7 @@ def test_absent_module(package: Path, path: str) -> None:
 
 
 def test_misspelt_engine_is_recognised() -> None:
-    with pytest.raises(EngineNotFoundError, match=r"\(did you mean 'numpy'\?\)"):
+    with pytest.raises(EngineNotFoundError, match=r"; did you mean 'numpy'\?"):
         external.load("NumPy", "KERAS_BACKEND")
 
 

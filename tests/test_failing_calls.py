@@ -50,7 +50,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any, Any], Any], list[int], list[int], str]]
         [0, 4],
         "index",
     ),
-    "sizes": (lambda x, i: K.cast(i, "float32") + x[:, 0], [0, 0, 0, 0], [0], "sizes"),
+    "sizes": (lambda x, i: K.cast(i, "float32") + x[:, 0], [0, 0, 0, 0], [0, 0], "sizes"),
     "product": (
         lambda x, i: K.dot(K.expand_dims(K.cast(i, "float32"), 0), x),
         [0, 0, 0, 0],

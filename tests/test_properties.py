@@ -19,13 +19,16 @@ from support import native_in
 from kameleon.engines._code import blocks, code
 from kameleon.engines.numpy.engine import engine
 from kameleon.gradients import gradients
+from kameleon.ir.forms import substituted
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType
 from kameleon.ir.verify import verify
 from kameleon.kernels import memory, pool
 from kameleon.prims.elementwise import sin
+from kameleon.prims.formulas import Formulas
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.sizes import size_origin
 from kameleon.runtime.compiler import _fold
 from kameleon.runtime.function import Function
 from kameleon.testing import check_gradients
@@ -111,6 +114,20 @@ def inferred_types_are_those_of_the_values(recipe: Recipe) -> None:
         assert all(n.type.is_static for n in trial.pool)
 
 
+def formulas_give_the_sizes(recipe: Recipe) -> None:
+    trial, sizes = Trial(recipe), Formulas(size_origin)
+
+    def actual(atom: Any) -> int:
+        node, axis = atom if isinstance(atom, tuple) else (atom, None)
+        value = np.asarray(trial.value(node))
+        return int(value) if axis is None else value.shape[axis]
+
+    for node, value in list(trial.values.items()):
+        if isinstance(node.type, TensorType):
+            for axis, size in enumerate(np.shape(value)):
+                assert substituted(sizes.of(node, axis), actual) == size, (node, axis)
+
+
 def gradients_are_the_limits_of_differences(recipe: Recipe) -> None:
     trial = Trial(recipe)
     suited(scale_of(trial) < 30)
@@ -175,6 +192,7 @@ def simplifying_settles(recipe: Recipe) -> None:
 PROPERTIES: dict[Property, tuple[dict[str, Any], int, int, int]] = {
     every_way_to_run_gives_the_same: (STEPS, 12, 120, 150),
     inferred_types_are_those_of_the_values: (STEPS, 12, 100, 150),
+    formulas_give_the_sizes: (STEPS, 12, 50, 150),
     gradients_are_the_limits_of_differences: (SMOOTH, 6, 80, 120),
     gradients_run_the_same_simplified_or_not: (STEPS, 8, 80, 120),
     rebuilt_graphs_have_equal_keys: (STEPS, 10, 50, 80),
@@ -247,7 +265,7 @@ def test_thrown_in_blocks(holds: Property, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(made) > 50
 
 
-@pytest.mark.parametrize("holds", list(PROPERTIES)[:5], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("holds", list(PROPERTIES)[:6], ids=lambda f: f.__name__)
 def test_loops(holds: Property) -> None:
     hold_for(holds, [around_a_loop(seed) for seed in range(80)])
 

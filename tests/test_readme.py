@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
 import re
 import tomllib
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -21,7 +23,18 @@ VERSION = "1.2.3"
 def hook() -> ModuleType:
     """The module that makes the package's page when the package is built."""
     pytest.importorskip("hatchling", reason="it builds the package: pip install hatchling")
-    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    return module_at("hatch_build.py")
+
+
+@pytest.fixture(scope="module")
+def commands() -> ModuleType:
+    """The script that runs the page's commands."""
+    return module_at("tests/release/readme.py")
+
+
+def module_at(path: str) -> ModuleType:
+    """A module that is no part of a package."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -73,15 +86,26 @@ def test_the_built_package_has_that_page(hook: ModuleType) -> None:
     assert project.core.readme_content_type == "text/markdown"
 
 
-def test_ci_runs_what_the_readme_says() -> None:
-    said = re.search(r'pip install "\.\[test\]" && python (-m pytest -n 2)\n', TEXT)
-    assert said and f'bin/python" {said[1]} ' in (TESTS / "environments.sh").read_text("utf-8")
+def test_each_command_of_the_readme_is_run(commands: ModuleType) -> None:
+    """CI takes them out of the page; none of what a shell would be told there is passed over."""
+    indented = re.findall(r"^    +((?:pip|python|kameleon) .+)$", TEXT, re.M)
+    run = [command for block in commands.blocks(TEXT) for command in block]
+    assert run == [line.split("  # ")[0].strip() for line in indented]
+    assert 'pip install ".[test]" && python -m pytest -n 2' in run
+    assert "tests/release/readme.py" in (ROOT / ".ci/run").read_text("utf-8")
+
+
+def test_a_command_that_fails_ends_its_block(
+    commands: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(commands, "fresh", lambda folder: dict(os.environ))
+    [said] = commands.faults(["echo one", "echo two; exit 3", "touch never"], tmp_path)
+    assert said == "echo two; exit 3: exit status 3\ntwo\n"
 
 
 @pytest.mark.dealt(2)
 def test_the_picture_is_what_the_program_gives(engine_name: str) -> None:
     pytest.importorskip("matplotlib")
-    pytest.importorskip("sklearn")
     from docs.building.figures import cover
 
     said = re.search(rf"after\s+{cover.STEPS} steps the loss is (\S+) on every engine", TEXT)

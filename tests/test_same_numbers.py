@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="the demo's digits come with scikit-learn")
-
 from kameleon import backend as K
 from kameleon.demo import digits
 from kameleon.engines import Engine

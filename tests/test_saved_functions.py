@@ -25,12 +25,19 @@ from saved_functions import (
     split,
     unchecked,
     untyped,
+    with_numbers,
 )
 from support import engines_under_test
 
 import kameleon
 from kameleon import backend as K
-from kameleon.errors import FileFormatError, KameleonError, UncheckedFileWarning
+from kameleon.errors import (
+    ArgumentError,
+    FileFormatError,
+    KameleonError,
+    TargetError,
+    UncheckedFileWarning,
+)
 from kameleon.ir.attributes import KINDS as ATTRIBUTE_KINDS
 from kameleon.ir.attributes import attributes_of
 from kameleon.ir.leaves import INPUT, VARIABLE
@@ -74,6 +81,65 @@ def test_what_is_loaded_computes_the_same(kind: str, engine: str, tmp_path: Path
             assert same(g(feeds), f(feeds))
     g_bytes = to_bytes(g)
     assert to_bytes(from_bytes(g_bytes)).count(b"primitive") == g_bytes.count(b"primitive")
+
+
+def test_arrays_have_the_names_of_their_variables(tmp_path: Path) -> None:
+    names = ["dense/kernel", "größe", "constant.0", "__metadata__", "variable.0", "\ud800"]
+    variables = [K.variable([float(i)], name=name) for i, name in enumerate(names)]
+    K.clear_session()  # names begin anew, so that two have one name
+    variables.append(K.variable([6.0], name=names[0]))
+    f = K.function([], [K.concatenate(variables) + K.constant([7.0])])
+    f.save(tmp_path / "f")
+    arrays, _ = unpacked((tmp_path / "f").read_bytes())
+    made = {name: value.item() for name, value in arrays.items() if name != "constant.0"}
+    assert made == {
+        "dense/kernel": 0.0, "größe": 1.0, "constant.0_1": 2.0, "__metadata___1": 3.0,
+        "variable.0": 4.0, "?": 5.0, "dense/kernel_1": 6.0,
+    }  # fmt: skip
+    assert same(kameleon.load(tmp_path / "f")([]), f([]))
+
+
+def test_files_with_numbers_for_names_load(saved: dict[str, bytes]) -> None:
+    """What earlier versions wrote."""
+    f, feeds = KINDS["training"]()
+    numbered = with_numbers(saved["training"])
+    assert {"variable.0", "variable.1"} <= split(numbered)[0].keys()
+    with pytest.warns(UncheckedFileWarning):
+        assert same(from_bytes(numbered)(feeds), f(feeds))
+
+
+BAD_PATHS = {
+    "": (ArgumentError, "{what}: the path is empty; name a file"),
+    "a\0b": (ArgumentError, "{what}: the path .* has a zero character"),
+    None: (ArgumentError, "{what}: a path is text or a Path, not None"),
+    3: (ArgumentError, "{what}: a path is text or a Path, not 3"),
+}
+
+
+@pytest.mark.parametrize("path", BAD_PATHS)
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    f = K.function([], [K.constant(1.0)])
+    kind, message = BAD_PATHS[path]
+    for what, call in {"save": f.save, "load": kameleon.load}.items():
+        with pytest.raises(kind, match=message.format(what=what)):
+            call(path)
+
+
+def test_paths_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    f = K.function([], [K.constant(1.0)])
+    (tmp_path / "file").write_text("")
+    refused: dict[str, tuple[type[Exception], str]] = {
+        "": (TargetError, "save: .* is a folder"),
+        "new/": (TargetError, "save: .*new/ is the path of a folder; name a file"),
+        "new/f": (FileNotFoundError, "save: there is no folder .*new; make it first"),
+        "file/f": (OSError, "file"),
+        "x" * 300: (OSError, "name too long"),
+    }
+    for path, (kind, message) in refused.items():
+        with pytest.raises(kind, match=message) as caught:
+            f.save(f"{tmp_path}/{path}")
+        assert "-> None" not in str(caught.value) and ".part" not in str(caught.value)
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_every_primitive_has_a_written_form() -> None:

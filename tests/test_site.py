@@ -5,11 +5,14 @@ What Sphinx finds (links, headings, syntax) is told by `python -m docs build`, w
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import kameleon
 from docs.building import (
     check,
     drawings,
@@ -20,10 +23,12 @@ from docs.building import (
     pages,
     programs,
     redirects,
+    sources,
     support,
 )
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, FUNCTIONS, PROGRAMS
+from kameleon import backend as K
 from kameleon.backend import surface
 from kameleon.gradients import GRADIENTS
 
@@ -47,7 +52,7 @@ def test_chapters_hold_all_functions_in_the_order_of_the_documentation() -> None
 def test_the_page_says_what_the_docstring_says(name: str) -> None:
     text, doc = pages.page(name), functions.doc(name)
     assert text.startswith(f"# {name}\n")
-    assert f"kameleon.backend.{functions.signature(name)}" in text
+    assert f"{{py:function}} {functions.signature(name)}\n:module: kameleon.backend\n" in text
     parts = [doc.summary, *doc.body, *doc.returns, *doc.examples, *doc.sources]
     items = [*doc.arguments, *doc.raises]
     for part in [*parts, *(item.text for item in items), *(item.name for item in items)]:
@@ -55,6 +60,19 @@ def test_the_page_says_what_the_docstring_says(name: str) -> None:
     assert doc.examples, "an example"
     described = [name.strip("*") for a in doc.arguments for name in a.name.split(", ")]
     assert described == [p.name for p in functions.parameters(name)]
+
+
+PUBLIC = [
+    *((K, name) for name in functions.names()),
+    *((kameleon, n) for n in kameleon.__all__ if n[0] != "_"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
+def test_the_first_line_is_words(module: ModuleType, name: str) -> None:
+    first = (inspect.getdoc(getattr(module, name)) or "").split("\n")[0]
+    assert re.match(r"[A-Z][a-z]*(-[a-z]+)?:? ([A-Za-z]|`\w+`)", first), first
+    assert len(re.findall(r"[a-z]{2,}", re.sub("`.*?`", "", first))) >= 2, first
 
 
 def test_gradients_and_engines_of_functions_are_told() -> None:
@@ -158,15 +176,35 @@ def test_the_language_of_the_sources_is_one_of_the_site() -> None:
     assert (DOCS / "templates" / "sidebar" / "languages.html").exists()
 
 
+def test_the_code_of_functions_is_found() -> None:
+    address = sources.addresses("https://host/us/it/", "1.0")
+    found = address("py", {"module": "kameleon.backend", "fullname": "relu"}) or ""
+    place = r"https://host/us/it/blob/v1.0/(src/kameleon/backend/activations.py)#L(\d+)-L(\d+)"
+    path, first, last = re.fullmatch(place, found).groups()  # type: ignore[union-attr]
+    lines = (DOCS.parent / path).read_text(encoding="utf-8").splitlines()
+    text = "\n".join(lines[int(first) - 1 : int(last)])
+    assert "def relu(" in text and "def elu(" not in text
+    for name in functions.names():
+        assert address("py", {"fullname": name})
+        assert sources.module_of(None, "kameleon.backend", name) != "kameleon.backend"
+    assert address("py", {"fullname": "no_such_function"}) is None
+    assert sources.module_of(None, None, "x") is None
+    assert sources.module_of(None, "kameleon", "set_engine") == "kameleon.backend"
+
+
 def test_links_of_a_built_site_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     (tmp_path / "en").mkdir()
     text = (
         '<a href="b.html#here">1</a> <a href="c.html">2</a> <a href="../ko/a.html">3</a> <p id="x">'
     )
     (tmp_path / "en" / "a.html").write_text(text + '<p id="x"> <a href="#x">4</a>')
-    (tmp_path / "en" / "b.html").write_text('<a href="a.html#x">5</a> <a href="https://a.b/">6</a>')
+    about = '<meta name="description" content="All of it">'
+    (tmp_path / "en" / "b.html").write_text(
+        about + '<a href="a.html#x">5</a> <a href="https://a.b/">6</a>'
+    )
     assert sorted(check.faults(tmp_path, ["en"])) == [
         "en/a.html: 'x' twice",
         "en/a.html: b.html#here has no such place",
         "en/a.html: c.html leads nowhere",
+        "en/a.html: no description",
     ]

@@ -13,7 +13,7 @@ from own_arrays import assert_same, belongs_to, each_pair, lacks, values_of
 from support import engines_under_test, side_by_side
 
 from kameleon import backend as K
-from kameleon import load, set_engine
+from kameleon import config, load, set_engine
 from kameleon.config import ENGINES, settings
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, EngineNotFoundError, EvaluationError, FeedError
@@ -88,7 +88,7 @@ def test_a_choice_is_for_all_threads() -> None:
 
 
 @pytest.mark.parametrize(
-    "alias", [*NAMES, *(a for a, name in engines.ALIASES.items() if name in NAMES)]
+    "alias", [*NAMES, *(a for a, name in config.ALIASES.items() if name in NAMES)]
 )
 def test_other_names_choose_the_same_engine(alias: str) -> None:
     name = engines.canonical(alias)
@@ -226,7 +226,6 @@ def test_a_running_call_keeps_its_arguments(first: str, second: str, dtype: str)
 
 @each_pair
 def test_a_saved_function_goes_on_elsewhere(first: str, second: str, tmp_path: Path) -> None:
-    pytest.importorskip("safetensors", reason="functions are saved with safetensors")
     x, v = K.placeholder((None,)), K.variable([1.0, 2.0])
     y = K.dropout(x, 0.5, seed=3) + K.sum(v)
     f = K.function([x], [y], [K.update_add(v, 0.5)])

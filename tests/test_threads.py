@@ -158,7 +158,7 @@ SHARED = {
     "engines/theano/machine.py": ("Machine",),
     "engines/cntk/engine.py": ("CntkExecutable", "CntkEngine"),
     "engines/cntk/process.py": ("Keeper",),
-    "ir/node.py": ("Node",),
+    "ir/node.py": ("Tensor",),
     "ir/program.py": ("Graph", "Program"),
     "_private.py": ("Private",),
 }

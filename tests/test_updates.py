@@ -11,6 +11,9 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, FeedError, KameleonError, ShapeError
+from kameleon.ir.program import Graph
+from kameleon.prims.movement import slice_axis
+from kameleon.runtime.workspace import workspace
 
 Array = np.ndarray[Any, Any]
 
@@ -69,7 +72,7 @@ VALUES: dict[str, tuple[X, Callable[[Any], Any], Any, Any]] = {
         lambda: K.placeholder((None, 3)),
         lambda x: x + K.constant(ones(4, 3)),
         ones(4, 3),
-        ones(1, 3),
+        ones(3, 3),
     ),
     "a size of 1": (
         lambda: K.placeholder((None, 3)),
@@ -145,6 +148,28 @@ def test_the_error_names_the_variable_and_the_line(engine: Engine) -> None:
     f = K.function([x], [], updates=[(w, K.exp(x))])
     with pytest.raises(ShapeError, match=r"'weights.*\(4, 3\).*\(2, 3\)(.|\n)*exp.*test_updates"):
         f([ones(2, 3)])
+
+
+def test_a_compiler_that_is_wrong_about_a_shape(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the graph proves, the first call compares: nothing is committed."""
+    compile = type(engine).compile
+
+    def narrowing(engine: Engine, graph: Graph) -> Any:
+        """As a rewriter does that takes the first row for all of them."""
+        rows = [slice_axis(y, 0, 0, 1) for y in graph.outputs]
+        return compile(engine, Graph(graph.inputs, rows))
+
+    v = K.variable(np.ones((2, 2)))
+    f = K.function([], [], updates=[(v, v * 2.0)])
+    with monkeypatch.context() as patched:
+        patched.setattr(type(engine), "compile", narrowing)
+        workspace.compiled.clear()
+        with pytest.raises(ShapeError, match=r"of shape \(1, 2\); no variable has changed"):
+            f([])
+    workspace.compiled.clear()
+    assert np.array_equal(K.get_value(v), np.ones((2, 2)))
 
 
 def test_what_is_proven_is_not_looked_at() -> None:

@@ -1,4 +1,6 @@
-"""Links of the built site: every one leads to a file that is there, and to a place in it."""
+"""The built site: every link leads to a file that is there, and to a place in it; every page says
+what it is about.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ class Page(NamedTuple):
         links: where they lead to.
         places: what links may lead to in it.
         doubled: places that are there more than once.
+        told: what the page says of itself.
     """
 
     links: set[str]
     places: set[str]
     doubled: set[str]
+    told: set[str]
 
 
 class Reader(HTMLParser):
@@ -30,9 +34,11 @@ class Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found = Page(set(), set(), set())
+        self.found = Page(set(), set(), set(), set())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "meta" and ("name", "description") in attrs:
+            self.found.told.add(dict(attrs)["content"] or "")
         for name, value in attrs:
             if name == "id" and value:
                 (self.found.doubled if value in self.found.places else self.found.places).add(value)
@@ -47,8 +53,8 @@ def read(path: Path) -> Page:
 
 
 def faults(site: Path, built: Sequence[str] = tuple(LANGUAGES)) -> Iterator[str]:
-    """Links that lead nowhere, and places that are there twice, in the pages of some languages.
-    Addresses elsewhere aren't tried, nor are those of what hasn't been built.
+    """Links that lead nowhere, places that are there twice, and pages without one description, in
+    some languages. Addresses elsewhere aren't tried, nor are those of what hasn't been built.
     """
     site = site.resolve()
     pages = {path: read(path) for folder in built for path in (site / folder).rglob("*.html")}
@@ -56,6 +62,8 @@ def faults(site: Path, built: Sequence[str] = tuple(LANGUAGES)) -> Iterator[str]
     for path, page in pages.items():
         name = path.relative_to(site)
         yield from (f"{name}: {place!r} twice" for place in page.doubled)
+        if len(list(filter(None, page.told))) != 1:
+            yield f"{name}: no description"
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

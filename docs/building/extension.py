@@ -4,6 +4,7 @@ and a tree of pages that is small and says which of them are in English.
 
 from __future__ import annotations
 
+import html
 import os
 import posixpath
 import re
@@ -21,7 +22,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from docs.building import functions, programs, redirects
+from docs.building import functions, programs, redirects, sources
 from docs.building.languages import SOURCE, is_translated
 from docs.building.places import DOCS, ROOT, WORK
 
@@ -34,6 +35,8 @@ PAGES_OF_FILES = {
     "CHANGELOG.md": "changes",
     **{f"examples/{name}.py": f"examples/{name}" for name in programs.rows()},
 }
+ABOUT = "The classic Keras backend API, run on any engine: the documentation of Kameleon"
+LONGEST = 160  # letters of a description
 # What has no words even if it has letters.
 WORDLESS = (nodes.literal, nodes.math, nodes.math_block, nodes.raw)
 
@@ -212,6 +215,29 @@ def gallery_style(app: Sphinx, page: str, *_: Any) -> None:
         app.add_css_file("gallery.css")
 
 
+def highlighted(app: Sphinx) -> list[Any]:
+    """Pages of source code are Python; other code without a language is none."""
+    app.config.highlight_language = "python"
+    return []
+
+
+def description(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Tell search engines what a page is about: its first paragraph, or what is in its tables."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    text = next((p.astext() for p in paragraphs if isinstance(p.parent, nodes.section)), "")
+    if not text:
+        rows = doctree.findall(nodes.tbody) if doctree else ()
+        about = " ".join(row.astext() for row in rows) or ABOUT
+        text = ": ".join(filter(None, [re.sub("<.*?>", "", context.get("title") or ""), about]))
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
+    tag = f'<meta name="description" content="{html.escape(text)}">'
+    context["metatags"] = context.get("metatags", "") + tag
+
+
 def tree_of_pages(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: Any) -> None:
     """Let the tree beside a page show the branch that the page is on: whole, with all functions, it
     would take most of the time of a build, and most of each file. What is in English says so.
@@ -268,9 +294,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", no_index)
     app.connect("html-page-context", old_anchors)
     app.connect("html-page-context", gallery_style)
+    app.connect("html-page-context", description)
+    app.connect("html-collect-pages", highlighted, priority=400)  # before viewcode's
+    if "sphinx.ext.viewcode" in app.extensions:
+        app.connect("viewcode-follow-imported", sources.module_of)
     app.connect("html-page-context", breakable_titles)
     app.connect("missing-reference", resolve)
     app.connect("html-page-context", tree_of_pages, priority=400)  # before the theme's
-    # Where this file has changed, pages that were read before are read again.
-    version = zlib.crc32(Path(__file__).read_bytes())
+    # Where this file or the code of K has changed, pages that were read before are read again.
+    files = [Path(__file__), *sorted((ROOT / "src/kameleon/backend").glob("*.py"))]
+    version = zlib.crc32(b"".join(file.read_bytes() for file in files))
     return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": version}

@@ -61,12 +61,13 @@ class Signatures(NamedTuple):
 
     newest: dict[str, str]
     older: dict[str, list[str]]
+    behind: dict[str, str]  # parameters that the source has behind those of the documentation
 
 
 @functools.cache
 def signatures() -> Signatures:
     written = json.loads((TESTS / "signatures.json").read_text(encoding="utf-8"))
-    return Signatures(written["documented"], written["older"])
+    return Signatures(written["documented"], written["older"], written["undocumented"])
 
 
 @functools.cache
@@ -111,7 +112,8 @@ def own_arguments(name: str) -> list[str]:
     documented = signatures().newest.get(name)
     if documented is None:
         return []
-    known = {part.split("=")[0].strip(" *()") for part in documented.split(",")}
+    calls = f"{documented},{signatures().behind.get(name, '')}"
+    known = {part.split("=")[0].strip(" *()") for part in calls.split(",")}
     kinds = inspect.Parameter
     return [p.name for p in parameters(name) if p.name not in known and p.kind != kinds.VAR_KEYWORD]
 

@@ -31,7 +31,7 @@ SOURCE = "en"  # what the pages are written in
 # What is translated, and must be complete in every language: the start page, *Start here*, and the
 # backend with its functions. Each is one catalogue; other pages are in English everywhere.
 CATALOGUES = ("index", "start", "backend")
-BY_THEME = ("search",)  # pages that have the theme's words alone
+BY_THEME = ("search", "404")  # pages that have the theme's words alone, and search
 
 
 def is_translated(page: str) -> bool:

@@ -53,7 +53,8 @@ def page(name: str) -> str:
 def head(name: str) -> Lines:
     doc = functions.doc(name)
     yield f"# {name}"
-    yield fenced(f"kameleon.backend.{functions.signature(name)}", "{py:function}")
+    call = f"```{{py:function}} {functions.signature(name)}"
+    yield f"{call}\n:module: kameleon.backend\n```"
     yield doc.summary
     if name in FORMULAS:
         yield fenced(FORMULAS[name].tex, "{math}")
@@ -264,7 +265,7 @@ def codes(text: str) -> str:
 
 
 def fenced(text: str, kind: str) -> str:
-    return f"```{kind}\n{text}\n```" if not kind.startswith("{py") else f"```{kind} {text}\n```"
+    return f"```{kind}\n{text}\n```"
 
 
 def named(links: Iterable[str]) -> str:

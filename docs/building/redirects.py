@@ -71,10 +71,22 @@ const found = navigator.languages.map(x => folders[x.slice(0, 2).toLowerCase()])
 location.replace((found || "{source}") + "/index.html");
 </script>
 <noscript><meta http-equiv="refresh" content="0; url={source}/index.html"></noscript>"""
+# The site's own page, in the language of the lost address or the reader's, with its last word.
+LOST = """<script>
+const folders = {folders};
+const parts = location.pathname.split("/");
+const at = parts.findIndex(part => Object.values(folders).includes(part));
+const spoken = navigator.languages.map(x => folders[x.slice(0, 2).toLowerCase()]).find(x => x);
+const base = at < 0 ? "/" : parts.slice(0, at).join("/") + "/";
+const last = parts.filter(part => part && part !== "index.html").pop() || "";
+const word = last.replace(/\\.html$/, "");
+location.replace(base + (parts[at] || spoken || "{source}") + "/404.html?q=" + word);
+</script>
+<noscript><meta http-equiv="refresh" content="0; url=/{source}/404.html"></noscript>"""
 
 
 def write(site: Path) -> None:
-    """Write the pages of old addresses, and the start page, which chooses a language."""
+    """Write the pages of old and lost addresses, and the start page, which chooses a language."""
     for old, folder in pages().items():
         if not (site / folder).is_dir():
             continue  # not built this time
@@ -83,6 +95,7 @@ def write(site: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(old_page(old, folder), encoding="utf-8")
     (site / "index.html").write_text(start(), encoding="utf-8")
+    (site / "404.html").write_text(start(LOST), encoding="utf-8")
 
 
 def old_page(old: str, folder: str) -> str:
@@ -94,10 +107,10 @@ def old_page(old: str, folder: str) -> str:
     )
 
 
-def start() -> str:
+def start(script: str = BY_LANGUAGE) -> str:
     """What stands at the root: it leads to the reader's language."""
     folders = {folder[:2]: folder for folder in LANGUAGES}
-    more = BY_LANGUAGE.format(folders=json.dumps(folders), source=SOURCE)
+    more = script.format(folders=json.dumps(folders), source=SOURCE)
     links = " ".join(anchor(f"{f}/index.html", x.title) for f, x in LANGUAGES.items())
     return PAGE.format(tag=SOURCE, more=more, links=links)
 

@@ -74,6 +74,8 @@
     if (far > tree.clientHeight - 60) tree.scrollBy({ top: far - tree.clientHeight / 2, behavior: "instant" });
   }
 
+  if (/Mac|iP/.test(navigator.platform)) all(".sidebar-search kbd").forEach((key) => (key.textContent = "⌘ K"));
+
   // The same place of the page in another language.
   all(".languages a").forEach((link) =>
     link.addEventListener("click", () => {
@@ -81,6 +83,27 @@
       link.hash = location.hash;
     }),
   );
+
+  // Long tables are filtered: rows that lack a word go, and what is above nothing else.
+  const rows = all("article tbody tr").map((row) => [row, row.textContent.toLowerCase()]);
+  const before = document.querySelector("article section > section");
+  if (rows.length > 100 && before) {
+    const field = document.createElement("input");
+    const told = document.createElement("p");
+    Object.assign(field, { type: "search", className: "filter", placeholder: words.filter, spellcheck: false });
+    field.setAttribute("aria-label", words.filter);
+    told.setAttribute("role", "status");
+    before.before(field, told);
+    field.addEventListener("input", () => {
+      const asked = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const [row, text] of rows) row.hidden = !asked.every((word) => text.includes(word));
+      for (const part of all("article section > section, .table-wrapper")) {
+        const own = all("tbody tr", part);
+        part.hidden = asked.length > 0 && own.every((row) => row.hidden);
+      }
+      told.textContent = asked.length ? `${words.rows} ${rows.filter(([row]) => !row.hidden).length}` : "";
+    });
+  }
 
   // What is wider than the page scrolls by itself: the keyboard reaches it.
   const wide = {

@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
     from .comparison import compare as compare
+    from .compat.tensorflow.loading import load_graph as load_graph
     from .distribution import Distribution as Distribution
     from .distribution import distribute as distribute
     from .interop import to_pytensor as to_pytensor
+    from .ir.node import Tensor as Tensor
+    from .ir.node import Variable as Variable
     from .runtime.function import Function
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Distribution",
+    "Tensor",
+    "Variable",
     "__version__",
     "call",
     "checkpoint",
@@ -32,6 +37,7 @@ __all__ = [
     "distribute",
     "extend_tensorflow",
     "load",
+    "load_graph",
     "set_engine",
     "to_pytensor",
 ]
@@ -40,12 +46,15 @@ __all__ = [
 # What is imported when it's first asked for: the module that has it, or is it.
 LATE = {
     "Distribution": "layouts",
+    "Tensor": "ir.node",
+    "Variable": "ir.node",
     "backend": "backend",
     "call": "backend.calling",
     "checkpoint": "checkpoint",
     "compare": "comparison",
     "distribute": "distribution",
     "extend_tensorflow": "backend.dispatch",
+    "load_graph": "compat.tensorflow.loading",
     "to_pytensor": "interop",
 }
 
@@ -61,7 +70,11 @@ if not TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
             raise AttributeError(message, name=name, obj=sys.modules[__name__])
         from importlib import import_module
 
-        module = import_module(f"{__name__}.{LATE[name]}")
+        try:
+            module = import_module(f"{__name__}.{LATE[name]}")
+        except Exception as error:
+            _hide(error)
+            raise
         return module if LATE[name] == name else getattr(module, name)
 
 
@@ -86,18 +99,22 @@ def set_engine(name: str) -> None:
     """
     import sys
 
-    from .config import settings
+    from .config import CALL, settings
 
-    if "kameleon.backend" not in sys.modules:
-        before, settings.backend = settings.backend, name
-        try:
-            from . import backend
-        except BaseException:
-            settings.backend = before
-            raise
-    from . import backend
+    before, source = settings.backend, settings.source("backend")
+    try:
+        if "kameleon.backend" not in sys.modules:
+            settings.backend = name
+        from . import backend
 
-    backend.set_engine(name)
+        backend.set_engine(name)
+    except BaseException as error:
+        if "kameleon.backend" not in sys.modules:
+            settings.forget_call("backend")
+            if source == CALL:
+                settings.backend = before
+        _hide(error)
+        raise
 
 
 def load(path: str | os.PathLike[str]) -> Function:
@@ -124,4 +141,14 @@ def load(path: str | os.PathLike[str]) -> Function:
     """
     from .runtime.saving import load as load_function
 
-    return load_function(path)
+    try:
+        return load_function(path)
+    except Exception as error:
+        _hide(error)
+        raise
+
+
+def _hide(error: BaseException) -> None:
+    from ._tracebacks import hide
+
+    hide(error)

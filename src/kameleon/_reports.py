@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from ._machines import Cost, Machine, seconds
+from ._tables import Part, Table, html, text
 
 
 class Collective(NamedTuple):
@@ -56,6 +57,18 @@ class Report(NamedTuple):
         flops: floating point operations of one device, as XLA counts them: those in the body of a
             loop once.
         accessed: bytes that one device reads and writes in its memory, counted in the same way.
+
+    >>> layouts = (Layout("w", (2, 3), (None, None), 24), Layout("x", (4,), ("data",), 8))
+    >>> print(Report({"data": 2}, layouts, (), 32, 0))
+    mesh: data 2
+    on each device:
+      w  2x3  whole                       24 bytes
+      x  4    axis 0 along data            8 bytes
+      arguments 32 bytes, scratch 0 bytes
+    collectives in a call:
+      none
+    >>> Report({"data": 2}, layouts, (), 32, 0)._repr_html_().count("<tr>")
+    2
     """
 
     mesh: dict[str, int]
@@ -89,15 +102,21 @@ class Report(NamedTuple):
         return Cost(computing, sum(told))
 
     def __str__(self) -> str:
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        return html(self._parts())
+
+    def _parts(self) -> list[Part]:
         mesh = " x ".join(f"{name} {size}" for name, size in self.mesh.items())
-        lines = [f"mesh: {mesh}", "on each device:"]
-        lines += [
-            f"  {x.name:<30} {'x'.join(map(str, x.shape)) or 'scalar':<16}"
-            f" {x.cut:<24} {x.bytes:>12,} bytes"
+        rows = [
+            (x.name, "x".join(map(str, x.shape)) or "scalar", x.cut, f"{x.bytes:>12,} bytes")
             for x in self.layouts
         ]
+        parts: list[Part] = [f"mesh: {mesh}", "on each device:"]
+        parts += [Table(rows, head=False, indent="  ")] if rows else []
         if self.flops:
-            lines.append(f"  {self.flops:,.0f} operations, {self.accessed:,.0f} bytes of memory")
-        lines.append(f"  arguments {self.held:,} bytes, scratch {self.scratch:,} bytes")
+            parts.append(f"  {self.flops:,.0f} operations, {self.accessed:,.0f} bytes of memory")
+        parts.append(f"  arguments {self.held:,} bytes, scratch {self.scratch:,} bytes")
         told = [f"  {c.number} {c.kind}, {c.bytes:,} bytes" for c in self.collectives]
-        return "\n".join([*lines, "collectives in a call:", *(told or ["  none"])])
+        return [*parts, "collectives in a call:", *(told or ["  none"])]

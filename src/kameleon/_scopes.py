@@ -15,6 +15,7 @@ from functools import partial, wraps
 from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ._tracebacks import hide
 from .errors import ArgumentError
 
 T = TypeVar("T")
@@ -28,7 +29,11 @@ class _Special:
         self._make = make
 
     def __get__(self, scope: Any, owner: type) -> Any:
-        return self if scope is None else self._make(scope)
+        try:
+            return self if scope is None else self._make(scope)
+        except Exception as error:
+            hide(error)
+            raise
 
     def __call__(self, scope: Any, *exception: Any) -> Any:
         """Called as a function of the class, as `contextlib.ExitStack` does."""

@@ -7,16 +7,25 @@ they're whole. What is restored lies as it then has to, on however many devices.
 from __future__ import annotations
 
 import importlib
+import json
 import os
-import warnings
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import aside, random_state
+from . import aside, checksums, files, random_state
+from ._tracebacks import boundary
 from .engines._base import Engine
-from .errors import ArgumentError, FileFormatError, MissingLibraryError
+from .errors import (
+    ArgumentError,
+    FileFormatError,
+    MissingLibraryError,
+    TargetError,
+    UncheckedFileWarning,
+    warn,
+)
 from .ir.node import Node, Variable
 from .runtime.function import Function
 from .runtime.state import draws, records, set_cells
@@ -24,9 +33,19 @@ from .runtime.state import draws, records, set_cells
 __all__ = ["Checkpoints", "Resume"]
 
 ARRAYS, ABOUT = "arrays", "about"
+FORMAT = 2  # a checkpoint that tells of no format is an early one, without checksums
+_STEP = re.compile("0|[1-9][0-9]*", re.ASCII)  # what a folder is called that holds a checkpoint
 KEEP = 3
 # What Keras has: where its models keep variables, and what computes with them.
 HOLDING = ("weights", "optimizer", "train_function", "test_function", "predict_function", "metrics")
+
+
+class Kept(NamedTuple):
+    """What a checkpoint holds, read and found to be as it was saved."""
+
+    step: int
+    about: dict[str, Any]
+    values: list[np.ndarray[Any, Any]]
 
 
 class Checkpoints:
@@ -36,7 +55,7 @@ class Checkpoints:
     NumPy's and Python's global generators; so a program that goes on from one computes the same
     bits as one that was never ended, where it's made again with the same seeds. It's written in the
     background and published as a whole: one that was being written when the program ended doesn't
-    count.
+    count. All its files have checksums (`SHA256SUMS`): one that was damaged is never taken.
 
     In a program of several processes, all of them make the same calls.
 
@@ -50,7 +69,8 @@ class Checkpoints:
         variables: those that count, each once.
 
     Raises:
-        ArgumentError: `of` has no variables, or `keep` isn't 1 or more.
+        ArgumentError: `of` has no variables, `keep` isn't 1 or more, or the folder is no path.
+        TargetError: it's the path of something other than a folder.
         MissingLibraryError: Orbax isn't installed.
 
     >>> import tempfile
@@ -70,6 +90,7 @@ class Checkpoints:
     [3.0, 3.0]
     """
 
+    @boundary
     def __init__(self, folder: str | os.PathLike[str], *of: Any, keep: int = KEEP):
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
             raise ArgumentError(f"Checkpoints: keep is a number of 1 or more, not {keep!r}")
@@ -79,11 +100,18 @@ class Checkpoints:
         if of and not self.variables:
             raise ArgumentError("Checkpoints: give variables, functions or Keras models to keep")
         self._streams = list(dict.fromkeys(x for x in found if not isinstance(x, Variable)))
-        path = os.path.abspath(os.fspath(folder))
-        aside.share(path)
+        self._folder = os.path.abspath(files.path_of("Checkpoints", folder))
+        if os.path.exists(self._folder) and not os.path.isdir(self._folder):
+            raise TargetError(f"Checkpoints: {self._folder} isn't a folder: name one, or a new one")
+        aside.share(self._folder)
         self._orbax = _orbax()
-        options = self._orbax.CheckpointManagerOptions(max_to_keep=keep, create=True)
-        self._manager = self._orbax.CheckpointManager(path, options=options)
+        options = self._orbax.CheckpointManagerOptions(
+            max_to_keep=keep,
+            create=True,
+            lightweight_initialize=True,  # reads nothing, since that may be damaged
+            async_options=self._orbax.AsyncOptions(post_finalization_callback=self._add_checksums),
+        )
+        self._manager = self._orbax.CheckpointManager(self._folder, options=options)
 
     def __enter__(self) -> Checkpoints:
         return self
@@ -94,8 +122,11 @@ class Checkpoints:
     @property
     def steps(self) -> list[int]:
         """The steps whose checkpoints are there, in order."""
-        return sorted(self._manager.all_steps())
+        self._manager.wait_until_finished()
+        found = [each for each in os.scandir(self._folder) if each.is_dir()]
+        return sorted(int(each.name) for each in found if _STEP.fullmatch(each.name))
 
+    @boundary
     def save(self, step: int, notes: Any = None) -> None:
         """Keep the state as it's now. The call returns when it's copied; it's written afterwards.
 
@@ -111,16 +142,17 @@ class Checkpoints:
             raise ArgumentError(f"save: a step is a number of 0 or more, not {step!r}")
         cells = [v.cell for v in self.variables]
         held = records([*cells, *map(draws, self._streams)])
-        values = [_kept(value, home) for value, home, _ in held[: len(cells)]]
+        values = [_copied(value, home) for value, home, _ in held[: len(cells)]]
         counts = [count for count, _, _ in held[len(cells) :]]
         about = {
+            "format": FORMAT,
             "variables": [_described(v) for v in self.variables],
             "shapes": [np.shape(value) for value in values],
             "streams": [
                 [s.attrs["seed"], count] for s, count in zip(self._streams, counts, strict=True)
             ],
             "generators": random_state.generators(),
-            "notes": notes,
+            "notes": _as_json(notes),
         }
         args = self._orbax.args
         # Orbax stores no arrays without elements; there's nothing in them to store.
@@ -128,28 +160,43 @@ class Checkpoints:
         self._manager.wait_until_finished()
         if step in self._manager.all_steps():
             self._manager.delete(step)
+        self._writing = f"{int(step)}."
         self._manager.save(
             int(step),
             args=args.Composite(
                 **{ARRAYS: args.PyTreeSave(arrays or {"": np.zeros(1)})},
                 **{ABOUT: args.JsonSave(about)},
             ),
+            force=True,  # also where later steps are there, from which the program didn't go on
         )
 
+    def _add_checksums(self) -> None:
+        """Write the checksums of a checkpoint that is whole, and not published yet."""
+        found = [each for each in os.scandir(self._folder) if each.name.startswith(self._writing)]
+        drafts = [each.path for each in found if each.is_dir()]
+        newest = max(drafts, key=os.path.getmtime)  # others were left by programs that were ended
+        checksums.write(newest, ARRAYS, ABOUT)
+
+    @boundary
     def notes(self, step: int | None = None) -> Any:
         """What was noted beside a checkpoint; None where nothing was, or there's no checkpoint.
 
         Args:
-            step: which one; the last, if it's None.
-        """
-        chosen = self._chosen(step)
-        return None if chosen is None else self._about(chosen)["notes"]
+            step: which one; the one that `restore` takes, if it's None.
 
+        Raises:
+            ArgumentError, FileFormatError: see `restore`.
+        """
+        kept = self._kept(step)
+        return None if kept is None else kept.about["notes"]
+
+    @boundary
     def restore(self, step: int | None = None, *, generators: bool = True) -> int:
         """Take the state of a checkpoint, all at once.
 
         Args:
-            step: which one; the last, if it's None.
+            step: which one. If it's None, the last; where that is damaged, the last one that
+                isn't, with a warning.
             generators: whether NumPy's and Python's generators go on from there, too.
 
         Returns:
@@ -157,43 +204,91 @@ class Checkpoints:
 
         Raises:
             ArgumentError: there's no checkpoint of that step.
-            FileFormatError: it's another program's: it has other variables.
+            FileFormatError: the checkpoint is damaged (if the step is None: all of them are); or
+                it's another program's: it has other variables. Nothing has changed then.
         """
-        chosen = self._chosen(step)
-        if chosen is None:
+        kept = self._kept(step)
+        if kept is None:
             return 0
-        args, about = self._orbax.args, self._about(chosen)
-        self._compare(about, chosen)
-        shapes = about["shapes"]
-        as_numpy = self._orbax.RestoreArgs(restore_type=np.ndarray)
-        stored = {str(i): as_numpy for i, shape in enumerate(shapes) if 0 not in shape}
-        asked = args.PyTreeRestore(restore_args=stored or {"": as_numpy})
-        arrays = self._manager.restore(chosen, args=args.Composite(**{ARRAYS: asked}))[ARRAYS]
-        values = [
-            (v.cell, np.array(arrays.get(str(i), np.zeros(shape)), np.dtype(v.dtype)))
-            for i, (v, shape) in enumerate(zip(self.variables, shapes, strict=True))
-        ]
-        counts = [count for _, count in about["streams"]]
+        self._compare(kept)
+        counts = [count for _, count in kept.about["streams"]]
+        values = zip((v.cell for v in self.variables), kept.values, strict=True)
         set_cells([*values, *zip(map(draws, self._streams), counts, strict=True)])
         if generators:
-            random_state.set_generators(about["generators"])
-        return chosen
+            random_state.set_generators(kept.about["generators"])
+        return kept.step
 
-    def _chosen(self, step: int | None) -> int | None:
-        self._manager.wait_until_finished()
-        self._manager.reload()
+    def _kept(self, step: int | None) -> Kept | None:
+        """The checkpoint of a step, or the newest that isn't damaged; None where there's none."""
         steps = self.steps
         if step is not None and step not in steps:
             raise ArgumentError(f"there's no checkpoint of step {step}, but {steps}")
-        return step if step is not None else max(steps, default=None)
+        damaged: list[str] = []
+        for chosen in reversed(steps) if step is None else [step]:
+            try:
+                kept = self._read(chosen)
+            except FileFormatError as error:
+                damaged.append(str(error))
+                continue
+            if damaged:
+                warn(
+                    f"{'; '.join(damaged)}; the checkpoint of step {chosen} is taken, the last one"
+                    " that is sound",
+                    RuntimeWarning,
+                )
+            return kept
+        if damaged:
+            raise FileFormatError("; ".join(damaged))
+        return None
 
-    def _about(self, step: int) -> Any:
-        asked = self._orbax.args.Composite(**{ABOUT: self._orbax.args.JsonRestore()})
-        return self._manager.restore(step, args=asked)[ABOUT]
+    def _read(self, step: int) -> Kept:
+        """All of a checkpoint.
 
-    def _compare(self, about: Mapping[str, Any], step: int) -> None:
+        Raises:
+            FileFormatError: it's damaged.
+        """
+        folder = os.path.join(self._folder, str(step))
+        has_checksums = os.path.exists(os.path.join(folder, checksums.NAME))
+        try:
+            if has_checksums:
+                checksums.check(folder)
+            about = self._item(folder, ABOUT, self._orbax.args.JsonRestore())
+            if "format" in about and not has_checksums:
+                raise FileFormatError(f"{checksums.NAME} is missing")
+            values = self._values(folder, about)
+        except MemoryError:
+            raise
+        except Exception as error:  # libraries say of damage what they say of it
+            said = str(error) if isinstance(error, FileFormatError) else _first_line(error)
+            raise FileFormatError(f"the checkpoint {folder} is damaged: {said}") from error
+        if not has_checksums:
+            warn(
+                f"the checkpoint {folder} has no checksums: nothing tells whether it was changed;"
+                " those that are saved from now on have them",
+                UncheckedFileWarning,
+            )
+        return Kept(step, about, values)
+
+    def _values(self, folder: str, about: Mapping[str, Any]) -> list[np.ndarray[Any, Any]]:
+        """The values of a checkpoint's variables."""
+        shapes, as_numpy = about["shapes"], self._orbax.RestoreArgs(restore_type=np.ndarray)
+        stored = {str(i): as_numpy for i, shape in enumerate(shapes) if 0 not in shape}
+        asked = self._orbax.args.PyTreeRestore(restore_args=stored or {"": as_numpy})
+        arrays = self._item(folder, ARRAYS, asked)
+        return [
+            np.array(np.zeros(shape) if 0 in shape else arrays[str(i)], np.dtype(dtype))
+            for i, (shape, (_, _, dtype)) in enumerate(zip(shapes, about["variables"], strict=True))
+        ]
+
+    def _item(self, folder: str, name: str, asked: Any) -> Any:
+        """A part of a checkpoint."""
+        handlers = {ARRAYS: "PyTreeCheckpointHandler", ABOUT: "JsonCheckpointHandler"}
+        reader = self._orbax.Checkpointer(getattr(self._orbax, handlers[name])())
+        return reader.restore(os.path.join(folder, name), args=asked)
+
+    def _compare(self, kept: Kept) -> None:
         """See that a checkpoint is of these variables and streams."""
-        there, here = about["variables"], [_described(v) for v in self.variables]
+        there, here = kept.about["variables"], [_described(v) for v in self.variables]
         if there != here:
             differing = next(
                 (
@@ -204,20 +299,19 @@ class Checkpoints:
                 f"{len(there)} variables there, {len(here)} here",
             )
             raise FileFormatError(
-                f"the checkpoint of step {step} is of another program: {differing}"
+                f"the checkpoint of step {kept.step} is of another program: {differing}"
             )
-        seeds = [seed for seed, _ in about["streams"]]
+        seeds = [seed for seed, _ in kept.about["streams"]]
         if len(seeds) != len(self._streams):
             raise FileFormatError(
-                f"the checkpoint of step {step} is of another program: {len(seeds)} random streams"
-                f" there, {len(self._streams)} here"
+                f"the checkpoint of step {kept.step} is of another program: {len(seeds)} random"
+                f" streams there, {len(self._streams)} here"
             )
         if seeds != [s.attrs["seed"] for s in self._streams]:
-            warnings.warn(
-                f"random streams have other seeds than in the checkpoint of step {step}, and will"
-                " give other numbers: call numpy.random.seed before they're made",
+            warn(
+                f"random streams have other seeds than in the checkpoint of step {kept.step}, and"
+                " will give other numbers: call numpy.random.seed before they're made",
                 RuntimeWarning,
-                stacklevel=3,
             )
 
     def wait(self) -> None:
@@ -270,8 +364,8 @@ class Resume:
     def on_train_begin(self, logs: Any = None) -> None:
         """See which epochs are done."""
         self._checkpoints = Checkpoints(self._folder, self.model, keep=self._keep)
-        self._done = max(self._checkpoints.steps, default=0)
-        self._logs = self._checkpoints.notes() or []
+        kept = self._checkpoints._kept(None)
+        self._done, self._logs = (kept.step, kept.about["notes"]) if kept else (0, [])
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Let calls of an epoch that is done give what was kept."""
@@ -289,7 +383,7 @@ class Resume:
         elif epoch + 1 == self._done:
             self._end_replay()
             # Generators have gone the same way once more.
-            self._checkpoints.restore(generators=False)
+            self._checkpoints.restore(self._done, generators=False)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Wait until all is written."""
@@ -332,7 +426,7 @@ def _leaves(given: Any) -> Iterator[Node]:
         raise ArgumentError(f"Checkpoints: {given!r} has no variables to keep")
 
 
-def _kept(value: Any, home: Engine) -> Any:
+def _copied(value: Any, home: Engine) -> Any:
     """A value as Orbax takes it: an array of its own, or in parts on devices."""
     return value if home.arranges else home.to_numpy(value)
 
@@ -344,6 +438,18 @@ def _described(variable: Variable) -> list[Any]:
 def _told(described: Sequence[Any]) -> str:
     name, shape, dtype = described
     return f"{name} {dtype}{tuple(shape)}"
+
+
+def _as_json(notes: Any) -> Any:
+    """Notes as they will be read."""
+    try:
+        return json.loads(json.dumps(notes))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ArgumentError(f"save: notes are what JSON has: {error}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0].partition(" [")[0]
 
 
 def _orbax() -> Any:

@@ -12,6 +12,7 @@ from . import files
 from ._machines import Machine
 from ._reports import Report
 from ._scopes import Scope
+from ._tracebacks import boundary
 from .errors import ArgumentError, EngineError, MissingLibraryError
 from .layouts import Distribution, Strategy, Table
 from .runtime import engines
@@ -19,6 +20,7 @@ from .runtime import engines
 __all__ = ["Distribution", "Machine", "distribute", "from_first", "local", "picture", "use_devices"]
 
 
+@boundary
 def distribute(
     distribution: Distribution | None = None,
     *,
@@ -61,11 +63,13 @@ def distribute(
     return engines.using(engines.distributed(distribution), gives=False)
 
 
+@boundary
 def use_devices(distribution: Distribution) -> None:
     """Run all that names no engine on many devices, in all threads."""
     engines.use(engines.distributed(distribution))
 
 
+@boundary
 def local(rows: Any) -> Any:
     """A batch of which each process gives its own rows, as what calls take for the whole batch.
 
@@ -84,6 +88,7 @@ def local(rows: Any) -> Any:
     return _engine("local").joined(rows)
 
 
+@boundary
 def from_first(function: Callable[[], Any]) -> Any:
     """What a function gives in the first process, in all of them; for what each would read or draw
     otherwise.
@@ -107,6 +112,7 @@ def from_first(function: Callable[[], Any]) -> Any:
     return _engine("from_first").from_first(function)
 
 
+@boundary
 def picture(report: Report, path: str | os.PathLike[str]) -> None:
     """Draw the mesh, and on which of its devices each array lies.
 
@@ -117,6 +123,7 @@ def picture(report: Report, path: str | os.PathLike[str]) -> None:
     Raises:
         MissingLibraryError: Matplotlib isn't installed.
     """
+    name = files.checked("picture", path)
     try:
         figure = importlib.import_module("matplotlib.figure")
     except ModuleNotFoundError:
@@ -126,9 +133,9 @@ def picture(report: Report, path: str | os.PathLike[str]) -> None:
     from ._pictures import drawn
 
     drawing = io.BytesIO()
-    kind = os.path.splitext(os.fsdecode(path))[1][1:] or "png"
+    kind = os.path.splitext(name)[1][1:] or "png"
     drawn(report, figure).savefig(drawing, format=kind)
-    files.replace(path, drawing.getvalue())
+    files.replace(name, drawing.getvalue())
 
 
 def _engine(what: str) -> Any:

@@ -37,6 +37,14 @@ class ShapeError(ArgumentError):
     """
 
 
+class KindError(ArgumentError, TypeError):
+    """An argument is of another kind than the function takes.
+
+    Cause: a string, say, where a number is needed, or one tensor in place of a list of them.
+    Remedy: the message names the function, the argument, and what it may be.
+    """
+
+
 class UnsupportedError(ArgumentError, NotImplementedError):
     """An argument asks for something that the function is not defined for.
 
@@ -217,12 +225,12 @@ FOREIGN = (MemoryError, RecursionError, OSError, SystemError, Warning)
 _INSIDE = (__name__.partition(".")[0], "jax", "importlib")
 
 
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line that led here from outside of Kameleon."""
+def warn(message: str, category: type[Warning], *also: str) -> None:
+    """Warn at the line that led here from outside of Kameleon, and of other packages on the way."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] not in _INSIDE:
+        if name.partition(".")[0] not in (*_INSIDE, *also):
             break
         level += not name.startswith("importlib._bootstrap")  # `warnings` doesn't count these
         frame = frame.f_back

@@ -12,7 +12,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kameleon._suggestions import suggestion
 from kameleon.config import (
+    ALIASES,
     CALL,
     ENGINES,
     ENVIRONMENT,
@@ -114,11 +116,9 @@ def _failure(path: str, error: Exception) -> str:
     absent = error.name if isinstance(error, ModuleNotFoundError) else None
     if absent is None or not f"{path}.".startswith(f"{absent}."):
         return f"importing the module {path!r} failed with {type(error).__name__}: {error}"
-    meant = path.strip().lower()
-    hint = f" (did you mean {meant!r}?)" if meant in ENGINES else ""
     return (
         f"it's neither an engine ({', '.join(ENGINES)}) nor a module that can be imported: "
-        f"there is no module {absent!r}{hint}"
+        f"there is no module {absent!r}{suggestion(path.strip().lower(), [*ENGINES, *ALIASES])}"
     )
 
 

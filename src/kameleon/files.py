@@ -15,7 +15,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from .errors import TargetError
+from .errors import ArgumentError, TargetError
 
 try:
     import fcntl
@@ -31,6 +31,52 @@ SUFFIX = ".part"
 # A draft's name begins with its target's name, of which it takes at most this many characters.
 LONGEST = 40
 TOKEN = 16  # random hexadecimal digits that follow in a draft's name
+
+
+def path_of(what: str, path: Any) -> str:
+    """A path as text.
+
+    Args:
+        what: the function that was given the path, for errors.
+        path: text, bytes or a `Path`.
+
+    Raises:
+        ArgumentError: it's no path, or none that a file can have.
+
+    >>> path_of("save", "")
+    Traceback (most recent call last):
+        ...
+    kameleon.errors.ArgumentError: save: the path is empty; name a file
+    """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise ArgumentError(f"{what}: a path is text or a Path, not {path!r}")
+    name = os.fsdecode(path)
+    if not name:
+        raise ArgumentError(f"{what}: the path is empty; name a file")
+    if "\0" in name:
+        raise ArgumentError(f"{what}: the path {name!r} has a zero character, which no file's has")
+    return name
+
+
+def checked(what: str, path: Any) -> str:
+    """A path as text, of a file that can be written as far as can be told.
+
+    Raises:
+        ArgumentError: it's no path.
+        FileNotFoundError: its folder doesn't exist.
+        TargetError: it's that of something other than a file.
+    """
+    name = path_of(what, path)
+    if name.endswith((os.sep, os.altsep or os.sep)) and not os.path.isdir(name):
+        raise TargetError(f"{what}: {name} is the path of a folder; name a file")
+    target = os.path.realpath(name)
+    _mode_of(target, f"{what}: {name}")
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            errno.ENOENT, f"{what}: there is no folder {folder}; make it first", name
+        )
+    return name
 
 
 def replace(path: str | bytes | os.PathLike[str], data: bytes) -> None:
@@ -58,8 +104,10 @@ def replace(path: str | bytes | os.PathLike[str], data: bytes) -> None:
     try:
         _written(target, data, publish)
     except OSError as error:
-        error.filename, error.filename2 = name, None  # the draft's name helps nobody
-        raise
+        # As if it had been one step: the draft's name, which may be in the error, helps nobody.
+        raise type(error)(error.errno, error.strerror, name).with_traceback(
+            error.__traceback__
+        ) from None
 
 
 def create(path: str, data: bytes) -> bool:

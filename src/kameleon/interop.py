@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ._tracebacks import boundary
 from .backend._tensors import as_tensor
 from .config import ENGINES, installed
 from .errors import ArgumentError, MissingLibraryError
@@ -18,6 +19,7 @@ from .ir.program import Program
 from .runtime.compiler import legal
 from .runtime.pure import fed, pure_graph
 from .runtime.state import draws, numpy_value
+from .transform.equal_sizes import taking_equal_sizes
 
 __all__ = ["to_pytensor"]
 
@@ -25,6 +27,7 @@ __all__ = ["to_pytensor"]
 _shared: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
 
 
+@boundary
 def to_pytensor(tensors: Any, inputs: Any = ()) -> Any:
     """The graph of K tensors as a graph of PyTensor's own symbolic operations.
 
@@ -123,7 +126,8 @@ def _lowered(outputs: list[Node], given: Mapping[Node, Any]) -> list[Any]:
     program = fed(Program(list(given), outputs))
     defaults = program.unfed
     whole = Program([*program.inputs, *defaults], program.outputs)
-    graph = legal(pure_graph(whole), GraphEngine(), keep=("stop_gradient",))
+    graph = taking_equal_sizes(pure_graph(whole), len(given))
+    graph = legal(graph, GraphEngine(), keep=("stop_gradient",))
     states = [_shared_with(x) for x in (*whole.variables, *whole.sources)]
     arguments = [*given.values(), *map(_default, defaults), *states]
     found = Symbolic(graph, arguments).run()

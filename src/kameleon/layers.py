@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import backend as K
+from ._tracebacks import boundary
 from .errors import ArgumentError, ShapeError
 from .ir.node import Node
 
@@ -30,6 +31,7 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+@boundary
 def Input(  # noqa: N802 (the documented name)
     shape: Sequence[int | None] | None = None,
     batch_shape: Sequence[int | None] | None = None,
@@ -78,6 +80,7 @@ class Layer:
     True
     """
 
+    @boundary
     def __init__(self, name: str | None = None):
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
         self.name = name or f"{snake}_{K.get_uid(snake)}"
@@ -92,6 +95,7 @@ class Layer:
         """The outputs for these inputs."""
         raise NotImplementedError(f"{type(self).__name__} must define call(inputs)")
 
+    @boundary
     def add_weight(
         self,
         name: str,
@@ -119,6 +123,7 @@ class Layer:
         """The weights' values."""
         return K.batch_get_value(self.weights)
 
+    @boundary
     def set_weights(self, values: Sequence[Any]) -> None:
         """Give the weights new values."""
         if len(values) != len(self.weights):
@@ -127,6 +132,7 @@ class Layer:
             )
         K.batch_set_value(list(zip(self.weights, values, strict=True)))
 
+    @boundary
     def __call__(self, inputs: Any) -> Any:
         with K.name_scope(self.name):
             if not self.built:
@@ -168,6 +174,7 @@ class Dense(Layer):
     (None, 10)
     """
 
+    @boundary
     def __init__(
         self, units: int, activation: Any = None, use_bias: bool = True, name: str | None = None
     ):
@@ -201,6 +208,7 @@ class Lambda(Layer):
     (None,)
     """
 
+    @boundary
     def __init__(
         self,
         function: Callable[..., Any],

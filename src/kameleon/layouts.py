@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
+from ._tracebacks import boundary
 from .errors import ArgumentError, ShapeError
 
 # For each axis of an array, the mesh's axis that it's cut along; None where it's whole. Axes at the
@@ -56,6 +57,7 @@ class Distribution:
 
     __slots__ = ("_key", "devices", "inputs", "mesh", "variables")
 
+    @boundary
     def __init__(
         self,
         devices: int | None = None,
@@ -85,6 +87,7 @@ class Distribution:
         told = (f"{k}={v!r}" for k, v in shown if v is not None and v != REPLICATED)
         return f"Distribution({', '.join(told)})"
 
+    @boundary
     def over(self, available: int) -> Distribution:
         """The same over all devices, where none were counted; the same object otherwise."""
         if self.mesh is not None:
@@ -96,6 +99,7 @@ class Distribution:
         """Whether every device has all of every variable."""
         return all(rule == REPLICATED or not any(rule) for rule in self.variables.values())
 
+    @boundary
     def of_variable(self, name: str, shape: Sequence[int]) -> Axes:
         """How a variable lies.
 
@@ -114,6 +118,7 @@ class Distribution:
                 )
         return axes
 
+    @boundary
     def of_input(self, name: str, shape: Sequence[int], batch: int | None) -> Axes:
         """How what's given for an input lies; its sizes needn't be multiples of the mesh's.
 

@@ -96,7 +96,7 @@ def test_sizes_that_differ_are_an_error(name: str) -> None:
     fed = Fed(K.placeholder((None, 3)), K.placeholder(()))
     f = K.function(list(fed), [UNRUN[name](fed), fed.x + K.constant(FOUR)])
     with pytest.raises((EvaluationError, ShapeError), match="taken as equal differ at run time"):
-        f([X, 0.0])
+        f([np.ones((2, 3), "float32"), 0.0])
 
 
 def replaced(x: Any, y: Any) -> Any:
@@ -113,8 +113,11 @@ def crossentropy(x: Any, y: Any) -> Any:
     return K.categorical_crossentropy(K.softmax(x), K.softmax(y))
 
 
-@pytest.mark.parametrize("build", [replaced, crossentropy])
-@pytest.mark.parametrize("shape", [(1, 3), (4, 1), (1, 1), (4, 7)])
+@pytest.mark.parametrize(
+    ("build", "shape"),
+    [(replaced, shape) for shape in ((4, 1), (1, 1), (2, 3), (4, 7))]
+    + [(crossentropy, shape) for shape in ((2, 3), (4, 7))],
+)
 def test_what_computes_with_a_size_still_checks_it(
     build: Callable[..., Any], shape: tuple[int, int]
 ) -> None:

@@ -133,6 +133,27 @@ def test_constant_rows_have_no_deviation() -> None:
     assert np.isnan(K.eval(K.std(K.constant([np.nan, 1.0]))))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_rows_of_zeros_are_normalized_to_zeros(engine_name: str, dtype: str) -> None:
+    x = K.placeholder((None, 2), dtype=dtype)
+    y = K.l2_normalize(x, 1)
+    f = K.function([x], [y, K.gradients(K.sum(y), [x])[0]], engine=engine_name)
+    value, slope = f([np.array([[0.0, 0.0], [3.0, 4.0]], dtype)])
+    np.testing.assert_allclose(value, [[0, 0], [0.6, 0.8]], rtol=1e-3)
+    assert np.isfinite(slope).all()
+
+
+def test_the_gradient_of_the_deviation_of_constant_rows_is_0(engine_name: str) -> None:
+    """Whatever rounding makes of their mean; the row that varies has its own."""
+    x = K.placeholder((None, 7))
+    (g,) = K.gradients(K.sum(K.std(x, 1)), [x])
+    rows = np.random.default_rng(0).normal(size=(200, 1)) * np.ones(7)
+    rows[0] = np.arange(7)
+    slopes = K.function([x], [g], engine=engine_name)([rows])[0]
+    assert not slopes[1:].any()
+    np.testing.assert_allclose(slopes[0], (np.arange(7) - 3) / 14, rtol=1e-5, atol=1e-7)
+
+
 # --- probabilities are traced back to where they come from ---------------------------------------
 
 FAR = np.array([[0.0, 300.0, -300.0], [500.0, 0.0, 20.0]], "float32")

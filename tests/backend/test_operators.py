@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.errors import ArgumentError, DTypeError, ShapeError
+from kameleon.errors import ArgumentError, DTypeError, EvaluationError, ShapeError
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
 
@@ -51,6 +51,21 @@ INDICES: list[Any] = [
     (0, None, slice(1, 3)),
     [2, 0],
     (slice(None), np.array([3, 3, 0])),
+    [1],
+    [[2, 0], [1, 1]],
+    [],
+    X > 5,
+    X > 100,
+    np.array([True, False, True]),
+    [True, False, True],
+    [[True, False, True, True], [False] * 4, [True] * 4],
+    (slice(None), [True, False, True, False]),
+    (slice(None, None, -1), np.array([False] * 4)),
+    (1, [True, False, False, True]),
+    ([True, False, True], 2),
+    (None, X > 5),
+    (X < 9, None),
+    (Ellipsis, [True, False, True, False]),
 ]
 
 
@@ -82,6 +97,50 @@ def test_indexing(index: Any, sizes: tuple[int | None, ...]) -> None:
     want = np.zeros_like(X)
     np.add.at(want, index, 1)
     np.testing.assert_array_equal(slope, want)
+
+
+def test_a_list_of_one_index_or_more_picks_rows() -> None:
+    x = K.constant(X)  # TensorFlow 1 takes x[[1, 0]] for x[1, 0]
+    assert K.int_shape(x[[1, 0]]) == (2, 4)
+    assert K.int_shape(x[[1]]) == (1, 4)
+    assert K.int_shape(x[1, 0]) == ()
+    np.testing.assert_array_equal(value(x[[1, 0]]), X[[1, 0]])
+
+
+def test_lists_for_several_axes_pick_along_each() -> None:
+    got = value(K.constant(X)[[2, 0], [1, 3, 3]])
+    np.testing.assert_array_equal(got, X[np.ix_([2, 0], [1, 3, 3])])
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (None, None)], ids=["static", "unknown"])
+def test_symbolic_masks(sizes: tuple[int | None, ...]) -> None:
+    x, limit = K.placeholder(sizes), K.placeholder(())
+    large, rows = x[x > limit], x[K.any(x > limit, axis=1), 1:]
+    assert (K.int_shape(large), K.ndim(rows)) == ((None,), 2)
+    losses = [K.sum(K.square(large)), K.sum(rows * rows)]
+    outputs = [large, rows, *(K.gradients(loss, [x])[0] for loss in losses)]
+    f = K.function([x, limit], outputs)
+    for number in (0.0, 4.5, 11.0, 50.0):
+        held = np.greater(X, number)
+        kept = held.any(axis=1)
+        beyond_first = np.arange(4) > 0
+        wanted = [X[held], X[kept, 1:], 2 * X * held, 2 * X * kept[:, None] * beyond_first]
+        for got, want in zip(f([X, number]), wanted, strict=True):
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want)
+
+
+def test_masks_of_other_sizes_are_refused() -> None:
+    x = K.constant(X)
+    for mask in (np.ones(2, bool), np.ones((3, 3), bool), np.ones((3, 4, 1), bool)):
+        with pytest.raises(ShapeError):
+            x[mask]
+    mask = K.placeholder((None,), dtype="bool")
+    f = K.function([mask], [x[mask]])
+    assert f([np.array([True, False, True])])[0].shape == (2, 4)
+    for size in (2, 4):
+        with pytest.raises(EvaluationError, match="a mask's sizes"):
+            f([np.zeros(size, bool)])
 
 
 def test_symbolic_index() -> None:

@@ -1,7 +1,7 @@
 """Random programs over sizes that are known in part: each engine against the embedded one.
 
-What is fed fits; then one unknown size is 1 instead. Where any other wrong size is an error, so
-must that be; nothing is stretched because it happens to be 1.
+What is fed fits; then one unknown size is 1 instead, which is stretched or an error, and the same
+on all engines; then it's a size that fits nothing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def outcome(function: Callable[..., Any], given: list[Any]) -> Any:
 
 
 def feeds(rng: np.random.Generator, inputs: list[Any]) -> list[list[Any]]:
-    """What fits; and if there is an unknown size, two that don't: 1, and another one."""
+    """What fits; and if there is an unknown size, two others: 1, and one that fits nothing."""
     shapes = [[(ROWS, COLUMNS)] * 3]
     unknown = [(i, axis) for i, x in enumerate(inputs) for axis in (0, 1) if x.shape[axis] is None]
     if unknown:
@@ -89,14 +89,12 @@ def compare(engine_name: str, seed: int) -> None:
     inputs, wanted = program(rng)
     given = feeds(rng, inputs)
     reference, function = (K.function(inputs, wanted, engine=e) for e in ("numpy", engine_name))
-    for values in given[:2]:
+    for values in given:
         want, got = outcome(reference, values), outcome(function, values)
         assert (want is None) == (got is None)
         for x, y in zip(got or (), want or (), strict=True):
             np.testing.assert_allclose(x, y, rtol=2e-3, atol=1e-4)
     assert outcome(reference, given[0]) is not None
-    if len(given) > 1 and outcome(reference, given[2]) is None:
-        assert outcome(reference, given[1]) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -329,3 +329,12 @@ def test_loops_whose_states_are_known_in_part(name: str) -> None:
     free = [K.placeholder(shape) for shape, _ in fed]
     want = checked(static, build(*static), engine="numpy")(*values)
     close(checked(free, build(*free))(*values), want)
+
+
+def test_sizes_of_either_integer_dtype_make_one_shape() -> None:
+    x, rows = K.placeholder((None, None)), K.placeholder((), dtype="int64")
+    mixed = K.permute_dimensions(K.reshape(x, [K.shape(x)[0] * 2, rows]), (1, 0))
+    told, inferred = checked([x, rows], [K.shape(mixed), K.shape(K.reshape(x, [rows, -1]))])(
+        numbers(3, 4), 6
+    )
+    assert told.dtype == np.int32 and told.tolist() == [6, 6] and inferred.tolist() == [6, 2]

@@ -130,6 +130,11 @@ class Reader:
         for key in keys:
             ActionChains(self.driver, duration=0).send_keys(key).perform()
 
+    def hold(self, key: str, other: str) -> None:
+        """Press a key while another one is held down."""
+        pressed = ActionChains(self.driver, duration=0).key_down(key).send_keys(other).key_up(key)
+        pressed.perform()
+
     def focus(self) -> str:
         """What has the focus: tag, classes, and text or name."""
         return self.ask(FOCUS)  # type: ignore[no-any-return]

@@ -118,22 +118,50 @@ def test_menus_of_a_phone(
     reader.until(lambda: not reader.ask(shown))
 
 
-@in_languages()
-def test_results_by_arrows(reader: Reader, language: str) -> None:
-    reader.open(f"{language}/{SEARCH}.html")
-    assert reader.focus().startswith("input")
+# The result that Enter opens, as a screen reader is told of it, too; it is in the window.
+CHOSEN = """(() => {
+    const input = document.activeElement, chosen = document.querySelector("[aria-selected=true]");
+    const box = chosen.getBoundingClientRect();
+    return input.getAttribute("role") === "combobox" && input.getAttribute("aria-expanded") ===
+        "true" && input.getAttribute("aria-activedescendant") === chosen.id && box.top >= 0 &&
+        box.bottom <= innerHeight && chosen.querySelector("b").textContent;
+})()"""
+
+
+@in_languages("opening", rows=[(keys.CONTROL,), ("/",), ("",)], few=3)
+def test_results_by_arrows(reader: Reader, language: str, opening: str) -> None:
+    reader.open(f"{language}/{SEARCH}.html" if not opening else f"{language}/choosing.html")
+    if opening == keys.CONTROL:
+        reader.hold(keys.CONTROL, "k")
+    else:
+        reader.press(*opening)
+    reader.until(lambda: reader.focus().startswith("input"))
     reader.press("conv2d")
-    reader.until(lambda: reader.texts("#search li"))
+    reader.until(lambda: reader.texts("[role=option]"))
+    names = reader.texts("[role=option] b")
+    assert reader.ask(CHOSEN) == names[0] == "conv2d"
     reader.press(keys.DOWN, keys.DOWN, keys.UP)
-    assert reader.focus() == "a conv2d"
-    reader.press(keys.ESCAPE)
-    assert reader.focus().startswith("input")
-    reader.press(keys.ENTER)
-    assert reader.focus() == "a conv2d"
-    reader.press(keys.ENTER)
+    assert reader.ask(CHOSEN) == names[1]
+    reader.press(keys.UP, keys.UP)
+    assert reader.ask(CHOSEN) == names[-1], "the last one comes before the first"
+    reader.press(keys.DOWN, keys.ENTER)
     reader.until(lambda: reader.place == f"{language}/{FUNCTION}.html")
-    reader.driver.back()
-    reader.until(lambda: reader.texts("#search li"), "the results are gone on the way back")
+    if not opening:
+        reader.driver.back()
+        reader.until(lambda: reader.texts("[role=option]"), "the results are gone on the way back")
+
+
+@in_languages("width", rows=[(1280,), (375,)], few=2)
+def test_search_is_shut_by_escape(reader: Reader, language: str, width: int) -> None:
+    reader.window(width, 750)
+    reader.open(f"{language}/{FUNCTION}.html")
+    opener = ".sidebar-search" if width > 1000 else ".search-icon"
+    for leave in (lambda: reader.press(keys.ESCAPE), lambda: reader.click("[data-close]")):
+        reader.click(opener)
+        reader.until(lambda: reader.focus().startswith("input"))
+        leave()
+        reader.until(lambda: not reader.ask("document.querySelector('dialog').open"))
+    assert reader.ask("document.activeElement.matches(arguments[0])", opener)
 
 
 @in_languages()

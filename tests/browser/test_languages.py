@@ -88,9 +88,9 @@ def test_the_root_leads_to_the_readers_language(reader: Reader, language: str, s
 @in_languages()
 def test_a_search_is_kept_by_the_switch(reader: Reader, language: str) -> None:
     reader.open(f"{language}/{SEARCH}.html?q=conv2d")
-    reader.until(lambda: reader.texts("#search li"))
+    reader.until(lambda: reader.texts("[role=option]"))
     for other in filter(is_built, LANGUAGES):
         if other != language:
             reader.click(f".languages a[hreflang={LANGUAGES[other].tag}]")
             reader.until(lambda other=other: reader.place == f"{other}/{SEARCH}.html?q=conv2d")
-            reader.until(lambda: reader.texts("#search li"))
+            reader.until(lambda: reader.texts("[role=option]"))

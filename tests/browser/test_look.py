@@ -118,7 +118,7 @@ SMALL = """[...document.querySelectorAll("article *, .sidebar-tree *, footer *")
 # are as high as its lines.
 TARGETS = """[...document.querySelectorAll(
     "button, label[role=button], input, .sidebar-drawer a, .toc-drawer a, .related-pages a," +
-    ".names a, #search a"
+    ".names a, [role=option], .search-icon, .filter"
 )].filter(x => {
     const box = x.getBoundingClientRect();
     return x.checkVisibility({visibilityProperty: true}) && x.type !== "checkbox" &&

@@ -274,8 +274,8 @@ def test_processes_that_do_not_agree_end_and_are_named(
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--processes", "0"], "--processes takes a number of 1 or more, not '0'"),
-        ([], "--processes takes a number"),
+        (["--processes", "0"], "--processes: takes a number of 1 or more, not '0'"),
+        (["a.py"], "required: --processes"),
     ],
 )
 def test_mistakes_are_told(options: list[str], message: str, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ PROGRAMS = {
     "branch not taken": Program(in_a_branch, [0, 0], [1, 7]),
     "loop": Program(in_a_loop, [1, 3], [1, 4]),
     "condition": Program(in_a_loops_condition, [0, 3], [0, 9]),
-    "sizes": Program(lambda x, i: K.sum(K.cast(i, "float32") + x[:, 0]), [0, 0, 0, 0], [0]),
+    "sizes": Program(lambda x, i: K.sum(K.cast(i, "float32") + x[:, 0]), [0, 0, 0, 0], [0, 0]),
 }
 
 

@@ -341,12 +341,12 @@ def test_calls_switch_64_bits_on_and_back(users: bool) -> None:
     switch = arrays.X64
     x, y = (K.placeholder((None,), dtype="float64") for _ in range(2))
     f = K.function([x, y], [x / y])
-    one, three = np.ones(2), np.full(2, 3.0)
+    one, three = np.ones(3), np.full(3, 3.0)
     with switch(users):
         for _ in range(3):
             np.testing.assert_array_equal(f([one, three])[0], one / three)
             with pytest.raises(EvaluationError):
-                f([one, three[:1]])
+                f([one, three[:2]])
             assert jax.config.jax_enable_x64 is users
             assert jax.numpy.arange(3.0).dtype == ("float64" if users else "float32")
 

@@ -256,7 +256,7 @@ def test_ort_values_may_be_fed(ort: Engine) -> None:
     assert ort.type_of(value) == TensorType((3,), as_dtype("float32"))
     np.testing.assert_array_equal(f([value, value])[0], [2, 2, 2])
     with pytest.raises(KameleonError):
-        f([value, np.ones(1, "float32")])
+        f([value, np.ones(2, "float32")])
 
 
 def test_ort_values_may_be_fed_beside_large_constants(ort: Engine) -> None:

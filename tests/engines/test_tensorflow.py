@@ -110,7 +110,7 @@ def test_sizes_taken_as_equal_are_checked(tensorflow: Engine) -> None:
     f = K.function([x, y], [x + y])
     np.testing.assert_array_equal(f([np.ones(2), np.ones(2)])[0], [2, 2])
     with pytest.raises(KameleonError):
-        f([np.ones(2, "float32"), np.ones(1, "float32")])
+        f([np.ones(2, "float32"), np.ones(3, "float32")])
 
 
 def test_integers_divided_by_zero_don_t_fail_the_call(tensorflow: Engine) -> None:

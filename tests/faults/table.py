@@ -277,8 +277,11 @@ STATE = [
 # Each engine's own rules.
 ENGINES = [
     Fault("jax: remainder of the dividend's sign", "engines/jax/elementwise.py",
-          "return lax.select(_sign_differs(r, y), lax.add(r, y), r)", "return r",
+          "found = lax.select(_sign_differs(r, y), lax.add(r, y), r)", "found = r",
           CASES, "value and mod", "jax"),
+    Fault("jax: products contracted with differences", "analysis/meetings.py",
+          "return {x for x in met if _may_differ(x)}", "return set()",
+          "tests/backend/test_tensors_that_meet_themselves.py", "softmax", "jax"),
     Fault("jax: arithmetic shift of unsigned", "engines/jax/elementwise.py",
           "lax.shift_right_arithmetic if signed else lax.shift_right_logical",
           "lax.shift_right_arithmetic", CASES, "value and shift_right", "jax"),
@@ -544,7 +547,39 @@ SURFACE = [
           "tests/backend/test_numeric.py", "top-k"),
 ]  # fmt: skip
 
+FORMULAS = "tests/test_formulas.py"
+EQUAL = "tests/backend/test_equal_sizes.py tests/backend/test_unknown_sizes_of_one.py"
+
+# Sizes as formulas, and programs for sizes that are equal.
+STRETCHES = [
+    Fault("formulas: a choice is its first branch", "ir/forms.py",
+          "return a if which else b\n    return Applied", "return a\n    return Applied", FORMULAS),
+    Fault("formulas: a product's factors aren't multiplied", "ir/forms.py",
+          "factor * other\n", "factor + other\n", FORMULAS),
+    Fault("formulas: rounded up", "ir/forms.py",
+          "through = factor // b if", "through = -(-factor // b) if", FORMULAS),
+    Fault("formulas: the least is the largest", "ir/forms.py",
+          'return a if name == "most" else b', 'return a if name == "least" else b', FORMULAS),
+    Fault("formulas: a size of 1 counts as common", "ir/forms.py",
+          "map(parts, roots)) - {1}", "map(parts, roots))", FORMULAS),
+    Fault("formulas: steps of a slice don't count", "prims/formulas.py",
+          "floor_div(plus(most(length, 0), step - 1), step)", "most(length, 0)", FORMULAS),
+    Fault("formulas: a pad has one margin", "prims/formulas.py",
+          '*node.attrs["margins"][axis])', 'node.attrs["margins"][axis][0])', FORMULAS),
+    Fault("formulas: what a window spans doesn't count", "prims/formulas.py",
+          "-window.spans[axis - 1])", "-1)", FORMULAS),
+    Fault("equal sizes: taken as equal without a guard", "transform/equal_sizes.py",
+          "if any(a != b for a, b in self.facts.pairs(node)):", "if False:", EQUAL),
+    Fault("equal sizes: nothing meets", "transform/equal_sizes.py",
+          "if len(sizes) > 1 and not", "if len(sizes) > 9 and not", FORMULAS),
+    Fault("equal sizes: each stretch stays", "transform/equal_sizes.py",
+          "elif name in NAMES:\n", "elif False:\n", f"{FORMULAS} {EQUAL}"),
+    Fault("kinds: an argument left out is one of the wrong kind", "backend/_kinds.py",
+          "signature.parameters[name].default is None", "False",
+          "tests/backend/test_kinds_of_arguments.py"),
+]  # fmt: skip
+
 FAULTS: list[Fault] = [
     *GRADIENTS, *SHAPES, *DRAWS, *REWRITES, *KERNELS, *STATE, *ENGINES, *CNTK_FAULTS,
-    *SURFACE,
+    *SURFACE, *STRETCHES,
 ]  # fmt: skip

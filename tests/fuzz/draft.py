@@ -22,12 +22,13 @@ from .stepwise import nudged
 
 LARGEST = 400  # elements of a tensor
 DEEPEST = 5  # axes
+MANY = 7  # axes, in programs that have many
 # A gradient as `calls.gradient` writes it: of what, and by what.
 GRADIENT = re.compile(r"K\.gradients\((.*), \[(\w+)\]\)\[0\]")
 STEP = 1e-6  # of differences
 STEPS = [STEP * i for i in (-2, -1, 0, 1, 2)]
 FAR = 1e3  # numbers further from 0 have too few digits for such steps
-HUGE = 1e4  # larger numbers make last bits count
+HUGE = {"float16": 1e2}  # larger numbers make last bits count
 
 
 class WrongError(Exception):
@@ -72,9 +73,10 @@ class Draft:
 
     def __init__(self, seed: int):
         self.random = np.random.default_rng(seed)
-        self.dtype = self.choice(["float32", "float64"])
+        self.dtype = self.choice(["float16", *["float32", "float64"] * 3])
         self.special = self.flag(0.12)  # NaN and infinities among the values
         self.empty = self.flag(0.15)  # sizes of 0
+        self.many = self.flag(0.15)  # axes, of few elements each
         self.unknown = self.choice([0.0, 0.3, 0.7])  # how many sizes are unknown when built
         self.built = Built()
         self.built.run(first_line(self.dtype))
@@ -101,11 +103,19 @@ class Draft:
 
     def size(self) -> int:
         """The size of an axis."""
+        if self.many:
+            return self.choice([1, 1, 1, 2, 2, 3] + [0] * self.empty)
         return self.choice([1, 1, 2, 2, 3, 3, 4, 5] + [0, 0] * self.empty)
 
-    def shape(self, low: int = 0, high: int = 4) -> tuple[int, ...]:
+    def shape(self, low: int = 0, high: Any = None) -> tuple[int, ...]:
         """Sizes of `low` to `high` axes."""
+        high = self._most if high is None else high
         return tuple(self.size() for _ in range(self.int(low, high)))
+
+    @property
+    def _most(self) -> Any:
+        """The number of axes, where calls take any."""
+        return MANY if self.many else 4
 
     # Operands ----------------------------------------------------------------------------------
 
@@ -114,8 +124,9 @@ class Draft:
         found = [e for e in self.entries if fits(e)]
         return self.choice(found[-recent:]) if found else None
 
-    def float(self, low: int = 0, high: int = 4, filled: bool = False) -> Entry:
+    def float(self, low: int = 0, high: Any = None, filled: bool = False) -> Entry:
         """A float tensor with so many axes, without empty ones if `filled`."""
+        high = self._most if high is None else high
 
         def fits(e: Entry) -> bool:
             return e.is_float and low <= e.ndim <= high and (not filled or 0 not in e.shape)
@@ -154,8 +165,7 @@ class Draft:
         if found is not None:
             return found
         sizes = [1 if self.flag(0.2) else d for d in x.shape]
-        known = 0 if tuple(sizes) == x.shape else len(sizes)  # only a known 1 is stretched
-        return self.input(sizes[self.choice([0, 0, self.int(0, len(sizes))]) :], known=known)
+        return self.input(sizes[self.choice([0, 0, self.int(0, len(sizes))]) :])
 
     # Lines -------------------------------------------------------------------------------------
 
@@ -195,7 +205,8 @@ class Draft:
     def _is_kept(self, e: Entry) -> bool:
         finite = e.value[np.isfinite(e.value)] if e.is_float else e.value
         largest = np.max(np.abs(finite.astype("float64")), initial=0.0)
-        return bool(e.value.size <= LARGEST and e.ndim <= DEEPEST and largest <= HUGE)
+        deepest, huge = MANY if self.many else DEEPEST, HUGE.get(self.dtype, 1e4)
+        return bool(e.value.size <= LARGEST and e.ndim <= deepest and largest <= huge)
 
     def value(self, node: Node) -> Array:
         """The value of a node. Nodes of a line are evaluated together, apart from other lines'."""
@@ -295,13 +306,8 @@ def _words(text: str) -> list[str]:
 
 
 def stretches(x: Entry, y: Entry) -> bool:
-    """Whether two tensors may be combined element by element: only a known 1 is stretched."""
-    for i in range(1, min(x.ndim, y.ndim) + 1):
-        a, b = x.node.shape[-i], y.node.shape[-i]
-        if x.shape[-i] != y.shape[-i] and a != 1 and b != 1:
-            return False
-        if (a is None or b is None) and x.shape[-i] != y.shape[-i]:
-            known = a if b is None else b
-            if known != 1:
-                return False
-    return True
+    """Whether two tensors may be combined element by element: sizes of 1 are stretched, also those
+    that are unknown when the program is built.
+    """
+    pairs = zip(reversed(x.shape), reversed(y.shape), strict=False)
+    return all(a == b or 1 in (a, b) for a, b in pairs)

@@ -28,7 +28,7 @@ RUNS = 12  # with nudged numbers
 UNITS = 16  # in the last place, by which a number is nudged at most
 # By dtype, how many bits of a number are zero at its end if it's taken as exact: sums and products
 # of few such numbers are exact, too.
-SHORT = {"float32": 11, "float64": 26}
+SHORT = {"float16": 5, "float32": 11, "float64": 26}
 
 # Primitives whose results are numbers of their operands, or whole numbers: nothing is rounded.
 EXACT = frozenset(

@@ -167,6 +167,56 @@ def files() -> None:
 
 
 @program
+def files_under_bad_names() -> None:
+    from keras.models import load_model
+
+    from kameleon.errors import FileFormatError
+
+    model, *_ = small()
+    with tempfile.TemporaryDirectory() as folder:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.save(f"{folder}/m.keras")
+            model.save_weights(f"{folder}/w.keras")
+            model.save(f"{folder}/m.h5")
+        told = [w for w in caught if "Keras 3" in str(w.message)]
+        assert [w.filename for w in told] == [__file__, __file__], told
+        assert str(told[0].message).endswith(f"name it {folder}/m.h5")
+        refused = {
+            "": (ValueError, "save: the path is empty; name a file"),
+            folder: (OSError, f"save: {folder} is a folder"),
+            f"{folder}/new/": (OSError, "is the path of a folder; name a file"),
+            f"{folder}/new/m.h5": (FileNotFoundError, f"no folder {folder}/new; make it first"),
+        }
+        for path, (kind, message) in refused.items():
+            for save in (model.save, model.save_weights):
+                try:
+                    save(path)
+                except kind as error:
+                    assert message in str(error), error
+                else:
+                    raise AssertionError(path)
+        whole = Path(folder, "m.h5").read_bytes()
+        contents = {
+            "cut": whole[:-1],
+            "half": whole[: len(whole) // 2],
+            "text": b"no",
+            "empty": b"",
+        }
+        for name, content in contents.items():
+            path = Path(folder, f"{name}.h5")
+            path.write_bytes(content)
+            for load in (load_model, model.load_weights):
+                try:
+                    load(str(path))
+                except FileFormatError as error:
+                    assert isinstance(error, OSError)  # which programs expect
+                    assert str(error).startswith(f"{path} isn't an HDF5 file, or it's damaged")
+                else:
+                    raise AssertionError(path)
+
+
+@program
 def attributes_are_written_as_h5py_2_did() -> None:
     import h5py
 

@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 from support import SOURCE
 
+from kameleon.compat.tensorflow import location as of_tensorflow
 from kameleon.hosting import location
 
 INSTALLED = location.installed()
 needs_original = pytest.mark.skipif(
     not INSTALLED, reason=f"needs the original Keras: {location.INSTALL}"
+)
+needs_tensorflows_files = pytest.mark.skipif(
+    not of_tensorflow.installed(), reason=of_tensorflow.INSTALL
 )
 
 

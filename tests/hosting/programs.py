@@ -66,12 +66,13 @@ def run(
     folder: Path,
     settings: Mapping[str, str] | None = None,
     stdin: str = "",
+    seconds: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, without any setting of Keras but `settings`.
 
     keras.json is that of the folder `home` below it. Kameleon's engine is NumPy.
     """
-    ours = ("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS")
+    ours = ("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS", "KAMELEON_KERAS_ON")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     paths = [str(SOURCE), environment.get("PYTHONPATH", "")]
     environment |= {
@@ -87,7 +88,7 @@ def run(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=seconds,
         check=False,
     )
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,19 @@ def tensorboard_says_what_it_needs() -> None:
                 raise AssertionError("no error")
 
 
+def tensorboard_says_what_to_install() -> None:
+    from keras.callbacks import TensorBoard
+
+    from kameleon.errors import MissingLibraryError
+
+    try:
+        TensorBoard("logs")
+    except MissingLibraryError as error:
+        assert str(error).endswith("pip install tensorboard")
+    else:
+        raise AssertionError("no error")
+
+
 PROGRAMS: tuple[Callable[[], None], ...] = (
     precision_and_recall_of_the_largest,
     mean_intersection_over_union,
@@ -216,8 +230,11 @@ PROGRAMS: tuple[Callable[[], None], ...] = (
     optimizers_of_tensorflow,
     the_learning_rate_has_two_names,
     one_device_runs_the_model_itself,
-    tensorboard_writes_its_files,
-    tensorboard_says_what_it_needs,
+    *(
+        (tensorboard_writes_its_files, tensorboard_says_what_it_needs)
+        if find_spec("tensorboard")
+        else (tensorboard_says_what_to_install,)
+    ),
 )
 
 

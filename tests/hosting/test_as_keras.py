@@ -113,6 +113,7 @@ def test_the_original_is_hosted(tmp_path: Path, original: dict[str, str]) -> Non
 import os, sys
 first = sys.path[0]
 told = {**os.environ, "KERAS_BACKEND": "tensorflow", "KAMELEON_AS": "tensorflow"}
+told["KAMELEON_KERAS_ON"] = "kameleon"
 import kameleon.as_keras
 import keras, kameleon.backend
 from keras import backend as K

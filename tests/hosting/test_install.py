@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("rich", reason="the command line needs Rich")
 
-from typer.testing import CliRunner, Result
+
+from commands import Ended, kameleon
 
 from kameleon.cli import original
-from kameleon.cli.app import app
 from kameleon.errors import MissingLibraryError
 from kameleon.hosting import location
 
@@ -40,8 +39,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return where
 
 
-def command(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["keras2", *arguments], env={"COLUMNS": "200"})
+def command(*arguments: str) -> Ended:
+    return kameleon("keras2", *arguments, settings={"COLUMNS": "200"})
 
 
 # A pip that does as it's told -----------------------------------------------------------------
@@ -86,10 +85,10 @@ def fake_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., P
 def test_it_is_installed_complete_and_alone(folder: Path, fake_pip: Callable[..., Path]) -> None:
     record = fake_pip()
     result = command("install")
-    assert result.exit_code == 0, result.output
-    assert f"Keras 2.3.1 goes to {folder}" in result.output
-    assert "gives Keras 2.3.1, on Kameleon" in result.output
-    assert "kameleon run script.py" in result.output
+    assert result.status == 0, result.said
+    assert f"Keras 2.3.1 goes to {folder}" in result.said
+    assert "gives Keras 2.3.1, on Kameleon" in result.said
+    assert "kameleon run script.py" in result.said
     assert location.is_original(str(folder))
     assert not (folder / "docs").exists(), "it would hide a user's own package of that name"
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
@@ -102,9 +101,9 @@ def test_it_is_installed_complete_and_alone(folder: Path, fake_pip: Callable[...
 
 def test_twice_is_once(folder: Path, fake_pip: Callable[..., Path]) -> None:
     record = fake_pip()
-    assert command("install").exit_code == 0
+    assert command("install").status == 0
     result = command("install")
-    assert result.exit_code == 0 and result.output.startswith("Nothing to do")
+    assert result.status == 0 and result.said.startswith("Nothing to do")
     assert len(record.read_text("utf-8").splitlines()) == 1
 
 
@@ -116,20 +115,20 @@ def test_missing_libraries_go_into_the_environment(
     monkeypatch.setattr(original, "LIBRARIES", (here, missing))
     record = fake_pip()
     result = command("install")
-    assert result.exit_code == 0
-    assert "Into this environment: that-library (what is missing)" in result.output
+    assert result.status == 0
+    assert "Into this environment: that-library (what is missing)" in result.said
     assert record.read_text("utf-8").splitlines()[-1] == "['that-library']"
     result = command()
-    lines = {line.split()[1]: line for line in result.output.splitlines() if "│" in line}
+    lines = {line.split()[1]: line for line in result.said.splitlines() if "│" in line}
     assert "not installed" in lines["that-library"] and "not installed" not in lines["json"]
-    assert "Libraries are missing: kameleon keras2 install" in result.output
+    assert "Libraries are missing: kameleon keras2 install" in result.said
 
 
 def test_a_folder_of_files_instead_of_the_network(
     folder: Path, fake_pip: Callable[..., Path], tmp_path: Path
 ) -> None:
     record = fake_pip()
-    assert command("install", "--from", str(tmp_path)).exit_code == 0
+    assert command("install", "--from", str(tmp_path)).status == 0
     assert f"'--no-index', '--find-links', '{tmp_path.resolve()}'" in record.read_text("utf-8")
 
 
@@ -152,9 +151,9 @@ def test_a_failure_is_told_and_leaves_nothing(
 ) -> None:
     fake_pip(said, 1)
     result = command("install")
-    assert result.exit_code == 1
-    assert said in result.output and advice in result.output
-    assert "This failed: " in result.output
+    assert result.status == 1
+    assert said in result.said and advice in result.said
+    assert "This failed: " in result.said
     assert list(folder.parent.iterdir()) == []
 
 
@@ -163,7 +162,7 @@ def test_something_else_than_keras_2_is_not_taken(
 ) -> None:
     fake_pip(content={"keras/__init__.py": ""})
     result = command("install")
-    assert result.exit_code == 1 and "is no Keras 2.3.1" in result.output
+    assert result.status == 1 and "is no Keras 2.3.1" in result.said
     assert list(folder.parent.iterdir()) == []
 
 
@@ -174,10 +173,10 @@ def test_a_folder_that_holds_something_else_stays(
     folder.mkdir(parents=True)
     (folder / "thesis.txt").write_text("mine", "utf-8")
     result = command("install")
-    assert result.exit_code == 1 and "holds something else" in result.output
+    assert result.status == 1 and "holds something else" in result.said
     assert not record.exists()
     result = command("uninstall")
-    assert result.exit_code == 1 and "wasn't made by" in result.output
+    assert result.status == 1 and "wasn't made by" in result.said
     assert (folder / "thesis.txt").read_text("utf-8") == "mine"
 
 
@@ -187,9 +186,9 @@ def test_a_folder_that_cannot_be_written(
     fake_pip()
     folder.parent.write_text("a file where a folder should be", "utf-8")
     result = command("install")
-    assert result.exit_code == 1
-    assert f"{folder} can't be written" in result.output
-    assert "KAMELEON_KERAS2=FOLDER" in result.output
+    assert result.status == 1
+    assert f"{folder} can't be written" in result.said
+    assert "KAMELEON_KERAS2=FOLDER" in result.said
 
 
 def test_one_that_does_not_run_is_said(
@@ -198,8 +197,8 @@ def test_one_that_does_not_run_is_said(
     fake_pip()
     monkeypatch.setattr(original, "trial", lambda: "ImportError: that")
     result = command("install")
-    assert result.exit_code == 1
-    assert "It's installed, but doesn't run:\nImportError: that" in result.output
+    assert result.status == 1
+    assert "it's installed, but doesn't run:\nImportError: that" in result.said
 
 
 def test_the_trial_finds_what_does_not_run(folder: Path, tmp_path: Path) -> None:
@@ -230,8 +229,8 @@ def test_uv_serves_where_there_is_no_pip(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_neither_is_said_with_what_to_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     has(monkeypatch, False, None)
     result = command("install")
-    assert result.exit_code == 1
-    assert "-m ensurepip" in result.output and "get uv" in result.output
+    assert result.status == 1
+    assert "-m ensurepip" in result.said and "get uv" in result.said
     assert not folder.exists()
 
 
@@ -240,30 +239,30 @@ def test_neither_is_said_with_what_to_run(folder: Path, monkeypatch: pytest.Monk
 
 def test_what_is_here_and_what_to_do(folder: Path, fake_pip: Callable[..., Path]) -> None:
     result = command()
-    assert result.exit_code == 0
-    assert "not installed" in result.output and "kameleon keras2 install" in result.output
+    assert result.status == 0
+    assert "not installed" in result.said and "kameleon keras2 install" in result.said
     fake_pip()
     command("install")
     result = command()
-    assert str(folder) in result.output and "2.3.1" in result.output
-    assert "not installed" not in result.output
+    assert str(folder) in result.said and "2.3.1" in result.said
+    assert "not installed" not in result.said
 
 
 def test_the_environments_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(location, "find", lambda: None)
     result = command()
-    assert "the environment's own" in result.output
-    assert command("install").output.startswith("Nothing to do")
+    assert "the environment's own" in result.said
+    assert command("install").said.startswith("Nothing to do")
 
 
 def test_it_is_removed(folder: Path, fake_pip: Callable[..., Path]) -> None:
     fake_pip()
     command("install")
     result = command("uninstall")
-    assert (result.exit_code, result.output) == (0, f"Removed {folder}\n")
+    assert (result.status, result.said) == (0, f"Removed {folder}\n")
     assert not folder.exists()
     result = command("uninstall")
-    assert result.exit_code == 1 and "nothing to remove" in result.output
+    assert result.status == 1 and "nothing to remove" in result.said
 
 
 # The real pip ---------------------------------------------------------------------------------
@@ -297,12 +296,12 @@ def test_pip_installs_from_a_folder(
     monkeypatch.setattr(original, "trial", lambda: "")
     monkeypatch.delenv("PIP_QUIET", raising=False)  # what pip says is looked at
     said: list[str] = []
-    run: Any = original._run
+    run: Any = original.run
     monkeypatch.setattr(
-        original, "_run", lambda words, report: run(words, lambda line: said.append(line))
+        original, "run", lambda words, report: run(words, lambda line: said.append(line))
     )
     result = command("install", "--from", str(files))
-    assert result.exit_code == 0, result.output
+    assert result.status == 0, result.said
     assert location.is_original(str(folder))
     assert original.status().version == "2.3.1"
     assert any("keras_preprocessing" in line.lower() for line in said), said
@@ -311,9 +310,9 @@ def test_pip_installs_from_a_folder(
 @pytest.mark.skipif(not original.version_of("pip"), reason="needs pip")
 def test_pip_finds_nothing(folder: Path, tmp_path: Path) -> None:
     result = command("install", "--from", str(tmp_path))
-    assert result.exit_code == 1
-    assert "No matching distribution found for keras==2.3.1" in result.output
-    assert "pip download" in result.output and "--from FOLDER" in result.output
+    assert result.status == 1
+    assert "No matching distribution found for keras==2.3.1" in result.said
+    assert "pip download" in result.said and "--from FOLDER" in result.said
     assert list(folder.parent.iterdir()) == []
 
 
@@ -323,7 +322,7 @@ def test_pip_finds_nothing(folder: Path, tmp_path: Path) -> None:
 )
 def test_the_original_is_fetched_and_runs(folder: Path) -> None:
     result = command("install")
-    assert result.exit_code == 0, result.output
+    assert result.status == 0, result.said
     assert sorted(p.name for p in folder.iterdir() if p.is_dir() and "." not in p.name) == [
         "keras",
         "keras_applications",

@@ -109,8 +109,8 @@ def test_a_name_that_no_program_knows(tmp_path: Path, original: dict[str, str]) 
     done = run([*RUN, "--as", "mxnet", "program.py"], tmp_path, original)
     (tmp_path / "program.py").write_text("print('began')", "utf-8")
     done = run([*RUN, "--as", "mxnet", "program.py"], tmp_path, original)
-    assert (done.returncode, done.stdout) == (1, "")
-    said = "kameleon run: KAMELEON_AS=mxnet: programs know no such backend; use tensorflow, theano"
+    assert (done.returncode, done.stdout) == (2, "")
+    said = "kameleon run: --as: 'mxnet' is none of tensorflow, theano, kameleon"
     assert done.stderr.startswith(said)
     done = run_code("import kameleon.as_keras", tmp_path, original | {"KAMELEON_AS": "mxnet"})
     assert "ArgumentError: KAMELEON_AS=mxnet" in done.stderr.splitlines()[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import importlib.util
 import pickle
 import sys
 import warnings
@@ -17,7 +18,7 @@ import pytest
 from support import SOURCE
 
 from kameleon.errors import OldNameWarning
-from kameleon.old_code import importers, importing, stand_in
+from kameleon.old_code import closed, importers, importing, settings_file, stand_in
 from kameleon.old_code.importers import Importer
 
 from .programs import run, run_code, write_small_keras
@@ -178,7 +179,7 @@ def test_nobody_else_sees_a_stand_in() -> None:
 @pytest.mark.usefixtures("_began")
 def test_a_stand_in_is_the_library_in_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
     held: Any = executed("import numpy")["numpy"]
-    assert held.ndarray is np.ndarray and held.fft is np.fft
+    assert held.ndarray is np.ndarray and held.polynomial is np.polynomial
     assert (held.__name__, held.__file__, held.__spec__) == ("numpy", np.__file__, np.__spec__)
     assert repr(held) == repr(np) and isinstance(held, ModuleType)
     assert pickle.loads(pickle.dumps(held)) is np
@@ -387,6 +388,7 @@ GIVEN: dict[str, Any] = {
     "import pkg_resources as p; seen = p.resource_listdir('json', '') > []": True,
     "from pkg_resources import parse_version as v; seen = v('1.10') > v('1.9')": True,
     "import pkg_resources as p; seen = p.get_distribution('numpy>=1.2').project_name": "numpy",
+    "import pkg_resources as p; seen = str(p.get_distribution('numpy').parsed_version) > '1'": True,
     "import pkg_resources as p; seen = [d.key for d in p.require('numpy')]": ["numpy"],
     "import pkg_resources as p\ntry: p.get_distribution('no-such')\n"
     "except p.DistributionNotFound: seen = 1": 1,
@@ -483,3 +485,116 @@ def test_a_file_without_a_mode_is_made(tmp_path: Path) -> None:
     path = str(tmp_path / "a.h5")
     assert seen(f"import h5py\nwith h5py.File({path!r}) as f: f['x'] = 1\nseen = True")
     assert seen(f"import h5py\nwith h5py.File({path!r}) as f: seen = int(f['x'][()])") == 1
+
+
+@pytest.mark.usefixtures("_began")
+def test_files_are_opened_for_universal_newlines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builtins, "open", settings_file.told_open)
+    (tmp_path / "a").write_bytes(b"a\r\nb")
+    code = f"with open({str(tmp_path / 'a')!r}, 'rU') as f: seen = f.read()"
+    assert seen(code) == "a\nb"
+    with pytest.raises(ValueError, match="rU"):
+        seen(code, np.__file__, "numpy.reads")
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_module_that_is_gone_names_what_brings_it_back() -> None:
+    if importlib.util.find_spec("telnetlib"):
+        pytest.skip("Python still has it")
+    with pytest.raises(ModuleNotFoundError) as told:
+        executed("import telnetlib")
+    assert "pip install standard-telnetlib" in "".join(told.value.__notes__)
+
+
+# --- classes in C -------------------------------------------------------------------------------
+
+# By what code says of an array or a number: what modern code gets of it.
+IN_C = {
+    "hasattr(np.zeros(1), 'itemset')": False,
+    "hasattr(np.float32(1), 'tostring')": False,
+    "hasattr(np.ma.zeros(1), 'newbyteorder')": False,
+    "repr(np.float64(1.5))": repr(np.float64(1.5)),
+    "(np.float32(1) + 1.5).dtype.name": (np.float32(1) + 1.5).dtype.name,
+    "hasattr(array.array('b'), 'fromstring')": False,
+    "hasattr(ET.Element('a'), 'getchildren')": False,
+}
+LIBRARIES = "import array, numpy as np\nimport xml.etree.ElementTree as ET\n"
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("said", IN_C)
+def test_classes_in_c_have_old_names_for_old_code_alone(installed: Path, said: str) -> None:
+    code = f"{LIBRARIES}seen = {said}"
+    assert seen(code) != IN_C[said]
+    assert seen(code, installed / "modern" / "a.py", "modern.a") == IN_C[said]
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize("said", ["float(x)", "bool(x[:0])", "'%d' % x"])
+def test_arrays_count_as_numbers_for_old_code_alone(installed: Path, said: str) -> None:
+    code = f"import numpy as np\nx = np.array([2.5])\nseen = {said}"
+    assert seen(code) in (2.5, False, "2")
+    modern = installed / "modern" / "a.py"
+    plain = {"__name__": np.__name__, "__file__": np.__file__}
+    try:
+        exec(code, plain)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error), match=str(error)[:20]):
+            seen(code, modern, "modern.a")
+    else:  # an older NumPy, which still does so
+        assert seen(code, modern, "modern.a") == plain["seen"]
+
+
+@pytest.mark.usefixtures("_began")
+def test_classes_stay_closed() -> None:
+    executed("import numpy")
+    with pytest.raises(TypeError, match="immutable type"):
+        np.ndarray.itemset = 1
+    assert isinstance(np.zeros(2).view(np.recarray)[0], np.float64)
+
+
+@pytest.mark.usefixtures("_began")
+def test_a_class_that_is_called_on_the_spot() -> None:
+    code = (
+        "import numpy as np\ndef f(kind=np.uint8):\n"
+        "    return np.uint8(-2), [np.uint8(x) for x in (-1, 2)], kind is type(kind(3))\n"
+        "class A:\n    z = np.uint8(-1)\n    n = np.uint8.__name__\n"
+        "seen = [f(), A.z, A.n, np.uint8 is np.array([1], np.uint8).dtype.type,"
+        " np.add(np.uint8(3), -4), np.add.reduce([1, 2]), np.uint8(*[-1])]"
+    )
+    assert seen(code) == [(254, [255, 2], True), 255, "uint8", True, -1, 3, 255]
+
+
+@pytest.mark.usefixtures("_began")
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("float(np.ones((1, 1)))", "float() of an array of one element is gone"),
+        ("np.uint8(-1)", "wrapping an integer around"),
+        ("np.vstack(x for x in ([1], [2]))", "numpy.vstack(generator) is gone"),
+        ("np.reshape([1, 2], newshape=(2, 1))", "numpy.reshape(newshape=…) is gone"),
+        ("np.uint8(200) + 100", "an operator gives of numpy.uint8 and int"),
+        ("np.zeros(1).itemset(0, 2.0)", "ndarray.itemset is gone"),
+    ],
+)
+def test_each_way_warns_its_line_once(code: str, told: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        executed(f"import numpy as np\nfor _ in 'ab':\n    {code}\n{code}")
+    assert [(w.filename, w.lineno, w.category) for w in caught] == [(PROGRAM, 3, OldNameWarning)]
+    assert told in str(caught[0].message)
+
+
+def test_where_classes_cannot_be_opened_they_stay_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(closed.OPENING, "_holds", False)
+    closed.put(bytearray, "kameleon_tries", 1)
+    assert not hasattr(bytearray, "kameleon_tries")
+
+    class Open: ...
+
+    closed.put(Open, "kameleon_tries", 1)
+    assert Open.kameleon_tries == 1  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import importlib.util
 import json
@@ -29,12 +30,23 @@ SCRIPT = _script()
 
 
 @pytest.fixture(autouse=True)
-def _began() -> Iterator[None]:
-    before = builtins.__import__
+def _began(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before, begin = builtins.__import__, asyncio.SelectorEventLoop.__init__
+    loops: list[asyncio.AbstractEventLoop] = []  # of programs, which don't close them
+
+    def kept(loop: asyncio.SelectorEventLoop) -> None:
+        loops.append(loop)
+        begin(loop)
+
+    monkeypatch.setattr(asyncio.SelectorEventLoop, "__init__", kept)
     importing.begin()
     stand_in._told.clear()
     yield
     builtins.__import__ = before
+    for loop in loops:
+        loop.close()
+    if loops:  # one may be the thread's own
+        asyncio.set_event_loop_policy(None)
 
 
 def _agree(found: Any, expected: Any, at: float) -> None:

@@ -102,7 +102,10 @@ def test_a_module_that_fails_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert str(Path(runner.__file__)) not in found.stderr
     for absent in ("package.absent", "absent", "absent.deeper"):
         found = run([*RUN, "-m", absent], tmp_path)
-        assert (found.returncode, found.stderr) == (1, f"kameleon run: No module named {absent}\n")
+        assert (found.returncode, found.stderr) == (
+            1,
+            f"kameleon run: No module named {absent}\n",
+        )
 
 
 @pytest.mark.parametrize("kind", ["folder", "archive"])
@@ -132,46 +135,26 @@ def test_folders_and_archives(tmp_path: Path, kind: str) -> None:
 def test_options_end_where_the_program_is_named() -> None:
     plan = runner.understand(["--tf-keras", "--engine", "torch", "a.py", "--engine", "jax"])
     assert plan == runner.Plan("a.py", False, ["--engine", "jax"], "torch", tf_keras=True)
-    plan = runner.understand(["--engine=jax", "--as", "theano", "-m", "a.b", "--help"])
-    assert plan == runner.Plan("a.b", True, ["--help"], "jax", "theano")
+    plan = runner.understand(["--engine=jax", "--as", "theano", "-m", "a.b", "--help", "--", "-m"])
+    assert plan == runner.Plan("a.b", True, ["--help", "--", "-m"], "jax", "theano")
     plan = runner.understand(["--tf-keras=2", "a.py"])
     assert (plan.tf_keras, plan.which_keras, plan.program) == (True, "2", "a.py")
     plan = runner.understand(["--no-old-names", "--tensorflow=installed", "a.py"])
     assert plan == runner.Plan("a.py", no_old_names=True, tensorflow="installed")
+    plan = runner.understand(["--keras-on", "tensorflow", "a.py"])
+    assert plan == runner.Plan("a.py", keras_on="tensorflow")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "plan",
     [
-        ([], "there's no program to run"),
-        (["--engine"], "--engine needs the name of an engine"),
-        (["--as"], "--as needs the name of a backend"),
-        (["-m"], "-m needs the name of a module"),
-        (["--tensorflow"], "--tensorflow needs one of kameleon, installed"),
-        (["--loud", "a.py"], "there is no option --loud"),
-        (["--tf-keras=3", "a.py"], "--tf-keras=3: use one of 1, 2, keras"),
+        runner.Plan("a.py", False, ["--engine", "x y"], "torch", "theano", True, "2", True),
+        runner.Plan("a.b", True, ["-m"], tensorflow="installed", devices="data=2", tf_keras=True),
+        runner.Plan("a.py", tensorflow="original", keras_on="kameleon"),
     ],
 )
-def test_command_lines_that_cannot_be_understood(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as caught:
-        runner.understand(arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith(f"kameleon run: {said}")
-
-
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        runner.understand(["--help"])
-    assert caught.value.code is None
-    assert capsys.readouterr().out == runner.USAGE
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    found = run([*RUN, "absent.py"], tmp_path)
-    assert found.returncode == 2
-    assert "can't open file" in found.stderr and "absent.py" in found.stderr
+def test_a_plan_is_a_command_line(plan: runner.Plan) -> None:
+    assert runner.understand(runner.words(plan)) == plan
 
 
 @pytest.mark.parametrize(
@@ -179,9 +162,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     [
         (
             "cntk",
-            "KAMELEON_ENGINE=cntk can't be met: its library isn't installed: kameleon cntk install",
+            "--engine cntk can't be met: its library isn't installed: kameleon cntk install",
         ),
-        ("nunpy", "KAMELEON_ENGINE=nunpy can't be met: it's neither an engine"),
+        ("nunpy", "--engine nunpy can't be met: it's neither an engine"),
     ],
 )
 def test_an_engine_that_is_not_there(tmp_path: Path, engine: str, said: str) -> None:
@@ -193,26 +176,15 @@ def test_an_engine_that_is_not_there(tmp_path: Path, engine: str, said: str) -> 
     assert found.stderr.count("\n") == 1
 
 
-def test_it_needs_neither_typer_nor_rich(tmp_path: Path) -> None:
+def test_it_needs_no_library(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("import sys; print(sys.argv)", "utf-8")
     code = (
-        "import sys; sys.modules['typer'] = sys.modules['rich'] = None\n"
+        "import sys; sys.modules['rich'] = None\n"
         "sys.argv = ['kameleon', 'run', 'program.py', 'x']\n"
         "from kameleon.cli import main; main()"
     )
     found = run(["-c", code], tmp_path)
     assert (found.returncode, found.stdout) == (0, "['program.py', 'x']\n"), found.stderr
-
-
-def test_the_list_of_commands_has_it() -> None:
-    pytest.importorskip("typer", reason="the command line needs Typer")
-    pytest.importorskip("rich", reason="the command line needs Rich")
-    from typer.testing import CliRunner
-
-    from kameleon.cli.app import app
-
-    assert " run " in CliRunner().invoke(app, ["--help"]).output
-    assert CliRunner().invoke(app, ["run", "--help"]).output == runner.USAGE
 
 
 # Keras ----------------------------------------------------------------------------------------

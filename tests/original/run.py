@@ -3,7 +3,8 @@
     python tests/original/run.py --engine numpy jax --only backend layers -j 2
 
 Fetches the published source package for its tests, and runs each file of tests in a process of
-its own, where `import keras` is the original, hosted on Kameleon. Ends with 1 if a test fails
+its own, where `import keras` is the original, hosted on Kameleon (or, with `--keras-on tensorflow`,
+on its own TensorFlow backend above TensorFlow 1.15's own Python files). Ends with 1 if a test fails
 that should pass, if an excluded one passes, or if fewer pass than `expected.json` says.
 """
 
@@ -14,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kameleon_original import groups, report, running, source
+from kameleon_original import groups, report, running, source, tables
 
 sys.path.insert(0, str(running.SOURCES))
 
@@ -26,6 +27,9 @@ def arguments(line: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--engine", nargs="+", default=["numpy"], metavar="NAME", help="engines to run on")
+    add(
+        "--keras-on", choices=tuple(running.BACKENDS), default="kameleon", help="what Keras runs on"
+    )
     add("--only", nargs="+", choices=groups.NAMES, metavar="GROUP", help=", ".join(groups.NAMES))
     add("-j", "--jobs", type=int, default=1, help="how many processes run at a time")
     add("--source", type=Path, help="the source package of Keras 2.3.1, or a folder that holds it")
@@ -48,11 +52,13 @@ def main(line: Sequence[str] | None = None) -> int:
         return 2
     wrong = False
     for engine in asked.engine:
-        wrong |= bool(on_engine(engine, keras, tests, asked))
+        wrong |= bool(on(tables.Ground(engine, asked.keras_on), keras, tests, asked))
     return int(wrong)
 
 
-def on_engine(engine: str, keras: str | None, tests: Path, asked: argparse.Namespace) -> list[str]:
+def on(
+    ground: tables.Ground, keras: str | None, tests: Path, asked: argparse.Namespace
+) -> list[str]:
     """Run on one engine; what isn't as expected."""
 
     def progress(group: str, file: str, result: running.Result) -> None:
@@ -60,15 +66,15 @@ def on_engine(engine: str, keras: str | None, tests: Path, asked: argparse.Names
             counts = f"{result.count('passed')} passed, {result.count('failed')} failed"
             print(f"{result.seconds:6.1f} s  {file}: {counts}", file=sys.stderr, flush=True)
 
-    found = running.run(tests, keras, engine, asked.only or groups.NAMES, asked.jobs, progress)
-    report.table(engine, found)
+    found = running.run(tests, keras, ground, asked.only or groups.NAMES, asked.jobs, progress)
+    report.table(ground, found)
     report.reasons(found)
     if asked.slowest:
         report.slowest(found, asked.slowest)
     if asked.record:
-        report.record(engine, found)
-    wrong = report.faults(engine, found)
-    print("\n".join(wrong) or f"All as expected on {engine}.")
+        report.record(ground, found)
+    wrong = report.faults(ground, found)
+    print("\n".join(wrong) or f"All as expected on {ground.name}.")
     return wrong
 
 

@@ -11,19 +11,32 @@ import pytest
 from kameleon_original import groups, report, running, source, tables
 from support import engines_under_test
 
+from kameleon.compat.tensorflow import location as of_tensorflow
 from kameleon.hosting import location
 
 # What runs on engines other than NumPy, as far as time allows.
 ELSEWHERE = ("backend",)
 
-# The group that takes longest, of which the backend is the least part: processes, downloads, files.
-LONG = ("utils",)
+NUMPY = tables.Ground("numpy")
+ON_TENSORFLOW = tables.Ground("numpy", "tensorflow")  # on its TensorFlow backend, above its files
 
+# The groups that run with every change; the others take long. (Of the group `utils`, the backend is
+# the least part: processes, downloads, files.)
+OFTEN = {NUMPY: {*groups.NAMES} - {"utils"}, ON_TENSORFLOW: {"losses", "sequential"}}
+
+ENGINES = engines_under_test()
+GROUNDS = dict.fromkeys(map(tables.Ground, ENGINES), ELSEWHERE)
+GROUNDS |= {ground: groups.NAMES for ground in OFTEN if ground.engine in ENGINES}
 PARTS = [
-    pytest.param(engine, group, marks=[pytest.mark.nightly] if group in LONG else [])
-    for engine in engines_under_test()
-    if engine in report.recorded()
-    for group in (groups.NAMES if engine == "numpy" else ELSEWHERE)
+    pytest.param(
+        ground,
+        group,
+        id=f"{ground.name}-{group}",
+        marks=[] if group in OFTEN.get(ground, ELSEWHERE) else [pytest.mark.nightly],
+    )
+    for ground, names in GROUNDS.items()
+    for group in names
+    if group in report.expected(ground)
 ]
 
 
@@ -39,10 +52,12 @@ def tests() -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("engine", "group"), PARTS)
-def test_group(tests: Path, engine: str, group: str) -> None:
-    found = running.run(tests, location.find(), engine, [group])
-    assert not report.faults(engine, found)
+@pytest.mark.parametrize(("ground", "group"), PARTS)
+def test_group(tests: Path, ground: tables.Ground, group: str) -> None:
+    if ground.keras_on == "tensorflow" and not of_tensorflow.installed():
+        pytest.skip(f"needs TensorFlow's own files: {of_tensorflow.INSTALL}")
+    found = running.run(tests, location.find(), ground, [group])
+    assert not report.faults(ground, found)
 
 
 def test_every_file_of_the_original_is_accounted_for(tests: Path) -> None:
@@ -51,24 +66,26 @@ def test_every_file_of_the_original_is_accounted_for(tests: Path) -> None:
     assert all(files.values()), "a group without files"
     known = {file for each in files.values() for file in each}
     assert set(tables.NEEDS) <= known
-    assert all(report.expected(engine).keys() <= set(files) for engine in report.recorded())
+    assert all(counts.keys() <= set(files) for counts in report.recorded().values())
 
 
 def test_a_loss_is_noticed() -> None:
     passed = [running.Test(f"file::test_{i}", "passed") for i in range(3)]
     found = {"backend": running.Result(passed)}
-    assert "backend: 3 passed on numpy" in report.faults("numpy", found)[0]
+    assert "backend: 3 passed on numpy" in report.faults(NUMPY, found)[0]
 
 
 def test_exclusions_are_strict() -> None:
     name = "keras/optimizers_test.py::test_tfoptimizer"
-    passed = running.judge(name, {"outcome": "passed", "message": ""}, "numpy")
-    failed = running.judge(name, {"outcome": "failed", "message": "no"}, "numpy")
+    passed = running.judge(name, {"outcome": "passed", "message": ""}, NUMPY)
+    failed = running.judge(name, {"outcome": "failed", "message": "no"}, NUMPY)
     assert (passed.outcome, passed.stale) == ("excluded", True)
     assert (failed.outcome, failed.stale) == ("excluded", False)
     found = {"optimizers": running.Result([passed])}
-    assert any("passed, though excluded" in said for said in report.faults("numpy", found))
-    other = running.judge("keras/losses_test.py::test_x", {"outcome": "failed", "message": ""}, "")
+    assert any("passed, though excluded" in said for said in report.faults(NUMPY, found))
+    other = running.judge(
+        "keras/losses_test.py::test_x", {"outcome": "failed", "message": ""}, NUMPY
+    )
     assert other.outcome == "failed"
 
 

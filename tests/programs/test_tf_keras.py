@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosting.originals import needs_original
+from hosting.originals import needs_original, needs_tensorflows_files
 from hosting.programs import COMMAND, run
 from numpy.testing import assert_allclose
 from support import engines_under_test
 
+from kameleon.compat.tensorflow import location
 
 HERE = Path(__file__).parent
 WHOLE = HERE / "tf_keras"
@@ -42,10 +43,10 @@ ENGINES = [e for e in engines_under_test() if e not in ("cntk", "theano")]
 
 
 @functools.cache
-def results(engine: str, hidden: bool) -> dict[str, Any]:
+def results(engine: str, hidden: bool, how: tuple[str, ...] = ()) -> dict[str, Any]:
     """What each program gives on an engine; they share a process, as imports take seconds."""
     prelude = NO_TENSORFLOW if hidden else ""
-    many = ["--engine", engine, str(WHOLE / "many.py")]
+    many = ["--engine", engine, *how, str(WHOLE / "many.py")]
     found: dict[str, Any] = {}
     for options in (["--tf-keras", *many, *RECORDED],
                     ["--tf-keras=2", *many, "../tf_keras_2", *SECOND]):  # fmt: skip
@@ -61,8 +62,10 @@ def _results(prelude: str, options: list[str]) -> dict[str, Any]:
     return found
 
 
-def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
-    found = results(engine, hidden)[program]
+def assert_as_recorded(engine: str, program: str, hidden: bool, how: tuple[str, ...] = ()) -> None:
+    if program == "watched":
+        pytest.importorskip("tensorboard", reason="one of its callbacks is TensorBoard")
+    found = results(engine, hidden, how)[program]
     recorded = (RECORDED | SECOND)[program]
     assert isinstance(found, dict), found
     assert found.keys() == recorded.keys()
@@ -89,3 +92,12 @@ def test_gives_tensorflows_numbers_without_tensorflow(program: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gives_tensorflows_numbers(engine: str, program: str) -> None:
     assert_as_recorded(engine, program, hidden=False)
+
+
+@needs_original
+@needs_tensorflows_files
+@pytest.mark.nightly
+@pytest.mark.parametrize("program", [*RECORDED, *SECOND])
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_gives_its_numbers_on_tensorflows_files(engine: str, program: str) -> None:
+    assert_as_recorded(engine, program, False, ("--tensorflow", "original"))

@@ -2,6 +2,7 @@
 
 Recorded on Python 3.7 with pandas 0.25.3, SciPy 1.1.0, h5py 2.8.0, Pillow 5.4.1 and NumPy 1.18:
 each case is a piece of a program that gives `seen`; what it gives is written as plain data.
+The cases in `old_lines.txt`, a line each, were recorded with NumPy 1.16.6, h5py 2.10 and Pillow 6.2.
 """
 
 import json
@@ -198,6 +199,11 @@ CASES = (
     "from pipes import quote\nseen = quote('a b')",
     "from collections import Mapping\nseen = isinstance({}, Mapping)",
 )
+
+LINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "old_lines.txt")
+with open(LINES, "rb") as lines:
+    TEXTS = [line.decode("utf-8").strip() for line in lines]
+CASES += tuple("import io, numpy as np\n" + text.replace(" ¶ ", "\n") for text in TEXTS)
 
 
 def plain(x):

@@ -24,7 +24,7 @@ from importlib.metadata import distributions
 
 step("numpy")
 assert {d.name for d in distributions()} == {"kameleon", "numpy"}
-assert not {"typer", "tensorflow", "jax", "torch"} & set(sys.modules)
+assert not {"rich", "tensorflow", "jax", "torch"} & set(sys.modules)
 """
 # The commands of an environment lie beside its Python.
 COMMAND = """
@@ -77,6 +77,15 @@ K.set_value(v, [1.0, 1.0])
 assert Checkpoints("kept", v).restore() == 1 and K.get_value(v).tolist() == [0.0, 0.0]
 step("jax")
 """
+TENSORBOARD = """
+import glob
+from kameleon.events import EventFile
+
+file = EventFile("logs")
+file.write_scalars({"loss": 0.5}, step=1)
+file.close()
+assert b"loss" in open(*glob.glob("logs/events.out.tfevents.*"), "rb").read()
+"""
 COMPARE = """
 import kameleon
 
@@ -99,6 +108,7 @@ PROGRAMS = {
     "sparse": STEP + SPARSE,
     **{name: of_engine(name) for name in ("tensorflow", "theano", "jax", "torch", "onnxruntime")},
     "keras2": COMMAND + KERAS,
+    "tensorboard": TENSORBOARD,
     "checkpoint": STEP + CHECKPOINT,
     "engines": STEP + COMPARE,
     "all": STEP + COMPARE + CHECKPOINT + COMMAND + DEMO,

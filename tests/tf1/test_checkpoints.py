@@ -105,6 +105,22 @@ def test_averages_take_the_places_of_variables(tmp_path: Path, two: tuple[Any, A
         assert session.run(two[0]).tolist() == [2, 3]
 
 
+@pytest.mark.slow
+def test_damage_is_told_with_the_file(tmp_path: Path, two: tuple[Any, Any]) -> None:
+    """TensorFlow, which may know the file, says of it what it says."""
+    pytest.importorskip("tensorflow", reason="it tries to read what Kameleon can't")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, str(tmp_path / "m"))
+    index = tmp_path / "m.index"
+    whole = index.read_bytes()
+    flipped = [whole[:i] + bytes([whole[i] ^ 8]) + whole[i + 1 :] for i in range(0, len(whole), 9)]
+    for content in (b"", b"PK" * 99, whole[:-1], whole[: len(whole) // 2], *flipped):
+        index.write_bytes(content)
+        with pytest.raises(FileFormatError, match=rf"{path} is no checkpoint, or it's damaged"):
+            tf.train.Saver(list(two)).restore(None, path)
+
+
 def test_what_is_no_checkpoint_is_said_to_be_none(
     tmp_path: Path, two: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

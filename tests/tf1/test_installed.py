@@ -104,6 +104,7 @@ tf.nn.weighted_moments(m, [0], p)
 tf.nn.pool(x, [2, 2], 'AVG', 'SAME')
 tf.nn.batch_norm_with_global_normalization(g, g[0, 0, 0], p[0], p[1], p[2], 1e-3, True)
 tf.nn.ctc_greedy_decoder(t, [2, 2, 2])[1]
+tf.sparse.to_dense(tf.nn.ctc_greedy_decoder(t, [2, 2, 1], merge_repeated=False)[0][0], -1)
 tf.fake_quant_with_min_max_args(m)
 tf.quantization.quantize_and_dequantize(m, -2., 2., range_given=True)
 tf.random.stateless_uniform([3], [1, 2]) * v[:3]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon import events
 from kameleon.engines import Engine
 
 tf: Any = K.tf
@@ -42,7 +43,7 @@ def test_a_program_goes_on_where_it_stopped(tmp_path: Path, engine: Engine) -> N
     sums = (60, 152, 276, 336, 396, 488, 612, 672)
     assert found == list(zip(sums, range(1, 9), strict=True))
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-8")
-    assert len(list(tmp_path.glob("events*"))) == 2
+    assert len(list(tmp_path.glob("events*"))) == (2 if events.is_there() else 0)
 
 
 def test_errors_of_the_block_come_out_and_the_end_of_inputs_does_not() -> None:

@@ -10,10 +10,18 @@ from ..ir.program import Graph
 from ..ir.sizes import Root, Sizes
 from ..prims.constants import bare
 from ..prims.movement import kept_axes
+from ..prims.sizes import size_origin
 from .broadcasts import AxisSize, Read, bare_operands, size_operand, stretches
 
 # A size of an input, as (input, axis), and what it must be equal to: another size, or a number.
 Equality = tuple[tuple[Node, int], Any]
+
+
+def sizes_of(graph: Graph) -> Sizes:
+    """What is known of a graph's sizes before it runs, with what a guard has compared."""
+    sizes = Sizes(size_origin)
+    sizes.state_equal(graph.inputs, graph.equal)
+    return sizes
 
 
 def equalities(graph: Graph, sizes: Sizes) -> Iterator[Equality]:

@@ -10,15 +10,19 @@ This import must come before any other that loads a Keras, such as that of Tenso
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from types import ModuleType
+from typing import Any
 
 from .. import config, old_code
+from .._tracebacks import hide
 from ..errors import HostingError, MissingLibraryError
 from ..hosting import location
 from .finder import AliasFinder
 from .given import folder, given, hosts_original
-from .original import CHILDREN, export, name_backend, share_path
+from .original import CHILDREN, choose_base, export, name_backend, share_path
 from .own import BACKEND
 from .tensorflow import BEFORE, alias_tensorflow, serve_old_code
 
@@ -38,6 +42,12 @@ def _refuse_another() -> None:
         )
 
 
+def _of_theano(name: str) -> ModuleType:
+    names: Any = importlib.import_module("kameleon.theano1.modules")  # late: it loads the K surface
+    found: ModuleType = names.provided(name)
+    return found
+
+
 def _begin() -> None:
     _refuse_another()
     is_child = CHILDREN in sys.path
@@ -49,6 +59,7 @@ def _begin() -> None:
     except MissingLibraryError:
         if os.environ.get(location.VARIABLE, "").strip():
             raise  # the user has named a folder that doesn't hold it
+    choose_base(given.original)
     if given.folder and given.folder not in sys.path:
         # Behind the program's own folder, before what is installed.
         sys.path.insert(0 if sys.flags.safe_path else 1, given.folder)
@@ -57,8 +68,14 @@ def _begin() -> None:
     sys.meta_path.insert(0, AliasFinder())
     config.load()
     serve_old_code()
+    if config.known_as() == "theano":
+        old_code.provide("theano", _of_theano)
     old_code.begin()
     config.write_if_missing()  # before Keras or TensorFlow writes one that names a backend
 
 
-_begin()
+try:
+    _begin()
+except Exception as error:
+    hide(error)
+    raise

@@ -10,25 +10,31 @@ from types import ModuleType
 
 from .. import config, hosting
 from ..errors import ArgumentError, EngineNotFoundError
+from ..hosting import location
 from .given import given
 
 # Stands first on the path of other processes: its `keras` is this process's.
 CHILDREN = os.path.join(os.path.dirname(__file__), "children")
+BACKENDS = {"kameleon": config.HOSTED, "tensorflow": "tensorflow"}  # what Keras is told of each
+# What the environment says where Keras runs on TensorFlow's own files.
+ON_TENSORFLOW = {config.TENSORFLOW: config.WHICH_TENSORFLOW[1], config.AS: "tensorflow"}
 WRITTEN_FOR = "tensorflow"  # the backend that most programs were written for
 
 
 def environment() -> dict[str, str]:
-    """The variables that tell Keras to run on Kameleon, and Kameleon which engine to run on, if
-    `KERAS_BACKEND` names one.
+    """The variables that tell Keras which backend to run on, and Kameleon which engine to run on,
+    if `KERAS_BACKEND` names one.
     """
+    return {config.ENVIRONMENT: BACKENDS[config.keras_on()]} | _engine()
+
+
+def _engine() -> dict[str, str]:
+    """The variables that ask for the engine which `KERAS_BACKEND` names, if it names one."""
     asked = os.environ.get(config.ENVIRONMENT, "").strip()
-    told = {config.ENVIRONMENT: config.HOSTED}
-    if (
-        asked not in ("", config.HOSTED, config.known_as())
-        and not os.environ.get(config.OWN, "").strip()
-    ):
-        told[config.OWN] = asked
-    return told
+    told = os.environ.get(config.OWN, "").strip()
+    if told or asked in ("", config.HOSTED, config.known_as()):
+        return {}
+    return config.asking(asked, f"{config.ENVIRONMENT}={asked}")
 
 
 def name_backend() -> None:
@@ -44,19 +50,50 @@ def name_backend() -> None:
         raise ArgumentError(f"{config.AS}={name}: programs know no such backend; use {expected}")
     os.environ[config.AS] = name
     if config.known_as() != config.HOSTED:
-        os.environ.update(environment() | {config.ENVIRONMENT: config.known_as()})
+        os.environ.update(_engine() | {config.ENVIRONMENT: config.known_as()})
+
+
+def choose_base(is_here: bool) -> None:
+    """Let `KAMELEON_KERAS_ON` say what Keras runs on: where nobody has said so, on TensorFlow where
+    programs get its own files and are told its name, else on Kameleon.
+
+    Args:
+        is_here: whether the original Keras is installed.
+
+    Raises:
+        ArgumentError: (a ValueError) `KAMELEON_KERAS_ON` holds another word, or one that doesn't go
+            with the TensorFlow that programs get, or with the backend's name.
+        MissingLibraryError: (an ImportError) it says TensorFlow, and Keras isn't installed.
+    """
+    kameleon, tensorflow = config.WHICH_KERAS_ON
+    told = os.environ.get(config.KERAS_ON, "").strip()
+    if told not in ("", *config.WHICH_KERAS_ON):
+        raise ArgumentError(f"{config.KERAS_ON}={told}: use {kameleon} or {tensorflow}")
+    says = {variable: os.environ.get(variable, "").strip() for variable in ON_TENSORFLOW}
+    if told == tensorflow:
+        for variable, needed in ON_TENSORFLOW.items():
+            if says[variable] not in ("", needed):
+                raise ArgumentError(
+                    f"{config.KERAS_ON}={told} goes with {variable}={needed}, and not with"
+                    f" {variable}={says[variable]}"
+                )
+        location.find()
+        os.environ.update(ON_TENSORFLOW)
+    fits = is_here and says == ON_TENSORFLOW
+    os.environ[config.KERAS_ON] = told or (tensorflow if fits else kameleon)
 
 
 @contextmanager
 def hosted(module: ModuleType) -> Iterator[None]:
-    """A block in which the environment tells Keras, which loads inside, to run on Kameleon."""
+    """A block in which the environment tells Keras, which loads inside, what to run on."""
     hosting.begin()
     told = environment()
     before = {name: os.environ.get(name) for name in told}
     os.environ.update(told)
     try:
         yield
-        _know_tensorflow()
+        if config.keras_on() == "kameleon":
+            _know_tensorflow()
     except ValueError as error:
         if isinstance(error.__context__, EngineNotFoundError):
             raise error.__context__ from None  # this says more than the error that Keras made of it

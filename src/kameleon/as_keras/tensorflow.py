@@ -24,6 +24,8 @@ from .given import given
 
 TF_KERAS = "tensorflow.keras"
 CORE = "tensorflow_core"  # the package that TensorFlow 1.15 to 2.1 lies in; editors import from it
+ORIGINAL = "kameleon.compat.tensorflow"  # the package of what TensorFlow's own files need
+OF_KERAS = ("keras", "keras_applications", "keras_preprocessing")
 SECOND = "2.3.0"  # the version that programs of TensorFlow 2 are told
 
 # What stands before `keras` where programs take TensorFlow's Keras from.
@@ -70,16 +72,37 @@ def serve_old_code() -> None:
 
     Raises:
         ArgumentError: (a ValueError) `KAMELEON_TENSORFLOW` holds another word.
+        MissingLibraryError: (an ImportError) Keras is to run on TensorFlow's own files, and these
+            aren't installed.
     """
-    ours, _ = config.WHICH_TENSORFLOW
+    ours, original, _ = config.WHICH_TENSORFLOW
     told = os.environ.get(config.TENSORFLOW, "").strip() or ours
     if told not in config.WHICH_TENSORFLOW:
         expected = " or ".join(config.WHICH_TENSORFLOW)
         raise ArgumentError(f"{config.TENSORFLOW}={told}: use {expected}")
+    if told == original:
+        with_keras = config.keras_on() == "tensorflow"
+        if with_keras:
+            files: Any = importlib.import_module(f"{ORIGINAL}.location")
+            files.find()  # so that what is missing is said at once
+        old_code.provide("tensorflow", original_module, also=OF_KERAS if with_keras else ())
+        return
     given.serves_tensorflow = told == ours
     if given.serves_tensorflow:
         old_code.provide("tensorflow", module)
         old_code.provide(CORE, lambda name: module(name.replace(CORE, "tensorflow", 1)))
+
+
+def original_module(name: str) -> ModuleType:
+    """The module of TensorFlow 1.15's own Python files by a full name in TensorFlow.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+        MissingLibraryError: (an ImportError) the files aren't installed.
+    """
+    importing: Any = importlib.import_module(f"{ORIGINAL}.importing")
+    found: ModuleType = importing.module(name, second=which_keras() == "2")
+    return found
 
 
 def module(name: str) -> ModuleType:

@@ -10,26 +10,40 @@ from __future__ import annotations
 
 import importlib as _importlib
 import typing as _typing
+from types import FunctionType as _FunctionType
 
 from .. import hosting as _hosting
-from .._suggestions import suggesting as _suggesting
+from .._tracebacks import boundary as _boundary
+from .._tracebacks import hide as _hide
 from ..ir.node import Variable as Variable
+from . import _numpy, operators, surface
 from . import dispatch as _dispatch
-from . import operators, surface
 from ._choice import choose as _choose
+from ._kinds import misfit as _misfit
 from ._tensors import Tensor as Tensor
 from .surface import *
 
 __all__ = surface.NAMES
 
 operators.install()
+_numpy.install()
 _dispatch.install()
 _hosting.begin_if_asked()
-vars(surface).update(_choose(__all__))
-globals().update(_suggesting({name: getattr(surface, name) for name in __all__}, __name__))
+try:
+    vars(surface).update(_choose(__all__))
+except Exception as _error:
+    _hide(_error)
+    raise
+for _name in __all__:
+    _member = getattr(surface, _name)
+    if isinstance(_member, _FunctionType):
+        _member = _boundary(_member, _misfit)
+        _member.__module__ = __name__  # pickles look for it there
+    globals()[_name] = _member
 
 if not _typing.TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
 
+    @_boundary
     def __getattr__(name: str) -> object:
         """Names that were never documented and that programs use; see `leaked`."""
         if name.startswith("__"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-from ..errors import DTypeError, ShapeError
+from .._scopes import Scope
+from ..errors import DTypeError, ShapeError, UnsupportedError
 from ..ir.closure import Closure
 from ..ir.leaves import input_node
 from ..ir.node import Node, new_serial
@@ -14,9 +17,32 @@ from ..prims.control import cond, run_scan, while_
 from ..prims.elementwise import add, cast, constant
 from ..prims.movement import broadcast_to, iota, reshape
 from ..prims.random import random_fold
-from ..prims.sizes import dims_of, size_of
+from ..prims.sizes import dims_of, roots_of, size_of
 
 Step = Callable[[list[Node], list[Node]], tuple[Sequence[Node], Sequence[Node]]]
+# So many bodies may lie within one another. Passes and engines' compilers go down into them, each
+# step in several frames of Python's 1000.
+DEEPEST = 50
+_depth: ContextVar[int] = ContextVar("kameleon_depth", default=0)
+
+
+def body_of(what: str) -> Scope[int]:
+    """The block in which the nodes of a body are made.
+
+    Raises:
+        UnsupportedError: too many bodies lie within one another; raised as the block is entered.
+    """
+
+    def deeper(depth: int) -> int:
+        if depth == DEEPEST:
+            raise UnsupportedError(
+                f"{what}: more than {DEEPEST} loops and conditions lie within one another. Choose"
+                " between tensors (K.switch without functions), or make each condition from the"
+                " result of the one before, or one loop of all steps"
+            )
+        return depth + 1
+
+    return Scope(_depth, deeper)
 
 
 def traced_scan(
@@ -36,9 +62,28 @@ def traced_scan(
     states = [input_node(x.type) for x in carry]
     slices = [input_node(TensorType(x.shape[1:], x.dtype)) for x in sequences]
     start = new_serial()
-    new, outputs = step(states, slices)
-    new = _checked_states(what, states, new)
+    with body_of(what), _tied(states, carry, 0), _tied(slices, sequences, 1):
+        new, outputs = step(states, slices)
+        after = _checked_states(what, states, new)
+        new = [_of_one_size(b, a) for a, b in zip(states, after, strict=True)]
     made = [*new, *outputs]
+    return scan_over(what, (states, slices, made), carry, sequences, start, backwards)
+
+
+def scan_over(
+    what: str,
+    step: tuple[Sequence[Node], Sequence[Node], Sequence[Node]],
+    carry: Sequence[Node],
+    sequences: Sequence[Node],
+    start: int,
+    backwards: bool = False,
+) -> tuple[list[Node], list[Node]]:
+    """A scan whose step is made: parameters for states and slices, the new states and outputs.
+
+    Args:
+        start: the serial number before the step was made.
+    """
+    states, slices, made = map(list, step)
     closure = Closure(what, [*states, *slices], made, start)
     sequences = list(sequences)
     if closure.sources:
@@ -50,6 +95,19 @@ def traced_scan(
         closure = Closure(what, [*states, *slices], made, start)
     body = closed([*closure.captured, *states, *slices], made)
     return run_scan(body, closure.captured, carry, sequences, backwards)
+
+
+@contextmanager
+def _tied(params: Sequence[Node], given: Sequence[Node], more: int) -> Iterator[None]:
+    """Let the sizes of parameters be told to be those of what is given for them, which has so many
+    `more` axes in front."""
+    for param, x in zip(params, given, strict=True):
+        param.given = x, more
+    try:
+        yield
+    finally:  # a body outlives what it was built for
+        for param in params:
+            param.given = None
 
 
 def _checked_states(what: str, before: Sequence[Node], after: Sequence[Node]) -> list[Node]:
@@ -73,6 +131,20 @@ def _of_known_sizes(what: str, old: Node, new: Node) -> Node:
     return broadcast_to(new, [o if d is None else d for d, o in zip(shape, own, strict=True)])
 
 
+def _of_one_size(new: Node, old: Node) -> Node:
+    """`new`, a state of a scan, which may not be stretched: each step has the first one's sizes."""
+    dims = dims_of(new)
+    grown = [
+        axis
+        for axis, size in enumerate(old.shape)
+        if size is None
+        and (new.shape[axis] is not None or roots_of(new, axis) > roots_of(old, axis))
+    ]
+    for axis in grown:
+        dims[axis] = size_of(old, axis)
+    return broadcast_to(new, dims) if grown else new
+
+
 def traced_cond(
     what: str,
     condition: Node,
@@ -85,7 +157,13 @@ def traced_cond(
     size 1 in front: which of both comes out is known at run time.
     """
     start = new_serial()
-    branches = [list(then()), list(otherwise())]
+    with body_of(what):
+        branches = [list(then()), list(otherwise())]
+    return cond_over(what, condition, branches, start)
+
+
+def cond_over(what: str, condition: Node, branches: list[list[Node]], start: int) -> list[Node]:
+    """The outputs of one of two branches that are made: where the condition holds, the first's."""
     for outputs, others in (branches, branches[::-1]):
         for i, (y, other) in enumerate(zip(outputs, others, strict=False)):
             if missing := max(0, len(other.shape) - len(y.shape)):
@@ -105,7 +183,15 @@ def traced_while(
     """Run `body` on the carry as long as `condition` holds."""
     states = [input_node(x.type) for x in carry]
     start = new_serial()
-    made = [condition(states), *_checked_states(what, states, body(states))]
+    with body_of(what):
+        made = [condition(states), *_checked_states(what, states, body(states))]
+    return while_over(what, states, made, carry, start)
+
+
+def while_over(
+    what: str, states: Sequence[Node], made: Sequence[Node], carry: Sequence[Node], start: int
+) -> list[Node]:
+    """A loop whose step is made: parameters for states; the condition, then the new states."""
     sources = Closure(what, states, made, start).sources
     if not sources:
         return _while(what, states, carry, made, start)
@@ -126,8 +212,9 @@ def traced_collecting(
     """
     states, t = [input_node(x.type) for x in carry], input_node(TensorType((), INT32))
     start = new_serial()
-    test = condition(states)
-    new, outputs = body(states, t)
+    with body_of(what):
+        test = condition(states)
+        new, outputs = body(states, t)
     made = [test, *_checked_states(what, states, new), *outputs]
     sources = Closure(what, [*states, t], made, start).sources
     made = _drawn_at(t, made, sources) if sources else made

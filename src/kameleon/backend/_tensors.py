@@ -10,35 +10,66 @@ import numpy as np
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ir.node import Node, Primitive, Variable
+from ..ir.node import Tensor as Tensor
 from ..ir.types import (
+    DTYPES,
     INT32,
+    Default,
     DType,
     as_dtype,
-    broadcast_shapes,
     normalize_axes,
     normalize_axis,
     promote,
 )
 from ..prims.control import identity
 from ..prims.elementwise import cast, constant
-from ..prims.movement import broadcast_like, broadcast_to, concatenate, reshape
+from ..prims.movement import broadcast_to, concatenate, reshape
 from ..prims.sizes import Size, dims_of
+from ..prims.stretching import stretched_together
+from ..runtime.function import as_numpy
 from ._conversions import converted, is_convertible
 from ._known import known_int
 from .sparse_tensor import SparseTensor
 
-Tensor = Node
 TensorLike = Any
+Array = np.ndarray[Any, np.dtype[Any]]  # and NumPy's scalars, where there are no axes
+# Of a tensor; None where a size is known only at run time, which type checkers let pass.
+StaticShape = tuple[int | Any, ...]
 
 
 def floatx() -> DType:
     """The default float dtype."""
-    return as_dtype(config.floatx())
+    return DTYPES[config.floatx()]
+
+
+Default.float = staticmethod(floatx)
 
 
 def dtype_or_floatx(dtype: Any) -> DType:
     """`dtype`, or the default float dtype for None."""
     return floatx() if dtype is None else as_dtype(dtype)
+
+
+def array_of(value: Any, dtype: DType, what: str) -> np.ndarray:
+    """A new array of a dtype with the numbers that were given, in an array of any library, say.
+
+    Raises:
+        ArgumentError: there's something else among them, or what the dtype doesn't hold.
+    """
+    try:
+        given = as_numpy(value)
+        _require_numbers(np.asarray(given))
+        return np.array(given, dtype=dtype)
+    except (ValueError, TypeError, RuntimeError, OverflowError) as error:  # RuntimeError: PyTorch's
+        raise ArgumentError(f"{what}: {value!r} is no array of {dtype}: {error}") from None
+
+
+def _require_numbers(array: np.ndarray) -> None:
+    """Refuse what NumPy would take for numbers: None is NaN to it, '3' is 3, dates are days."""
+    if array.dtype != object:
+        as_dtype(array.dtype)
+    elif any(item is None or isinstance(item, str | bytes) for item in array.flat):
+        raise TypeError("the elements must be numbers")
 
 
 def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:
@@ -113,12 +144,8 @@ def as_number(x: TensorLike, what: str) -> Node:
 
 
 def broadcast_together(operands: Sequence[Node], what: str) -> list[Node]:
-    """The operands stretched to their common shape."""
-    first = operands[0].shape
-    if all(x.shape == first for x in operands):
-        return list(operands)
-    shape = broadcast_shapes(what, *(x.shape for x in operands))
-    return [broadcast_like(x, shape, operands) for x in operands]
+    """The operands stretched to their common shape; an unknown size may turn out to be 1."""
+    return stretched_together(operands, what)
 
 
 def promoted(operands: Sequence[TensorLike], what: str) -> list[Node]:
@@ -158,8 +185,8 @@ def binary(primitive: Primitive, x: TensorLike, y: TensorLike, what: str) -> Nod
     if type(y) in _NUMBERS and isinstance(x, Node) and x.dtype.is_float:
         return primitive(x, broadcast_to(constant(y, x.dtype), dims_of(x)))
     if not (isinstance(x, Node) and isinstance(y, Node) and x.type == y.type):
-        x, y = broadcast_together(promoted((x, y), what), what)
-    return primitive(x, y)
+        x, y = promoted((x, y), what)
+    return primitive(*broadcast_together((x, y), what))
 
 
 _NUMBERS = (float, int)  # these take the dtype of a float tensor whatever their value

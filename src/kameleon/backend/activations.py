@@ -46,7 +46,7 @@ def _is(value: Any, number: float) -> bool:
 
 
 def relu(x: TensorLike, alpha: Any = 0.0, max_value: Any = None, threshold: Any = 0.0) -> Tensor:
-    """max(x, 0), or with other parameters a ramp with a leak, a ceiling and a threshold.
+    """The rectified linear unit: `max(x, 0)`, or a ramp with a leak, a ceiling and a threshold.
 
     The result is `max_value` where x >= max_value, x where threshold < x < max_value, and
     `alpha * (x - threshold)` elsewhere.
@@ -106,7 +106,7 @@ def _above(x: Node, floor: Any) -> Node:
 
 
 def elu(x: TensorLike, alpha: Any = 1.0) -> Tensor:
-    """x for x > 0, else alpha * (exp(x) - 1).
+    """The exponential linear unit: `x` above 0, else `alpha * (exp(x) - 1)`.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -134,7 +134,7 @@ def elu(x: TensorLike, alpha: Any = 1.0) -> Tensor:
 
 
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow.
+    """The softmax along `axis`, `exp(x) / sum(exp(x))`, without overflow.
 
     Args:
         x: tensor with at least one axis; integers are taken as floats.
@@ -156,7 +156,7 @@ def softmax(x: TensorLike, axis: int = -1) -> Tensor:
 
 
 def softplus(x: TensorLike) -> Tensor:
-    """log(1 + exp(x)), without overflow.
+    """The softplus of each element, `log(1 + exp(x))`, without overflow.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -172,7 +172,7 @@ def softplus(x: TensorLike) -> Tensor:
 
 
 def softsign(x: TensorLike) -> Tensor:
-    """x / (1 + |x|)
+    """The softsign of each element, `x / (1 + abs(x))`.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -189,7 +189,7 @@ def softsign(x: TensorLike) -> Tensor:
 
 
 def sigmoid(x: TensorLike) -> Tensor:
-    """1 / (1 + exp(-x))
+    """The sigmoid of each element, `1 / (1 + exp(-x))`.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -205,7 +205,7 @@ def sigmoid(x: TensorLike) -> Tensor:
 
 
 def hard_sigmoid(x: TensorLike) -> Tensor:
-    """0.2 * x + 0.5, at least 0 and at most 1: a cheap likeness of the sigmoid.
+    """The hard sigmoid, a cheap likeness of the sigmoid: `0.2 * x + 0.5`, within 0 and 1.
 
     Args:
         x: tensor; integers are taken as floats.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._tracebacks import boundary
 from ..calls import Callee, Library, Results, evaluated, library_named, library_of
 from ..errors import ArgumentError
 from ..ir.context import Source, user_frame
@@ -14,6 +15,7 @@ from ..prims.call import call as node_of
 from ._tensors import as_tensor, floatx, named
 
 
+@boundary
 def call(
     function: Callable[..., Any],
     tensors: Any,

@@ -14,8 +14,9 @@ from ..prims.control import check, with_gradient
 from ..prims.elementwise import cast, constant, gt, logical_and, select
 from ..prims.filling import full_like
 from ..prims.indexing import gather
-from ..prims.movement import broadcast_to, iota, reshape, slice_axis
+from ..prims.movement import iota, reshape, slice_axis
 from ..prims.sizes import as_node, dims_of, plus, size_of
+from ..prims.stretching import stretch
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (
     Tensor,
@@ -80,7 +81,7 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
                 f"switch: condition {condition.shape} doesn't fit expressions {a.shape}"
             )
     wide = [*dims_of(condition), *([1] * (a.type.rank - condition.type.rank))]
-    return select(broadcast_to(reshape(condition, wide), dims_of(a)), a, b)
+    return select(stretch(reshape(condition, wide), dims_of(a)), a, b)
 
 
 def _differ(a: Node, b: Node) -> bool:
@@ -102,7 +103,7 @@ def _branch(condition: Node, then: Any, otherwise: Any) -> Node:
 
 
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Tensor:
-    """`x` in training, `alt` otherwise.
+    """In the training phase `x`, otherwise `alt`.
 
     Args:
         x: a tensor, or a function without arguments that gives one.
@@ -125,7 +126,7 @@ def in_train_phase(x: Any, alt: Any, training: Any = None) -> Tensor:
 
 
 def in_test_phase(x: Any, alt: Any, training: Any = None) -> Tensor:
-    """`x` in testing, `alt` otherwise.
+    """In the test phase `x`, otherwise `alt`.
 
     Args:
         x: a tensor, or a function without arguments that gives one.

@@ -15,12 +15,13 @@ from ..prims import elementwise as ew
 from ..prims.control import identity as identity_primitive
 from ..prims.movement import broadcast_to, stack
 from ..prims.sizes import as_node, dims_of, sizes_product
-from ..runtime.function import as_numpy
 from ..runtime.state import Cell
 from ..runtime.workspace import workspace
 from ._tensors import (
+    StaticShape,
     Tensor,
     TensorLike,
+    array_of,
     as_tensor,
     check_sizes,
     dims_from,
@@ -69,6 +70,9 @@ def variable(
     Returns:
         A variable; for a sparse matrix, a sparse tensor whose three parts are variables.
 
+    Raises:
+        ArgumentError: (a ValueError) `value` isn't made of numbers: None, say, or a text.
+
     >>> import numpy as np
     >>> from kameleon import backend as K
     >>> v = K.variable(np.array([[1, 2], [3, 4]]), dtype='float64', name='example_var')
@@ -86,10 +90,7 @@ def variable(
 
         value, dtype = evaluate(initial), dtype or initial.dtype
     kind = dtype_or_floatx(dtype)
-    try:
-        array = np.array(as_numpy(value), dtype=kind)
-    except (ValueError, TypeError, RuntimeError) as error:  # PyTorch raises the last one
-        raise ArgumentError(f"variable: {value!r} is no array of {kind}: {error}") from None
+    array = array_of(value, kind, "variable")
     made = Variable(
         VARIABLE,
         (),
@@ -118,6 +119,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         name: its name.
 
     Raises:
+        ArgumentError: (a ValueError) `value` isn't made of numbers.
         ShapeError: the values are neither one nor as many as the shape holds.
 
     >>> from kameleon import backend as K
@@ -128,10 +130,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     if isinstance(value, Node):
         return named(as_tensor(value, "constant", dtype), name)
     kind = dtype_or_floatx(dtype)
-    try:
-        array = np.asarray(value, dtype=kind)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"constant: {value!r} is no array of {kind}: {error}") from None
+    array = array_of(value, kind, "constant")
     if shape is not None:
         array = _filled(array, tuple(np.atleast_1d(shape).tolist()) if shape != () else ())
     node = ew.constant(array, kind)
@@ -290,7 +289,7 @@ def shape(x: TensorLike) -> Tensor:
     return named(stack([as_node(s) for s in dims_of(x)], 0), "Shape")
 
 
-def int_shape(x: Any) -> Any:
+def int_shape(x: Any) -> StaticShape:
     """The static shape.
 
     Args:
@@ -307,10 +306,11 @@ def int_shape(x: Any) -> Any:
         return tuple(x._keras_shape)
     if isinstance(x, (Node, SparseTensor)):
         return x.shape
-    return getattr(x, "shape", None)
+    shape: Any = getattr(x, "shape", None)
+    return shape  # type: ignore[no-any-return]
 
 
-def get_variable_shape(x: Tensor) -> Any:
+def get_variable_shape(x: Tensor) -> StaticShape:
     """The older name of `int_shape`.
 
     Args:
@@ -513,7 +513,7 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def cast(x: TensorLike, dtype: Any) -> Tensor:
-    """`x` with another element type. Floats become integers by dropping the fraction.
+    """Cast `x` to another element type. Floats become integers by dropping the fraction.
 
     A number that the new type doesn't hold wraps around: -1.5 is 255 as 'uint8'. NaN, infinite and
     too large floats count as the least 'int32' (as 'int64' and 'uint32': the least 'int64') on

@@ -16,16 +16,30 @@ from ..ir.node import Node
 from ..ir.types import INT64, join_dims, show_shape
 from ..prims import ctc
 from ..prims.control import check
-from ..prims.elementwise import add, cast, ge, le, log, logical_and, logical_not, lt, sub
+from ..prims.elementwise import (
+    add,
+    cast,
+    ge,
+    le,
+    log,
+    logical_and,
+    logical_not,
+    lt,
+    maximum,
+    ne,
+    select,
+    sub,
+)
 from ..prims.filling import full_like
-from ..prims.indexing import nonzero
+from ..prims.indexing import argsort, nonzero, take_along
 from ..prims.movement import broadcast_to, iota, reshape, stack
 from ..prims.random import wide
-from ..prims.reduce import reduce_any, reduce_sum
+from ..prims.reduce import before, reduce_any, reduce_max, reduce_sum
 from ..prims.sizes import Size, dims_of
 from ..prims.sparse import as_int64, pick
 from ..prims.special import log_softmax
 from ._tensors import Tensor, TensorLike, as_float, as_tensor
+from .operators import getitem
 from .sparse_tensor import SparseTensor
 
 __all__ = ["ctc_label_dense_to_sparse", "ctc_batch_cost", "ctc_decode"]
@@ -77,7 +91,7 @@ def _no_longer_than(lengths: Node, size: Size, message: str) -> Node:
     return check(lengths, holds, message=message)
 
 
-def _used(labels: Node, lengths: Node) -> Node:
+def used(labels: Node, lengths: Node) -> Node:
     """Which places (samples, longest) lie within the lengths."""
     dims = dims_of(labels)
     column = broadcast_to(reshape(lengths, [dims[0], 1]), dims)
@@ -112,7 +126,7 @@ def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> 
     dense = _with_axes(as_tensor(labels, what), what, "labels", "samples longest")
     lengths = _lengths(label_lengths, what, "label_lengths", "samples")
     _check_samples(what, labels=dense, label_lengths=lengths)
-    indices = nonzero(_used(dense, lengths))
+    indices = nonzero(used(dense, lengths))
     sizes = stack([as_int64(d) for d in dims_of(dense)], 0)
     label = unique_name(context.scope + "SparseLabels") + ":0"
     return SparseTensor(indices, pick(dense, indices), sizes, dense.shape, label)
@@ -173,17 +187,17 @@ def _until_blank(labels: Node, counts: Node, classes: Size, what: str) -> Node:
     """How many labels of each row come before a blank, with a check at run time that no label is
     negative or follows a blank.
     """
-    used = _used(labels, counts)
+    inside = used(labels, counts)
     blank = as_int64(classes)
     last = broadcast_to(sub(blank, full_like(blank, 1)), dims_of(labels))
-    proper = logical_and(used, lt(labels, last))
-    before = reduce_sum(cast(proper, INT64), (1,))
-    holds = logical_and(ge(labels, full_like(labels, 0)), _used(labels, before))
+    proper = logical_and(inside, lt(labels, last))
+    count = reduce_sum(cast(proper, INT64), (1,))
+    holds = logical_and(ge(labels, full_like(labels, 0)), used(labels, count))
     message = (
         f"{what}: a label of y_true isn't in [0, classes - 1), or follows a blank (classes - 1)"
     )
     wrong = logical_and(proper, logical_not(holds))
-    return check(before, logical_not(reduce_any(wrong, (1,))), message=message)
+    return check(count, logical_not(reduce_any(wrong, (1,))), message=message)
 
 
 def ctc_decode(
@@ -192,6 +206,7 @@ def ctc_decode(
     greedy: bool = True,
     beam_width: int = 100,
     top_paths: int = 1,
+    merge_repeated: bool = False,
 ) -> tuple[list[Tensor], Tensor]:
     """The most probable label sequences.
 
@@ -203,6 +218,8 @@ def ctc_decode(
             sequences whose alignments are most probable together (prefix beam search).
         beam_width: how many prefixes the beam search keeps at each step.
         top_paths: how many sequences the beam search returns, best first.
+        merge_repeated: leave one of equal labels that follow one another in a sequence that the
+            beam search found; a word with a double letter loses one.
 
     Returns:
         A list of int64 tensors (samples, length of the longest sequence), filled up with -1: one,
@@ -235,7 +252,27 @@ def ctc_decode(
             )
         results = ctc.ctc_beam_search(scores, lengths, beam_width=width, top_paths=paths).results
     *sequences, score = results
+    if merge_repeated and not greedy:
+        sequences = [without_repeats(path) for path in sequences]
     return sequences, cast(score, as_float(y_pred, what).dtype)
+
+
+def without_repeats(path: Node) -> Node:
+    """The first of equal labels that follow one another, for rows that are filled up with -1."""
+    is_label = ge(path, full_like(path, 0))
+    return left_aligned(path, logical_and(is_label, ne(path, before(path, 1, -1))))
+
+
+def left_aligned(labels: Node, keep: Node) -> Node:
+    """The labels of each row (samples, length) that are kept, moved to the left and filled up
+    with -1, as long as the longest row.
+    """
+    counts = reduce_sum(cast(keep, INT64), (1,))
+    order = argsort(cast(logical_not(keep), INT64), axis=1)  # it's stable
+    moved = take_along(labels, order, 1)
+    moved = select(used(moved, counts), moved, full_like(moved, -1))
+    longest = maximum(reduce_max(counts, (0,)), as_int64(0))  # of no samples, too
+    return getitem(moved, (slice(None), slice(longest)))
 
 
 def _count(value: Any, what: str) -> int:

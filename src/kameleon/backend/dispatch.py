@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
+from .._tracebacks import boundary
 from ..ir.node import Node
 from ._tensors import named
 from .calling import call
@@ -157,6 +158,7 @@ def torch_function(
     return applied("torch", func, args, kwargs or {})
 
 
+@boundary
 def extend_tensorflow() -> None:
     """Let TensorFlow's functions take K tensors: `tf.image.resize(x, (8, 8))`.
 

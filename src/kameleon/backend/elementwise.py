@@ -34,7 +34,7 @@ __all__ = [
 
 
 def square(x: TensorLike) -> Tensor:
-    """x * x, element by element.
+    """The square of each element.
 
     Args:
         x: tensor of numbers.
@@ -83,7 +83,7 @@ def sqrt(x: TensorLike) -> Tensor:
 
 
 def exp(x: TensorLike) -> Tensor:
-    """e to the power of each element; infinite where that overflows.
+    """The exponential of each element; infinite where that overflows.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -132,7 +132,7 @@ def round(x: TensorLike) -> Tensor:
 
 
 def sign(x: TensorLike) -> Tensor:
-    """-1, 0 or 1, as each element is negative, zero or positive. Its gradient is 0.
+    """The sign of each element: -1, 0 or 1 as it is negative, zero or positive. Its gradient is 0.
 
     Args:
         x: tensor of numbers.
@@ -148,7 +148,7 @@ def sign(x: TensorLike) -> Tensor:
 
 
 def pow(x: TensorLike, a: TensorLike) -> Tensor:
-    """x to the power of `a`, element by element.
+    """The power of each element of `x` to the exponent `a`.
 
     Args:
         x: tensor of numbers.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 from .._reports import Report
 from .._suggestions import suggestion
+from .._tracebacks import boundary, hide
 from ..engines import Engine
 from ..errors import ArgumentError
 from ..gradients import gradients as gradients_of
@@ -20,7 +21,7 @@ from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.workspace import workspace
 from ._supplies import drawn, needed
-from ._tensors import Tensor, as_tensor
+from ._tensors import Array, Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of
 
@@ -122,7 +123,10 @@ class _Inputs:
         return dict(zip(self.nodes, self.values(list(given)), strict=True))
 
 
-class BackendFunction:
+R = TypeVar("R")
+
+
+class BackendFunction(Generic[R]):
     """What `K.function` returns; see there."""
 
     def __init__(
@@ -181,22 +185,27 @@ class BackendFunction:
         else:
             self._direct = self.compiled.__call__ if self._is_direct else None
 
-    def __call__(self, inputs: Any = ()) -> Any:
+    def __call__(self, inputs: Any = ()) -> R:
         """The outputs' values.
 
         Args:
             inputs: a list with a value for each input (one bare array, where there's one input).
         """
-        if type(inputs) is not list and not isinstance(inputs, (list, tuple)):
-            inputs = [inputs]
-        if self._direct is not None:
-            return self._direct(inputs)
-        values = self._inputs.values(inputs)
-        if self._supplied:
-            given = dict(zip(self.inputs, inputs, strict=False))
-            values = [*values, *drawn(self._supplied, given)]
-        results = self.compiled(values)
-        return results if self._flat else self._leaves.rebuild(results)
+        try:
+            if type(inputs) is not list and not isinstance(inputs, (list, tuple)):
+                inputs = [inputs]
+            if self._direct is not None:
+                return self._direct(inputs)  # type: ignore[no-any-return]
+            values = self._inputs.values(inputs)
+            if self._supplied:
+                given = dict(zip(self.inputs, inputs, strict=False))
+                values = [*values, *drawn(self._supplied, given)]
+            results = self.compiled(values)
+            found: Any = results if self._flat else self._leaves.rebuild(results)
+            return found  # type: ignore[no-any-return]
+        except Exception as error:
+            hide(error)
+            raise
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the function as `save` writes it: a copy has variables of its own, with the
@@ -211,10 +220,12 @@ class BackendFunction:
         return self.compiled.compilations
 
     @property
+    @boundary
     def source(self) -> str:
         """The program that the engine in force runs, as text, where it has one."""
         return self.compiled.source()
 
+    @boundary
     def report(self) -> Report:
         """What each device does in a call, where the function runs on many: layouts, memory and
         collective operations. `print` shows it.
@@ -224,6 +235,7 @@ class BackendFunction:
         """
         return self.compiled.report()
 
+    @boundary
     def save(self, path: Any) -> None:
         """Write the function with its variables to a file; `kameleon.load` reads it.
 
@@ -251,16 +263,15 @@ def _engine(name: str | None, distribution: Distribution | None) -> Engine | Non
     return engines.distributed(distribution)
 
 
-def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction:
+def _restored(compiled: Function, inputs: Any, outputs: Any) -> BackendFunction[Any]:
     """The function around a compiled one, whose tensors stand in nests of these structures."""
-    made = BackendFunction.__new__(BackendFunction)
+    made: BackendFunction[Any] = BackendFunction.__new__(BackendFunction)
     tensors, results = iter(compiled.inputs), iter(compiled.outputs)
     made._set(_filled(inputs, tensors), _filled(outputs, results), compiled)
     return made
 
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def _refusing_others(function: Callable[P, R]) -> Callable[P, R]:
@@ -281,6 +292,67 @@ def _refusing_others(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
+    from typing import TypedDict, Unpack
+
+    class _Options(TypedDict, total=False):
+        engine: str | None
+        distribution: Distribution | None
+        feed_dict: Mapping[Any, Any] | None
+        fetches: Any
+        name: str | None
+        options: Any
+        run_metadata: Any
+
+
+Key = TypeVar("Key")
+
+
+@overload
+def function(
+    inputs: Any,
+    outputs: list[Tensor],
+    updates: Sequence[Any] | None = None,
+    *,
+    as_numpy: Literal[True] = True,
+    **options: Unpack[_Options],
+) -> BackendFunction[list[Array]]: ...
+@overload
+def function(
+    inputs: Any,
+    outputs: tuple[Tensor, ...],
+    updates: Sequence[Any] | None = None,
+    *,
+    as_numpy: Literal[True] = True,
+    **options: Unpack[_Options],
+) -> BackendFunction[tuple[Array, ...]]: ...
+@overload
+def function(
+    inputs: Any,
+    outputs: dict[Key, Tensor],
+    updates: Sequence[Any] | None = None,
+    *,
+    as_numpy: Literal[True] = True,
+    **options: Unpack[_Options],
+) -> BackendFunction[dict[Key, Array]]: ...
+@overload
+def function(
+    inputs: Any,
+    outputs: Tensor,
+    updates: Sequence[Any] | None = None,
+    *,
+    as_numpy: Literal[True] = True,
+    **options: Unpack[_Options],
+) -> BackendFunction[Array]: ...
+@overload
+def function(
+    inputs: Any,
+    outputs: Any,
+    updates: Sequence[Any] | None = None,
+    *,
+    as_numpy: bool = True,
+    **options: Unpack[_Options],
+) -> BackendFunction[Any]: ...
 @_refusing_others
 def function(
     inputs: Sequence[Any],
@@ -295,7 +367,7 @@ def function(
     name: str | None = None,
     options: Any = None,
     run_metadata: Any = None,
-) -> BackendFunction:
+) -> BackendFunction[Any]:
     """Compile a graph into a function of arrays.
 
     Args:
@@ -342,7 +414,7 @@ def function(
     )
 
 
-def eval(x: Any) -> Any:
+def eval(x: Any) -> Array:
     """The value of a tensor that needs no input.
 
     Args:
@@ -364,7 +436,8 @@ def eval(x: Any) -> Any:
         from .sparse import to_dense
 
         x = to_dense(x)
-    return evaluate(x)
+    found: Array = evaluate(x)
+    return found
 
 
 def evaluate(x: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
@@ -386,7 +459,7 @@ def run_fetches(fetches: Any, feed_dict: dict[Any, Any]) -> Any:
     return made(list(feed_dict.values()))
 
 
-def gradients(loss: Tensor, variables: Any) -> list[Any]:
+def gradients(loss: Tensor, variables: Any) -> list[Tensor | Any]:
     """The gradients of a loss with respect to tensors.
 
     Args:

@@ -12,6 +12,7 @@ from ..prims.indexing import gather as gather_primitive
 from ..prims.linalg import contract
 from ..prims.movement import expand_dims
 from ..prims.movement import transpose as transpose_primitive
+from ..prims.stretching import stretched_along
 from ._tensors import Tensor, TensorLike, as_tensor, axis_of, binary, promoted
 from .sparse_tensor import SparseTensor
 
@@ -97,6 +98,7 @@ def batch_dot(x: TensorLike, y: TensorLike, axes: Any = None) -> Tensor:
     i, j = _dot_axes(a, b, axes)
     _check_pair("batch_dot", a, b, 0, 0)
     _check_pair("batch_dot", a, b, i, j)
+    a, b = stretched_along((a, b), (0, 0), "batch_dot")
     product = contract(a, b, ((i,), (j,)), ((0,), (0,)))
     return expand_dims(product, 1) if len(product.shape) == 1 else product
 
@@ -121,7 +123,7 @@ def _dot_axes(x: Node, y: Node, axes: Any) -> tuple[int, int]:
 
 
 def transpose(x: TensorLike) -> Tensor:
-    """`x` with the order of its axes reversed.
+    """The transpose of `x`: the order of its axes is reversed.
 
     Args:
         x: tensor of any rank.

@@ -15,6 +15,7 @@ from ..prims.filling import full_like
 from ..prims.indexing import take_along
 from ..prims.movement import broadcast_to, expand_dims, pad, reshape
 from ..prims.sizes import as_node, dims_of, size_of
+from ..prims.stretching import stretched_together
 from ._tensors import Tensor, TensorLike, as_float, as_tensor, axis_of, size_or_node
 
 __all__ = [
@@ -107,7 +108,7 @@ def _check_alike(what: str, target: Node, output: Node) -> None:
 def categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """`-sum(target * log(output))` along `axis`.
+    """The categorical crossentropy along `axis`, `-sum(target * log(output))`.
 
     Where `output` is made by `K.softmax` along `axis`, the loss is taken from its logits, and
     is exact for probabilities however small. Else `output` is divided by its sum and kept off
@@ -136,6 +137,9 @@ def categorical_crossentropy(
     target = as_tensor(target, what, output.dtype)
     along = axis_of(output, axis, what)
     _check_alike(what, target, output)
+    logits = None if from_logits else _softmax_logits(output, along)
+    if logits is None:
+        target, output = stretched_together((target, output), what)
     if from_logits:
         if axis < -1:
             raise ArgumentError(
@@ -144,9 +148,9 @@ def categorical_crossentropy(
             )
         p = special.softmax(output, axis=along)
         return special.softmax_crossentropy(output, p, target, axis=along)
-    logits = _softmax_logits(output, along)
     if logits is not None:
-        return special.softmax_crossentropy(logits, output, target, axis=along)
+        operands = stretched_together((logits, output, target), what)
+        return special.softmax_crossentropy(*operands, axis=along)
     total = rd.spread(rd.reduce_sum(output, (along,)), output, (along,))
     log_p = ew.log(_clipped(ew.div(output, total)))
     return ew.neg(rd.reduce_sum(ew.mul(target, log_p), (along,)))
@@ -155,7 +159,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """`-log(output[target])` along `axis`: the crossentropy with a label for each place.
+    """The sparse categorical crossentropy along `axis`, `-log(output[target])`: with labels.
 
     Where `output` is made by `K.softmax` along `axis`, the loss is taken from its logits, and
     is exact for probabilities however small. Else `output` is kept off 0 and 1 by
@@ -215,7 +219,8 @@ def _labels(target: Node, output: Node, axis: int, what: str) -> Node:
 def binary_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False
 ) -> Tensor:
-    """`-(target * log(output) + (1 - target) * log(1 - output))`, element by element.
+    """The binary crossentropy, element by element:
+    `-(target * log(output) + (1 - target) * log(1 - output))`.
 
     Where `output` is made by `K.sigmoid`, the loss is taken from its logits, and is exact for
     probabilities however near to 0 or 1. Else `output` is kept off 0 and 1 by `K.epsilon()`.
@@ -240,7 +245,9 @@ def binary_crossentropy(
     target = as_tensor(target, what, output.dtype)
     _check_alike(what, target, output)
     logits = output if from_logits else _sigmoid_logits(output)
+    target, output = stretched_together((target, output if logits is None else logits), what)
     if logits is not None:  # log(1 + exp(x)) - t * x
+        logits = output
         return ew.sub(special.softplus(logits), ew.mul(target, logits))
     p, epsilon = _clipped(output), config.epsilon()
     positive = ew.mul(target, ew.log(ew.add(p, full_like(p, epsilon))))

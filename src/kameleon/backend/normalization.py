@@ -11,8 +11,9 @@ from ..ir.types import show_shape
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
 from ..prims.filling import full_like
-from ..prims.movement import broadcast_like, reshape
+from ..prims.movement import reshape
 from ..prims.sizes import dims_of
+from ..prims.stretching import stretch
 from ._tensors import (
     Tensor,
     TensorLike,
@@ -27,6 +28,7 @@ __all__ = ["normalize_batch_in_training", "batch_normalization", "l2_normalize"]
 
 # The least squared length that a vector is divided by, so that a zero vector stays zero.
 L2_FLOOR = 1e-12
+HALF_FLOOR = 2.0**-24  # in float16, where 1e-12 is 0
 
 
 def _affine(x: Node, scale: Node, shift: Node, what: str) -> Node:
@@ -51,7 +53,7 @@ def normalize_batch_in_training(
     reduction_axes: Iterable[int],
     epsilon: Any = 1e-3,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`x` normalized by its own mean and variance over `reduction_axes`, scaled and shifted.
+    """Normalize a batch by its own mean and variance over `reduction_axes`; scale and shift it.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -91,7 +93,7 @@ def normalize_batch_in_training(
     y = ew.mul(off, rd.spread(scale, x, axes))
     if beta is not None:
         shift = _per_place(beta, center, "beta")
-        y = ew.add(y, rd.spread(broadcast_like(shift, center.shape, (center,)), x, axes))
+        y = ew.add(y, rd.spread(stretch(shift, dims_of(center)), x, axes))
     return y, center, variance
 
 
@@ -128,7 +130,8 @@ def batch_normalization(
     axis: int = -1,
     epsilon: Any = 1e-3,
 ) -> Tensor:
-    """(x - mean) / sqrt(var + epsilon) * gamma + beta
+    """Batch normalization by a given mean and variance, scaled by `gamma` and shifted by `beta`:
+    `(x - mean) / sqrt(var + epsilon) * gamma + beta`.
 
     Args:
         x: tensor; integers are taken as floats.
@@ -180,14 +183,15 @@ def _lying_along(value: TensorLike, x: Node, axis: int, what: str) -> Node:
 
 
 def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
-    """`x` divided by its Euclidean length along `axis`; zero vectors stay zero.
+    """Normalize `x` by its Euclidean length (L2) along `axis`; zero vectors stay zero.
 
     Args:
         x: tensor; integers are taken as floats.
         axis: int or list of ints; negative ones count from the end; None means all.
 
     Returns:
-        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least.
+        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least (in float16 as
+        2**-24, the least number that it has).
 
     Raises:
         ShapeError: there is no such axis.
@@ -200,6 +204,7 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
     x = as_float(x, "l2_normalize")
     axes = axes_of(x, axis, "l2_normalize")
     squares = rd.reduce_sum(ew.square(x), axes)
-    safe = ew.maximum(squares, full_like(squares, L2_FLOOR))
+    floor = HALF_FLOOR if squares.dtype == "float16" else L2_FLOOR
+    safe = ew.maximum(squares, full_like(squares, floor))
     factor = ew.div(full_like(safe, 1), ew.sqrt(safe))
     return ew.mul(x, rd.spread(factor, x, axes))

@@ -1,20 +1,22 @@
-"""Operators of tensors: arithmetic, comparison, indexing, and how NumPy's functions meet them."""
+"""Operators of tensors: arithmetic, comparison, indexing; and what a tensor isn't."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._tracebacks import boundary, hide
 from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node, Primitive
 from ..prims import elementwise as ew
-from ..prims.indexing import gather
+from ..prims.control import check
+from ..prims.indexing import gather, nonzero
 from ..prims.movement import WHOLE, Cut, reshape, reverse, slice_
-from ..prims.sizes import Size, dims_of, size_of
+from ..prims.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
 from ._slices import Parts, bounds, places
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 from .sparse_tensor import SparseTensor
@@ -30,19 +32,16 @@ def divide(x: Any, y: Any) -> Node:
 
 def matmul(x: Any, y: Any) -> Node:
     """x @ y as NumPy defines it: batches of products over leading axes, which broadcast."""
-    from ..ir.types import broadcast_shapes
     from ..prims.linalg import contract
-    from ..prims.movement import broadcast_like
+    from ..prims.stretching import stretched_together
 
     a, b = promoted((x, y), "@")
     if min(a.type.rank, b.type.rank) < 1:
         raise ShapeError(f"@ needs tensors with axes, not shapes {a.shape} and {b.shape}")
     if a.type.rank < 2 or b.type.rank <= 2:
         return contract(a, b, ((a.type.rank - 1,), (max(0, b.type.rank - 2),)))
-    lead = broadcast_shapes("@", a.shape[:-2], b.shape[:-2])
-    a = broadcast_like(a, (*lead, *a.shape[-2:]), (a, b))
-    b = broadcast_like(b, (*lead, *b.shape[-2:]), (b, a))
-    n = len(lead)
+    a, b = stretched_together((a, b), "@", own=2)
+    n = len(a.shape) - 2
     steps = tuple(range(n))
     return contract(a, b, ((n + 1,), (n,)), (steps, steps))
 
@@ -66,7 +65,11 @@ def _deferring(operator: Callable[[Node, Any], Node]) -> Callable[[Node, Any], N
     def apply(self: Node, other: Any) -> Node:
         if not isinstance(other, Node) and getattr(other, "__array_ufunc__", self) is None:
             return NotImplemented  # type: ignore[no-any-return]
-        return operator(self, other)
+        try:
+            return operator(self, other)
+        except Exception as error:
+            hide(error)
+            raise
 
     return apply
 
@@ -104,11 +107,13 @@ class _Key(NamedTuple):
 
 
 def getitem(x: Node, key: Any) -> Node:
-    """x[key], with ints, slices, `...`, None, and integer tensors (picked along their axis).
+    """x[key], with ints, slices, `...`, None, integer tensors (picked along their axis), and masks.
 
-    Bounds of slices may be integer scalars, and are taken as NumPy takes ints.
+    Bounds of slices may be integer scalars, and are taken as NumPy takes ints. A list is an integer
+    tensor, or a mask, as it is for NumPy.
     """
-    keys = _expanded(x, key if isinstance(key, tuple) else (key,))
+    given = [_as_key(item) for item in (key if isinstance(key, tuple) else (key,))]
+    x, keys = _with_places(x, _expanded(x, given))
     axes: list[_Key] = []
     layout: list[int | None] = []
     for item in keys:
@@ -144,11 +149,65 @@ def _laid_out(y: Node, layout: list[int | None]) -> list[Size]:
     return kept
 
 
-def _expanded(x: Node, keys: tuple[Any, ...]) -> list[Any]:
+def _as_key(item: Any) -> Any:
+    """A list or an array as a tensor; any other key as it is."""
+    is_array = isinstance(item, np.ndarray) and item.ndim > 0
+    if not is_array and not isinstance(item, list):
+        return item
+    return as_tensor(item, "indexing", None if len(item) else np.asarray(item, int).dtype)
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Node) and item.dtype.is_bool
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes a key is for."""
+    if _is_mask(item):
+        return len(item.shape)
+    return int(item is not None and item is not Ellipsis)
+
+
+def _with_places(x: Node, keys: list[Any]) -> tuple[Node, list[Any]]:
+    """For each mask, the places where it holds, along the one axis that its axes become in `x`."""
+    found, axis = list(keys), 0
+    for i, mask in enumerate(keys):
+        if _is_mask(mask):
+            x, found[i] = _places_of(x, mask, axis)
+            axis += 1
+        else:
+            axis += _axes_of(mask)
+    return x, found
+
+
+def _places_of(x: Node, mask: Node, axis: int) -> tuple[Node, Node]:
+    rank = len(mask.shape)
+    sizes, wanted = dims_of(x), dims_of(mask)
+    if not rank:
+        raise ArgumentError(f"a mask has axes, of the sizes of the tensor's; not {mask!r}")
+    for own, size in zip(sizes[axis : axis + rank], wanted, strict=True):
+        if isinstance(own, int) and isinstance(size, int):
+            if own != size:
+                raise ShapeError(
+                    f"a mask of shape {mask.shape} doesn't fit a tensor of shape {x.shape} at axis"
+                    f" {axis}"
+                )
+        elif not are_one_size(own, size):
+            fits = ew.eq(as_node(own), as_node(size))
+            mask = check(mask, fits, message="a mask's sizes aren't those of the tensor it's for")
+    if rank > 1:
+        together = sizes_product(sizes[axis : axis + rank])
+        x = reshape(x, [*sizes[:axis], together, *sizes[axis + rank :]])
+        mask = reshape(mask, [sizes_product(wanted)])
+    places = nonzero(mask)
+    return x, reshape(places, dims_of(places)[:1])
+
+
+def _expanded(x: Node, keys: Sequence[Any]) -> list[Any]:
     """The keys with `...` spelled out and whole slices for axes that have none."""
     if sum(k is Ellipsis for k in keys) > 1:
         raise ArgumentError("a tensor's index can have one '...' only")
-    used = sum(k is not None and k is not Ellipsis for k in keys)
+    used = sum(_axes_of(k) for k in keys)
     rank = x.type.rank
     if used > rank:
         raise ShapeError(f"{used} indices for a tensor with {rank} axes (shape {x.shape})")
@@ -163,16 +222,14 @@ def _one_key(item: Any, dim: int | None) -> _Key:
     """What `item` does along an axis of size `dim`."""
     if isinstance(item, slice):
         return _window(bounds(item), dim)
-    if isinstance(item, (Node, list, np.ndarray)) and not (
-        isinstance(item, np.ndarray) and item.ndim == 0
-    ):
-        index = as_tensor(item, "indexing")
-        if not index.dtype.is_integer:
-            raise ArgumentError(f"a tensor is indexed by integers, not by {index!r}")
-        return _Key(pick=index)
+    if isinstance(item, Node):
+        if not item.dtype.is_integer:
+            raise ArgumentError(f"a tensor is indexed by integers or bools, not by {item!r}")
+        return _Key(pick=item)
     if isinstance(item, bool) or not hasattr(item, "__index__"):
         raise ArgumentError(
-            f"a tensor is indexed by ints, slices, '...', None or integer tensors, not {item!r}"
+            "a tensor is indexed by ints, slices, '...', None, and tensors of integers or bools,"
+            f" not by {item!r}"
         )
     at = int(item.__index__())
     if dim is not None and not -dim <= at < dim:
@@ -235,6 +292,7 @@ class Length:
     tensors from one tensor by that.
     """
 
+    @boundary
     def __get__(self, x: Node | None, kind: type) -> Any:
         if x is None:
             return length
@@ -247,46 +305,7 @@ def iterate(x: Node) -> Any:
     return (getitem(x, i) for i in range(length(x)))
 
 
-# NumPy -------------------------------------------------------------------------------------
-
-
-def _of_floats(name: str) -> Callable[..., Node]:
-    primitive: Primitive = getattr(ew, name)
-    return lambda x: primitive(as_float(x, f"np.{name}"))
-
-
-UFUNCS: dict[Any, Callable[..., Node]] = {
-    np.add: lambda a, b: binary(ew.add, a, b, "np.add"),
-    np.subtract: lambda a, b: binary(ew.sub, a, b, "np.subtract"),
-    np.multiply: lambda a, b: binary(ew.mul, a, b, "np.multiply"),
-    np.divide: divide,
-    np.floor_divide: lambda a, b: binary(ew.floor_div, a, b, "np.floor_divide"),
-    np.remainder: lambda a, b: binary(ew.mod, a, b, "np.remainder"),
-    np.power: lambda a, b: binary(ew.pow, a, b, "np.power"),
-    np.maximum: lambda a, b: binary(ew.maximum, a, b, "np.maximum"),
-    np.minimum: lambda a, b: binary(ew.minimum, a, b, "np.minimum"),
-    np.less: lambda a, b: binary(ew.lt, a, b, "np.less"),
-    np.less_equal: lambda a, b: binary(ew.le, a, b, "np.less_equal"),
-    np.greater: lambda a, b: binary(ew.gt, a, b, "np.greater"),
-    np.greater_equal: lambda a, b: binary(ew.ge, a, b, "np.greater_equal"),
-    np.matmul: matmul,
-    np.negative: ew.neg,
-    np.absolute: ew.abs,
-    **{
-        getattr(np, name): _of_floats(name)
-        for name in ("exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tanh", "floor", "ceil")
-    },
-    np.square: ew.square,
-    np.sign: ew.sign,
-}
-
-
-def array_ufunc(self: Node, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """NumPy's functions of tensors give tensors; those that aren't in `UFUNCS` refuse them."""
-    function = UFUNCS.get(ufunc)
-    if method != "__call__" or kwargs or function is None:
-        return NotImplemented
-    return function(*inputs)
+# Values ------------------------------------------------------------------------------------
 
 
 def refuse_array(self: Node, dtype: Any = None, copy: Any = None) -> Any:
@@ -319,29 +338,33 @@ def evaluated(self: Node | SparseTensor, session: Any = None, feed_dict: Any = N
 
 
 def install() -> None:
-    """Give nodes their operators."""
+    """Give nodes their operators; errors of theirs show no frames of this package."""
     methods: dict[str, Any] = {
         "__truediv__": _deferring(divide),
-        "__rtruediv__": lambda self, other: divide(other, self),
         "__matmul__": _deferring(matmul),
+        "__len__": Length(),
+    }
+    for name, (primitive, symbol) in ARITHMETIC.items():
+        methods[f"__{name}__"], methods[f"__r{name}__"] = _binary(primitive, symbol)
+    for name, (primitive, symbol) in COMPARISONS.items():
+        methods[f"__{name}__"], _ = _binary(primitive, symbol)
+    others: dict[str, Callable[..., Any]] = {
+        "__rtruediv__": lambda self, other: divide(other, self),
         "__rmatmul__": lambda self, other: matmul(other, self),
         "__neg__": lambda self: ew.neg(self),
         "__pos__": lambda self: self,
         "__abs__": lambda self: ew.abs(self),
         "__invert__": lambda self: (ew.logical_not if self.dtype.is_bool else ew.bit_not)(self),
         "__getitem__": getitem,
-        "__len__": Length(),
         "__iter__": iterate,
-        "__array_ufunc__": array_ufunc,
+        "__bool__": Node.__bool__,
+        "__reduce_ex__": Node.__reduce_ex__,
         "__array__": refuse_array,
         **dict.fromkeys(("__float__", "__int__", "__complex__", "__round__"), refuse_number),
         "__format__": formatted,
         "eval": evaluated,
     }
-    for name, (primitive, symbol) in ARITHMETIC.items():
-        methods[f"__{name}__"], methods[f"__r{name}__"] = _binary(primitive, symbol)
-    for name, (primitive, symbol) in COMPARISONS.items():
-        methods[f"__{name}__"], _ = _binary(primitive, symbol)
+    methods |= {name: boundary(method) for name, method in others.items()}
     for name, method in methods.items():
         setattr(Node, name, method)
-    SparseTensor.eval = evaluated  # type: ignore[method-assign]
+    SparseTensor.eval = methods["eval"]  # type: ignore[method-assign]

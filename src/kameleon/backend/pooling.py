@@ -22,7 +22,7 @@ from ..prims.movement import transpose as transpose_axes
 from ..prims.pool import average_pool, max_pool, sum_pool
 from ..prims.sizes import Size, dims_of, size_of
 from ..prims.windows import Window, patches
-from ._tensors import Tensor, TensorLike, as_float, as_tensor, binary, promoted
+from ._tensors import Tensor, TensorLike, as_float, as_number, binary, promoted
 from ._windows import (
     Ints,
     Moves,
@@ -73,7 +73,7 @@ def _pooled(
     layout = normalize_data_format(data_format, what)
     if pool_mode not in POOLS:
         raise ArgumentError(f"{what}: pool_mode is {pool_mode!r}; expected 'max' or 'avg'")
-    x = as_float(x, what) if pool_mode == "avg" else as_tensor(x, what)
+    x = as_float(x, what) if pool_mode == "avg" else as_number(x, what)
     moves = Moves(
         spatial(pool_size, rank, what, "pool_size"),
         spatial(strides, rank, what, "strides"),
@@ -151,7 +151,7 @@ def pool3d(
 
 
 def bias_add(x: TensorLike, bias: TensorLike, data_format: DataFormat | None = None) -> Tensor:
-    """`x` with a bias added to each sample.
+    """Add a bias to each sample of `x`.
 
     Args:
         x: tensor (batch, *space, channels), or (batch, channels, *space) with channels first.

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node
+from ..ir.node import Node, Variable
 from ..ir.types import DType, show_shape
 from ..prims import random as draws
 from ..prims.elementwise import add, cast, div, eq, mul, select, sub
 from ..prims.filling import full_like, scaled
 from ..prims.movement import broadcast_to
 from ..prims.sizes import Size, dims_of, size_of
+from ..prims.stretching import stretch
 from . import _seeds
 from ._tensors import Tensor, TensorLike, as_float, check_sizes, dims_from, dtype_or_floatx
 from .creation import variable
@@ -64,7 +65,7 @@ def _float_dtype(dtype: Any, what: str) -> DType:
 def _parameter(value: Any, like: Node, what: str, name: str) -> Node:
     """A number, or a tensor that stretches to the shape, as a tensor like `like`."""
     if isinstance(value, Node):
-        return broadcast_to(cast(value, like.dtype), dims_of(like))
+        return stretch(cast(value, like.dtype), dims_of(like))
     return full_like(like, _number(value, what, name))
 
 
@@ -264,7 +265,7 @@ def random_binomial(shape: Any, p: Any = 0.0, dtype: Any = None, seed: int | Non
 # Variables ---------------------------------------------------------------------------------
 
 
-def _variable(x: Node, dtype: Any, name: str | None) -> Tensor:
+def _variable(x: Node, dtype: Any, name: str | None) -> Variable:
     from .functions import evaluate
 
     return variable(evaluate(x), dtype_or_floatx(dtype), name)
@@ -281,7 +282,7 @@ def random_uniform_variable(
     dtype: Any = None,
     name: str | None = None,
     seed: int | None = None,
-) -> Tensor:
+) -> Variable:
     """A variable that starts with uniformly distributed numbers in [low, high).
 
     Args:
@@ -310,7 +311,7 @@ def random_normal_variable(
     dtype: Any = None,
     name: str | None = None,
     seed: int | None = None,
-) -> Tensor:
+) -> Variable:
     """A variable that starts with normally distributed numbers.
 
     Args:

@@ -12,6 +12,7 @@ from ..prims.filling import full_like, zeros
 from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
 from ..prims.reduce import reduce_any, reduce_sum
 from ..prims.sizes import dims_of
+from ..prims.stretching import stretched_along
 from ..runtime.workspace import workspace
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor
@@ -65,7 +66,7 @@ def rnn(
         raise ShapeError(
             f"rnn: inputs must have at least 3 axes (samples, time, ...), got {inputs.shape}"
         )
-    states = [as_tensor(s, "rnn") for s in initial_states]
+    inputs, *states = _of_one_batch(inputs, [as_tensor(s, "rnn") for s in initial_states])
     frames = move_axis(inputs, 1, 0)
     marks = None if mask is None else _time_major_mask(mask, inputs)
     if go_backwards:
@@ -77,6 +78,17 @@ def rnn(
     if marks is not None and not states:
         raise ShapeError("rnn: a mask needs states (there are none, and `unroll` is False)")
     return _looped(step, frames, marks, states)
+
+
+def _of_one_batch(inputs: Node, states: Sequence[Node]) -> list[Node]:
+    """Inputs and states, those of which the batch is unknown stretched where it turns out to be 1:
+    a state has the same sizes in all steps."""
+    every = [inputs, *states]
+    unknown = [i for i, x in enumerate(every) if i == 0 or x.shape[:1] == (None,)]
+    found = stretched_along([every[i] for i in unknown], [0] * len(unknown), "rnn")
+    for i, x in zip(unknown, found, strict=True):
+        every[i] = x
+    return every
 
 
 def _time_major_mask(mask: TensorLike, inputs: Node) -> Node:

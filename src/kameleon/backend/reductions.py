@@ -9,7 +9,7 @@ from ..ir.node import Node
 from ..ir.types import BOOL
 from ..prims import elementwise as ew
 from ..prims import reduce as rd
-from ..prims.control import identity
+from ..prims.control import identity, with_gradient
 from ..prims.filling import full_like
 from ..prims.movement import broadcast_to
 from ..prims.sizes import dims_of
@@ -219,8 +219,15 @@ def _variance(x: Node, axes: rd.Axes) -> Node:
 
 
 def _deviation(x: Node, axes: rd.Axes) -> Node:
-    """sqrt(variance), with gradient 0 where the variance is 0 (0 * inf otherwise)."""
-    variance = rd.variance(x, axes)[1]
+    """sqrt(variance), with gradient 0 where all elements are equal: there the variance is 0, and
+    the slope infinite, or both are what rounding the mean leaves.
+    """
+
+    def varied(g: Node) -> list[Node]:
+        equal = ew.eq(rd.reduce_max(x, axes), rd.reduce_min(x, axes))
+        return [ew.select(rd.spread(equal, x, axes), full_like(g, 0), g)]
+
+    variance = rd.variance(with_gradient(x, x, rule=varied), axes)[1]
     zero = full_like(variance, 0)
     flat = ew.eq(variance, zero)
     safe = ew.select(flat, full_like(variance, 1), variance)
@@ -380,7 +387,7 @@ def argmin(x: TensorLike, axis: int = -1) -> Tensor:
 
 
 def logsumexp(x: TensorLike, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """log(sum(exp(x))) along `axis`, without overflow or underflow.
+    """The logarithm of the sum of exponentials along `axis`, without overflow or underflow.
 
     Args:
         x: tensor; integers are taken as floats.

@@ -206,7 +206,7 @@ def repeat(x: TensorLike, n: int) -> Tensor:
 
 
 def tile(x: TensorLike, n: Any) -> Tensor:
-    """`x` repeated as a whole along its axes.
+    """Tile `x`: repeat it as a whole along its axes.
 
     Args:
         x: a tensor.
@@ -295,7 +295,7 @@ def _open_range(first: Node, last: Node, step: Node) -> Node:
 
 
 def one_hot(indices: TensorLike, num_classes: int) -> Tensor:
-    """1 at each index along a new last axis, 0 elsewhere.
+    """One-hot encoding: 1 at each index along a new last axis, 0 elsewhere.
 
     Args:
         indices: integer tensor of any shape.
@@ -344,7 +344,7 @@ def _padded(what: str, x: TensorLike, padding: Any, data_format: str | None, ran
 
 
 def temporal_padding(x: TensorLike, padding: Any = (1, 1)) -> Tensor:
-    """`x` with zeros before and after its middle axis.
+    """Temporal padding: zeros before and after the middle axis of `x`.
 
     Args:
         x: tensor (batch, steps, channels).
@@ -366,7 +366,7 @@ def temporal_padding(x: TensorLike, padding: Any = (1, 1)) -> Tensor:
 def spatial_2d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1)), data_format: DataFormat | None = None
 ) -> Tensor:
-    """`x` with zeros around its two spatial axes.
+    """Spatial padding: zeros around the two spatial axes of `x`.
 
     Args:
         x: tensor (batch, rows, columns, channels), or with channels first.
@@ -389,7 +389,7 @@ def spatial_2d_padding(
 def spatial_3d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: DataFormat | None = None
 ) -> Tensor:
-    """`x` with zeros around its three spatial axes.
+    """Spatial padding: zeros around the three spatial axes of `x`.
 
     Args:
         x: tensor (batch, *space, channels), or (batch, channels, *space) with channels first.

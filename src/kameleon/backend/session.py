@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._scopes import Scope
+from .._tracebacks import boundary
 from ..errors import ArgumentError
 from ..ir.context import context, unique_name
 from ..ir.leaves import INPUT
-from ..ir.node import Effect, Node, Print, Update
+from ..ir.node import Effect, Print, Tensor, Update
 from ..ir.program import carried_updates
 from ..ir.types import INT32, TensorType
 from ..runtime import engines
@@ -86,7 +87,7 @@ def manual_variable_initialization(value: bool) -> None:
 # Learning phase ----------------------------------------------------------------------------
 
 
-def learning_phase() -> Node | int:
+def learning_phase() -> Tensor | int:
     """The flag that tells training (1) from testing (0).
 
     Returns:
@@ -99,7 +100,7 @@ def learning_phase() -> Node | int:
     (2.0, 1.0)
     """
     if workspace.learning_phase is None:
-        phase = Node(INPUT, (), {}, TensorType((), INT32), unique_name("keras_learning_phase"))
+        phase = Tensor(INPUT, (), {}, TensorType((), INT32), unique_name("keras_learning_phase"))
         phase.default = 0
         phase.is_phase = True
         phase.effects = ()
@@ -139,6 +140,7 @@ class Session:
     6.0
     """
 
+    @boundary
     def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """The values of `fetches` (a tensor, update, or list, tuple or dict of them).
 
@@ -263,7 +265,7 @@ def _effects_in(item: Any) -> Sequence[Effect]:
         return (item,)
     if is_pair(item):
         return (update(item[0], new_value(*item)),)
-    if isinstance(item, Node):
+    if isinstance(item, Tensor):
         prints = dict[Print, None]()
         return (*carried_updates([item], prints=prints), *prints)
     if isinstance(item, SparseTensor) or item is None:

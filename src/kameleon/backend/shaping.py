@@ -153,7 +153,7 @@ def reshape(x: TensorLike, shape: Any) -> Tensor:
 
 
 def permute_dimensions(x: TensorLike, pattern: Sequence[int]) -> Tensor:
-    """`x` with its axes in another order.
+    """Permute the dimensions of `x`: its axes in another order.
 
     Args:
         x: a tensor.
@@ -180,7 +180,7 @@ def permute_dimensions(x: TensorLike, pattern: Sequence[int]) -> Tensor:
 
 
 def flatten(x: TensorLike) -> Tensor:
-    """`x` as a vector.
+    """Flatten `x` to a vector.
 
     Args:
         x: a tensor.
@@ -196,7 +196,7 @@ def flatten(x: TensorLike) -> Tensor:
 
 
 def batch_flatten(x: TensorLike) -> Tensor:
-    """Each sample of `x` as a vector.
+    """Flatten each sample of `x` to a vector.
 
     Args:
         x: tensor (batch, ...).
@@ -220,7 +220,7 @@ def batch_flatten(x: TensorLike) -> Tensor:
 
 
 def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
-    """`x` with a new axis of size 1.
+    """Expand the dimensions of `x` by a new axis of size 1.
 
     Args:
         x: a tensor.
@@ -241,7 +241,7 @@ def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
 
 
 def squeeze(x: TensorLike, axis: int) -> Tensor:
-    """`x` without an axis of size 1.
+    """Squeeze `x`: take an axis of size 1 away.
 
     Args:
         x: a tensor.
@@ -272,7 +272,7 @@ def squeeze(x: TensorLike, axis: int) -> Tensor:
 
 
 def reverse(x: TensorLike, axes: Any) -> Tensor:
-    """`x` with the order along some axes reversed.
+    """Reverse the order of `x` along some axes.
 
     Args:
         x: a tensor.

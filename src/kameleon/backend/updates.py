@@ -8,11 +8,13 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.context import context
 from ..ir.node import Node, Update, Variable, current
+from ..ir.types import broadcast_shapes
 from ..prims.control import identity
 from ..prims.elementwise import add, cast, constant, neg
+from ..prims.movement import broadcast_like
 from ..runtime.function import value_for
 from ..runtime.updates import check
-from ._tensors import Tensor, TensorLike, as_tensor, binary, require_variable
+from ._tensors import Tensor, TensorLike, as_tensor, require_variable
 
 __all__ = ["update", "update_add", "update_sub", "moving_average_update"]
 
@@ -136,7 +138,9 @@ def update_sub(x: Tensor, decrement: TensorLike) -> Update:
 def _added(x: Any, increment: Node, what: str) -> Update:
     variable = require_variable(x, what)
     increment = cast(current(increment), variable.dtype)
-    total = binary(add, variable, increment, what)
+    # An unknown size isn't stretched: a variable's new value has the variable's shape.
+    shape = broadcast_shapes(what, variable.shape, increment.shape)
+    total = add(*(broadcast_like(x, shape, (variable, increment)) for x in (variable, increment)))
     return _make(x, total, what, increment if increment.type == total.type else None)
 
 

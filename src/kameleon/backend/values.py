@@ -11,13 +11,13 @@ from ..prims.control import identity
 from ..runtime import state
 from ..runtime.function import value_for
 from ._older import older_names
-from ._tensors import Tensor, TensorLike, as_tensor, require_variable
+from ._tensors import Array, Tensor, TensorLike, as_tensor, require_variable
 from .sparse_tensor import SparseTensor
 
 __all__ = ["get_value", "batch_get_value", "set_value", "batch_set_value", "print_tensor"]
 
 
-def get_value(x: Any) -> Any:
+def get_value(x: Any) -> Array:
     """The value of a variable (or of any tensor that needs no input).
 
     Args:
@@ -36,16 +36,18 @@ def get_value(x: Any) -> Any:
 
     if not isinstance(x, SparseTensor) and not hasattr(x, "eval"):
         raise ArgumentError(f"get_value needs a variable, not {x!r}")
-    return evaluate(x)
+    value: Array = evaluate(x)
+    return value
 
 
-def _given(value: Any) -> Any:
+def _given(value: Any) -> Array:
     """What a caller gets of an array: a scalar, where it has no axes."""
-    return value if value.ndim else value[()]
+    found: Array = value if value.ndim else value[()]
+    return found
 
 
 @older_names(xs="ops")
-def batch_get_value(ops: Sequence[Any]) -> list[Any]:
+def batch_get_value(ops: Sequence[Any]) -> list[Array]:
     """The values of several variables, all at one moment.
 
     Args:

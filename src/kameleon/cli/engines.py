@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import EntryPoint, packages_distributions, version
 
-from rich.console import Console, Group
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from kameleon.cli.output import show, waiting
+from kameleon.cli.parsing import Parser
 from kameleon.cli.probe import Answer, ask
 from kameleon.config import (
+    ALIASES,
     DEFAULT,
     ENGINES,
     ENVIRONMENT,
@@ -106,7 +108,7 @@ def rows(chosen: str | None) -> list[EngineRow]:
 
 
 def _own(name: str, packages: Mapping[str, list[str]]) -> EngineRow:
-    from kameleon.runtime.engines import ALIASES, available
+    from kameleon.runtime.engines import available
 
     known = ENGINES[name]
     row = EngineRow(name, known.title, tuple(a for a, meant in ALIASES.items() if meant == name))
@@ -184,18 +186,11 @@ def as_data(found: Iterable[EngineRow], chosen: Choice) -> dict[str, object]:
     return {"engines": [asdict(row) for row in found], "in_force": asdict(chosen)}
 
 
-def shown(found: Iterable[EngineRow], console: Console) -> Table | Group:
-    """What people see: a table, or where the console is too narrow for that, a list."""
-    rows = list(found)
-    table = Table("engine", "title", "library", "state", "devices")
-    for row in rows:
-        table.add_row(*_cells(row))
-    if table.__rich_measure__(console, console.options).minimum <= console.width:
-        return table
-    return Group(*(_entry(*_cells(row)) for row in rows))
+HEAD = ("engine", "title", "library", "state", "devices")
 
 
-def _cells(row: EngineRow) -> tuple[Text, ...]:
+def cells(row: EngineRow) -> tuple[Text, ...]:
+    """What people see of a row, in the order of `HEAD`."""
     return (
         Text(" or ".join((row.name, *row.aliases)), "bold" if row.in_force else ""),
         Text(row.title),
@@ -203,11 +198,6 @@ def _cells(row: EngineRow) -> tuple[Text, ...]:
         _state(row),
         Text(", ".join(row.devices or ())),
     )
-
-
-def _entry(name: Text, title: Text, *others: Text) -> Group:
-    below = (Padding(text, (0, 0, 0, 4)) for text in others if text)
-    return Group(Text.assemble(name, " – ", title), *below)
 
 
 def _state(row: EngineRow) -> Text:
@@ -227,3 +217,29 @@ def in_force(chosen: Choice) -> str:
     if chosen.name is None:
         return f"No engine is in force: {chosen.reason}"
     return f"In force: {chosen.name} – {chosen.reason}"
+
+
+# The command -----------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str]) -> None:
+    """List the engines that Kameleon knows, what runs here, and which one is in force."""
+    parser = Parser("engines", main.__doc__ or "")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument(
+        "--devices",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="load the libraries, to learn which devices they can use (default)",
+    )
+    asked = parser.understood(arguments)
+    chosen = choice()
+    found = rows(chosen.name)
+    if asked.devices:
+        with waiting("loading libraries") as status:
+            found = told(found, lambda w: status.update(f"loading {', '.join(w)}"))
+    if asked.json:
+        print(json.dumps(as_data(found, chosen), indent=2))
+        return
+    show(HEAD, [cells(row) for row in found])
+    print(in_force(chosen))

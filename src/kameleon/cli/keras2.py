@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from kameleon.cli import original
-from kameleon.cli.output import fail
+from kameleon.cli.output import show, waiting
+from kameleon.cli.parsing import CommandError, Parser, folder
 from kameleon.hosting import location
 
-app = typer.Typer(help="The original Keras 2.3.1: is it here, install it, remove it.")
 
-
-@app.callback(invoke_without_command=True)
-def status(context: typer.Context) -> None:
+def status(arguments: Sequence[str]) -> None:
     """The original Keras 2.3.1, that programs run on: is it here, install it, remove it."""
-    if context.invoked_subcommand is None:
-        found = original.status()
-        Console().print(as_table(found))
-        typer.echo(in_words(found))
+    about = f"{status.__doc__}\n\nkameleon keras2 install | uninstall: see --help of these."
+    Parser("keras2", about).understood(arguments)
+    found = original.status()
+    show(HEAD, rows(found))
+    print(in_words(found))
 
 
-def as_table(found: original.Status) -> Table:
+HEAD = ("package", "version", "state", "needed for")
+
+
+def rows(found: original.Status) -> list[list[Text]]:
     """The original and its libraries, a row each."""
-    table = Table("package", "version", "state", "needed for")
-    for column in table.columns:
-        column.overflow = "fold"
-    where = Text("not installed", "red")
-    if found.found is not None:
-        where = Text(found.found or "the environment's own", "green")
-    table.add_row("keras", found.version, where, f"programs that import Keras {location.VERSION}")
+    there = found.found is not None
+    own = Text("installed", "green") if there else Text("not installed", "red")
+    job = f"programs that import Keras {location.VERSION}"
+    listed = [[Text("keras"), Text(found.version), own, Text(job)]]
     for library in original.LIBRARIES:
         missing = library in found.lacking
         state = Text("not installed", "red") if missing else Text("installed", "green")
         known = original.version_of(library.requirement)
-        table.add_row(library.requirement, known, state, library.job)
-    return table
+        listed.append([Text(library.requirement), Text(known), state, Text(library.job)])
+    return listed
 
 
 def in_words(found: original.Status) -> str:
@@ -53,50 +48,44 @@ def in_words(found: original.Status) -> str:
         )
     if found.lacking:
         return f"Libraries are missing: {location.INSTALL}"
-    return f"Under `kameleon run`, `import keras` gives Keras {found.version}, on Kameleon."
+    where = found.found or "the environment's own packages"
+    return (
+        f"Under `kameleon run`, `import keras` gives Keras {found.version}, on Kameleon."
+        f"\nIt's in {where}"
+    )
 
 
-@app.command()
-def install(
-    source: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            help="Folder with the files to install; nothing is fetched then.",
-            exists=True,
-            file_okay=False,
-            resolve_path=True,
-        ),
-    ] = None,
-) -> None:
+def install(arguments: Sequence[str]) -> None:
     """Install the original Keras 2.3.1 into a folder of its own; another Keras stays as it is."""
+    parser = Parser("keras2 install", install.__doc__ or "")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="FOLDER",
+        type=folder,
+        help="folder with the files to install; nothing is fetched then",
+    )
+    source = parser.understood(arguments).source
     before = original.status()
     if before.found is not None and not before.lacking:
-        typer.echo(f"Nothing to do: {in_words(before)}")
+        print(f"Nothing to do: {in_words(before)}")
         return
     if before.found is None:
-        typer.echo(f"Keras {location.VERSION} goes to {before.folder}")
+        print(f"Keras {location.VERSION} goes to {before.folder}")
     if before.lacking:
         names = ", ".join(f"{library.requirement} ({library.job})" for library in before.lacking)
-        typer.echo(f"Into this environment: {names}")
-    with Console(stderr=True).status("starting") as shown:
-        try:
-            original.install(source, lambda line: shown.update(Text(line)))
-        except original.InstallError as error:
-            shown.stop()
-            raise fail(str(error)) from None
+        print(f"Into this environment: {names}")
+    with waiting("starting") as shown:
+        original.install(source, lambda line: shown.update(Text(line)))
         shown.update("trying it")
         wrong = original.trial()
     if wrong:
-        raise fail(f"It's installed, but doesn't run:\n{wrong}")
-    typer.echo(f"Done. {in_words(original.status())}")
-    typer.echo("Run a program: kameleon run script.py")
+        raise CommandError(f"it's installed, but doesn't run:\n{wrong}")
+    print(f"Done. {in_words(original.status())}")
+    print("Run a program: kameleon run script.py")
 
 
-@app.command()
-def uninstall() -> None:
+def uninstall(arguments: Sequence[str]) -> None:
     """Remove what `kameleon keras2 install` has put into its folder; libraries stay."""
-    try:
-        typer.echo(f"Removed {original.uninstall()}")
-    except original.InstallError as error:
-        raise fail(str(error)) from None
+    Parser("keras2 uninstall", uninstall.__doc__ or "").understood(arguments)
+    print(f"Removed {original.uninstall()}")

@@ -11,30 +11,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import IO, Any, NoReturn
+from dataclasses import dataclass
+from typing import IO, Any
 
+from kameleon.cli.parsing import WRONG, Parser, number, seconds
+from kameleon.cli.run import add_options, plan_of, words
 from kameleon.config.processes import ASIDE, COORDINATOR, COUNT, LAUNCHER, NUMBER, PATIENCE, SEED
 
 USAGE = """\
-Usage: kameleon launch --processes N [OPTIONS] SCRIPT [ARGUMENT ...]
-       kameleon launch --processes N [OPTIONS] -m MODULE [ARGUMENT ...]
-
+kameleon launch --processes N [OPTIONS] SCRIPT [ARGUMENT ...]
+       kameleon launch --processes N [OPTIONS] -m MODULE [ARGUMENT ...]"""
+ABOUT = """\
 Run a program in N processes on this machine, as `kameleon run` does in one: they share the work,
 and give one process's numbers. The first one prints and writes files; what others say of errors is
-shown where one of them fails, and then all are ended.
-
-Options, before the program:
-  --processes N  How many processes.
-  --devices N    How many devices all processes have together, or a mesh (data=4,model=2); as many
-                 as processes, if it isn't given.
-  --restarts N   Where a process fails, start all again, up to N times: a program that keeps
-                 checkpoints goes on from its last one.
-  --patience S   For how many seconds processes wait for one that doesn't come to a step (600).
-  --help         Show this message.
-Others are those of `kameleon run`.
-"""
-WRONG = 2
+shown where one of them fails, and then all are ended. Options stand before the program."""
 GRACE = 5.0  # seconds between asking processes to end and ending them
 PAUSE = 0.1  # seconds between looks at the processes
 SHOWN = 20  # the last lines of what a process wrote that failed
@@ -69,11 +59,10 @@ class Worker:
 
 @dataclass
 class Plan:
-    """How many processes, and what `kameleon run` is told in each."""
+    """How many processes, and the command line of `kameleon run` in each."""
 
     processes: int
-    devices: str
-    rest: list[str] = field(default_factory=list)
+    line: list[str]
     restarts: int = 0
     patience: str = ""
 
@@ -104,42 +93,35 @@ def once(plan: Plan, environment: Mapping[str, str]) -> int:
         end(workers)
 
 
-OPTIONS = ("--processes", "--devices", "--restarts", "--patience")
-
-
 def understand(arguments: Sequence[str]) -> Plan:
-    """What a command line asks for; options end where the program is named."""
-    told: dict[str, str] = {}
-    rest = list(arguments)
-    while rest and rest[0].startswith("--"):
-        word, equals, value = rest[0].partition("=")
-        if word == "--help":
-            print(USAGE, end="")
-            sys.exit()
-        if word not in OPTIONS:
-            break
-        del rest[0]
-        if not equals:
-            value = rest.pop(0) if rest else ""
-        told[word] = value
-    count = _number(told, "--processes", "", 1)
-    restarts = _number(told, "--restarts", "0", 0)
-    if not rest:
-        _stop(f"there's no program to run\n\n{USAGE}")
-    devices = told.get("--devices", str(count))
-    return Plan(count, devices, rest, restarts, told.get("--patience", ""))
-
-
-def _number(told: Mapping[str, str], option: str, default: str, least: int) -> int:
-    value = told.get(option, default)
-    if not value.isdigit() or int(value) < least:
-        _stop(f"{option} takes a number of {least} or more, not {value!r}")
-    return int(value)
-
-
-def _stop(message: str) -> NoReturn:
-    print(f"kameleon launch: {message}", file=sys.stderr)
-    sys.exit(WRONG)
+    """What a command line asks for."""
+    parser = Parser("launch", ABOUT, USAGE)
+    parser.add_argument(
+        "--processes", metavar="N", type=number(1), required=True, help="how many processes"
+    )
+    parser.add_argument(
+        "--restarts",
+        metavar="N",
+        type=number(0),
+        default=0,
+        help="where a process fails, start all again, up to N times: a program that keeps"
+        " checkpoints goes on from its last one",
+    )
+    parser.add_argument(
+        "--patience",
+        metavar="S",
+        type=seconds,
+        help="for how many seconds processes wait for one that doesn't come to a step (600)",
+    )
+    add_options(
+        parser,
+        "how many devices all processes have together, or a mesh (data=4,model=2); as many as"
+        " processes, if it isn't given",
+    )
+    found = parser.understood(arguments)
+    run = plan_of(found, parser)
+    run.devices = run.devices or str(found.processes)
+    return Plan(found.processes, words(run), found.restarts, found.patience or "")
 
 
 def started(plan: Plan, environment: Mapping[str, str]) -> list[Worker]:
@@ -151,17 +133,17 @@ def started(plan: Plan, environment: Mapping[str, str]) -> list[Worker]:
         LAUNCHER: str(os.getpid()),
         **({PATIENCE: plan.patience} if plan.patience else {}),
     }
-    line = [sys.executable, "-m", "kameleon", "run", f"--devices={plan.devices}", *plan.rest]
+    line = [sys.executable, "-m", "kameleon", "run", *plan.line]
     workers = []
-    for number in range(plan.processes):
+    for each in range(plan.processes):
         said = tempfile.TemporaryFile()  # noqa: SIM115 (it's read when the process has ended)
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
         process = subprocess.Popen(
             line,
-            env={**os.environ, **shared, NUMBER: str(number)},
-            **(quiet if number else {}),
+            env={**os.environ, **shared, NUMBER: str(each)},
+            **(quiet if each else {}),
         )
-        workers.append(Worker(number, process, said))
+        workers.append(Worker(each, process, said))
     return workers
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NEEDED = ("typer", "rich")
-DEMO = ("scikit-learn", "matplotlib", "safetensors", "threadpoolctl")
+NEEDED = ("rich",)
+DEMO = ("matplotlib", "threadpoolctl")
 LESS = f"pip install {' '.join(NEEDED)}"  # enough for all commands but the demo
 REMEDY = f"{LESS} {' '.join(DEMO)}"

@@ -115,13 +115,15 @@ def install(source: Path | None = None, report: Report = lambda line: None) -> N
     before = status()
     where = () if source is None else ("--no-index", "--find-links", str(source))
     if before.found is None:
-        with _filled_at_once(Path(before.folder)) as draft:
-            _run(
+        with filled_at_once(
+            Path(before.folder), f"Keras {location.VERSION}", location.VARIABLE, _is_keras
+        ) as draft:
+            run(
                 [*installer(), *where, "--no-deps", "--target", str(draft), *PACKAGES],
                 report,
             )
     if before.lacking:
-        _run([*installer(), *where, *(library.requirement for library in before.lacking)], report)
+        run([*installer(), *where, *(library.requirement for library in before.lacking)], report)
 
 
 def installer() -> list[str]:
@@ -131,7 +133,7 @@ def installer() -> list[str]:
         InstallError: there is neither pip nor uv.
     """
     if version_of("pip"):  # not `find_spec`: a hook of setuptools takes that for an import of pip
-        return [sys.executable, "-m", "pip", "install", "--no-input"]
+        return pip("install")
     uv = shutil.which("uv")
     if uv is not None:  # environments made by uv have no pip
         return [uv, "pip", "install", "--python", sys.executable]
@@ -142,34 +144,53 @@ def installer() -> list[str]:
     )
 
 
+def pip(command: str) -> list[str]:
+    """The beginning of a command line of pip, of this environment."""
+    return [sys.executable, "-m", "pip", command, "--no-input"]
+
+
+def _is_keras(draft: str) -> bool:
+    for name in BY_MISTAKE:
+        shutil.rmtree(os.path.join(draft, name), ignore_errors=True)
+    return location.is_original(draft)
+
+
 @contextmanager
-def _filled_at_once(folder: Path) -> Iterator[Path]:
-    """A draft folder that becomes `folder` when the block has succeeded, and else is removed."""
+def filled_at_once(
+    folder: Path, what: str, variable: str, is_complete: Callable[[str], bool]
+) -> Iterator[Path]:
+    """A draft folder that becomes `folder` when the block has succeeded, and else is removed.
+
+    Args:
+        folder: isn't there, or is empty.
+        what: comes into it.
+        variable: the environment variable that names another one.
+        is_complete: whether the draft holds all that was to be installed.
+
+    Raises:
+        InstallError: the folder holds something, can't be written, or isn't complete.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InstallError(
-            f"{folder} holds something else; name another folder by {location.VARIABLE}"
-        )
+        raise InstallError(f"{folder} holds something else; name another folder by {variable}")
     remove = functools.partial(shutil.rmtree, ignore_errors=True)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with files.draft_folder(str(folder), remove) as made:
             draft = Path(made)
             yield draft
-            if not location.is_original(made):
-                raise InstallError(f"What was installed is no Keras {location.VERSION}")
-            for name in BY_MISTAKE:
-                remove(draft / name)
-            (draft / MARK).write_text("To remove this folder: kameleon keras2 uninstall\n", "utf-8")
+            if not is_complete(made):
+                raise InstallError(f"What was installed is no {what}")
+            (draft / MARK).write_text("Kameleon made this folder, and can remove it.\n", "utf-8")
             draft.chmod(0o755)  # drafts are readable by the user alone
             os.replace(draft, folder)
     except OSError as error:
-        raise InstallError(_no_right(folder, error)) from error
+        raise InstallError(_no_right(folder, variable, error)) from error
 
 
-def _no_right(folder: Path, error: OSError) -> str:
+def _no_right(folder: Path, variable: str, error: OSError) -> str:
     return (
         f"{folder} can't be written: {error.strerror}. Use a virtual environment of your own, or"
-        f" name another folder, also when you run programs: {location.VARIABLE}=FOLDER"
+        f" name another folder, also when you run programs: {variable}=FOLDER"
     )
 
 
@@ -197,8 +218,12 @@ ADVICE = {
 }
 
 
-def _run(command: Sequence[str], report: Report) -> None:
-    """Run pip or uv; report its output, line by line."""
+def run(command: Sequence[str], report: Report) -> None:
+    """Run pip or uv; report its output, line by line.
+
+    Raises:
+        InstallError: it failed; the message holds what it said, and what to do.
+    """
     settings = {
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_USER": "0",  # pip refuses it together with a target folder
@@ -270,10 +295,18 @@ def uninstall() -> str:
     Raises:
         InstallError: there's no such folder, `install` hasn't made it, or it can't be removed.
     """
-    folder = Path(location.folder())
+    return remove_installed(Path(location.folder()), location.INSTALL)
+
+
+def remove_installed(folder: Path, command: str) -> str:
+    """Remove a folder that a command has filled; return which one that was.
+
+    Raises:
+        InstallError: there's no such folder, nothing here made it, or it can't be removed.
+    """
     if not (folder / MARK).is_file():
         raise InstallError(
-            f"{folder} wasn't made by `{location.INSTALL}`, so it's not removed"
+            f"{folder} wasn't made by `{command}`, so it's not removed"
             if folder.exists()
             else f"There's nothing to remove: {folder} doesn't exist"
         )

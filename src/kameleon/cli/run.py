@@ -1,11 +1,12 @@
 """`kameleon run script.py`: runs a program that imports Keras on Kameleon, as `python script.py`.
 
-The command needs neither Typer nor Rich, and ends as the program ends: tracebacks begin in the
+The command needs no other library, and ends as the program ends: tracebacks begin in the
 program, and exit codes and signals are the program's.
 """
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import builtins
 import importlib.util
@@ -18,39 +19,39 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType, TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from kameleon import old_code
-from kameleon.config import AS, OWN, TENSORFLOW, TF_KERAS, WHICH_TENSORFLOW, WHICH_TF_KERAS
+from kameleon._tracebacks import hide, leave_out
+from kameleon.cli.parsing import REST, WRONG, Parser, devices, one_of, sizes, stop
+from kameleon.config import (
+    AS,
+    ENGINES,
+    KERAS_ON,
+    KNOWN_AS,
+    TENSORFLOW,
+    TF_KERAS,
+    WHICH_KERAS_ON,
+    WHICH_TENSORFLOW,
+    WHICH_TF_KERAS,
+    ask,
+    choose_backend,
+)
 from kameleon.config.processes import ASIDE, LAUNCHER, SEED, is_first, this_process
 from kameleon.errors import KameleonError
 
 USAGE = """\
-Usage: kameleon run [OPTIONS] SCRIPT [ARGUMENT ...]
-       kameleon run [OPTIONS] -m MODULE [ARGUMENT ...]
-
+kameleon run [OPTIONS] SCRIPT [ARGUMENT ...]
+       kameleon run [OPTIONS] -m MODULE [ARGUMENT ...]"""
+ABOUT = """\
 Run a program that imports Keras, unchanged, on Kameleon: as `python SCRIPT` or `python -m MODULE`
 would. `keras` is the original Keras 2.3.1 where it's installed (kameleon keras2 install), else
-keras.backend and keras.layers are Kameleon's own.
-
-Options, before the program:
-  --engine NAME  Engine to run on (see `kameleon engines`).
-  --devices N    Spread batches over so many devices, by JAX; N may also name a mesh's axes:
-                 data=4,model=2. On a processor these are virtual devices.
-  --as NAME      What K.backend() gives: tensorflow (the default), theano or kameleon.
-  --tensorflow WHICH  What old code imports by this name: kameleon (the default) for TensorFlow
-                 1's names over K, or installed for the library itself.
-  --tf-keras[=WHICH]  Let tensorflow.keras be the Keras on Kameleon, also in the installed
-                 TensorFlow, with the names and defaults of TensorFlow 1 (the default) or 2, or
-                 the same as keras.
-  --no-old-names Give the program no names that Python, NumPy, SciPy … have lost since 2019.
-  --help         Show this message.
-"""
-WRONG = 2  # the exit status for a command line that can't be understood, the same as Python's
+keras.backend and keras.layers are Kameleon's own. Options stand before the program."""
+COMMAND = "kameleon run"
 
 
 @dataclass
@@ -66,58 +67,109 @@ class Plan:
     which_keras: str = ""
     no_old_names: bool = False
     tensorflow: str = ""
+    keras_on: str = ""
     devices: str = ""
-
-
-# By option, the part of the plan that it sets; by option with a value, also what it needs.
-FLAGS = {"--tf-keras": "tf_keras", "--no-old-names": "no_old_names"}
-VALUES = {
-    "--engine": ("engine", "the name of an engine"),
-    "--devices": ("devices", "a number of devices, or the sizes of a mesh"),
-    "--as": ("known_as", "the name of a backend"),
-    "--tensorflow": ("tensorflow", f"one of {', '.join(WHICH_TENSORFLOW)}"),
-    "-m": ("program", "the name of a module"),
-}
 
 
 # The command line -------------------------------------------------------------------------------
 
 
-def _stop(message: str, status: int = WRONG) -> NoReturn:
-    print(f"kameleon run: {message}", file=sys.stderr)
-    sys.exit(status)
+class _Which(argparse.Action):
+    """`--tf-keras` and `--tf-keras=2`, which take nothing from the words behind them."""
+
+    def __call__(self, parser: Any, found: Any, values: Any, option: str | None = None) -> None:
+        found.tf_keras, found.which_keras = True, str(option).partition("=")[2]
+
+
+DEVICES = """spread batches over so many devices, by JAX; N may also name a mesh's axes:
+data=4,model=2. On a processor these are virtual devices"""
+
+
+def add_options(parser: Parser, of_devices: str = DEVICES) -> None:
+    """The options of a program's run, and the program.
+
+    Args:
+        parser: gets them.
+        of_devices: what `--help` says of `--devices`.
+    """
+    parser.add_argument(
+        "--engine", metavar="NAME", help="engine to run on (see `kameleon engines`)"
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="N",
+        type=devices,
+        help=of_devices,
+    )
+    parser.add_argument(
+        "--as",
+        dest="known_as",
+        metavar="NAME",
+        type=one_of(KNOWN_AS),
+        help="what K.backend() gives: tensorflow (the default), theano or kameleon",
+    )
+    parser.add_argument(
+        "--tensorflow",
+        metavar="WHICH",
+        type=one_of(WHICH_TENSORFLOW),
+        help="what old code imports by this name: kameleon (the default) for TensorFlow 1's names"
+        " over K; original for TensorFlow 1.15's own Python files above K's graph (kameleon"
+        " tensorflow install); or installed for the library itself",
+    )
+    parser.add_argument(
+        "--keras-on",
+        metavar="WHICH",
+        type=one_of(WHICH_KERAS_ON),
+        help="what the original Keras runs on: kameleon for K; or tensorflow for its own TensorFlow"
+        " backend, where tensors of Keras and TensorFlow are one kind (the default with"
+        " --tensorflow original, which it implies)",
+    )
+    parser.add_argument(
+        "--tf-keras",
+        *(f"--tf-keras={which}" for which in WHICH_TF_KERAS),
+        action=_Which,
+        nargs=0,
+        help="let tensorflow.keras be the Keras on Kameleon, also in the installed TensorFlow, with"
+        " the names and defaults of TensorFlow 1 (the default) or 2, or the same as keras",
+    )
+    parser.add_argument(
+        "--no-old-names",
+        action="store_true",
+        help="give the program no names that Python, NumPy, SciPy … have lost since 2019",
+    )
+    parser.add_argument(
+        "-m", dest="is_module", action="store_true", help="the program is a module, by its name"
+    )
+    parser.add_argument("program", nargs=REST, help=argparse.SUPPRESS)
+
+
+def plan_of(found: argparse.Namespace, parser: Parser) -> Plan:
+    """What was asked for; options end where the program is named."""
+    given = {part.name: getattr(found, part.name, None) for part in fields(Plan)}
+    told = {name: value for name, value in given.items() if value is not None}
+    program, *arguments = found.program or [""]
+    if not program:
+        what = "a module behind -m" if found.is_module else "a program"
+        parser.error(f"there's no program to run: name {what}")
+    return Plan(**told | {"program": program, "arguments": arguments})
 
 
 def understand(arguments: Sequence[str]) -> Plan:
-    """Return what a command line asks for; options end where the program is named."""
-    plan, rest = Plan(), list(arguments)
-    while rest and not plan.program:
-        word, equals, value = rest.pop(0).partition("=")
-        if word in ("--help", "-h"):
-            print(USAGE, end="")
-            sys.exit()
-        elif word in FLAGS and not equals:
-            setattr(plan, FLAGS[word], True)
-        elif word == "--tf-keras":
-            if value not in WHICH_TF_KERAS:
-                _stop(f"--tf-keras={value}: use one of {', '.join(WHICH_TF_KERAS)}")
-            plan.tf_keras, plan.which_keras = True, value
-        elif word in VALUES and not (equals and word == "-m"):
-            part, needed = VALUES[word]
-            setattr(plan, part, value or _next(rest, f"{word} needs {needed}"))
-            plan.is_module = word == "-m"
-        elif word.startswith("-"):
-            _stop(f"there is no option {word}\n\n{USAGE}")
-        else:
-            plan.program = word + equals + value
-    if not plan.program:
-        _stop(f"there's no program to run\n\n{USAGE}")
-    plan.arguments = rest
-    return plan
+    """What a command line asks for."""
+    parser = Parser("run", ABOUT, USAGE)
+    add_options(parser)
+    return plan_of(parser.understood(arguments), parser)
 
 
-def _next(rest: list[str], lacking: str) -> str:
-    return rest.pop(0) if rest else _stop(lacking)
+def words(plan: Plan) -> list[str]:
+    """A command line that asks for this plan."""
+    told = {"engine": plan.engine, "devices": plan.devices, "as": plan.known_as}
+    told |= {"tensorflow": plan.tensorflow, "keras-on": plan.keras_on}
+    line = [f"--{name}={value}" for name, value in told.items() if value]
+    if plan.tf_keras:
+        line.append("--tf-keras" + f"={plan.which_keras}" * bool(plan.which_keras))
+    line += ["--no-old-names"] * plan.no_old_names + ["-m"] * plan.is_module
+    return [*line, plan.program, *plan.arguments]
 
 
 # Running ----------------------------------------------------------------------------------------
@@ -129,9 +181,9 @@ def main(arguments: Sequence[str]) -> None:
     work = _module(plan) if plan.is_module else _script(plan)
     try:
         _begin(plan)
-    except KameleonError as error:
+    except (KameleonError, OSError) as error:
         _speak()
-        _stop(str(error), 1)
+        stop(COMMAND, str(error))
     _as_if_started(work, plan.devices != "" and this_process() is not None)
 
 
@@ -139,6 +191,7 @@ def _begin(plan: Plan) -> None:
     told = {
         AS: plan.known_as,
         TENSORFLOW: plan.tensorflow,
+        KERAS_ON: plan.keras_on,
         TF_KERAS: plan.which_keras,
         old_code.SWITCH: "0" if plan.no_old_names else "",
     }
@@ -146,12 +199,12 @@ def _begin(plan: Plan) -> None:
     from kameleon import as_keras  # late: it reads these variables
 
     if plan.devices and plan.engine not in ("", "jax"):
-        _stop(f"--devices runs on JAX, not on {plan.engine}")
-    if plan.devices:
-        plan.engine = "jax"
-    if plan.engine:
-        os.environ[OWN] = plan.engine
-        _require(plan.engine)
+        stop(COMMAND, f"--devices runs on JAX, not on {plan.engine}", WRONG)
+    asked = plan.engine or ("jax" if plan.devices else "")
+    if asked:
+        option = f"--engine {asked}" if plan.engine else f"--devices, which runs on {asked}"
+        ask(asked, option)
+        _require()
     if plan.devices:
         _distribute(plan.devices)
     if plan.tf_keras:
@@ -169,7 +222,7 @@ def _distribute(asked: str) -> None:
     if not is_first():
         _stand_aside()
     importlib.import_module("kameleon.backend")  # it chooses an engine, so it comes first
-    use_devices(Distribution(**_sizes(asked)))
+    use_devices(Distribution(**sizes(asked)))
     seed = os.environ.get(SEED)
     if seed:  # processes that share a program draw the same numbers
         import random
@@ -211,26 +264,14 @@ def _speak() -> None:
         sys.stderr = _unheard.pop()
 
 
-def _sizes(asked: str) -> dict[str, Any]:
-    """The number of devices, or the mesh, that an option names."""
-    try:
-        if "=" not in asked:
-            return {"devices": int(asked)}
-        pairs = (part.split("=") for part in asked.split(","))
-        return {"mesh": {name: int(size) for name, size in pairs}}
-    except ValueError:
-        _stop(f"--devices takes a number, or sizes such as data=4,model=2, not {asked!r}")
-
-
-def _require(engine: str) -> None:
+def _require() -> None:
     """Raise at once what the import of Keras would raise somewhere in the program."""
     from kameleon import external
-    from kameleon.config import ENGINES, choose_backend
     from kameleon.runtime.engines import available  # late: it loads NumPy
 
-    choose_backend(available)
+    engine, source = choose_backend(available)
     if engine not in ENGINES and not available(engine):
-        external.load(engine, OWN)
+        external.load(engine, source)
 
 
 def _script(plan: Plan) -> Callable[[], None]:
@@ -238,7 +279,7 @@ def _script(plan: Plan) -> Callable[[], None]:
     path = plan.program
     sys.argv = [path, *plan.arguments]
     full = os.path.abspath(path)
-    if os.path.isdir(path) or path.endswith(".pyc") or zipfile.is_zipfile(path):
+    if _is_package(path) or path.endswith(".pyc"):
         if not sys.flags.safe_path:
             del sys.path[0]  # `run_path` puts an entry of its own there
         return partial(_run_path, full)
@@ -248,8 +289,25 @@ def _script(plan: Plan) -> Callable[[], None]:
         with io.open_code(full) as file:
             source = file.read()
     except OSError as error:
-        _stop(f"can't open file {full!r}: {error.strerror}")
+        stop(COMMAND, f"can't open file {full!r}: {error.strerror}", WRONG)
     return partial(_execute, source, full)
+
+
+def _is_package(path: str) -> bool:
+    """Whether this is a folder or an archive; ends the process where that holds no program."""
+    try:
+        if os.path.isdir(path):
+            names = os.listdir(path)
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = archive.namelist()
+        else:
+            return False
+    except (OSError, zipfile.BadZipFile) as error:
+        stop(COMMAND, f"can't open {path!r}: {getattr(error, 'strerror', None) or error}", WRONG)
+    if not {"__main__.py", "__main__.pyc"}.intersection(names):
+        stop(COMMAND, f"can't find a __main__.py in {path!r}")
+    return True
 
 
 def _run_path(path: str) -> None:
@@ -279,15 +337,29 @@ def _module(plan: Plan) -> Callable[[], None]:
 
 
 def _run_module(name: str) -> None:
+    found = _found(name)
+    if found is not None and found.submodule_search_locations is not None:
+        if _found(f"{name}.__main__") is None:
+            stop(COMMAND, f"{name} is a package without a __main__, which can't be run")
+    elif found is None or found.loader is None:
+        stop(COMMAND, f"No module named {name}{_file_meant(name)}")
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _file_meant(name: str) -> str:
+    module = name.removesuffix(".py")
+    return f"; did you mean {module!r}?" if module != name else ""
+
+
+def _found(name: str) -> ModuleSpec | None:
+    if not name or name.startswith("."):  # it's relative to nothing
+        return None
     try:
-        found = importlib.util.find_spec(name)  # imports the packages around it
+        return importlib.util.find_spec(name)  # imports the packages around it
     except ModuleNotFoundError as error:
         if not f"{name}.".startswith(f"{error.name}."):
             raise
-        found = None
-    if found is None:
-        _stop(f"No module named {name}", 1)
-    runpy.run_module(name, run_name="__main__", alter_sys=True)
+        return None
 
 
 # Ending -----------------------------------------------------------------------------------------
@@ -309,7 +381,8 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
             error.add_note(NO_TENSORFLOW)
         _speak()
         error.__traceback__ = _inside(error.__traceback__)
-        old_code.leave_out(error)
+        leave_out(error, old_code.stands_between)
+        hide(error)
         sys.excepthook(type(error), error, error.__traceback__)
         if with_others:  # at its end, JAX would wait for the others
             for stream in filter(None, (sys.stdout, sys.stderr)):

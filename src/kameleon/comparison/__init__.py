@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from .._tracebacks import boundary
 from ..engines._base import Engine, Executable
 from ..errors import ArgumentError
 from ..ir.node import Node
@@ -22,6 +23,7 @@ __all__ = ["Comparison", "Difference", "EngineRun", "FirstDifference", "compare"
 REPEATS, PATIENCE = 5, 1.0
 
 
+@boundary
 def compare(
     function: Any,
     feeds: Any = (),

@@ -72,7 +72,7 @@ def _function(subject: Any, feeds: Any) -> tuple[Function, list[Array]]:
     return subject, [feed_of(x, NAME)(value, embedded()) for x, value in pairs]
 
 
-def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction:
+def _of_tensors(tensors: Any, feeds: Any) -> BackendFunction[Any]:
     """A function of the tensors that a dict feeds; else of the placeholders that tensors need."""
     items = list(tensors) if isinstance(tensors, list | tuple) else [tensors]
     for x in items:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tables import Part, Table, html, text
 from ..kernels.quiet import quiet
 
 Array = Any
@@ -151,7 +152,8 @@ class EngineRun:
 
 @dataclass
 class Comparison:
-    """What `compare` found. It prints as a table, with the nodes where engines begin to differ.
+    """What `compare` found. It prints as a table, also in a notebook, with the nodes where engines
+    begin to differ.
 
     Attributes:
         reference: the name of the engine that the others are compared with.
@@ -181,7 +183,13 @@ class Comparison:
         return list(dict.fromkeys(found))
 
     def __str__(self) -> str:
-        return "\n".join([self._title(), *_columns(self._rows()), *self._details()])
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        return html(self._parts())
+
+    def _parts(self) -> list[Part]:
+        return [self._title(), Table(self._rows()), *self._details()]
 
     def _title(self) -> str:
         count = len(self.names)
@@ -231,26 +239,17 @@ def _seconds(value: float) -> str:
     return f"{value / 1e-6:.3g} µs"
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
 def summary(engine: str, value: Array, at: tuple[int, ...]) -> str:
     """A line about a value: the element at `at`, where two values differ most, and the range."""
     array = np.asarray(value)
     if not array.size:
         return f"{engine}: shape {array.shape}"
     numbers = array.astype("float64")
-    text = f"{engine}: {array[at]!s}"
+    said = f"{engine}: {array[at]!s}"
     if array.ndim:
         low, mean, high = _range(numbers)
-        text += f" at {list(at)}; from {low:.6g} to {high:.6g}, mean {mean:.6g}"
-    return text
+        said += f" at {list(at)}; from {low:.6g} to {high:.6g}, mean {mean:.6g}"
+    return said
 
 
 def worst_place(got: Array, want: Array) -> tuple[int, ...]:

@@ -25,19 +25,28 @@ WRITTEN_BY_KERAS = "tensorflow"  # the documented default of "backend" in keras.
 # runs then is said by `KAMELEON_ENGINE`.
 HOSTED = "kameleon.backend"
 
+# Where that variable's value comes from, if somebody else has put it there: errors name this.
+OWN_BY = "KAMELEON_ENGINE_BY"
+
 # Programs that the hosted Keras runs are told another name: one that they know, as this variable
 # says. `KERAS_BACKEND` may then hold that name, and says nothing of the engine.
 AS = "KAMELEON_AS"
 KNOWN_AS = {"tensorflow": "tensorflow", "theano": "theano", "kameleon": HOSTED}
 
-# Which TensorFlow old programs import: its names over K, or the library itself.
+# Which TensorFlow old programs import: its names over K, the Python files of TensorFlow 1.15 above
+# K's graph, or the library that is installed.
 TENSORFLOW = "KAMELEON_TENSORFLOW"
-WHICH_TENSORFLOW = ("kameleon", "installed")
+WHICH_TENSORFLOW = ("kameleon", "original", "installed")
 
 # Which `tf.keras` old programs import: with the names, arguments and defaults of TensorFlow 1.15 or
 # of 2.x, or the hosted Keras as it is.
 TF_KERAS = "KAMELEON_TF_KERAS"
 WHICH_TF_KERAS = ("1", "2", "keras")
+
+# What the original Keras that old programs import runs on: K, or its own TensorFlow backend, above
+# the Python files of TensorFlow 1.15.
+KERAS_ON = "KAMELEON_KERAS_ON"
+WHICH_KERAS_ON = ("kameleon", "tensorflow")
 
 STAND_IN = "kameleon"  # the origin of modules that Kameleon puts in the place of others
 
@@ -62,6 +71,9 @@ class Library:
         self.requirement, self.module, self.title = requirement, module, title
         self.install, self.found = install or f"pip install {requirement}", found
 
+
+# Other names of engines.
+ALIASES = {"pytensor": "theano", "pytorch": "torch"}
 
 # The names that choose an engine; any other name is that of an engine which another package
 # brings, or the path of an external backend module.
@@ -96,13 +108,36 @@ def installed(name: str) -> bool:
     return spec is not None and spec.origin not in (None, STAND_IN)
 
 
+def ask(name: str, said: str) -> None:
+    """Ask for an engine in this process and those that it starts, by `KAMELEON_ENGINE`.
+
+    Args:
+        name: the engine, or the module of an external backend.
+        said: what has named it, such as "--engine torch"; ends with the name.
+    """
+    os.environ.update(asking(name, said))
+
+
+def asking(name: str, said: str) -> dict[str, str]:
+    """The variables that ask for an engine; see `ask`."""
+    return {OWN: name, OWN_BY: said}
+
+
+def _said(name: str) -> str:
+    """What has named the engine that `KAMELEON_ENGINE` asks for."""
+    said = os.environ.get(OWN_BY, "")
+    return said if said.endswith(name) else f"{OWN}={name}"
+
+
 def describe_source(source: str, name: str) -> str:
     """Return the words with which an error begins that say who asked for `name`.
 
     >>> describe_source("KERAS_BACKEND", "torch")
     'KERAS_BACKEND=torch'
     """
-    if source in (OWN, ENVIRONMENT):
+    if source == OWN:
+        return _said(name)
+    if source == ENVIRONMENT:
         return f"{source}={name}"
     return f"the call for {name!r}" if source == CALL else f'"backend": "{name}" in {source}'
 
@@ -113,7 +148,11 @@ def describe_remedy(source: str) -> str:
     >>> describe_remedy("KERAS_BACKEND")
     'to run on NumPy, which is always there, set KERAS_BACKEND=numpy'
     """
-    variable = OWN if source == OWN or is_hosted() else ENVIRONMENT
+    said = _said(os.environ.get(OWN, "").strip())
+    if source == OWN and said.startswith("--"):
+        return "to run on NumPy, which is always there, use --engine numpy"
+    own = is_hosted() if source != OWN else said.startswith(OWN)
+    variable = OWN if own else ENVIRONMENT
     remedy = f"to run on NumPy, which is always there, set {variable}=numpy"
     if source == CALL:
         return "to run on NumPy, which is always there, ask for 'numpy'"
@@ -142,6 +181,15 @@ def known_as() -> str:
     'kameleon.backend'
     """
     return KNOWN_AS.get(os.environ.get(AS, "").strip(), HOSTED)
+
+
+def keras_on() -> str:
+    """What the original Keras runs on in this process, as `KAMELEON_KERAS_ON` says.
+
+    >>> keras_on()
+    'kameleon'
+    """
+    return os.environ.get(KERAS_ON, "").strip() or WHICH_KERAS_ON[0]
 
 
 def is_hosted() -> bool:

@@ -75,8 +75,7 @@ RULES = {
 class Settings:
     """The settings of the process, one attribute each; assigning one checks the value.
 
-    A read is one or two look-ups in dicts whose entries are replaced and never removed, so
-    threads may read and set without a lock.
+    A read is one or two look-ups in dicts, so threads may read and set without a lock.
 
     >>> own = Settings()
     >>> own.floatx, own.source("floatx")
@@ -105,14 +104,17 @@ class Settings:
     def __getattr__(self, key: str) -> Any:
         if key not in RULES:
             raise AttributeError(f"no setting {key!r}; there are {', '.join(RULES)}")
-        if key in self._calls:
-            return self._calls[key]
-        return self._file.get(key, RULES[key].default)
+        called = self._calls.get(key)
+        return called if called is not None else self._file.get(key, RULES[key].default)
 
     def __setattr__(self, key: str, value: object) -> None:
         if key not in RULES:
             raise AttributeError(f"no setting {key!r}; there are {', '.join(RULES)}")
         self._calls[key] = RULES[key].check(f"settings: {key}", value)
+
+    def forget_call(self, key: str) -> None:
+        """Let the value of `key` be what it was before any call set it."""
+        self._calls.pop(key, None)
 
     def source(self, key: str) -> str:
         """Return where the value of `key` comes from: 'call', the file's path, or 'default'."""

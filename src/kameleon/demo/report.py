@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kameleon import files
 from kameleon.demo.digits import Data, Epoch, Reader
 from kameleon.demo.side_by_side import Trained, reference_of
+from kameleon.runtime.container import packed
 
 CURVES, MISTAKES, VARIABLES = "learning.png", "mistakes.png", "variables.safetensors"
 COMPARISON = "engines.png"
@@ -173,7 +174,4 @@ def draw_mistakes(path: Path, data: Data, probabilities: NDArray[Any]) -> None:
 
 def save(path: Path, values: Mapping[str, NDArray[Any]]) -> None:
     """Save arrays by name; `safetensors.numpy.load_file` reads them back."""
-    from safetensors.numpy import save as to_bytes
-
-    arrays = {name: np.ascontiguousarray(value) for name, value in values.items()}
-    files.replace(path, to_bytes(arrays))
+    files.replace(path, packed(values, {}))

@@ -82,6 +82,8 @@ class Engine(ABC):
     needs: by name of a primitive over windows, what mustn't be missing where it's computed:
         "samples", "places", "channels". Where any may be, conditions skip the node; calls whose
         arguments lack them are made on the embedded engine.
+    deepest: how many loops and conditions may lie within one another; the embedded engine computes
+        those that hold more of them. None, if any number may.
     empty_loops: whether its loops take sequences of length 0. If not, conditions skip such loops.
     static_shapes: sizes must be known when code is made. Inputs that decide sizes are then given
         as NumPy scalars: `prims.shaping.shape_inputs` names them.
@@ -103,6 +105,7 @@ class Engine(ABC):
     carriers: Mapping[str, Mapping[str, str]] = {}
     storage: Mapping[str, str] = {}
     needs: Mapping[str, Collection[str]] = {}
+    deepest: int | None = None
     empty_loops: bool = True
     static_shapes: bool = False
     quick: bool = True

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.agreement import unproven
+from ..analysis.agreement import sizes_of, unproven
 from ..analysis.broadcasts import AxisSize, Read
 from ..errors import FOREIGN, EngineError, KameleonError
 from ..ir.leaves import CONSTANT, input_node
 from ..ir.node import ITEM, Node
 from ..ir.program import Graph
-from ..ir.sizes import Sizes
-from ..prims.sizes import merged, size_origin
+from ..prims.sizes import merged
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.
@@ -40,7 +39,7 @@ class Lowering:
         self.graph = graph
         self.values: dict[Node, Value] = dict(zip(graph.inputs, arguments, strict=True))
         self.used = set(graph.nodes)
-        self.sizes = Sizes(size_origin)
+        self.sizes = sizes_of(graph)
 
     # What engines say ------------------------------------------------------------------------
 

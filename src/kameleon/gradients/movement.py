@@ -22,6 +22,7 @@ from ..prims.movement import (
 from ..prims.reduce import reduce_sum
 from ..prims.sizes import as_node, dims_of, size_of
 from ..prims.sparse import column, pick, sparse_dense_dot
+from ..prims.stretching import stretch, stretched_axes, sum_to
 from .rules import Rule, flat, jointly, of_first
 
 
@@ -34,6 +35,16 @@ def _broadcast_back(g: Node, x: Node) -> Node:
     if not stretched:
         return total
     return reshape(total, [1 if i in stretched else d for i, d in enumerate(dims_of(g))][offset:])
+
+
+def _stretch_back(g: Node, y: Node) -> Node:
+    """The sum of `g` over the axes that stretched the operand of `y`, if only at run time."""
+    x = y.operands[0]
+    total = _broadcast_back(g, x)
+    axes = stretched_axes(y)
+    if not axes:
+        return total
+    return sum_to(total, [size_of(x, i) if i in axes else d for i, d in enumerate(dims_of(total))])
 
 
 def _concatenate_back(
@@ -87,6 +98,8 @@ def _sparse_dot_back(y: Node, gs: Any, needed: tuple[bool, ...]) -> Sequence[Nod
 RULES: dict[str, Rule] = {
     "reshape": of_first(lambda g, y, shape: reshape(g, dims_of(y.operands[0]))),
     "broadcast_to": of_first(lambda g, y, shape: _broadcast_back(g, y.operands[0])),
+    "stretch": of_first(lambda g, y, shape: _stretch_back(g, y)),
+    "sum_to": of_first(lambda g, y, shape: stretch(g, dims_of(y.operands[0]))),
     "transpose": [lambda g, y, x, perm: transpose(g, inverse(perm))],
     "reverse": [lambda g, y, x, axes: reverse(g, axes=axes)],
     "slice": [lambda g, y, x, windows: unslice(g, dims_of(x), windows)],
@@ -106,5 +119,5 @@ RULES: dict[str, Rule] = {
     "put_along": of_first(lambda g, y, size, axis: take_along(g, y.operands[1], axis)),
     "sparse_to_dense": jointly(_dense_back),
     "sparse_dense_dot": jointly(_sparse_dot_back),
-    **flat("size iota one_hot argsort nonzero"),
+    **flat("size common_size iota one_hot argsort nonzero"),
 }

@@ -54,6 +54,7 @@ class TensorBoard(Callback):  # type: ignore[misc]
         profile_batch: Any = 0,
     ) -> None:
         super().__init__()
+        events.messages()  # an error where TensorBoard isn't installed
         self.log_dir = log_dir
         self.histogram_freq = histogram_freq
         self.batch_size = batch_size or 32

@@ -7,12 +7,20 @@ and files that the program opens, stay as they are.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from .. import files
+from ..errors import FileFormatError, warn
+
+
+class NotHDF5Error(FileFormatError, OSError):
+    """A file that should hold a model or weights doesn't, or is damaged; programs know OSError."""
 
 
 class Text(str):
@@ -96,7 +104,16 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
             # Without a mode, h5py 2 made a file where it found none; h5py 3 only reads.
             in_memory = kwargs.get("driver") == "core" and not kwargs.get("backing_store", True)
             mode = mode or ("w" if in_memory else "r")
-            super().__init__(name, mode, *args, **kwargs)  # type: ignore[call-arg]
+            if not kwargs and isinstance(name, str | bytes | os.PathLike):
+                name = _checked(name, mode)
+            try:
+                super().__init__(name, mode, *args, **kwargs)  # type: ignore[call-arg]
+            except OSError as error:
+                if mode != "r" or not isinstance(name, str) or not os.path.isfile(name):
+                    raise
+                raise NotHDF5Error(
+                    f"{name} isn't an HDF5 file, or it's damaged: {error}"
+                ) from error
 
         @property
         def fid(self) -> Any:
@@ -104,6 +121,24 @@ def classes(h5py: ModuleType) -> tuple[type, type]:
             return h5py.h5i.get_file_id(self.id)  # type: ignore[attr-defined]
 
     return group, type("File", (Opened, group, h5py.File), {})
+
+
+KERAS_3 = ".keras"  # its files' ending, under which it reads no HDF5
+
+
+def _checked(path: Any, mode: str) -> str:
+    """The path of a file to open, which can be written as far as can be told."""
+    if mode == "r":
+        return files.path_of("load", path)
+    name = files.checked("save", path)
+    if name.endswith(KERAS_3):
+        warn(
+            f"{name} will be in HDF5 format, which Keras 3 doesn't read from a file whose name ends"
+            f" in {KERAS_3}: name it {name.removesuffix(KERAS_3)}.h5",
+            UserWarning,
+            "keras",
+        )
+    return name
 
 
 def adopted(thing: Any, h5py: ModuleType) -> Any:

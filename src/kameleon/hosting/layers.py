@@ -12,13 +12,12 @@ from typing import Any
 from .byte_code import guard_lambda
 
 
-def mend_lambda(core: ModuleType) -> None:
-    """Let `Lambda` layers infer the shapes of their outputs, and run no stored code unasked.
+def guard_loading(core: ModuleType) -> None:
+    """Let `Lambda` layers run no stored code unasked, and say what they can't read.
 
     Args:
         core: `keras.layers.core`.
     """
-    infer_outputs_of_lambda(core)
     guard_lambda(core)
     vars(core)["func_load"] = partial(_load_function, core.func_load)
 

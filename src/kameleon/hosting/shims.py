@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from .. import config
 from .._private import Private
 from .plain import loads_arrays, open_settings, yaml_loader
 
@@ -213,7 +214,7 @@ def needs(module: str) -> dict[str, Shim]:
 def before(module: ModuleType) -> None:
     """Let a module of Keras that is about to run import stand-ins."""
     shims = needs(module.__name__)
-    without = module.__name__ in WITHOUT_TENSORFLOW
+    without = module.__name__ in WITHOUT_TENSORFLOW and config.keras_on() != "tensorflow"
     opens = module.__name__ in OPENS_SETTINGS
     if shims or without or opens:
         gives = {library: shim.gives for library, shim in shims.items()}

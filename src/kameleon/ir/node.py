@@ -32,13 +32,14 @@ Infer = Callable[..., TensorType | tuple[TensorType, ...]]
 _next_serial = counter()
 
 
-class Node:
+class Tensor:
     """A tensor: one value in the graph, computed by `primitive` from `operands`.
 
     Attributes: `shape` (ints and None), `dtype`, `name`, `source` (the user's line).
-    Two nodes are equal only if they are the same node; use `K.equal` to compare values.
+    Two tensors are equal only if they are the same; use `K.equal` to compare values.
     """
 
+    __module__ = "kameleon"  # where users find it
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -54,24 +55,27 @@ class Node:
     )
 
     graph_of: Any = None  # the graph in which it was given a name, if not the session's own
+    # Of a body's parameter, while the body is built: what it stands for, and how many more axes
+    # that has in front.
+    given: tuple[Node, int] | None = None
 
     primitive: Primitive
-    operands: tuple[Node, ...]
+    operands: tuple[Tensor, ...]
     attrs: Attrs
     type: TensorType
     effects: tuple[Effect, ...]
 
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # the K surface gives nodes their operators
+    if TYPE_CHECKING:  # the K surface gives tensors their operators
 
-        def _of_two(self, other: Any) -> Node: ...
-        def _of_one(self) -> Node: ...
-        def __getitem__(self, key: Any) -> Node: ...
+        def _of_two(self, other: Any) -> Tensor: ...
+        def _of_one(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
         def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Node]: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
         def eval(self, session: Any = None, feed_dict: Any = None) -> Any: ...
-        def __deepcopy__(self, memo: Any) -> Node: ...  # by `runtime.copies`
+        def __deepcopy__(self, memo: Any) -> Tensor: ...  # by `runtime.copies`
 
         # Marks that the K surface sets on some nodes.
         default: Any  # the value of a placeholder that isn't fed
@@ -79,6 +83,51 @@ class Node:
         constraint: Any
         _keras_shape: Shape
         _uses_learning_phase: bool
+
+        # As NumPy's arrays have them. NumPy's functions take what has the first two.
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray: ...
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any: ...
+
+        T: Tensor
+        size: int
+
+        def _reduced(
+            self, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False
+        ) -> Tensor: ...
+        def _extremum(
+            self, axis: Any = None, out: None = None, keepdims: bool = False
+        ) -> Tensor: ...
+        def _spread(
+            self,
+            axis: Any = None,
+            dtype: Any = None,
+            out: None = None,
+            ddof: float = 0,
+            keepdims: bool = False,
+        ) -> Tensor: ...
+        def _place(
+            self, axis: int | None = None, out: None = None, *, keepdims: bool = False
+        ) -> Tensor: ...
+        def _running(self, axis: int | None = None, dtype: Any = None) -> Tensor: ...
+        def _moved(self, *places: Any) -> Tensor: ...
+        def astype(self, dtype: Any) -> Tensor: ...
+        def clip(self, min: Any = None, max: Any = None) -> Tensor: ...
+        def copy(self) -> Tensor: ...
+        def dot(self, b: Any) -> Tensor: ...
+        def flatten(self) -> Tensor: ...
+        def ravel(self) -> Tensor: ...
+        def repeat(self, repeats: Any, axis: int | None = None) -> Tensor: ...
+        def round(self, decimals: int = 0) -> Tensor: ...
+        def squeeze(self, axis: Any = None) -> Tensor: ...
+        def swapaxes(self, axis1: int, axis2: int) -> Tensor: ...
+        def take(self, indices: Any, axis: int | None = None) -> Tensor: ...
+
+        sum = prod = mean = _reduced
+        max = min = any = all = _extremum
+        var = std = _spread
+        argmax = argmin = _place
+        cumsum = cumprod = _running
+        reshape = transpose = _moved
 
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two
         __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _of_two
@@ -90,7 +139,7 @@ class Node:
     def __init__(
         self,
         primitive: Primitive,
-        operands: tuple[Node, ...],
+        operands: tuple[Tensor, ...],
         attrs: Attrs,
         type: TensorType,
         name: str | None = None,
@@ -102,7 +151,7 @@ class Node:
         self.serial = _next_serial()
         self._source = context.source or user_frame()
         self.effects = context.control
-        self._results: tuple[Node, ...] | None = None
+        self._results: tuple[Tensor, ...] | None = None
         self._name = name
         if name is None and context.scope:
             self._name = unique_name(context.scope + primitive.title)
@@ -110,7 +159,7 @@ class Node:
             self.graph_of = context.graph
 
     @property
-    def results(self) -> tuple[Node, ...]:
+    def results(self) -> tuple[Tensor, ...]:
         """The node itself; or an item for each result, if there are several."""
         return (self,) if self._results is None else self._results
 
@@ -146,8 +195,7 @@ class Node:
 
     def __repr__(self) -> str:
         shape = ", ".join(map(str, self.shape)) + ("," if len(self.shape) == 1 else "")
-        kind = type(self).__name__.replace("Node", "Tensor")
-        return f"<kameleon.{kind} '{self.name}' shape=({shape}) dtype={self.dtype}>"
+        return f"<kameleon.{type(self).__name__} '{self.name}' shape=({shape}) dtype={self.dtype}>"
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -155,7 +203,7 @@ class Node:
             " when it runs; use K.switch for a choice inside the graph, K.eval(x) for its value"
         )
 
-    def __copy__(self) -> Node:
+    def __copy__(self) -> Tensor:
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -165,9 +213,14 @@ class Node:
         )
 
 
-class Variable(Node):
+# What the core, the passes and the engines call it: there a tensor is an array of a library.
+Node = Tensor
+
+
+class Variable(Tensor):
     """A tensor with state. As a node it stands for the value at the start of a call."""
 
+    __module__ = "kameleon"
     __slots__ = ("cell",)
 
     cell: Any
@@ -184,7 +237,7 @@ class Effect:
     __slots__ = ()
 
 
-class Update(Node, Effect):
+class Update(Tensor, Effect):
     """The new value of a variable; evaluating this node changes the variable.
 
     `increment` is set where the update adds to the old value: several such updates of one

@@ -7,10 +7,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from .context import built_for
+from .forms import Applied, Form
 from .leaves import CONSTANT, INPUT, Constant
 from .node import REGISTRY, Node, Print, Update, Variable, walk
 from .types import DType
 
+# A size of an input, as (number of the input, axis); a number; or a formula of such sizes.
+Given = tuple[int, int] | int | Form | Applied
 # Constants of up to this many elements count by value in a graph's key, larger ones by identity.
 KEYED_CONSTANT = 64
 
@@ -20,14 +23,24 @@ class Graph:
 
     Immutable. As an attribute of a node, a graph is equal only to itself; `key` tells whether two
     graphs have the same structure.
+
+    Attributes:
+        equal: pairs of sizes that are equal wherever the graph runs, since a guard compares them:
+            each is (number of an input, axis), a number, or a formula (`forms`).
     """
 
-    __slots__ = ("__weakref__", "_key", "_nodes", "inputs", "outputs")
+    __slots__ = ("__weakref__", "_depth", "_key", "_nodes", "equal", "inputs", "outputs")
 
-    def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]):
-        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+    def __init__(
+        self,
+        inputs: Iterable[Node],
+        outputs: Iterable[Node],
+        equal: Iterable[tuple[Given, Given]] = (),
+    ):
+        self.inputs, self.outputs, self.equal = tuple(inputs), tuple(outputs), tuple(equal)
         self._nodes: list[Node] | None = None
         self._key: tuple[Hashable, ...] | None = None
+        self._depth: int | None = None
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -53,8 +66,16 @@ class Graph:
                 tuple(n.type for n in self.inputs),
                 tuple(_node_key(n, number) for n in self.nodes[count:]),
                 tuple(number[n] for n in self.roots),
+                self.equal,
             )
         return self._key
+
+    @property
+    def depth(self) -> int:
+        """How many loops and conditions lie within one another, at most."""
+        if self._depth is None:
+            self._depth = max(map(depth, self.nodes), default=0)
+        return self._depth
 
 
 class Program(Graph):
@@ -96,6 +117,11 @@ class Program(Graph):
 def bodies(node: Node) -> list[Graph]:
     """The bodies of a loop or a condition."""
     return [v for v in node.attrs.values() if isinstance(v, Graph)]
+
+
+def depth(node: Node) -> int:
+    """How many loops and conditions lie within one another, this node being the first."""
+    return max((1 + body.depth for body in bodies(node)), default=0)
 
 
 def has_effects(node: Node) -> bool:

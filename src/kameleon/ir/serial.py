@@ -19,8 +19,9 @@ from .program import Graph
 from .types import DTYPES, DType, TensorType, as_dtype
 from .verify import verify
 
-FORMAT = 2
-UNTYPED = 1  # an early format, in which nodes have no types
+FORMAT = 3
+NUMBERED = 2  # an earlier format, in which the arrays of variables have numbers for names
+UNTYPED = 1  # the first one, in which nodes have no types, either
 
 # Named tuples that occur among attributes, by the name they have in files.
 RECORDS: dict[str, Callable[..., Any]] = {}
@@ -98,10 +99,12 @@ def expect(condition: bool, message: str) -> None:
 
 def field(data: Any, name: str, kind: type[T]) -> T:
     """What a JSON object holds under a name; its type must be exactly `kind`."""
-    expect(type(data) is dict, f"an object is expected, not {_shown(data)}")
+    if type(data) is not dict:
+        raise FileFormatError(f"an object is expected, not {_shown(data)}")
     value = data.get(name)
-    expect(type(value) is kind, f"{name!r} must be a {kind.__name__}, not {_shown(value)}")
-    return value  # type: ignore[no-any-return]
+    if type(value) is not kind:
+        raise FileFormatError(f"{name!r} must be a {kind.__name__}, not {_shown(value)}")
+    return value
 
 
 def _shown(data: Any) -> str:
@@ -219,7 +222,8 @@ class _Reader:
             return float.fromhex(field(data, "float", str))
         if tags == {"tuple"}:
             return tuple(self._decode(v, place) for v in field(data, "tuple", list))
-        expect(tags == {"record", "items"}, f"{_shown(data)} is no value of an attribute")
+        if tags != {"record", "items"}:
+            raise FileFormatError(f"{_shown(data)} is no value of an attribute")
         record = RECORDS.get(field(data, "record", str))
         if record is None:
             raise FileFormatError(f"record {_shown(data['record'])} is unknown")

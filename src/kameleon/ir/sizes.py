@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .node import Node
@@ -56,9 +56,17 @@ class Sizes:
 
     def state(self, a: Root, b: Root) -> None:
         """From here on the two are known to be equal (they were checked)."""
-        a, b = self.representative(a), self.representative(b)
+        a, b = Sizes.representative(self, a), Sizes.representative(self, b)
         if a != b:
             if isinstance(a, int):
                 a, b = b, a
             if not isinstance(a, int):
                 self._same[a] = b
+
+    def state_equal(self, inputs: Sequence[Node], pairs: Iterable[tuple[Any, Any]]) -> None:
+        """State equalities of inputs' sizes, as `Graph.equal` has them; formulas are left out."""
+        for pair in pairs:
+            if not all(isinstance(s, int | tuple) for s in pair):
+                continue
+            a, b = (s if isinstance(s, int) else self.of(inputs[s[0]], s[1]) for s in pair)
+            self.state(a, b)

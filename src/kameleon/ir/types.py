@@ -1,13 +1,14 @@
 """Types of tensors: dtypes, dims and shapes, promotion and broadcasting.
 
 A dim is an int, or None where the size is known only at run time. Where None meets an int or
-None the two are *taken as equal* (engines check it at run time); only a static 1 broadcasts.
+None in a primitive, the two are *taken as equal* (engines check it at run time). K functions put a
+`stretch` where such a size may turn out to be 1 (`prims.stretching`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,17 @@ FLOAT16, FLOAT32, FLOAT64 = (DTYPES[n] for n in ("float16", "float32", "float64"
 
 BFLOAT16 = DTYPES["bfloat16"]
 _NUMPYS = {n: d for n, d in DTYPES.items() if d is not BFLOAT16}
-_KNOWN: dict[Any, DType] = {**_NUMPYS, **{np.dtype(n): d for n, d in _NUMPYS.items()}}
+_KNOWN: dict[Any, DType] = {
+    **_NUMPYS,
+    **{np.dtype(n): d for n, d in _NUMPYS.items()},
+    **dict.fromkeys((int, "int"), INT64),
+}
+
+
+class Default:
+    """The dtypes that settings decide on; the K surface, which knows the settings, puts it here."""
+
+    float: Callable[[], DType] = staticmethod(lambda: FLOAT32)
 
 
 def _know_bfloat16() -> None:
@@ -95,6 +106,9 @@ def _know_bfloat16() -> None:
 def as_dtype(dtype: Any) -> DType:
     """The `DType` that a string, NumPy dtype, Python type or dtype-like object names.
 
+    Python's `float`, and 'float', are the default float dtype, as Python's numbers are; `int` is
+    int64, whatever NumPy takes it for on this machine.
+
     >>> as_dtype(np.float64), as_dtype("int32")
     ('float64', 'int32')
     """
@@ -104,6 +118,8 @@ def as_dtype(dtype: Any) -> DType:
         return _KNOWN[dtype]
     except (KeyError, TypeError):
         pass
+    if dtype is float or dtype == "float":
+        return Default.float()
     kind = getattr(dtype, "as_numpy_dtype", dtype)
     try:
         if getattr(kind, "__name__", str(kind)) == "bfloat16":

@@ -22,6 +22,8 @@ Array = Any
 
 def sigmoid(x: Array, out: Array = None) -> Array:
     """1 / (1 + exp(-x)); an overflow of exp gives the right limit."""
+    if x.dtype == np.float16:  # its exp overflows where the result isn't 0
+        return np.positive(sigmoid(x.astype(np.float32)).astype(x.dtype), out)
     if out is None and x.ndim:
         out = empty(x.shape, x.dtype)
     t = np.negative(x, out)

@@ -7,12 +7,14 @@ what has been removed since; the libraries themselves, and who else uses them, s
 
 from __future__ import annotations
 
+import os
+from types import CodeType
+
 from .. import config
 from . import importing, settings_file
-from .importing import SWITCH, are_names_given, provide
-from .tracebacks import leave_out
+from .importing import SWITCH, are_names_given, old_import, provide
 
-__all__ = ["SWITCH", "are_names_given", "begin", "leave_out", "provide"]
+__all__ = ["SWITCH", "are_names_given", "begin", "provide", "stands_between"]
 
 
 def begin() -> None:
@@ -20,3 +22,11 @@ def begin() -> None:
     importing.begin()
     if config.known_as() != config.HOSTED:
         settings_file.begin()
+
+
+_HERE = os.path.join(os.path.dirname(__file__), "")
+
+
+def stands_between(code: CodeType) -> bool:
+    """Whether code stands between old code and Python's own: tracebacks leave it out."""
+    return code is old_import.__code__ or code.co_filename.startswith(_HERE)

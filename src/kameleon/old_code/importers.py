@@ -6,6 +6,7 @@ library, by what the library's own metadata say of the Python versions that it k
 
 from __future__ import annotations
 
+import builtins
 import enum
 import os
 import re
@@ -13,6 +14,8 @@ from collections.abc import Mapping
 from functools import cache
 from types import FrameType
 from typing import Any
+
+MARK = "_gives_old_names"  # of the function that the import statement calls
 
 
 class Importer(enum.Enum):
@@ -66,6 +69,11 @@ def is_old(space: Mapping[str, Any]) -> bool:
     return importer(space) is not Importer.OTHER
 
 
+def gives_old_names() -> bool:
+    """Whether the import statement is the one of old code now: else nobody sees old names."""
+    return getattr(builtins.__import__, MARK, False)
+
+
 def asking(frame: FrameType | None) -> FrameType | None:
     """The first frame, from this one outwards, that isn't Python's own library or Kameleon."""
     while frame is not None:
@@ -87,7 +95,7 @@ def _judge(name: str, file: str) -> Importer:
     if name == "__main__":
         return Importer.PROGRAM
     if installed is None:
-        return Importer.OTHER if _is_pythons(place) else Importer.PROGRAM
+        return Importer.OTHER if is_pythons(place) else Importer.PROGRAM
     modern = f"{name}.".startswith(FAMILIES) or _is_modern(top, installed[1])
     return Importer.OTHER if modern else Importer.LIBRARY
 
@@ -95,10 +103,12 @@ def _judge(name: str, file: str) -> Importer:
 @cache
 def _is_between(file: str) -> bool:
     place = os.path.realpath(file)
-    return file.startswith("<frozen ") or place.startswith(_OURS) or _is_pythons(place)
+    return file.startswith("<frozen ") or place.startswith(_OURS) or is_pythons(place)
 
 
-def _is_pythons(file: str) -> bool:
+@cache
+def is_pythons(file: str) -> bool:
+    """Whether a file is of Python's own library."""
     return file.startswith(_PYTHONS) and not _INSTALLED.match(file)
 
 

@@ -11,13 +11,13 @@ import builtins
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from importlib.util import resolve_name
 from types import FunctionType, ModuleType
 from typing import Any
 
 from . import members
-from .importers import is_old
+from .importers import MARK, is_old
 from .stand_in import StandIn, Table
 from .tables import TABLES
 
@@ -29,6 +29,7 @@ Provider = Callable[[str], ModuleType]
 
 python_import = builtins.__import__
 _providers: dict[str, Provider] = {}
+_also: dict[str, frozenset[str]] = {}  # by package that's provided, who else gets it
 _provided: dict[str, ModuleType | None] = {}  # by full name, what old code has of these packages
 _tables: dict[str, Table] = {}  # by full name, those in force
 _tops: set[str] = set()  # the first parts of all names above
@@ -41,14 +42,25 @@ def begin() -> None:
     global python_import
     if builtins.__import__ is old_import:
         return
-    _put_in_force({**OF_IMPORTS, **(TABLES if are_names_given() else {})})
+    tables = dict(TABLES) if are_names_given() else {}
+    for name, own in OF_IMPORTS.items():
+        table = tables.get(name, own)
+        tables[name] = table._replace(changed={**table.changed, **own.changed})
+    _put_in_force(tables)
     python_import = builtins.__import__
     builtins.__import__ = old_import
 
 
-def provide(package: str, provider: Provider) -> None:
-    """From now on, old code's imports of the package and what is in it go to the provider."""
+def provide(package: str, provider: Provider, also: Iterable[str] = ()) -> None:
+    """From now on, old code's imports of the package and what is in it go to the provider.
+
+    Args:
+        package: its name.
+        provider: gives its modules.
+        also: other packages whose imports go there, though they aren't old code.
+    """
     _providers[package] = provider
+    _also[package] = frozenset(also)
     _tops.add(package)
 
 
@@ -98,7 +110,8 @@ def old_import(
     top = name.partition(".")[0]
     if level or top not in _tops:
         return python_import(name, globals, locals, fromlist, level)
-    if not is_old(sys._getframe(1).f_globals if globals is None else globals):
+    space = sys._getframe(1).f_globals if globals is None else globals
+    if not is_old(space) and not _gets(space, top):
         return python_import(name, globals, locals, fromlist, level)
     if top in _providers:
         return _from_provider(name, fromlist or ())
@@ -106,10 +119,20 @@ def old_import(
         python_import(name, globals, locals, fromlist, level)
     except ModuleNotFoundError as error:
         if not _is_made(error.name):
+            _advise(error)
             raise
     found = load(name if fromlist else top)
     is_all = tuple(fromlist or ()) == ("*",) and isinstance(found, StandIn)
     return found.everything() if is_all else found
+
+
+setattr(old_import, MARK, True)
+
+
+def _gets(space: Mapping[str, Any], package: str) -> bool:
+    """Whether the module with these globals gets a package that's provided like old code."""
+    importer = str(space.get("__name__")).partition(".")[0]
+    return importer in _also.get(package, ())
 
 
 def load(name: str) -> ModuleType:
@@ -117,6 +140,12 @@ def load(name: str) -> ModuleType:
     if name.partition(".")[0] in _providers:
         return _load_provided(name)
     return _stand_in(name) or importlib.import_module(name)
+
+
+def _advise(error: ModuleNotFoundError) -> None:
+    table = _tables.get(error.name or "")
+    if table is not None and table.instead:
+        error.add_note(table.instead)
 
 
 def _is_made(name: str | None) -> bool:
@@ -173,13 +202,15 @@ def _from_provider(name: str, names: Sequence[str]) -> ModuleType:
 
 
 def _load_provided(name: str) -> ModuleType:
-    """The provider's module, which becomes an attribute of its package, as with Python's own."""
+    """The provider's module, which becomes an attribute of its package, as with Python's own: where
+    the package has something else by that name since it was loaded, that stays.
+    """
     if name not in _provided:
         package, _, last = name.rpartition(".")
         parent = _load_provided(package) if package else None
         _provided[name] = _providers[name.partition(".")[0]](name)
         if parent is not None:
-            vars(parent)[last] = _provided[name]
+            vars(parent).setdefault(last, _provided[name])
     found = _provided[name]
     if found is None:  # set by old code, which doesn't want it to be there
         raise ModuleNotFoundError(f"import of {name} halted; None in sys.modules", name=name)

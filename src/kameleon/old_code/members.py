@@ -12,9 +12,11 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from . import closed
+from .importers import gives_old_names, is_old, is_pythons
 from .stand_in import asks_by_name, warn_old
 
 
@@ -35,9 +37,12 @@ class Changed(NamedTuple):
 
     Args:
         method: gives what old code calls in the place of the method.
+        is_implied: whether Python calls the method, for `float(x)` or `print([x])`, say; then
+            Python's own library may stand between (`logging`), and no name in the code says so.
     """
 
     method: Callable[[Callable[..., Any]], Callable[..., Any]]
+    is_implied: bool = False
 
 
 # By path of a class within a module, by name.
@@ -70,7 +75,7 @@ class _LostMember(_Member):
         self.lost = lost
 
     def __get__(self, instance: Any, kind: type) -> Any:
-        if not asks_by_name(sys._getframe(1)):
+        if not gives_old_names() or not asks_by_name(sys._getframe(1)):
             return self.found_by_others(instance, kind)
         warn_old(f"{self.owner.__name__}.{self.name}", self.lost.today)
         return self.lost.value(kind if instance is None else instance)
@@ -80,11 +85,19 @@ class _ChangedMember(_Member):
     def __init__(self, owner: type, name: str, before: Any, changed: Changed):
         super().__init__(owner, name, before)
         self.method = wraps(before)(changed.method(before))
+        self.is_for = _is_implied if changed.is_implied else asks_by_name
 
     def __get__(self, instance: Any, kind: type) -> Any:
-        if not asks_by_name(sys._getframe(1)):
+        if not gives_old_names() or not self.is_for(sys._getframe(1)):
             return self.found_by_others(instance, kind)
         return self.method.__get__(instance, kind)  # type: ignore[attr-defined]
+
+
+def _is_implied(frame: FrameType | None) -> bool:
+    """Whether the code in this frame is old, or that which called Python's own library."""
+    while frame is not None and is_pythons(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and is_old(frame.f_globals)
 
 
 def give(library: ModuleType, members: Members) -> None:
@@ -97,9 +110,9 @@ def give(library: ModuleType, members: Members) -> None:
                 continue
             if isinstance(member, Changed):
                 if callable(before):
-                    setattr(owner, name, _ChangedMember(owner, name, before, member))
+                    closed.put(owner, name, _ChangedMember(owner, name, before, member))
             elif before is None:
-                setattr(owner, name, _LostMember(owner, name, before, member))
+                closed.put(owner, name, _LostMember(owner, name, before, member))
 
 
 def _class(library: ModuleType, path: str) -> type | None:
@@ -113,39 +126,3 @@ def _class(library: ModuleType, path: str) -> type | None:
                 return None
         found = getattr(found, part, None)
     return found if isinstance(found, type) else None
-
-
-def positional(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which takes by position what must be named today, in the same order.
-
-    >>> positional(lambda a, *, b=0, c=0: (a, b, c))(1, 2, c=3)
-    (1, 2, 3)
-    """
-    kinds = inspect.Parameter
-    parameters = inspect.signature(function).parameters.values()
-    free = [p.name for p in parameters if p.kind is kinds.POSITIONAL_OR_KEYWORD]
-    named = [p.name for p in parameters if p.kind is kinds.KEYWORD_ONLY]
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        more = dict(zip(named, args[len(free) :], strict=False))
-        return function(*args[: len(free)], **more, **options)
-
-    return call
-
-
-def renamed(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Gives, for a function, one that takes arguments by their old names, too.
-
-    >>> renamed(sparse="sparse_output")(dict)(sparse=True)
-    {'sparse_output': True}
-    """
-
-    def give_names(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            return function(*args, **{names.get(key, key): x for key, x in options.items()})
-
-        return call
-
-    return give_names

@@ -11,11 +11,13 @@ import io
 import json
 import os
 import sys
+from types import FrameType
 from typing import Any
 
 from .. import config, keras_json
 from ..errors import ArgumentError
 from .importers import asking, is_old
+from .importing import are_names_given
 
 python_open = io.open
 _NAME = "keras.json"
@@ -31,7 +33,14 @@ def begin() -> None:
 
 
 def told_open(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
-    """`open`, for a program that reads keras.json by itself, too."""
+    """`open`, for a program that reads keras.json by itself, too; its mode may have a U in it."""
+    if (
+        isinstance(mode, str)
+        and "U" in mode
+        and are_names_given()
+        and _is_for_old(sys._getframe(1))
+    ):
+        mode = mode.replace("U", "")  # all newlines count as one, as they do anyhow
     if isinstance(file, str | os.PathLike) and mode in _READING:
         path = os.fspath(file)
         if isinstance(path, str) and path.endswith(_NAME):
@@ -46,12 +55,16 @@ def _as_told(file: str) -> str | None:
     Python's own `open` says what is wrong, or the program does.
     """
     path, shared = keras_json.find()
-    frame = asking(sys._getframe(2))
     is_ours = os.path.abspath(os.path.expanduser(file)) == os.path.abspath(path)
-    if not is_ours or frame is None or not is_old(frame.f_globals) or not os.path.exists(path):
+    if not is_ours or not _is_for_old(sys._getframe(2)) or not os.path.exists(path):
         return None
     try:
         content = keras_json.read(path, shared)
     except ArgumentError:
         return None
     return json.dumps(content | {"backend": config.known_as()}, indent=4)
+
+
+def _is_for_old(frame: FrameType) -> bool:
+    asks = asking(frame)
+    return asks is not None and is_old(asks.f_globals)

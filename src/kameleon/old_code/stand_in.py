@@ -13,8 +13,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
-from types import FrameType, ModuleType
+from functools import lru_cache, partial
+from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from ..errors import OldNameWarning
@@ -45,6 +45,9 @@ class Table(NamedTuple):
         missing: what is asked for names that are in neither, and not in the library.
         made: whether there's a module even where the library has it no longer.
         members: by path of a class, by name, what its objects have lost.
+        called: by name of a class, what is given where the class is called on the spot, as in
+            `numpy.uint8(x)`. Whatever else code does with the name, it gets the class.
+        instead: what to do where the module is gone and isn't made.
     """
 
     gone: Mapping[str, Old] = {}
@@ -52,6 +55,8 @@ class Table(NamedTuple):
     missing: Callable[[str], Old | None] | None = None
     made: bool = False
     members: Mapping[str, Mapping[str, Any]] = {}
+    called: Mapping[str, Value] = {}
+    instead: str = ""
 
 
 def same(today: str) -> Old:
@@ -107,7 +112,7 @@ class StandIn(ModuleType):
     _child: Callable[[str], ModuleType | None]
     _library: ModuleType
     _table: Table
-    _values: dict[str, Any]  # of changed names that have been asked for
+    _values: dict[str, Any]  # of changed and called names that have been asked for
 
     def __init__(
         self,
@@ -124,11 +129,11 @@ class StandIn(ModuleType):
         keep("_values", {})
 
     def __getattr__(self, name: str) -> Any:
-        library, values = self._library, self._values
-        if name in values:
-            return values[name]
-        if name in self._table.changed:
-            values[name] = self._table.changed[name](library)
+        library, values, table = self._library, self._values, self._table
+        is_called = name in table.called and calls_on_the_spot(sys._getframe(1))
+        if name in table.changed or is_called:
+            if name not in values:
+                values[name] = (table.called if is_called else table.changed)[name](library)
             return values[name]
         child = self._child(f"{library.__name__}.{name}")
         if child is not None:
@@ -206,6 +211,37 @@ def asks_by_name(frame: FrameType) -> bool:
         return kind is Importer.PROGRAM
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     return instruction in NAMED_IN_CODE
+
+
+def calls_on_the_spot(frame: FrameType) -> bool:
+    """Whether the code in this frame is old, and takes an attribute only to call it."""
+    is_other = importer(frame.f_globals) is Importer.OTHER
+    return not is_other and _is_called(frame.f_code, frame.f_lasti)
+
+
+@lru_cache(maxsize=4096)
+def _is_called(code: CodeType, at: int) -> bool:
+    """Whether the attribute that the instruction at this place takes is called with what follows.
+
+    Python marks that in the instruction itself, or by a NULL beside the callable: behind the
+    attribute, and before 3.13 in front of the name whose attribute it is.
+    """
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    index = next((i for i, step in enumerate(steps) if step.offset == at), None)
+    if index is None:
+        return False
+    taking, following = steps[index], steps[index + 1].opname
+    if taking.opname != "LOAD_ATTR":
+        return taking.opname == "LOAD_METHOD"
+    if sys.version_info >= (3, 12) and (taking.arg or 0) & 1:
+        return True
+    if sys.version_info >= (3, 13):
+        return following == "PUSH_NULL"
+    if index < 2 or following in ("LOAD_ATTR", "LOAD_METHOD", "BINARY_SUBSCR"):
+        return False
+    named = steps[index - 1]
+    is_marked = named.opname == "LOAD_GLOBAL" and bool((named.arg or 0) & 1)
+    return is_marked or steps[index - 2].opname == "PUSH_NULL"
 
 
 _told: set[tuple[str, str]] = set()  # the old name, and the module that has been told

@@ -16,6 +16,7 @@ from . import (
     sizes,
     sparse,
     special,
+    stretching,
     windows,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "sizes",
     "sparse",
     "special",
+    "stretching",
     "windows",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ir.leaves import CONSTANT
 from ..ir.node import Node
 
@@ -19,6 +21,14 @@ def known_array(node: Node) -> Any:
     """The array of a constant, also of one that is broadcast; None for any other node."""
     node = bare(node)
     return node.attrs["value"].array if node.primitive is CONSTANT else None
+
+
+def has_no_reciprocal(array: Any) -> bool:
+    """Whether compilers that multiply by 1 / x in place of a division by x would multiply by 0."""
+    if array.dtype.kind != "f" or array.size != 1:
+        return False
+    least = np.finfo(array.dtype).tiny
+    return bool(np.isfinite(array).all() and (np.abs(array) * least > 1).all())
 
 
 def known_number(node: Node) -> Any:

@@ -73,7 +73,8 @@ def reshape(x: Node, dims: Sequence[Size]) -> Node:
     return _reshape(x, *sizes, shape=shape)
 
 
-def _infer_broadcast(x: Node, *sizes: Node, shape: Shape) -> TensorType:
+def infer_broadcast(x: Node, *sizes: Node, shape: Shape) -> TensorType:
+    """The type of `x` stretched to `shape`."""
     offset = len(shape) - len(x.shape)
     for axis, dim in enumerate(x.shape):
         want = shape[axis + offset] if offset >= 0 else 0
@@ -90,7 +91,7 @@ def _infer_broadcast(x: Node, *sizes: Node, shape: Shape) -> TensorType:
 
 _broadcast = Primitive(
     "broadcast_to",
-    _infer_broadcast,
+    infer_broadcast,
     "x stretched along new leading axes and along its axes of static size 1",
 )
 

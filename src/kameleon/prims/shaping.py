@@ -17,6 +17,7 @@ from .sizes import size_origin
 FIRST_SIZE = {
     "iota": 0,
     **dict.fromkeys(("reshape", "broadcast_to", "unslice", "fold", "sum_unpool", "random_bits"), 1),
+    **dict.fromkeys(("stretch", "sum_to"), 1),
     "one_hot": 1,
     **dict.fromkeys(
         (
@@ -138,12 +139,12 @@ def follows_from_sizes(graph: Graph, given: Collection[Node] | None = None) -> s
         if primitive is CONSTANT or primitive.name == "size":
             found = True
         elif primitive is INPUT:
-            found = (given is None or node in given) and not node.dtype.is_float and _is_short(node)
+            found = (given is None or node in given) and not node.dtype.is_float and is_short(node)
         elif primitive is ITEM:
             found = _is_steady(node, known)
         else:
             plain = primitive.elementwise or primitive.name in ARITHMETIC
-            found = plain and known.issuperset(node.operands) and _is_short(node)
+            found = plain and known.issuperset(node.operands) and is_short(node)
         if found:
             known.add(node)
     return known
@@ -175,7 +176,7 @@ def _is_steady(item: Node, known: Collection[Node]) -> bool:
     return y.shape == () and y in follows_from_sizes(body, unchanging(node, body, known))
 
 
-def _is_short(node: Node) -> bool:
+def is_short(node: Node) -> bool:
     """Whether a node is a scalar, or a vector of a few elements."""
     if not isinstance(node.type, TensorType) or len(node.shape) > 1:
         return False

@@ -33,7 +33,7 @@ _size = Primitive("size", _infer_size, "the size of `axis`, an int32 scalar", ti
 
 
 def size_of(x: Node, axis: int) -> Size:
-    """The size of an axis: an int where it is known, else a node.
+    """The size of an axis: an int where it is known, else an int32 node.
 
     A size is read as early in the graph as possible, so that sizes don't keep values alive.
     """
@@ -42,7 +42,7 @@ def size_of(x: Node, axis: int) -> Size:
     if dim is not None:
         return dim
     origin = size_origin(x, axis)
-    return origin if isinstance(origin, Node) else _size(x, axis=axis)
+    return cast(origin, INT32) if isinstance(origin, Node) else _size(x, axis=axis)
 
 
 def are_one_size(a: Size, b: Size) -> bool:
@@ -51,6 +51,42 @@ def are_one_size(a: Size, b: Size) -> bool:
         return a == b
     names = a.primitive.name, b.primitive.name
     return names == ("size", "size") and a.operands == b.operands and a.attrs == b.attrs
+
+
+def roots_of(x: Node, axis: int | None = None) -> frozenset[object]:
+    """What a size follows from: each size of which `x` has the one that isn't 1, if they differ.
+
+    Axes with the same roots have the same size. Inside of a body whose parameters are still tied
+    to what is given for them (`Node.given`), the roots are found around it.
+
+    Args:
+        x: a tensor; or a scalar that is a size, without `axis`.
+        axis: the axis whose size is meant.
+    """
+    found: set[object] = set()
+    pending: list[tuple[Node, int | None]] = [(x, axis)]
+    while pending:
+        node, at = pending.pop()
+        if at is not None:
+            node, at = _earliest(node, at % len(node.shape))
+            origin = size_origin(node, at)
+            if node.shape[at] is not None:
+                found.add(node.shape[at])
+            elif isinstance(origin, Node):
+                pending.append((origin, None))
+            elif node.given is not None:
+                pending.append((node.given[0], at + node.given[1]))
+            else:
+                found.add((node, at))
+        elif node.primitive.name == "size":
+            pending.append((node.operands[0], node.attrs["axis"]))
+        elif node.primitive.name == "common_size":
+            pending += ((operand, None) for operand in node.operands)
+        elif node.given is not None:
+            pending.append((node.given[0], None))
+        else:
+            found.add(node)
+    return frozenset(found)
 
 
 def _earliest(x: Node, axis: int) -> tuple[Node, int]:
@@ -212,17 +248,18 @@ SIZE_FROM: dict[str, Origin] = {
     "stop_gradient": lambda x, axis: (x.operands[0], axis),
     "with_gradient": lambda x, axis: (x.operands[0], axis),
     "check": lambda x, axis: (x.operands[0], axis),
-    "broadcast_to": _shaped_origin,
+    **dict.fromkeys(("broadcast_to", "stretch", "sum_to"), _shaped_origin),
     "reshape": _shaped_origin,
+    "random_bits": _shaped_origin,
     "transpose": lambda x, axis: (x.operands[0], x.attrs["perm"][axis]),
     "reverse": lambda x, axis: (x.operands[0], axis),
     "bitcast": lambda x, axis: (x.operands[0], axis),
     "cumsum": lambda x, axis: (x.operands[0], axis),
     "softmax": lambda x, axis: (x.operands[0], axis),
-    "reduce_sum": _reduced_origin,
-    "reduce_max": _reduced_origin,
-    "reduce_min": _reduced_origin,
-    "reduce_prod": _reduced_origin,
+    **dict.fromkeys(
+        ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all"),
+        _reduced_origin,
+    ),
     "slice": _sliced_origin,
     "pad": _padded_origin,
     "concatenate": _joined_origin,
@@ -237,7 +274,10 @@ SIZE_FROM: dict[str, Origin] = {
     "sparse_to_dense": _shaped_origin,
     "unslice": _shaped_origin,
     **dict.fromkeys(
-        ("log_softmax", "minus_one_hot", "cumprod", "product_of_others", "cumprod_slope"),
+        (
+            *("log_softmax", "minus_one_hot", "cumprod", "product_of_others", "cumprod_slope"),
+            *("linear_scan", "argsort"),
+        ),
         lambda x, axis: (x.operands[0], axis),
     ),
     **dict.fromkeys(

@@ -22,7 +22,6 @@ from .elementwise import (
     log,
     log1p,
     maximum,
-    minimum,
     mul,
     neg,
     select,
@@ -57,14 +56,14 @@ softplus = elementwise(
 relu = elementwise(
     "relu",
     FLOAT,
-    "max(x, 0); its gradient at 0 is 0, at NaN engine-defined",
+    "x for x > 0, else 0, of no sign; its gradient at 0 is 0, at NaN engine-defined",
     expand=lambda x: maximum(x, full_like(x, 0)),
 )
 elu = elementwise(
     "elu",
     FLOAT,
-    "x for x > 0, else exp(x) - 1; its gradient at 0 is 1",
-    expand=lambda x: add(maximum(x, full_like(x, 0)), expm1(minimum(x, full_like(x, 0)))),
+    "x for x > 0, else exp(x) - 1, exact near 0; its gradient at 0 is 1",
+    expand=lambda x: select(gt(x, full_like(x, 0)), x, expm1(x)),
 )
 
 

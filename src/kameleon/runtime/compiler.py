@@ -134,8 +134,14 @@ def explain(
             f"the engine failed where the embedded engine doesn't: {type(error).__name__}: {error}"
         ) from error
     what = str(error) or type(error).__name__
+    raise EvaluationError(what + computing(node)) from (
+        error if not isinstance(error, KameleonError) else error.__cause__
+    )
+
+
+def computing(node: Node) -> str:
+    """The end of an error message: what couldn't be computed, and the user's line."""
     operands = ", ".join(str(n.type) for n in node.operands)
-    raise EvaluationError(
-        f"{what}\n  while computing {node.primitive.name}({operands})"
-        f"\n  which was made at {node.source}"
-    ) from (error if not isinstance(error, KameleonError) else error.__cause__)
+    return (
+        f"\n  while computing {node.primitive.name}({operands})\n  which was made at {node.source}"
+    )

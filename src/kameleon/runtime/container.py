@@ -1,5 +1,9 @@
 """Arrays and texts as one run of bytes: the format safetensors, with a checksum over all of it.
 
+It's written here as it is, since functions are saved where NumPy alone is installed. (The library
+of that name gives no texts of files that are held as bytes, lacks bfloat16 for NumPy, and writes
+texts in another order each time.) Tests read every kind of saved function by that library.
+
 The first eight bytes say how long the header is. The header is JSON, and gives for every array the
 dtype, the shape and where its bytes lie behind the header. Texts are the header's `__metadata__`.
 """

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._scopes import Scope
-from ..config import ENGINES, installed
+from .._suggestions import suggestion
+from ..config import ALIASES, ENGINES, installed
 from ..engines._base import Engine
-from ..errors import EngineError, EngineNotFoundError
+from ..errors import ArgumentError, EngineError, EngineNotFoundError
 from ..external import others_can_read
 from ..layouts import Distribution
 
@@ -34,8 +35,6 @@ MODULES = {
 }
 # Engines in another setting: chosen by name like engines, and not listed among them.
 VARIANTS = {"torch.compile": ("torch", "kameleon.engines.torch.compiled")}
-# Other names of engines.
-ALIASES = {"pytensor": "theano", "pytorch": "torch"}
 # Other packages announce engines by this entry point: a name, and where its `Engine` is.
 GROUP = "kameleon.engines"
 
@@ -60,6 +59,11 @@ def third_parties() -> dict[str, EntryPoint]:
 def names() -> list[str]:
     """All engines: those of Kameleon, then those of other packages."""
     return [*MODULES, *third_parties()]
+
+
+def meant(name: str) -> str:
+    """What to add to a message about an engine that there isn't: which one was meant, perhaps."""
+    return suggestion(name.lower(), [*names(), *VARIANTS, *ALIASES])
 
 
 def available(name: str) -> bool:
@@ -114,7 +118,7 @@ def _imported(name: str) -> Engine:
     others = third_parties()
     if name not in others:
         raise EngineNotFoundError(
-            f"there is no engine {name!r}; Kameleon has: {', '.join(names())}"
+            f"there is no engine {name!r}{meant(name)}; Kameleon has: {', '.join(names())}"
         )
     return _announced(others[name])
 
@@ -175,7 +179,11 @@ def using(engine: str | Engine, gives: bool = True) -> Scope[Engine | None]:
 
 
 def _meant(engine: str | Engine) -> Engine:
-    return load(engine) if isinstance(engine, str) else engine
+    if isinstance(engine, str):
+        return load(engine)
+    if not isinstance(engine, Engine):
+        raise ArgumentError(f"an engine is chosen by its name, not by {engine!r}")
+    return engine
 
 
 def embedded() -> Engine:

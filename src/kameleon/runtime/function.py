@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._reports import Report
 from ..engines._base import Engine, Executable
+from ..engines._followed import asks_for_gradient, is_tracer
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..ir.node import Node, Print, Variable
 from ..ir.program import Graph, Program, collect, has_effects
@@ -17,16 +19,20 @@ from ..ir.rewrite import substitute
 from ..ir.types import TensorType, as_dtype
 from ..kernels.quiet import quiet
 from ..prims.elementwise import constant
+from ..transform.equal_sizes import meetings, with_equal_sizes
 from .compiler import compiled, compiled_anew, explain, run
 from .copies import copied_print, copies
 from .engines import current, embedded, loaded
-from .guards import fits, where_fit
+from .guards import SizeGuard, fits, where_fit
 from .pure import fed, pure_graph
 from .state import State
 from .updates import check
 from .workspace import workspace
 
 Feed = Callable[[Any, Engine], Any]
+# The learning phase, if it's an input; and whether all sizes of inputs are equal that meet.
+Variant = tuple[bool | None, bool]
+EQUAL: Variant = (None, True)
 
 
 class Function:
@@ -94,9 +100,9 @@ class Function:
             (i for i, x in enumerate(self.inputs) if getattr(x, "is_phase", False)), None
         )
         self.state = State(self.program)
-        self._executables: dict[tuple[Engine, bool | None], Executable] = {}
-        # What explains failures, by learning phase: see `_replay`.
-        self._replays: dict[bool | None, Executable | None] = {}
+        self._executables: dict[tuple[Engine, Variant], Executable] = {}
+        # What explains failures: see `_replay`.
+        self._replays: dict[Variant, Executable | None] = {}
         # By engine in force: the short way of a call whose values are NumPy arrays of the inputs'
         # types; it gives None for other values.
         self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
@@ -156,7 +162,7 @@ class Function:
             except Exception as error:
                 engine = self.engine
                 replay = lambda: self._replay(values, engine)  # noqa: E731
-                explain(self._executables[engine, None], error, replay)
+                explain(self._executables[engine, EQUAL], error, replay)
             if arrays is not None:
                 return [x[()] for x in arrays] if self._scalars else arrays
         return self._call(values)
@@ -170,20 +176,40 @@ class Function:
             arguments = list(values)
         else:
             arguments = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
-        phase = self._phase_of(arguments)
-        executable = self._executables.get((engine, phase))
+            if not self._as_numpy:
+                self._refuse_followed(values)
+        variant = self._variant_of(arguments, engine)
+        executable = self._executables.get((engine, variant))
         if executable is None:  # with the dead branches of the learning phase removed
-            executable = self._executables[engine, phase] = compiled(self.graph(phase), engine)
+            executable = compiled(self._guarded(*variant), engine)
+            self._executables[engine, variant] = executable
         results = self.state.call(self._results, engine, (executable, arguments))
         if self.program.prints:
             self._print(results, engine)
         if self._is_plain and executable.short is not None and engine not in self._short:
-            self._short[engine] = where_fit([x.type for x in self.inputs], executable.short)
+            self._shorten(engine, variant, executable.short)
         results = results[: len(self.outputs)]
         if not self._as_numpy:
             return list(results)
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
+
+    def _refuse_followed(self, values: Sequence[Any]) -> None:
+        """Refuse tensors that PyTorch would differentiate by: no result would remember them."""
+        for x, value in zip(self.inputs, values, strict=True):
+            if asks_for_gradient(value):
+                raise FeedError(
+                    f"{self.name}: the value for input '{x.name}' has requires_grad=True, and"
+                    " PyTorch's gradients don't go through compiled functions: K.gradients makes"
+                    " them outputs of the function; value.detach(), or torch.no_grad(), takes the"
+                    " numbers alone"
+                )
+
+    def _shorten(self, engine: Engine, variant: Variant, short: Callable[..., Any]) -> None:
+        """Let later calls with arrays of the same kind run their code at once."""
+        if variant == EQUAL:
+            equal = self._guard.equal if self._guard else ()
+            self._short[engine] = where_fit([x.type for x in self.inputs], short, equal)
 
     def _results(
         self, state: list[Any], engine: Engine, given: tuple[Executable, list[Any]]
@@ -216,7 +242,7 @@ class Function:
 
     def source(self, phase: bool | None = None) -> str:
         """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
-        return compiled(self.graph(phase), self.engine).source
+        return compiled(self._guarded(phase), self.engine).source
 
     def report(self) -> Report:
         """What each device does in a call, where the function runs on many.
@@ -249,14 +275,14 @@ class Function:
         if any(map(has_effects, self.program.nodes)):
             return False
         given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
-        phase = self._phase_of(given)
-        if phase not in self._replays:  # kept: what has failed once often fails again
+        variant = self._variant_of(given, embedded())
+        if variant not in self._replays:  # kept: what has failed once often fails again
             try:
-                own = compiled_anew(self.graph(phase), embedded())
+                own = compiled_anew(self.graph(*variant), embedded())
             except DTypeError:  # what the embedded engine lacks, it can't explain
                 own = None
-            self._replays[phase] = own
-        kept = self._replays[phase]
+            self._replays[variant] = own
+        kept = self._replays[variant]
         if kept is not None:
             run(kept, given)
         return True
@@ -264,15 +290,55 @@ class Function:
     def _phase_of(self, arguments: Sequence[Any]) -> bool | None:
         return None if self._phase is None else bool(arguments[self._phase])
 
-    def graph(self, phase: bool | None = None) -> Graph:
-        """The pure graph, with the learning phase and other defaults as constants."""
+    def _variant_of(self, arguments: Sequence[Any], engine: Engine) -> Variant:
+        """Which code the values of a call need.
+
+        Raises:
+            EvaluationError: sizes meet that differ, and neither is 1.
+        """
+        phase = self._phase_of(arguments)
+        guard = self._guard
+        if guard is None:
+            return phase, True
+        values = [*arguments, *self.constants.values()]
+        return phase, guard.holds([_shape_of(x, engine) for x in values])
+
+    @cached_property
+    def _guard(self) -> SizeGuard | None:
+        """What compares sizes of inputs that meet; None, if none do."""
+        found = meetings(pure_graph(self.program), len(self.program.inputs))
+        return SizeGuard(found) if found else None
+
+    def _guarded(self, phase: bool | None, equal: bool = True) -> Graph:
+        """The graph of a variant, which may count on what the guard has compared."""
+        graph = self.graph(phase, equal)
+        if not (equal and self._guard):
+            return graph
+        return Graph(graph.inputs, graph.outputs, self._guard.equal)
+
+    def graph(self, phase: bool | None = None, equal: bool = True) -> Graph:
+        """The pure graph, with the learning phase and other defaults as constants.
+
+        Args:
+            phase: the learning phase, if it's an input.
+            equal: whether it's for inputs of which all sizes are equal that meet; else one of them
+                may be 1.
+        """
         program: Program = self.program
-        graph = pure_graph(program)
+        taken = self._guard.equal if equal and self._guard else ()
+        graph = with_equal_sizes(pure_graph(program), taken)
         known = {n: constant(n.default, n.dtype) for n in program.unfed}
         if phase is not None and self._phase is not None:
             node = self.inputs[self._phase]
             known[node] = constant(int(phase), node.dtype)
         return Graph(graph.inputs, substitute(graph.outputs, known)) if known else graph
+
+
+def _shape_of(value: Any, engine: Engine) -> Sequence[int]:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape
+    shape: Sequence[int] = engine.type_of(value).shape  # type: ignore[union-attr, assignment]
+    return shape
 
 
 class Constants:
@@ -365,6 +431,12 @@ def _converted(
     kind = "variable" if isinstance(node, Variable) else "input"
     if isinstance(value, Node):
         value = _value_of(value)
+    if is_tracer(value):
+        raise FeedError(
+            f"{what}: the value for {kind} '{node.name}' is a tracer of JAX, which has no numbers"
+            " yet: call compiled functions outside of jax.jit, jax.grad and jax.vmap; K.gradients"
+            " makes gradients, and kameleon.call makes JAX's functions nodes of a graph"
+        )
     try:
         array = _numbers(np.asarray(as_numpy(value)))
         as_dtype(array.dtype)

@@ -1,4 +1,5 @@
-"""Argument guards: are the values NumPy arrays of the declared dtypes and sizes?
+"""Argument guards: are the values NumPy arrays of the declared dtypes and sizes, and are sizes
+equal that meet?
 
 Every call asks, so the code is of fixed arity.
 """
@@ -12,7 +13,13 @@ import numpy as np
 
 from ..emit.fixed_arity import numbered, written
 from ..emit.literal import literal
+from ..errors import EvaluationError
+from ..ir.forms import substituted, text
+from ..ir.program import Given
 from ..ir.types import TensorType
+from ..prims.stretching import DIFFER
+from ..transform.equal_sizes import Meeting, equalities
+from .compiler import computing
 
 
 def fits(types: Sequence[TensorType]) -> Callable[[Sequence[Any]], bool]:
@@ -21,18 +28,25 @@ def fits(types: Sequence[TensorType]) -> Callable[[Sequence[Any]], bool]:
 
 
 def where_fit(
-    types: Sequence[TensorType], call: Callable[..., Any]
+    types: Sequence[TensorType], call: Callable[..., Any], equal: Sequence[tuple[Given, Given]] = ()
 ) -> Callable[[Sequence[Any]], Any]:
     """The function that calls `call` with values if they fit, and else gives None.
 
-    It also gives None where there are not as many values as types, and raises nothing but what
-    `call` raises.
+    It also gives None where there are not as many values as types, or where sizes differ that are
+    to be `equal`, and raises nothing but what `call` raises.
     """
-    return _asked(types, f"call({_names(types)})", "None", call=call)
+    return _asked(types, f"call({_names(types)})", "None", equal, call=call)
 
 
-def _asked(types: Sequence[TensorType], then: str, other: str, **names: Any) -> Callable[..., Any]:
+def _asked(
+    types: Sequence[TensorType],
+    then: str,
+    other: str,
+    equal: Sequence[tuple[Given, Given]] = (),
+    **names: Any,
+) -> Callable[..., Any]:
     conditions = [c for i, type in enumerate(types) for c in _conditions(i, type)]
+    conditions += [f"{_size(a)} == {_size(b)}" for a, b in equal]
     rows = [
         "def written(values):",
         f" try: [{_names(types)}] = values",
@@ -42,11 +56,15 @@ def _asked(types: Sequence[TensorType], then: str, other: str, **names: Any) -> 
         f" return {other}",
     ]
     dtypes = {f"d{i}": np.dtype(type.dtype) for i, type in enumerate(types)}
-    return written(rows, array=np.ndarray, **dtypes, **names)
+    return written(rows, array=np.ndarray, max=max, min=min, **dtypes, **names)
 
 
 def _names(types: Sequence[TensorType]) -> str:
     return ", ".join(numbered("x", len(types)))
+
+
+def _size(given: Given) -> str:
+    return text(given, lambda at: f"x{literal(at[0])}.shape[{literal(at[1])}]")
 
 
 def _conditions(i: int, type: TensorType) -> list[str]:
@@ -60,3 +78,35 @@ def _conditions(i: int, type: TensorType) -> list[str]:
             *(f"x{i}.shape[{a}] == {literal(d)}" for a, d in known),
         ]
     return [f"type(x{i}) is array", f"x{i}.dtype is d{i}", *sizes]
+
+
+class SizeGuard:
+    """Whether sizes are equal where they meet, or one of them is to be stretched.
+
+    Attributes:
+        equal: pairs of sizes to compare.
+    """
+
+    def __init__(self, found: Sequence[Meeting]):
+        self._meetings = found
+        self.equal = equalities(found)
+
+    def holds(self, shapes: Sequence[Sequence[int]]) -> bool:
+        """Whether all sizes that meet are equal.
+
+        Raises:
+            EvaluationError: two sizes that surely meet differ, and neither is 1; names the node.
+        """
+        if all(_of(shapes, a) == _of(shapes, b) for a, b in self.equal):
+            return True
+        for meeting in self._meetings:
+            sizes = sorted({_of(shapes, size) for size in meeting.sizes} - {1})
+            if len(sizes) > 1 and meeting.is_certain:
+                shown = " and ".join(map(str, sizes))
+                raise EvaluationError(f"{DIFFER}: {shown}{computing(meeting.node)}")
+        return False
+
+
+def _of(shapes: Sequence[Sequence[int]], given: Given) -> int:
+    found: int = substituted(given, lambda at: shapes[at[0]][at[1]])
+    return found

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +21,23 @@ from ..ir.leaves import SOURCE, VARIABLE
 from ..ir.node import NO_ATTRS, Node, Print, Variable
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
-from ..ir.serial import FORMAT, UNTYPED, at_place, expect, field, graph_from_data, graph_to_data
+from ..ir.serial import (
+    FORMAT,
+    NUMBERED,
+    UNTYPED,
+    at_place,
+    expect,
+    field,
+    graph_from_data,
+    graph_to_data,
+)
 from ..ir.types import TensorType, as_dtype
 from ..prims.control import joined_type
 from ..prims.elementwise import constant
 from ..prims.random import KEY
 from ..transform.annotations import without_custom_gradients
 from . import engines
-from .container import CHECKSUM, packed, unpacked
+from .container import CHECKSUM, TEXTS, packed, unpacked
 from .function import Function
 from .state import Cell, draws, numpy_values
 
@@ -44,10 +54,13 @@ def save(function: Function, path: str | os.PathLike[str]) -> None:
         path: the file; one that exists is replaced, at once.
 
     Raises:
+        ArgumentError: it's no path.
+        FileNotFoundError: its folder doesn't exist.
         GraphError: the graph holds something without a written form.
         TargetError: the path is that of something other than a file: a folder, a device.
     """
-    files.replace(path, to_bytes(function))
+    name = files.checked("save", path)  # before anything is computed
+    files.replace(name, to_bytes(function))
 
 
 def to_bytes(function: Function) -> bytes:
@@ -55,8 +68,9 @@ def to_bytes(function: Function) -> bytes:
     program, inputs = function.program, function.inputs
     arrays: dict[str, np.ndarray] = {}
     graph = graph_to_data(_open_graph(function), arrays)
-    for i, value in enumerate(numpy_values(program.variables, copy=False)):
-        arrays[f"variable.{i}"] = np.asarray(value)
+    values = numpy_values(program.variables, copy=False)
+    keys = [_new_key(v, arrays) for v in program.variables]
+    arrays |= {key: np.asarray(value) for key, value in zip(keys, values, strict=True)}
     description = {
         "format": FORMAT,
         "graph": graph,
@@ -66,15 +80,29 @@ def to_bytes(function: Function) -> bytes:
         "outputs": len(program.outputs),
         "prints": [p.message for p in program.prints],
         "variables": [v.name[:-2] for v in program.variables],
+        "arrays": keys,  # of the variables
         "updated": [program.variables.index(v) for v, _ in program.updates],
         "streams": [[s.attrs["seed"], draws(s).value] for s in program.sources],
     }
     return packed(arrays, {TEXT: json.dumps(description)})
 
 
+def _new_key(variable: Variable, arrays: dict[str, np.ndarray]) -> str:
+    """The name of a variable among the arrays: its own, or with a number where that is taken."""
+    name = variable.name[:-2].encode("utf-8", "replace").decode()
+    keys = (name if not i else f"{name}_{i}" for i in count())
+    key = next(key for key in keys if key not in arrays and key != TEXTS)
+    arrays[key] = np.zeros(0)  # it's taken
+    return key
+
+
 def _open_graph(function: Function) -> Graph:
     """The graph over inputs, variables and keys; `function.constants` are constants in it."""
-    graph, first, values = function.graph(), len(function.inputs), function.constants.values()
+    graph, first, values = (
+        function.graph(equal=False),
+        len(function.inputs),
+        function.constants.values(),
+    )
     fixed = graph.inputs[first : first + len(values)]
     known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
     given = [x for x in graph.inputs if x not in known]
@@ -92,10 +120,12 @@ def load(path: str | os.PathLike[str]) -> Function:
     """The function that `save` wrote, with new variables. Loading runs no code from the file.
 
     Raises:
+        ArgumentError: it's no path.
         FileFormatError: the file isn't one that `save` writes, of another version, or damaged; says
             where.
+        FileNotFoundError: there's no such file.
     """
-    name = os.fspath(path)
+    name = files.path_of("load", path)
     if not stat.S_ISREG(mode := os.stat(name).st_mode):
         raise FileFormatError(f"{name} is {files.kind_of(mode)}, it holds no function")
     with open(name, "rb") as file:
@@ -160,7 +190,8 @@ class Parts(NamedTuple):
 def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     told = json.loads(text)
     version = field(told, "format", int)
-    expect(version in (UNTYPED, FORMAT), f"format {version} is none of {UNTYPED} and {FORMAT}")
+    known = (UNTYPED, NUMBERED, FORMAT)
+    expect(version in known, f"format {version} is none of {', '.join(map(str, known))}")
     graph = graph_from_data(told.get("graph"), arrays, typed=version != UNTYPED)
     names, variables = _list(told, "inputs", _is_text), _variables(told, arrays)
     streams = [_stream(*pair) for pair in _list(told, "streams", _is_stream)]
@@ -173,15 +204,15 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     roots = substitute(graph.outputs, dict(zip(graph.inputs[len(names) :], own, strict=True)))
     prints = _list(told, "prints", _is_text)
     updated = [variables[i] for i in _numbers(told, "updated", len(variables))]
-    count = field(told, "outputs", int)
-    expect(count >= 0, "there is a negative number of outputs")
-    expect(len(roots) == count + len(updated) + len(prints), "the graph has other outputs")
-    new, shown = roots[count : count + len(updated)], roots[count + len(updated) :]
+    outputs = field(told, "outputs", int)
+    expect(outputs >= 0, "there is a negative number of outputs")
+    expect(len(roots) == outputs + len(updated) + len(prints), "the graph has other outputs")
+    new, shown = roots[outputs : outputs + len(updated)], roots[outputs + len(updated) :]
     for variable, node in zip(updated, new, strict=True):
         joined_type(node.type, variable.type, f"the new value of {str(variable)!a}")
     return Parts(
         inputs,
-        roots[:count],
+        roots[:outputs],
         list(zip(updated, new, strict=True)),
         [Print(text, node) for text, node in zip(prints, shown, strict=True)],
     )
@@ -210,11 +241,14 @@ def _numbers(told: Any, name: str, count: int) -> list[int]:
 
 
 def _variables(told: Any, arrays: Mapping[str, np.ndarray]) -> list[Variable]:
-    made = []
-    for i, name in enumerate(_list(told, "variables", _is_text)):
-        expect(f"variable.{i}" in arrays, f"the array 'variable.{i}' is missing")
-        made.append(_variable(name, arrays[f"variable.{i}"]))
-    return made
+    names = _list(told, "variables", _is_text)
+    keys = [f"variable.{i}" for i in range(len(names))]
+    if told["format"] == FORMAT:
+        keys = _list(told, "arrays", _is_text)
+        expect(len(keys) == len(names), "not every variable has an array")
+    for key in keys:
+        expect(key in arrays, f"the array {key!a} is missing")
+    return [_variable(name, arrays[key]) for name, key in zip(names, keys, strict=True)]
 
 
 def _variable(name: str, value: np.ndarray) -> Variable:

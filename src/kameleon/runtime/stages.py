@@ -2,7 +2,8 @@
 
 There are two reasons for a cut. What the engine refuses (`Engine.refusal`: a primitive that it
 declines, a function of Python) is done by the embedded engine, and so is a whole loop or condition
-that holds such a thing, or sizes that change from step to step where shapes are static. And an
+that holds such a thing, or more loops and conditions within one another than the engine takes
+(`Engine.deepest`), or sizes that change from step to step where shapes are static. And an
 engine with static shapes needs numbers where sizes follow from data: that data is computed first.
 So each node gets a level. What is on one level is compiled together; on each level, the embedded
 engine's nodes run before the engine's own.
@@ -13,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..engines._base import Engine, Executable
 from ..ir.node import ITEM, Node
-from ..ir.program import Graph, bodies
+from ..ir.program import Graph, bodies, depth
 from ..ir.rewrite import closed
 from ..ir.types import TensorType
 from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
@@ -31,7 +34,8 @@ def build(graph: Graph, engine: Engine) -> Executable:
     Raises:
         DTypeError: the engine lacks a dtype of the graph.
     """
-    graph = prepared(graph, engine)
+    ready = prepared(graph, engine)
+    graph = Graph(ready.inputs, ready.outputs, graph.equal)
     levels = _Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)
@@ -66,7 +70,8 @@ class _Levels:
 
     def _is_declined(self, node: Node, known: set[Node]) -> bool:
         """Whether the embedded engine computes a node."""
-        if self.engine.refusal(node) is not None:
+        deepest = self.engine.deepest
+        if self.engine.refusal(node) is not None or (deepest and depth(node) > deepest):
             return True
         return not all(self._can_do(body, node, known) for body in bodies(node))
 
@@ -111,7 +116,11 @@ def _legal(inputs: Sequence[Node], outputs: Sequence[Node], engine: Engine) -> G
 
 
 def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:
-    return value if source is target else source.to_numpy(value, copy=False)
+    """A value as an engine takes it: its own, or an array; a scalar, where shapes are static."""
+    if source is target:
+        return value
+    given = source.to_numpy(value, copy=False)
+    return given if target.static_shapes else np.asarray(given)
 
 
 class _Staged(Executable):

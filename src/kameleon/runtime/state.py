@@ -211,7 +211,7 @@ class State:
         ]
         del held  # nobody but the cells shall hold the old values
         values = results[self._first : self._first + len(self._updated)]
-        if self.sizes.variables:
+        if self.sizes.variables or engine not in self.sizes.tried:
             self.sizes.check(values, engine)
         if engine.arranges:
             values = list(map(engine.arranged, values, self._written))

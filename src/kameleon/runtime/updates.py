@@ -7,7 +7,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from ..engines._base import Engine
 from ..errors import DTypeError, ShapeError
@@ -42,9 +42,11 @@ class SizeGuard:
     """Compares sizes of new values at run time, unless they're proven to be right.
 
     They're proven where no size in the graph behind a value is unknown: inference is exact then.
+    Such sizes are compared once on each engine: its compiler may be wrong.
 
     Attributes:
-        variables: the variables whose new values are compared.
+        variables: the variables whose new values are compared in every call.
+        tried: engines whose new values had the variables' shapes once.
     """
 
     def __init__(self, program: Program):
@@ -55,6 +57,7 @@ class SizeGuard:
         self._places = [i for i, _ in doubtful]
         self._want = [v.shape for v in self.variables]
         self._program = program
+        self.tried: set[Engine] = set()
 
     def check(self, new: Sequence[Any], engine: Engine) -> None:
         """Refuse new values, one for each update, unless all have the variables' shapes.
@@ -63,16 +66,23 @@ class SizeGuard:
             ShapeError: a shape differs; names the variable and the line that made the value.
         """
         shape_of = engine.shape_of
+        if engine not in self.tried:
+            for i, (variable, _) in enumerate(self._program.updates):
+                self._compare(i, variable, tuple(shape_of(new[i])))
+            self.tried.add(engine)
+            return
         found = [shape_of(new[i]) for i in self._places]
         if found != self._want:
-            self._refuse(list(map(tuple, found)))
+            for i, variable, shape in zip(self._places, self.variables, found, strict=True):
+                self._compare(i, variable, tuple(shape))
 
-    def _refuse(self, found: list[tuple[int, ...]]) -> NoReturn:
-        wrong = next(i for i, shape in enumerate(found) if shape != self._want[i])
-        variable, value = self._program.updates[self._places[wrong]]
+    def _compare(self, place: int, variable: Variable, found: tuple[int, ...]) -> None:
+        if variable.type.accepts(found):
+            return
+        value = self._program.updates[place][1]
         raise ShapeError(
             f"variable '{variable}' has shape {variable.shape}, its new value turned out to be of"
-            f" shape {found[wrong]}; no variable has changed\n"
+            f" shape {found}; no variable has changed\n"
             f"  the value is that of {value.primitive.name}, which was made at {value.source}"
         )
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._tables import Part, Table, html, text
 from ..engines._base import Engine
 from ..ir.node import REGISTRY, Node
 from ..ir.program import Graph
@@ -63,12 +64,19 @@ class Report:
         return not self.failures
 
     def __str__(self) -> str:
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        return html(self._parts())
+
+    def _parts(self) -> list[Part]:
         count = len(self.passed) + len(self.failures)
-        lines = [f"{self.engine}: {len(self.passed)} of {count} checks passed"]
+        rows = []
         for name, error in self.failures.items():
             first = next((line for line in str(error).splitlines() if line.strip()), "")
-            lines.append(f"  {name}: {type(error).__name__}: {first.strip()}")
-        return "\n".join(lines)
+            rows.append((f"{name}:", f"{type(error).__name__}: {first.strip()}"))
+        parts: list[Part] = [f"{self.engine}: {len(self.passed)} of {count} checks passed"]
+        return [*parts, Table(rows, head=False, indent="  ")] if rows else parts
 
 
 # The lists -----------------------------------------------------------------------------------

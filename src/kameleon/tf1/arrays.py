@@ -14,13 +14,14 @@ from ..errors import ArgumentError, ShapeError
 from ..ir.node import Node
 from ..ir.types import DType, as_dtype, broadcast_shapes, join_shapes, normalize_axes
 from ..prims.control import check
-from ..prims.filling import full_like, zeros
+from ..prims.filling import full_like
 from ..prims.movement import broadcast_like, concatenate, slice_axis
 from ..prims.movement import broadcast_to as stretched
 from ..prims.movement import pad as pad_constant
 from ..prims.movement import reshape as reshaped
 from ..prims.movement import transpose as transposed
 from ..prims.sizes import Size, as_node, dims_of, size_of
+from ..prims.stretching import stretch
 from .calling import Leading, called
 from .pending import applied, holds_words
 from .static import static_value
@@ -112,11 +113,7 @@ def broadcast_to(input: Any, shape: Any, what: str) -> Any:
     x, dims = as_tensor(input, what), sizes_in(shape, what)
     if all(isinstance(d, int) for d in dims):
         broadcast_shapes(what, x.shape, tuple(dims))  # type: ignore[arg-type]
-    lead = len(dims) - len(x.shape)
-    for axis, dim in enumerate(dims[lead:]):
-        if x.shape[axis] is None and isinstance(dim, Node):
-            return x + zeros(dims, x.dtype)
-    return stretched(x, dims)
+    return stretch(x, dims)
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any, what: str) -> Any:

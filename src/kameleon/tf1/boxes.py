@@ -10,6 +10,8 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..backend.calling import call
+from ..compat.tensorflow.arithmetic.boxes import COLOURS, best_of_classes, drawn, part_at_random
+from ..compat.tensorflow.arithmetic.pictures import crops
 from ..errors import ArgumentError
 from ..prims import elementwise as ew
 from ..prims.filling import full_like
@@ -17,7 +19,6 @@ from ..prims.indexing import argsort, nonzero
 from ..prims.sizes import size_of
 from .arrays import ints_in, known
 from .calling import called
-from .drawing import COLOURS, best_of_classes, drawn, part_at_random
 from .elementwise import chosen
 
 Array = np.ndarray[Any, Any]
@@ -44,51 +45,9 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ArgumentError(f"{what}: method is {method!r}; there are 'bilinear' and 'nearest'")
     x, boxes = as_float(image, what), as_float(boxes, what)
+    size = (int(crop_size[0]), int(crop_size[1]))
     which = K.cast(box_indices, "int32")
-    size, (height, width) = K.shape(x), map(int, crop_size)
-    rows = K.expand_dims(_line(boxes[:, 0::2], size[1], height), 2)
-    columns = K.expand_dims(_line(boxes[:, 1::2], size[2], width), 1)
-    found = _pixels(x, K.reshape(which, (-1, 1, 1)), rows, columns, method)
-    inside = _within(rows, size[1]) * _within(columns, size[2])
-    inside = K.expand_dims(inside, -1)
-    return K.switch(K.greater(inside, 0), found, K.zeros_like(found) + extrapolation_value)
-
-
-def _line(ends: Any, size: Any, count: int) -> Any:
-    """Where along an axis the pixels of each box lie: (boxes, count)."""
-    first, behind = (
-        ends[:, :1] * K.cast(size - 1, ends.dtype),
-        ends[:, 1:] * K.cast(size - 1, ends.dtype),
-    )
-    if count == 1:
-        return (first + behind) * 0.5
-    steps = K.constant(np.arange(count)[None], ends.dtype)
-    return first + steps * ((behind - first) / (count - 1))
-
-
-def _within(at: Any, size: Any) -> Any:
-    """1 where a place lies in the image, else 0."""
-    last = K.cast(size - 1, at.dtype)
-    return K.cast(K.greater_equal(at, 0), "int32") * K.cast(K.less_equal(at, last), "int32")
-
-
-def _pixels(x: Any, which: Any, rows: Any, columns: Any, method: str) -> Any:
-    """The images at places between the pixels."""
-    size = K.shape(x)
-    flat = K.reshape(x, (-1, size[3]))
-
-    def at(row: Any, column: Any) -> Any:
-        row = K.clip(K.cast(row, "int32"), 0, size[1] - 1)
-        column = K.clip(K.cast(column, "int32"), 0, size[2] - 1)
-        return K.gather(flat, (which * size[1] + row) * size[2] + column)
-
-    if method == "nearest":
-        return at(K.round(rows), K.round(columns))
-    (top, bottom), (left, right) = ((ew.floor(p), ew.ceil(p)) for p in (rows, columns))
-    across, down = K.expand_dims(columns - left, -1), K.expand_dims(rows - top, -1)
-    above = at(top, left) + (at(top, right) - at(top, left)) * across
-    below = at(bottom, left) + (at(bottom, right) - at(bottom, left)) * across
-    return above + (below - above) * down
+    return crops(x, boxes, which, size, method == "nearest", extrapolation_value)
 
 
 # The best of overlapping boxes ----------------------------------------------------------------

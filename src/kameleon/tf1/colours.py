@@ -9,13 +9,13 @@ import numpy as np
 
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
+from ..compat.tensorflow.arithmetic.pictures import hsv_of, rgb_of
 from ..errors import ArgumentError, ShapeError
 from ..ir.types import DType, as_dtype
 from ..prims import elementwise as ew
-from ..prims.filling import full_like
 from ..prims.linalg import contract
 from .calling import called
-from .elementwise import chosen, saturate_cast
+from .elementwise import saturate_cast
 
 Unary = Callable[[Any], Any]
 
@@ -71,33 +71,13 @@ def _channels(x: Any, what: str) -> list[Any]:
 
 
 def rgb_to_hsv(images: Any, what: str) -> Any:
-    """Hue, saturation and value, all from 0 to 1.
-
-    Source: Smith, "Color gamut transform pairs" (1978).
-    """
-    red, green, blue = _channels(as_float(images, what), what)
-    value = K.maximum(K.maximum(red, green), blue)
-    spread = value - K.minimum(K.minimum(red, green), blue)
-    grey, black = K.less_equal(spread, 0.0), K.less_equal(value, 0.0)
-    one = full_like(value, 1)
-    saturation = chosen(black, full_like(value, 0), spread / chosen(black, one, value))
-    part = 1.0 / (6.0 * chosen(grey, one, spread))
-    hue = chosen(
-        K.equal(red, value), part * (green - blue),
-        chosen(K.equal(green, value), part * (blue - red) + 2 / 6, part * (red - green) + 4 / 6),
-    )  # fmt: skip
-    hue = chosen(grey, full_like(hue, 0), hue)
-    hue = chosen(K.less(hue, 0.0), hue + 1.0, hue)
-    return K.stack([hue, saturation, value], axis=-1)
+    """Hue, saturation and value, all from 0 to 1."""
+    return hsv_of(*_channels(as_float(images, what), what))
 
 
 def hsv_to_rgb(images: Any, what: str) -> Any:
     """The inverse of `rgb_to_hsv`."""
-    hue, saturation, value = _channels(as_float(images, what), what)
-    sixth = hue * 6.0
-    parts = [K.abs(sixth - 3.0) - 1.0, 2.0 - K.abs(sixth - 2.0), 2.0 - K.abs(sixth - 4.0)]
-    pure = [K.clip(p, 0.0, 1.0) for p in parts]
-    return K.stack([value * (1.0 - saturation + saturation * p) for p in pure], axis=-1)
+    return rgb_of(*_channels(as_float(images, what), what))
 
 
 # What each colour (a row) adds to luma and the two differences; ITU-R BT.601.

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
+from ..compat.tensorflow.arithmetic.special import erfc
 from ..errors import ArgumentError
-from .special import erfc
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 

@@ -5,7 +5,6 @@ NumPy computes the factors; the gradients are K's, so that there are second ones
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..backend import surface as K
 from ..backend._tensors import as_float
 from ..backend.calling import call
 from ..backend.operators import matmul
+from ..compat.tensorflow.arithmetic.matrices import exponential
 from ..errors import ArgumentError
 from ..ir.types import normalize_axes
 from ..prims import elementwise as ew
@@ -265,27 +265,6 @@ def slogdet(input: Any, what: str) -> LogDeterminant:
     ))  # fmt: skip
 
 
-# The coefficients of the (13, 13) Padé approximant of exp, over the last of them.
-_PADE = [math.factorial(26 - k) * math.comb(13, k) / math.factorial(13) for k in range(14)]
-
-
-def _exponential(a: Array) -> Array:
-    """By scaling and squaring; Higham, "The scaling and squaring method" (2005)."""
-    x = a.astype("float64")
-    norm = np.abs(x).sum(-2).max() if x.size else 0.0
-    halvings = max(0, math.ceil(math.log2(norm / 5.4))) if norm > 5.4 else 0
-    x = x / 2.0**halvings
-    power = np.broadcast_to(np.eye(x.shape[-1]), x.shape)
-    above, below = np.zeros_like(x), np.zeros_like(x)
-    for k, c in enumerate(_PADE):
-        above, below = above + c * power, below + (-1) ** k * c * power
-        power = power @ x
-    found = np.linalg.solve(below, above)
-    for _ in range(halvings):
-        found = found @ found
-    return found.astype(a.dtype)
-
-
 def _expm(x: Any) -> Any:
     """The exponentials of matrices.
 
@@ -300,7 +279,7 @@ def _expm(x: Any) -> Any:
         size = K.shape(x)[-1]
         return _expm(K.concatenate([above, below], axis=-2))[..., :size, size:]
 
-    return call(_exponential, x, "numpy", like=x, gradient=back)
+    return call(exponential, x, "numpy", like=x, gradient=back)
 
 
 # Norms ----------------------------------------------------------------------------------------

@@ -10,13 +10,17 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..backend.calling import call
+from ..backend.ctc import left_aligned, used, without_repeats
 from ..backend.sparse import to_dense
 from ..backend.sparse_tensor import SparseTensor
+from ..compat.tensorflow.arithmetic.sequences import share_to_change
 from ..errors import ArgumentError
 from ..ir.node import Node
 from ..prims import ctc
 from ..prims.control import check
+from ..prims.elementwise import logical_and
 from ..prims.indexing import nonzero, scatter_add
+from ..prims.reduce import argmax
 from ..prims.special import log_softmax
 from .sparse.tensors import made
 from .tensors import boolean_mask
@@ -73,14 +77,19 @@ def ctc_loss(
 def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> Any:
     """The most probable class of each step, without blanks.
 
+    With `merge_repeated`, equal classes that follow one another count once.
+
     Returns:
         A list with a sparse tensor of labels, and minus the sum of the logits: (samples, 1).
     """
     what = "tf.nn.ctc_greedy_decoder"
-    if not merge_repeated:
-        raise ArgumentError(f"{what}: repeats are always merged")
     steps = K.cast(as_tensor(sequence_length, what), "int64")
-    path, total = ctc.ctc_greedy(_scores(inputs, True, what), steps).results
+    scores = _scores(inputs, True, what)
+    path, total = ctc.ctc_greedy(scores, steps).results
+    if not merge_repeated:
+        best = argmax(scores, axis=2)
+        is_label = K.not_equal(best, K.cast(K.shape(scores)[2] - 1, "int64"))
+        path = left_aligned(best, logical_and(is_label, used(best, steps)))
     return [_sparse_of(path)], total
 
 
@@ -101,7 +110,7 @@ def ctc_beam_search_decoder(
     *paths, total = ctc.ctc_beam_search(
         scores, steps, beam_width=int(beam_width), top_paths=int(top_paths)
     ).results
-    found = [_merged(p) for p in paths] if merge_repeated else paths
+    found = [without_repeats(p) for p in paths] if merge_repeated else paths
     return [_sparse_of(p) for p in found], total
 
 
@@ -110,26 +119,6 @@ def ctc_beam_search_decoder_v2(
 ) -> Any:
     """Likewise, with labels that repeat."""
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)
-
-
-def _merged(path: Node) -> Node:
-    """Rows in which of equal labels that follow one another the first is left."""
-    found: Node = call(_without_repeats, path, "numpy", shapes=(None, None),
-                       dtypes="int64")  # fmt: skip
-    return found
-
-
-def _without_repeats(path: np.ndarray) -> np.ndarray:
-    rows = [row[np.append(True, row[1:] != row[:-1])] if row.size else row for row in path]
-    rows = [row[row >= 0] for row in rows]
-    return _filled(rows)
-
-
-def _filled(rows: Sequence[np.ndarray]) -> np.ndarray:
-    found = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
-    for place, row in zip(found, rows, strict=True):
-        place[: len(row)] = row
-    return found
 
 
 # Distance -----------------------------------------------------------------------------------
@@ -158,22 +147,8 @@ def _distances(a: Sequence[Any], b: Sequence[Any], normalize: bool) -> np.ndarra
     found = []
     for row in range(int(max(a[2][0], b[2][0]))):
         mine, true = (x[1][x[0][:, 0] == row].tolist() for x in (a, b))
-        count = float(_distance(mine, true))
-        if normalize:
-            count = count / len(true) if true else (np.inf if mine else 0.0)
-        found.append(count)
+        found.append(share_to_change(mine, true, normalize))
     return np.array(found, "float32")
-
-
-def _distance(a: list[Any], b: list[Any]) -> int:
-    """Source: Wagner and Fischer, "The string-to-string correction problem" (1974)."""
-    line = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, line[0] = line[0], i
-        for j, y in enumerate(b, 1):
-            change = before + (x != y)
-            before, line[j] = line[j], min(line[j] + 1, line[j - 1] + 1, change)
-    return line[-1]
 
 
 NAMES: dict[str, Any] = {"edit_distance": edit_distance}

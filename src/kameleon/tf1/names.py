@@ -62,11 +62,11 @@ from . import (
     several,
     shapes,
     signals,
-    special,
     summaries,
     tapes,
     templates,
     tracked,
+    transcendental,
     utilities,
     variables,
 )
@@ -123,7 +123,7 @@ from .train import (
 # `PLAIN`, all that names its results itself, or gives no tensors.
 SUBJECTS: tuple[Any, ...] = (
     *(constants, other_types),  # what a room has of its own goes before these
-    *(base, arrays, elementwise, special, control, differentiation, graph, host, nests),
+    *(base, arrays, elementwise, transcendental, control, differentiation, graph, host, nests),
     *(checks, conversions, linear, overrides, scopes, sequences, sessions, shapes),
     *(variables, assertions, sets, clipping, failures, initializers, regularizers),
     *(nets, arguments, contrib, convolution, crf, layers, losses, metrics, streaming, thresholds),

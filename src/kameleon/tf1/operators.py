@@ -14,8 +14,9 @@ from ..backend import surface as K
 from ..backend._tensors import as_tensor, dims_from
 from ..errors import ArgumentError
 from ..ir.types import broadcast_shapes
-from ..prims.movement import broadcast_like, broadcast_to
+from ..prims.movement import broadcast_to
 from ..prims.sizes import Size, dims_of
+from ..prims.stretching import stretched_together
 from . import factors, linear
 from .algebra import diag_part
 from .arrays import unit_matrix
@@ -202,11 +203,8 @@ def _vector(sizes: Sequence[Size]) -> Any:
 
 def _alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Two matrices, their leading axes stretched to each other's."""
-    lead = broadcast_shapes("LinearOperator", a.type.shape[:-2], b.type.shape[:-2])
-    return (
-        broadcast_like(a, (*lead, *a.type.shape[-2:]), (a, b)),
-        broadcast_like(b, (*lead, *b.type.shape[-2:]), (b, a)),
-    )
+    first, second = stretched_together((a, b), "LinearOperator", own=2)
+    return first, second
 
 
 def _lead(*shapes: Any) -> list[Size] | None:

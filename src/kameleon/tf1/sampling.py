@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from ..backend import surface as K
 from ..backend._tensors import as_float, as_tensor
 from ..backend.calling import call
+from ..compat.tensorflow.arithmetic import candidates
+from ..compat.tensorflow.arithmetic.candidates import Sampler
 from ..errors import ArgumentError
 from .networks import look_up
 
@@ -26,38 +28,17 @@ class Candidates(NamedTuple):
 
 
 def _drawn(
-    probabilities: Callable[[np.ndarray], np.ndarray], draw: Callable[[Any, int], np.ndarray],
-    true_classes: Any, num_sampled: int, unique: bool, range_max: int, seed: int | None,
-) -> Candidates:  # fmt: skip
-    """Classes drawn on the host.
-
-    Args:
-        probabilities: of classes.
-        draw: gives so many classes, of a generator.
-    """
-    if unique and num_sampled > range_max:
+    sampler: Sampler, true_classes: Any, num_sampled: int, unique: bool, seed: int | None
+) -> Candidates:
+    """Classes drawn on the host."""
+    if unique and num_sampled > sampler.count:
         raise ArgumentError(
-            f"{num_sampled} different classes can't be drawn of {range_max} (unique=True)"
+            f"{num_sampled} different classes can't be drawn of {sampler.count} (unique=True)"
         )
     generator: Any = np.random if seed is None else np.random.RandomState(seed)
 
     def run(true: Any) -> list[np.ndarray]:
-        tries = num_sampled
-        sampled = draw(generator, num_sampled)
-        if unique:
-            found: dict[int, None] = {}
-            tries = 0
-            while len(found) < num_sampled:
-                found[int(draw(generator, 1)[0])] = None
-                tries += 1
-            sampled = np.array(list(found))
-
-        def expected(classes: Any) -> np.ndarray:
-            p = probabilities(np.asarray(classes, "float64"))
-            count = -np.expm1(tries * np.log1p(-p)) if unique else p * tries
-            return np.asarray(count, "float32")
-
-        return [np.asarray(sampled, "int64"), expected(true), expected(sampled)]
+        return sampler.drawn(generator, true, num_sampled, unique)
 
     classes = K.cast(as_tensor(true_classes, "true_classes"), "int64")
     made = call(
@@ -77,13 +58,7 @@ def log_uniform_candidate_sampler(
 
     The probability of class c is (log(c + 2) - log(c + 1)) / log(range_max + 1).
     """
-    whole = np.log(range_max + 1.0)
-    return _drawn(
-        lambda c: (np.log(c + 2.0) - np.log(c + 1.0)) / whole,
-        lambda g, n: np.minimum(np.exp(g.random_sample(n) * whole).astype("int64") - 1,
-                                range_max - 1),
-        true_classes, num_sampled, unique, range_max, seed,
-    )  # fmt: skip
+    return _drawn(candidates.log_uniform(range_max), true_classes, num_sampled, unique, seed)
 
 
 def uniform_candidate_sampler(
@@ -91,11 +66,7 @@ def uniform_candidate_sampler(
     seed: int | None = None, name: str | None = None,
 ) -> Candidates:  # fmt: skip
     """Classes drawn with equal probability."""
-    return _drawn(
-        lambda c: np.full(c.shape, 1.0 / range_max),
-        lambda g, n: g.randint(0, range_max, n),
-        true_classes, num_sampled, unique, range_max, seed,
-    )  # fmt: skip
+    return _drawn(candidates.uniform(range_max), true_classes, num_sampled, unique, seed)
 
 
 def fixed_unigram_candidate_sampler(
@@ -112,15 +83,11 @@ def fixed_unigram_candidate_sampler(
     """
     if vocab_file or num_shards != 1 or not len(unigrams):
         raise ArgumentError("fixed_unigram_candidate_sampler: give the weights as `unigrams`")
-    weights = np.asarray(unigrams, "float64") ** distortion
-    p = np.concatenate([np.zeros(num_reserved_ids), weights / weights.sum()])
-    if len(p) != range_max:
-        raise ArgumentError(f"unigrams give {len(p)} classes, but range_max is {range_max}")
-    return _drawn(
-        lambda c: p[c.astype("int64")],
-        lambda g, n: g.choice(range_max, n, p=p),
-        true_classes, num_sampled, unique, range_max, seed,
-    )  # fmt: skip
+    try:
+        sampler = candidates.unigrams(range_max, unigrams, distortion, num_reserved_ids)
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None
+    return _drawn(sampler, true_classes, num_sampled, unique, seed)
 
 
 # Costs --------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..backend import surface as K
 from ..backend._tensors import as_tensor
+from ..compat.tensorflow.arithmetic.special import erf
 from ..errors import UnsupportedError
 from . import tensors as ts
-from .special import erf
 
 
 def function(func: Callable[..., Any] | None = None, *_: Any, **options: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._scopes import Scope
+from .._tracebacks import boundary
 from ..backend import surface as K
 from ..backend.functions import BackendFunction
 from ..backend.sparse import to_dense
@@ -215,6 +216,7 @@ class Session:
     graph_def = property(lambda self: self.graph.as_graph_def())
     sess_str = ""
 
+    @boundary
     def run(
         self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None, options: Any = None,
         run_metadata: Any = None,
@@ -307,6 +309,7 @@ def current() -> Any:
     return get_default_session() or Session()
 
 
+@boundary
 def evaluated(x: Any, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
     """`tensor.eval(feed_dict, session)`; the two come in either order."""
     if isinstance(session, Mapping) or hasattr(feed_dict, "run"):

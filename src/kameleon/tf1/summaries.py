@@ -7,13 +7,14 @@ bytes, a protocol buffer `Summary`, made from the values of tensors.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import events
 from ..backend._tensors import as_tensor
+from ..errors import warn
 from ..ir.context import context, unique_name
 from ..ir.node import Node
 from .graph import GraphKeys, get_collection, get_default_graph
@@ -22,129 +23,33 @@ from .operations import Derived
 # Protocol buffers ---------------------------------------------------------------------------------
 
 
-class HistogramProto:
-    """How values are distributed, as programs fill it in: sums, limits of bins, and counts."""
+class Message:
+    """A class of protocol buffers, which TensorBoard's library has: it's loaded when it's used.
 
-    def __init__(self, **fields: Any):
-        self.min = self.max = self.num = self.sum = self.sum_squares = 0.0
-        self.bucket_limit: list[float] = []
-        self.bucket: list[float] = []
-        vars(self).update(fields)
-
-
-class Image:
-    """An encoded image, with its size."""
-
-    def __init__(self, **fields: Any):
-        self.encoded_image_string, self.height, self.width, self.colorspace = b"", 0, 0, 3
-        vars(self).update(fields)
-
-
-class Value:
-    """One value of a summary: a number, an image or a distribution under a name."""
-
-    def __init__(
-        self,
-        tag: str = "",
-        simple_value: float | None = None,
-        image: Image | None = None,
-        histo: HistogramProto | None = None,
-        node_name: str = "",
-        metadata: Any = None,
-    ):
-        self.tag, self.simple_value, self.image, self.histo = tag, simple_value, image, histo
-        self.node_name, self.metadata = node_name, metadata
-        self.parsed: bytes | None = None  # as it came, where it isn't a number
-
-    def to_bytes(self) -> bytes:
-        """The value as a summary that holds it alone."""
-        if self.parsed is not None:
-            return self.parsed
-        if self.image is not None:
-            sizes = (self.image.height, self.image.width, self.image.colorspace)
-            return events.encoded_image(self.tag, self.image.encoded_image_string, sizes)
-        if self.histo is not None:
-            h = self.histo
-            moments = (h.min, h.max, h.num, h.sum, h.sum_squares)
-            return events.counted(self.tag, moments, h.bucket_limit, h.bucket)
-        return events.scalar(self.tag, float(self.simple_value or 0.0))
-
-
-class _Values(list[Value]):
-    """The values of a summary."""
-
-    def add(self, **fields: Any) -> Value:
-        """A new value, which the program fills in."""
-        self.append(Value(**fields))
-        return self[-1]
-
-
-class Summary:
-    """Values under names, which a `FileWriter` writes for a step.
-
-    >>> summary = Summary(value=[Summary.Value(tag="loss", simple_value=0.5)])
-    >>> summary.value.add(tag="accuracy", simple_value=0.75).tag
-    'accuracy'
+    Args:
+        name: the class's.
     """
 
-    Value: Any = Value
-    Image: Any = Image
+    def __init__(self, name: str):
+        self._name = name
 
-    def __init__(self, value: Sequence[Any] = ()):
-        self.value = _Values(value)
+    @property
+    def _theirs(self) -> Any:
+        return getattr(events.messages(), self._name)
 
-    def SerializeToString(self) -> bytes:  # noqa: N802 - TensorFlow's name
-        """The summary as bytes."""
-        return b"".join(value.to_bytes() for value in self.value)
+    def __call__(self, *args: Any, **fields: Any) -> Any:
+        return self._theirs(*args, **fields)
 
-    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802 - TensorFlow's name
-        """Take over the values that bytes hold; numbers can be read, others be written again."""
-        self.value = _Values()
-        for _, whole, found in _fields(serialized):
-            parts = {number: part for number, _, part in _fields(found)}
-            self.value.add(tag=parts.get(1, b"").decode())
-            if 2 in parts:
-                self.value[-1].simple_value = float(np.frombuffer(parts[2], "<f4")[0])
-            else:
-                self.value[-1].parsed = whole
-        return len(serialized)
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python asks any object for
+            raise AttributeError(name)
+        return getattr(self._theirs, name)
 
-    @classmethod
-    def FromString(cls, serialized: bytes) -> Summary:  # noqa: N802 - TensorFlow's name
-        """The summary that bytes hold.
-
-        >>> Summary.FromString(events.scalar("loss", 0.5)).value[0].simple_value
-        0.5
-        """
-        made = cls()
-        made.ParseFromString(serialized)
-        return made
+    def __instancecheck__(self, thing: Any) -> bool:
+        return isinstance(thing, self._theirs)
 
 
-def _fields(serialized: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """The fields of a protocol buffer: the number, all of it, and its content."""
-    at = 0
-    while at < len(serialized):
-        start = at
-        key, at = _number(serialized, at)
-        if key & 7 == 2:  # with a length before the content
-            size, at = _number(serialized, at)
-        else:
-            size = {1: 8, 5: 4}.get(key & 7, 0)
-        end = at + size if key & 7 else _number(serialized, at)[1]
-        yield key >> 3, serialized[start:end], serialized[at:end]
-        at = end
-
-
-def _number(serialized: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where it ends."""
-    found = shift = 0
-    while True:
-        byte = serialized[at]
-        found, shift, at = found | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return found, at
-
+Summary, HistogramProto = Message("Summary"), Message("HistogramProto")
 
 # Of tensors ---------------------------------------------------------------------------------------
 
@@ -159,7 +64,7 @@ def _summary(
     full = wanted[:-1] if wanted.endswith("/") else unique_name(context.scope + wanted)
     tag = f"{family}/{full}" if family else full
     x = tensor if isinstance(tensor, Node) else as_tensor(tensor, "tf.summary")
-    summary = Derived(full, [x], lambda values: made(tag, values[0]))
+    summary = Derived(full, [x], lambda values: made(tag, values[0]) if events.is_there() else b"")
     keys = [GraphKeys.SUMMARIES] if collections is None else collections
     get_default_graph().add_to_collections(keys, summary)
     return summary
@@ -233,6 +138,9 @@ def merge_all(
 class FileWriter:
     """Writes summaries to an event file in a folder, which TensorBoard shows.
 
+    Where TensorBoard isn't installed, it warns and writes nothing: trainings have writers without
+    being asked for one.
+
     Args:
         logdir: the folder; it's made if it isn't there.
         graph: accepted; graphs are written by the callback `TensorBoard` of Keras.
@@ -250,7 +158,10 @@ class FileWriter:
         session: Any = None,
     ):
         self._folder, self._suffix = os.fspath(logdir), filename_suffix or ""
-        self._file: events.EventFile | None = events.EventFile(self._folder, self._suffix)
+        self._file: events.EventFile | None = None
+        if not events.is_there():
+            warn("no summaries are written: pip install tensorboard", RuntimeWarning)
+        self.reopen()
 
     def get_logdir(self) -> str:
         """The folder."""
@@ -259,8 +170,13 @@ class FileWriter:
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Write a summary, or the bytes of one, for a step."""
         self.reopen()
-        assert self._file is not None
-        self._file.add_summary(summary, global_step)
+        if self._file is not None:
+            self._file.add_summary(summary, global_step)
+
+    def add_scalar(self, tag: str, value: Any, step: int) -> None:
+        """Write a number for a step."""
+        if self._file is not None:
+            self._file.write_scalars({tag: float(value)}, step)
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
         """Nothing: see the class."""
@@ -287,7 +203,7 @@ class FileWriter:
 
     def reopen(self) -> None:
         """Begin another file, if the last one was closed."""
-        if self._file is None:
+        if self._file is None and events.is_there():
             self._file = events.EventFile(self._folder, self._suffix)
 
     def __enter__(self) -> FileWriter:

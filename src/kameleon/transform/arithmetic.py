@@ -21,8 +21,8 @@ from ..prims.reduce import reduce_any
 
 
 def floor_div(node: Node) -> Node | None:
-    """a // b -> (a - r) / b, less 1 where r isn't 0 and the signs of a and b differ, of floats;
-    r: |a| mod |b|, with the sign of a. The quotient is a / b where b is 0.
+    """a // b -> q, or -q where the signs of a and b differ, less 1 where r isn't 0, of floats;
+    r: |a| mod |b|; q: (|a| - r) / |b|. The quotient is a / b where a or b is 0.
 
     a // b -> select(h, a * b, a // select(h, 1, b)), of integers; h: b is 0 or -1.
     """
@@ -37,13 +37,15 @@ def floor_div(node: Node) -> Node | None:
 
 def _whole_quotient(a: Node, b: Node) -> Node:
     """a // b of floats: floor(a / b) would be too large where a / b is rounded up to a whole."""
-    zero = full_like(a, 0)
-    size = ew.mod(ew.abs(a), ew.abs(b))
-    rest = ew.select(ew.lt(a, zero), ew.neg(size), size)
+    zero, sizes = full_like(a, 0), (ew.abs(a), ew.abs(b))
+    rest = ew.mod(*sizes)
+    # It is |b|; compilers that know it as a number would multiply by its reciprocal.
+    divisor = ew.maximum(sizes[1], rest)
+    whole = ew.round(ew.div(ew.sub(sizes[0], rest), divisor))
     differ = ew.ne(ew.lt(a, zero), ew.lt(b, zero))
-    lower = ew.cast(ew.logical_and(differ, ew.ne(rest, zero)), a.dtype)
-    whole = ew.round(ew.sub(ew.div(ew.sub(a, rest), b), lower))
-    return ew.select(ew.eq(b, zero), ew.div(a, b), whole)
+    lower = ew.sub(ew.neg(whole), ew.cast(ew.ne(rest, zero), a.dtype))
+    either = ew.logical_or(ew.eq(a, zero), ew.eq(b, zero))
+    return ew.select(either, ew.div(a, b), ew.select(differ, lower, whole))
 
 
 def _guarded(a: Node, b: Node) -> Node:

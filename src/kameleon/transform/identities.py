@@ -11,11 +11,24 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.rewrite import substitute
-from ..prims.constants import known_number
-from ..prims.elementwise import cast, constant, logical_and, logical_or, mul, ne, neg, sub
+from ..prims.constants import known_array, known_number
+from ..prims.elementwise import (
+    cast,
+    constant,
+    eq,
+    logical_and,
+    logical_or,
+    mul,
+    ne,
+    neg,
+    select,
+    sub,
+)
 from ..prims.filling import full_like, zeros
 from ..prims.movement import (
     WHOLE,
@@ -26,7 +39,7 @@ from ..prims.movement import (
     slice_,
     transpose,
 )
-from ..prims.sizes import are_one_size, dims_of, size_of
+from ..prims.sizes import are_one_size, dims_of, merged, size_of
 from . import windows
 from .extrema import EXTREMES
 from .hoisting import hoisted, vectorised
@@ -113,6 +126,23 @@ def _broadcast(node: Node) -> Node | None:
     if known and all(are_one_size(dims[i], asked) for i, asked in kept.items()):
         return node.primitive(inner, *sizes, **node.attrs)
     return None
+
+
+def _stretch(node: Node) -> Node | None:
+    """stretch(x) -> broadcast(x), where no unknown size of x may be another than that asked for;
+    stretch(x) -> x where the shape is provably equal."""
+    (x, *sizes) = node.operands
+    if _has_own_shape(node):
+        return x
+    dims = merged(node.attrs["shape"], sizes)
+    own = zip(dims_of(x), dims[len(dims) - len(x.shape) :], strict=True)
+    certain = all(isinstance(a, int) or are_one_size(a, b) for a, b in own)
+    return broadcast_to(x, dims) if certain else None
+
+
+def _sum_to(node: Node) -> Node | None:
+    """sum_to(x) -> x where the shape is provably equal."""
+    return node.operands[0] if _has_own_shape(node) else None
 
 
 def _transpose(node: Node) -> Node | None:
@@ -236,9 +266,27 @@ def _nonzero_number(node: Node) -> Node | None:
     return slice_(node.primitive(reshape(x, [1])), [WHOLE, (0, 0, 1)])
 
 
+def _is_nan(x: Node) -> bool:
+    """Whether all that a tensor holds is known to be NaN."""
+    array = known_array(x)
+    return array is not None and x.dtype.is_float and array.size > 0 and np.isnan(array).all()
+
+
+def _absorbed(node: Node) -> Node | None:
+    """x + nan -> nan, and so with the other operations of two numbers.
+
+    XLA computes with a NaN that it knows, and then gives any number for its exponential.
+    """
+    found = any(map(_is_nan, node.operands))
+    return full_like(node.operands[0], math.nan) if found else None
+
+
 def _power(node: Node) -> Node | None:
-    """x ** 1 -> x; x ** 2 -> x * x"""
+    """x ** 1 -> x; x ** 2 -> x * x; x ** nan -> select(x = 1, 1, nan)"""
     x, a = node.operands
+    if _is_nan(a):
+        one, nan = full_like(x, 1), full_like(x, math.nan)
+        return select(eq(x, one), one, nan)
     exponent = known_number(a)
     if exponent == 1 and fills(node, x):
         return x
@@ -309,14 +357,17 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "size": (_size,),
     "reshape": (_reshape,),
     "broadcast_to": (_broadcast,),
+    "stretch": (_stretch,),
+    "sum_to": (_sum_to,),
     "transpose": (_transpose,),
-    "add": (_integer_zero, _add_negated, _sum_of_slices, _of_bools(logical_or)),
-    "sub": (_neutral(1, 0),),
-    "mul": (_neutral(1, 1), _neutral(0, 1), _of_bools(logical_and)),
+    "add": (_absorbed, _integer_zero, _add_negated, _sum_of_slices, _of_bools(logical_or)),
+    "sub": (_absorbed, _neutral(1, 0)),
+    "mul": (_absorbed, _neutral(1, 1), _neutral(0, 1), _of_bools(logical_and)),
     "bit_and": (_of_bools(logical_and),),
     "bit_or": (_of_bools(logical_or),),
     "bit_xor": (_of_bools(ne),),
-    "div": (_neutral(1, 1),),
+    "div": (_absorbed, _neutral(1, 1)),
+    **dict.fromkeys(("floor_div", "mod", "maximum", "minimum"), (_absorbed,)),
     "pow": (_power,),
     "neg": (_double_negation,),
     "abs": (_magnitude,),

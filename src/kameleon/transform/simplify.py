@@ -197,4 +197,4 @@ def _simplified(
 ) -> Graph:
     outputs = merge_siblings(merge_scans(graph), graph.inputs)
     rewriter = Rewriter(native, fold, graph.inputs, keep)
-    return Graph(graph.inputs, rewriter.rewrite(outputs))
+    return Graph(graph.inputs, rewriter.rewrite(outputs), graph.equal)

@@ -50,6 +50,24 @@ def with_number(d: Draft) -> str:
     return d.choice([f"{x} {o} {number}" for o in "+-*"] + [f"{number} {o} {x}" for o in "+-*"])
 
 
+SPECIAL = [0, 1, 2, 0.5, -1, 3, -0.5]
+
+
+@call
+def with_constant(d: Draft) -> str:
+    """Beside a constant of one number, which compilers rewrite, and which stretches the tensor."""
+    x = d.float()
+    sizes = [d.choice([1, s]) if s != 1 else d.int(1, 3) for s in x.node.shape if s is not None]
+    shape = tuple(sizes) if None not in x.node.shape else (1,) * d.int(0, 2)
+    constant = f"K.constant(np.full({shape[d.int(0, len(shape)) :]}, {d.choice(SPECIAL)}), dtype=F)"
+    operation = d.choice(["{} + {}", "{} - {}", "{} * {}", "K.maximum({}, {})", "K.pow({}, {})"])
+    if "pow" in operation:
+        return operation.format(f"(K.abs({x.name}) + 0.5)", constant)
+    pair = [x.name, constant]
+    d.random.shuffle(pair)
+    return operation.format(*pair)
+
+
 @call
 def whole_numbers(d: Draft) -> str:
     """Arithmetic of whole numbers, with signs and division that rounds."""

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,11 @@ import pytest
 from . import tables
 
 SEED = 1337
-ENGINE = os.environ.get("KAMELEON_ENGINE", "numpy")
+GROUND = tables.Ground(
+    os.environ.get("KAMELEON_ENGINE", "numpy"), os.environ.get("KAMELEON_KERAS_ON", "kameleon")
+)
+if GROUND.keras_on == "tensorflow":  # now, for the tests' conftest.py imports Keras very early
+    import_module("kameleon.as_keras")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,9 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Host Keras, before any test module is imported."""
     import keras  # the original: the runner puts it first on the path
 
-    from kameleon import backend
+    if GROUND.keras_on == "kameleon":
+        from kameleon import backend
 
-    keras.backend.theano_backend = OnNumPy(backend)
+        keras.backend.theano_backend = OnNumPy(backend)
     config.pluginmanager.register(Outcomes(config), "outcomes")
 
 
@@ -183,7 +189,7 @@ class Outcomes:
         config.hook.pytest_deselected(items=left_out)
 
     def _is_left_out(self, item: Any) -> bool:
-        exclusion = tables.exclusion(self.name(item), ENGINE)
+        exclusion = tables.exclusion(self.name(item), GROUND)
         if exclusion is None or exclusion.runs:
             return False
         self._note(item, "excluded", 0.0, exclusion.reason)
@@ -196,7 +202,7 @@ class Outcomes:
                 mark
                 for mark in node.own_markers
                 if mark.name not in ("skip", "skipif")
-                or not tables.is_lifted(name, mark.kwargs.get("reason", ""))
+                or not tables.is_lifted(name, mark.kwargs.get("reason", ""), GROUND)
             ]
 
     @pytest.hookimpl(tryfirst=True)
@@ -208,7 +214,7 @@ class Outcomes:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
         """Tell tests that choose by the backend's name that it's TensorFlow."""
-        if self.name(item) in tables.TOLD_TENSORFLOW:
+        if GROUND.keras_on == "kameleon" and self.name(item) in tables.TOLD_TENSORFLOW:
             with _told("tensorflow", item.module):
                 return (yield)
         return (yield)
@@ -217,7 +223,8 @@ class Outcomes:
     def pytest_runtest_teardown(self, item: Any) -> Iterator[None]:
         """Forget the session, as the tests' conftest.py does for backends whose name it knows."""
         result = yield
-        sys.modules["kameleon.backend"].clear_session()
+        if GROUND.keras_on == "kameleon":
+            sys.modules["kameleon.backend"].clear_session()
         return result
 
     @pytest.hookimpl(wrapper=True)

@@ -8,35 +8,35 @@ from pathlib import Path
 
 from .groups import GROUPS
 from .running import Result, Test
-from .tables import NEVER_RUN
+from .tables import NEVER_RUN, Ground
 
 EXPECTED = Path(__file__).with_name("expected.json")
 COLUMNS = ("group", "passed", "failed", "excluded", "skipped", "seconds", "TF 1.15")
 
 
 def recorded() -> dict[str, dict[str, int]]:
-    """For each engine and group how many tests passed when that was last recorded."""
+    """For each ground and group how many tests passed when that was last recorded."""
     kept: dict[str, dict[str, int]] = json.loads(EXPECTED.read_text(encoding="utf-8"))
     return kept
 
 
-def expected(engine: str) -> dict[str, int]:
-    """For each recorded group how many tests have to pass on an engine."""
-    return recorded().get(engine, {})
+def expected(ground: Ground) -> dict[str, int]:
+    """For each recorded group how many tests have to pass."""
+    return recorded().get(ground.name, {})
 
 
-def record(engine: str, found: Mapping[str, Result]) -> None:
+def record(ground: Ground, found: Mapping[str, Result]) -> None:
     """Expect from now on as many passed tests as there are now."""
     kept = recorded()
-    counts = {**kept.get(engine, {}), **{name: r.count("passed") for name, r in found.items()}}
-    kept[engine] = {group.name: counts[group.name] for group in GROUPS if group.name in counts}
+    counts = {**kept.get(ground.name, {}), **{name: r.count("passed") for name, r in found.items()}}
+    kept[ground.name] = {group.name: counts[group.name] for group in GROUPS if group.name in counts}
     EXPECTED.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
-def faults(engine: str, found: Mapping[str, Result]) -> list[str]:
+def faults(ground: Ground, found: Mapping[str, Result]) -> list[str]:
     """What isn't as expected; nothing, where all is well."""
     said = []
-    counts = expected(engine)
+    counts = expected(ground)
     for name, result in found.items():
         said += [f"failed: {test.name}\n    {_first(test)}" for test in result.those("failed")]
         said += [
@@ -45,9 +45,8 @@ def faults(engine: str, found: Mapping[str, Result]) -> list[str]:
             if test.stale
         ]
         if result.count("passed") < counts.get(name, 0) and not result.lacking:
-            said.append(
-                f"{name}: {result.count('passed')} passed on {engine}, {counts[name]} were expected"
-            )
+            passed = f"{result.count('passed')} passed on {ground.name}"
+            said.append(f"{name}: {passed}, {counts[name]} were expected")
     return said
 
 
@@ -57,7 +56,7 @@ def _first(test: Test) -> str:
     return "\n    ".join(lines[:4] if len(lines) < 20 else lines[-15:])
 
 
-def table(engine: str, found: Mapping[str, Result]) -> None:
+def table(ground: Ground, found: Mapping[str, Result]) -> None:
     """Print a row for each group, and their sum."""
     original = {group.name: group.on_tensorflow for group in GROUPS}
     rows = [_row(name, result, original[name]) for name, result in found.items()]
@@ -65,7 +64,7 @@ def table(engine: str, found: Mapping[str, Result]) -> None:
     for result in found.values():
         whole.add(result)
     total = sum(original[name] for name in found)
-    show(f"The original's tests on {engine}", COLUMNS, [*rows, _row("all", whole, total)])
+    show(f"The original's tests on {ground.name}", COLUMNS, [*rows, _row("all", whole, total)])
 
 
 def _row(name: str, result: Result, original: int) -> list[str]:

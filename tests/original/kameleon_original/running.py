@@ -19,6 +19,7 @@ from . import groups, tables
 
 HERE = Path(__file__).resolve().parents[1]
 SOURCES = HERE.parents[1] / "src"  # of this checkout
+BACKENDS = {"kameleon": "kameleon.backend", "tensorflow": "tensorflow"}
 LIMIT = 1200  # seconds that one file may take
 
 
@@ -59,17 +60,17 @@ class Result:
 def run(
     tests: Path,
     keras: str | None,
-    engine: str,
+    ground: tables.Ground,
     names: Iterable[str],
     jobs: int = 1,
     done: Callable[[str, str, Result], None] = lambda group, file, result: None,
 ) -> dict[str, Result]:
-    """Run groups of tests on an engine.
+    """Run groups of tests.
 
     Args:
         tests: the folder `tests` of the source package.
         keras: what to put on the path, so that `import keras` finds the original, if anything.
-        engine: the engine.
+        ground: what Keras runs on.
         names: groups.
         jobs: how many processes run at a time.
         done: told the group and the result of each file.
@@ -78,7 +79,7 @@ def run(
     found = {name: Result() for name in files}
 
     def one(group: str, file: str) -> None:
-        result = run_file(tests, keras, engine, file)
+        result = run_file(tests, keras, ground, file)
         done(group, file, result)
         found[group].add(result)
 
@@ -89,7 +90,7 @@ def run(
     return found
 
 
-def run_file(tests: Path, keras: str | None, engine: str, file: str) -> Result:
+def run_file(tests: Path, keras: str | None, ground: tables.Ground, file: str) -> Result:
     """Run the tests of one file in a process of its own, in a folder of its own."""
     needs = tables.NEEDS.get(file, ())
     lacking = [name for name in needs if find_spec(name) is None]
@@ -102,11 +103,11 @@ def run_file(tests: Path, keras: str | None, engine: str, file: str) -> Result:
         line = [sys.executable, "-m", "pytest", "-p", "kameleon_original.plugin", "--quiet"]
         line += ["-p", "no:cacheprovider", "-W", "default", "--disable-warnings", "--tb=short"]
         line += [f"--rootdir={tests}", f"--outcomes={outcomes}", str(tests / file)]
-        said = _said(line, environment(keras, engine, Path(scratch)), scratch)
+        said = _said(line, environment(keras, ground, Path(scratch)), scratch)
         found = json.loads(outcomes.read_text(encoding="utf-8")) if outcomes.is_file() else {}
     if not found:
         found[file] = {"outcome": "failed", "message": f"it told of no test\n{said}"}
-    judged = [judge(name, each, engine) for name, each in found.items()]
+    judged = [judge(name, each, ground) for name, each in found.items()]
     return Result(judged, time.perf_counter() - started)
 
 
@@ -130,8 +131,8 @@ def _said(line: list[str], settings: Mapping[str, str], folder: str) -> str:
     return f"{done.stdout[-2000:]}\nit ended with status {done.returncode}"
 
 
-def environment(keras: str | None, engine: str, home: Path) -> dict[str, str]:
-    """The environment of a process that hosts Keras on an engine."""
+def environment(keras: str | None, ground: tables.Ground, home: Path) -> dict[str, str]:
+    """The environment of a process that hosts Keras."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERAS_", "PYTEST_"))}
     path = [keras or "", str(SOURCES), str(HERE), str(HERE / "stand_ins")]
     path.append(kept.get("PYTHONPATH", ""))
@@ -141,17 +142,18 @@ def environment(keras: str | None, engine: str, home: Path) -> dict[str, str]:
         **kept,
         "PYTHONPATH": os.pathsep.join(filter(None, path)),
         "KERAS_HOME": str(home / "keras"),
-        "KERAS_BACKEND": "kameleon.backend",
-        "KAMELEON_ENGINE": engine,
+        "KERAS_BACKEND": BACKENDS[ground.keras_on],
+        "KAMELEON_ENGINE": ground.engine,
+        "KAMELEON_KERAS_ON": ground.keras_on,
         "MPLBACKEND": "Agg",
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
 
 
-def judge(name: str, found: Mapping[str, Any], engine: str) -> Test:
+def judge(name: str, found: Mapping[str, Any], ground: tables.Ground) -> Test:
     """What a test's outcome means, where some aren't expected to pass."""
     outcome, message, seconds = found["outcome"], found["message"], found.get("seconds", 0.0)
-    exclusion = tables.exclusion(name, engine)
+    exclusion = tables.exclusion(name, ground)
     if exclusion is None or outcome == "skipped":
         return Test(name, outcome, message, seconds=seconds)
     stale = outcome == "passed" and not exclusion.may_pass

@@ -4,8 +4,8 @@
     python record.py images     # one of them
 
 Each subject is a file beside this one with a list `CASES` of expressions over `tf`, `np`, modules
-`inside` of TensorFlow and the arrays of `given`, and perhaps `ERRORS`, expressions that raise. What
-they give goes to a file `SUBJECT.npz`: an index in JSON, and all numbers of one dtype in one array.
+`inside` of TensorFlow and the arrays of `given`, and perhaps `ERRORS`, expressions that raise,
+while they are built or when they are run. What they give goes to a file `SUBJECT.npz`: an index in JSON, and all numbers of one dtype in one array.
 """
 
 import importlib
@@ -86,7 +86,7 @@ class Packed:
 def record(cases, errors):
     import tensorflow as tf
 
-    arrays, packed, index = given(), Packed(), {"cases": [], "errors": []}
+    arrays, packed, index = given(), Packed(), {"cases": [], "errors": [], "failures": []}
     for case in cases:
         with tf.Graph().as_default(), tf.Session() as session:  # a graph each: they start quickly
             found = record_case(tf, session, case, arrays)
@@ -94,16 +94,28 @@ def record(cases, errors):
                 shapes, values = found
                 row = {key: packed.add(value) for key, value in values.items()}
                 index["cases"].append([case, shapes, row])
-    with tf.Graph().as_default():
-        fed = inputs(tf, arrays)
-        for case in errors:
-            try:
-                eval(case, dict(fed, tf=tf, np=np, inside=inside))
-            except Exception as error:
-                index["errors"].append([case, type(error).__name__])
-            else:
-                print("left out, for it raises nothing:", case)
+    for case in errors:
+        while_built, name = raised(tf, case, arrays)
+        if name is None:
+            print("left out, for it raises nothing:", case)
+        else:
+            index["errors" if while_built else "failures"].append([case, name])
     return dict(packed.arrays(), index=np.array(json.dumps(index)))
+
+
+def raised(tf, case, arrays):
+    """The class of the error that an expression raises, and whether it's while it's built."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = inputs(tf, arrays)
+        try:
+            results = flat(eval(case, dict(fed, tf=tf, np=np, inside=inside)))
+        except Exception as error:
+            return True, type(error).__name__
+        try:
+            session.run(results, {fed[name]: a for name, a in arrays.items()})
+        except Exception as error:
+            return False, type(error).__name__
+    return None, None
 
 
 def inside(name):

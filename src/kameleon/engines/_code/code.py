@@ -54,7 +54,9 @@ class Language:
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression."""
-        return eval(compiled_text(text, self.name, "eval", self._known), self.namespace)
+        return eval(
+            compiled_text(text, f"<kameleon {self.name}>", "eval", self._known), self.namespace
+        )
 
     def program(self, text: str, filename: str, constants: Mapping[str, Any]) -> dict[str, Any]:
         """What the text of a program defines; it may name `constants`, too."""

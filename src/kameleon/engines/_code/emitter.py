@@ -6,15 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...analysis.agreement import unproven
+from ...analysis.agreement import sizes_of, unproven
 from ...analysis.broadcasts import AxisSize, Read
 from ...emit.literal import literal, quoted
 from ...ir.leaves import CONSTANT
 from ...ir.node import Node
 from ...ir.program import Graph
-from ...ir.sizes import Sizes
 from ...prims.shaping import FIRST_SIZE
-from ...prims.sizes import size_origin
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language
@@ -54,7 +52,7 @@ class Emitter:
         self.graph, self.of_body = graph, results is not None
         self.results = dict.fromkeys(graph.outputs if results is None else results)
         self.code = Code(len(graph.inputs) + more, self.language, pooled)
-        self.sizes = Sizes(size_origin)
+        self.sizes = sizes_of(graph)
         self._members = set(graph.nodes)
         self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -25,7 +25,7 @@ X64 = _ROOM.enable_x64
 # Like `with X64(True):`, but the switch is back whatever a signal's handler raises: Python runs no
 # handler between the end of the `try` block and the call of `put`, which is written in C.
 SWITCHED = """old = get()
- try: put(True); {made} = program({given})
+ try: put(True); {made} = CALL
  finally: put(old)"""
 
 
@@ -62,19 +62,25 @@ def given_up(array: Any) -> Any:
     return np.asarray(_Memory(array)) if MEMORY.holds else np.array(array)
 
 
-def between(program: Callable[..., Any], graph: Graph) -> Callable[..., list[Any] | None]:
-    """A function that runs a compiled program from NumPy arrays to NumPy arrays.
+def between(
+    program: Callable[..., Any], graph: Graph, more: Sequence[Any] = ()
+) -> Callable[..., list[Any] | None]:
+    """A function that runs a compiled program from NumPy arrays, and `more`, to NumPy arrays.
 
     Making a NumPy array of a result waits for the program, so nothing reads arguments afterwards.
     """
+    text = SWITCHED if SWITCH.holds else "with wide(True): {made} = CALL"
+    given = ["{given}"] if graph.inputs else []
+    given += ["*more"] if more else []
     return between_arrays(
         graph,
-        SWITCHED if SWITCH.holds else "with wide(True): {made} = program({given})",
+        text.replace("CALL", f"program({', '.join(given)})"),
         made="copy({}) if count({}.shape) < large else given_up({})",
         wide=X64,
         get=getattr(X64, "get_local", None),
         put=getattr(X64, "set_local", None),
         program=program,
+        more=tuple(more),
         copy=np.array,
         count=math.prod,
         large=LARGE,

@@ -47,11 +47,15 @@ def _sign_differs(r: Value, y: Value) -> Value:
 
 
 def _mod(x: Value, y: Value) -> Value:
-    """The remainder with the sign of y."""
+    """The remainder with the sign of y, also where it's 0."""
     r = lax.rem(x, y)
     if np.issubdtype(x.dtype, np.unsignedinteger):
         return r
-    return lax.select(_sign_differs(r, y), lax.add(r, y), r)
+    found = lax.select(_sign_differs(r, y), lax.add(r, y), r)
+    if not _is_float(x):
+        return found
+    signed = lax.select(lax.lt(y, _zero(y)), np.full(np.shape(y), -0.0, y.dtype), _zero(y))
+    return lax.select(lax.eq(r, _zero(y)), signed, found)
 
 
 def _floor_div(x: Value, y: Value) -> Value:
@@ -71,7 +75,7 @@ def _shift_right(x: Value, n: Value) -> Value:
 FUNCTIONS: dict[str, Function] = {
     "neg": lax.neg,
     "abs": lax.abs,
-    "sign": lax.sign,
+    "sign": lambda x: lax.select(lax.eq(x, _zero(x)), _zero(x), lax.sign(x)),
     "exp": lax.exp,
     "expm1": lax.expm1,
     "log": lax.log,
@@ -89,7 +93,7 @@ FUNCTIONS: dict[str, Function] = {
     "bit_not": lax.bitwise_not,
     "sigmoid": lax.logistic,
     "softplus": _softplus,
-    "relu": lambda x: lax.max(x, _zero(x)),
+    "relu": lambda x: lax.select(lax.le(x, _zero(x)), _zero(x), x),
     "add": lax.add,
     "sub": lax.sub,
     "mul": lax.mul,

@@ -36,6 +36,7 @@ class JaxEngine(Engine):
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     static_shapes = True
+    deepest = 24  # its tracing takes twenty of Python's frames for each
     quick = False
 
     def survives_fork(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ..._locks import lock
-from ...analysis.extrema import compared_with_their_extrema
+from ...analysis.meetings import meeting_themselves
 from ...errors import RecompilationWarning, warn
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
@@ -49,8 +49,8 @@ class JaxExecutable(Executable):
         self._variants: dict[Any, Compiled] = {}
         self._seen: dict[tuple[Any, ...], None] = {}
         self._lock = lock()
-        simple = not (self._static or self._large or self.flags)
-        self._direct = self._jitted(()) if simple else None
+        self._simple = not (self._static or self.flags)
+        self._direct = self._jitted(()) if self._simple and not self._large else None
         if self._direct is not None and graph.outputs:
             self.short = between(self._direct, graph)
 
@@ -64,7 +64,12 @@ class JaxExecutable(Executable):
         return checked(results, self.flags) if self.flags else results
 
     def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        return self._variant(arguments) if self._direct is None else self._direct(*arguments)
+        if self._direct is not None:
+            return self._direct(*arguments)
+        results = self._variant(arguments)
+        if self._simple and self.short is None and self.graph.outputs:
+            self.short = between(self._variants[(), ()], self.graph, self._large_values or ())
+        return results
 
     def _variant(self, arguments: Sequence[Any], layout: Hashable = ()) -> Sequence[Any]:
         """Call the code for the numbers that decide shapes, and for the arguments' layout."""
@@ -177,7 +182,7 @@ def _large_constants(graph: Graph) -> list[Node]:
     for node in graph.nodes:
         for body in bodies(node):
             found.update(dict.fromkeys(_large_constants(body)))
-    if has_half(graph) or compared_with_their_extrema(graph):
+    if has_half(graph) or meeting_themselves(graph):
         found[NOTHING] = None
     return list(found)
 

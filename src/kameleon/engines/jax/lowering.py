@@ -9,12 +9,13 @@ import jax
 import numpy as np
 from jax import lax
 
-from ...analysis.extrema import compared_with_their_extrema
+from ...analysis.meetings import meeting_themselves
 from ...errors import EvaluationError
 from ...ir.leaves import CONSTANT
 from ...ir.node import ITEM, Node
 from ...ir.program import Graph
 from ...ir.types import TensorType
+from ...prims.constants import has_no_reciprocal
 from ...prims.elementwise import constant
 from ...prims.shaping import shape_nodes
 from .._embedded import computed
@@ -28,13 +29,14 @@ HOST = (np.ndarray, np.generic)
 LARGE = 4096
 # A zero that the compiler doesn't know, since it's an argument: see `rounded`, `materialized`.
 NOTHING = constant(np.uint16(0))
-# XLA computes a node that it can fuse anew for each use of the node. It doesn't fuse these.
-COMPUTED_ONCE = frozenset("contract conv conv_input conv_kernel".split())
 
 
 def is_large(node: Node) -> bool:
     """Whether a node is a constant that shall be an argument."""
-    return node.primitive is CONSTANT and node.attrs["value"].array.nbytes > LARGE
+    if node.primitive is not CONSTANT:
+        return False
+    array = node.attrs["value"].array
+    return bool(array.nbytes > LARGE) or has_no_reciprocal(array)
 
 
 class Tracing(Lowering):
@@ -59,7 +61,7 @@ class Tracing(Lowering):
         super().__init__(graph, arguments)
         self.rules, self.given = table, given
         self.host = shape_nodes(graph)
-        self.extreme = compared_with_their_extrema(graph)
+        self.met = meeting_themselves(graph)
         # By output of a scan, the number that each step gives, where that is known.
         self.steady: dict[Node, Value] = {}
 
@@ -83,7 +85,7 @@ class Tracing(Lowering):
                 self.values[node] = computed(node, operands)
                 return
         super()._visit(node)
-        if node in self.extreme and node.primitive.name not in COMPUTED_ONCE:
+        if node in self.met and not isinstance(self.values[node], HOST):
             self.values[node] = materialized(self, self.values[node])
 
     def _is_early(self, node: Node) -> bool:
@@ -120,9 +122,9 @@ def rounded(e: Tracing, x: Value) -> Value:
 def materialized(e: Tracing, x: Value) -> Value:
     """x in memory of its own, the same for all its uses.
 
-    Fused into each use, x may be rounded differently (a product with a second use isn't contracted
-    with a sum), so that no element equals the maximum. XLA drops an `optimization_barrier` before
-    it fuses; a branch that depends on an argument stays.
+    XLA computes what it can fuse anew for each use, and LLVM contracts products with sums and
+    differences there: see `analysis.meetings`. XLA drops an `optimization_barrier` before it fuses;
+    a branch that depends on an argument stays.
     """
     is_nothing = lax.eq(e.value(NOTHING), NOTHING.attrs["value"].array)
     return lax.cond(is_nothing, lambda x: x, jax.numpy.zeros_like, x)

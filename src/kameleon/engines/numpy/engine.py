@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...emit.literal import literal
+from ...errors import DTypeError
 from ...ir.node import Node
 from ...ir.program import Graph
 from ...ir.types import TensorType, as_dtype
@@ -91,7 +92,10 @@ class NumpyEngine(Engine):
         """See `Engine.type_of`."""
         if not isinstance(value, np.ndarray | np.generic):
             return None
-        return TensorType(value.shape, as_dtype(value.dtype))
+        try:
+            return TensorType(value.shape, as_dtype(value.dtype))
+        except DTypeError:  # of texts, say
+            return None
 
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""

@@ -80,7 +80,9 @@ def _ufunc(function: str) -> Rule:
 
 def _relu(e: Emitter, node: Node) -> None:
     zero = "0" if node.shape else "{0}.dtype.type(0)"  # so a scalar keeps its dtype in NumPy 1, too
-    unary(f"maximum({{0}}, {zero}{{out}})")(e, node)
+    # Of -0 and 0 NumPy takes the second one, but of half precision the first.
+    given = f"{zero}, {{0}}" if node.dtype == "float16" else f"{{0}}, {zero}"
+    unary(f"maximum({given}{{out}})")(e, node)
 
 
 def _select(e: Emitter, node: Node) -> None:

@@ -28,5 +28,6 @@ CARRIERS: dict[str, Mapping[str, str]] = {
     **dict.fromkeys(("maximum", "minimum"), _SMALL),
     **dict.fromkeys(("argmax", "argmin", "argsort"), _RANKED),
     **dict.fromkeys(("reduce_max", "reduce_min"), _COMPARED),
-    **dict.fromkeys(("cumsum", "cumprod", "reduce_sum", "reduce_prod", "contract"), _SUMMED),
+    **dict.fromkeys(("cumsum", "cumprod", "reduce_sum", "reduce_prod"), _SUMMED),
+    "contract": {**_SUMMED, "bool": "int32"},
 }

@@ -24,10 +24,7 @@ OPERATORS = {
     "sin": "Sin",
     "cos": "Cos",
     "tanh": "Tanh",
-    "sigmoid": "Sigmoid",
     "softplus": "Softplus",
-    "relu": "Relu",
-    "elu": "Elu",
     "floor": "Floor",
     "ceil": "Ceil",
     "round": "Round",
@@ -38,7 +35,6 @@ OPERATORS = {
     "mul": "Mul",
     "div": "Div",
     "pow": "Pow",
-    "select": "Where",
     "is_nan": "IsNaN",
     "logical_not": "Not",
     "logical_and": "And",
@@ -69,6 +65,31 @@ def _log1p(lo: L, node: Node, x: str) -> Any:
     exact = lo.op("Equal", back, x)  # also where both are infinite
     correction = lo.op("Div", lo.op("Sub", x, back), u)
     return lo.op("Where", exact, log, lo.op("Add", log, correction))
+
+
+def _sigmoid(lo: L, node: Node, x: str) -> Any:
+    """1 / (1 + e**-x): the operator's numbers are exact near 1 alone."""
+    one = lo.scalar(1, node.dtype)
+    return lo.op("Div", one, lo.op("Add", one, lo.op("Exp", lo.op("Neg", x))))
+
+
+def _relu(lo: L, node: Node, x: str) -> Any:
+    """The operator is fused with products, and may leave -0."""
+    return lo.op("Abs", lo.op("Relu", x))
+
+
+def _select(lo: L, node: Node, condition: str, a: str, b: str) -> Any:
+    return chosen(lo, node.dtype, condition, a, b)
+
+
+def chosen(lo: L, dtype: str, condition: str, a: str, b: str) -> Any:
+    """a where the condition holds, else b; of floats as bits, for the operator loses the sign of
+    a zero."""
+    bits = {"float32": "int32", "float64": "int64"}.get(dtype)
+    if bits is None:
+        return lo.op("Where", condition, a, b)
+    given = (lo.op("BitCast", x, to=ONNX_TYPES[bits]) for x in (a, b))
+    return lo.op("BitCast", lo.op("Where", condition, *given), to=ONNX_TYPES[dtype])
 
 
 def _sign(lo: L, node: Node, x: str) -> Any:
@@ -129,11 +150,14 @@ def _crossed(lo: L, dtype: str, rest: str, b: str) -> Any:
 
 
 def _mod(lo: L, node: Node, a: str, b: str) -> Any:
-    """The remainder with the sign of b: of floats the operator's has the sign of a."""
-    if not node.dtype.is_float:
+    """The remainder with the sign of b: of floats the operator's has the sign of a, also if 0."""
+    dtype = node.dtype
+    if not dtype.is_float:
         return lo.op("Mod", a, b)
-    rest = lo.op("Mod", a, b, fmod=1)
-    return lo.op("Where", _crossed(lo, node.dtype, rest, b), lo.op("Add", rest, b), rest)
+    zero, rest = lo.scalar(0, dtype), lo.op("Mod", a, b, fmod=1)
+    signed = chosen(lo, dtype, lo.op("Less", b, zero), lo.scalar(-0.0, dtype), zero)
+    found = lo.op("Where", _crossed(lo, dtype, rest, b), lo.op("Add", rest, b), rest)
+    return chosen(lo, dtype, lo.op("Equal", rest, zero), signed, found)
 
 
 def _shift_left(lo: L, node: Node, a: str, b: str) -> str:
@@ -164,6 +188,9 @@ RULES: dict[str, Rule] = {
     **{name: _operator(kind) for name, kind in OPERATORS.items()},
     "expm1": _expm1,
     "log1p": _log1p,
+    "sigmoid": _sigmoid,
+    "relu": _relu,
+    "select": _select,
     "sign": _sign,
     "maximum": _extremum("Max", "Greater"),
     "minimum": _extremum("Min", "Less"),

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
+from ...analysis.agreement import sizes_of
 from ...errors import FOREIGN, EngineError
 from ...ir.program import Graph
 from ...ir.sizes import Sizes
 from ...ir.types import DTYPES, TensorType
-from ...prims.sizes import size_origin
 from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view
@@ -34,7 +34,9 @@ MANY = 500
 _ARRAY = np.ndarray
 # Before 1.32 the operator that products, scales and transpositions are fused to holds its scale
 # as float32, also in products of float64, and leaves the results of empty products unwritten.
-_FAULTY = ["MatMulScaleFusion", "MatmulTransposeFusion"]
+# 1.32's optimiser of products and transpositions ends the process where products are of float16.
+_FATAL_FUSION = "MatmulTransposeFusion"
+_FAULTY = ["MatMulScaleFusion", _FATAL_FUSION]
 _FATAL = 4  # the least severity that is logged: errors are raised, too
 _DTYPES = {np.dtype(name): DTYPES[name] for name in ONNX_TYPES}
 # What ONNX Runtime calls the types of its own values.
@@ -53,9 +55,9 @@ def providers() -> list[str]:
 
 
 def faulty_optimizers(version: str) -> list[str]:
-    """The optimisers of a version of ONNX Runtime that change what a graph means."""
+    """The optimisers of a version of ONNX Runtime that change what a graph means, or crash."""
     major, minor = version.split(".")[:2]
-    return _FAULTY if (int(major), int(minor)) < (1, 32) else []
+    return _FAULTY if (int(major), int(minor)) < (1, 32) else [_FATAL_FUSION]
 
 
 def _options(operators: int, static: bool) -> Any:
@@ -156,6 +158,7 @@ class OnnxRuntimeEngine(Engine):
     carriers = CARRIERS
     needs = NEEDS
     empty_loops = False
+    deepest = 20  # a file of protobuf nests 100 messages, of which each takes three or six
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "on a CPU there are hardly any kernels for it"}
     declined: Mapping[str, str] = dict.fromkeys(
@@ -170,7 +173,7 @@ class OnnxRuntimeEngine(Engine):
         """See `Engine.compile`."""
         if not graph.outputs:
             return _Nothing()
-        sizes = Sizes(size_origin)
+        sizes = sizes_of(graph)
         agreed = agreement(graph, sizes)
         graph, flags = flagged(graph, (), sizes)
         writer = Writer()

@@ -10,7 +10,7 @@ from ...analysis.broadcasts import bare_operands
 from ...ir.node import Node
 from ...prims.division import divides_safely
 from .._lowering import Lowering, Rule
-from .kernels import Tensor, cast, constant, raw, reshaped
+from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
 
 UNARY = {
     "neg": "Neg",
@@ -32,13 +32,12 @@ UNARY = {
     "bit_not": "Invert",
     "sigmoid": "Sigmoid",
 }
-FEATURES = {"relu": "Relu", "elu": "Elu", "softplus": "Softplus"}
+FEATURES = {"relu": "Relu", "softplus": "Softplus"}
 BINARY = {
     "sub": "Sub",
     "floor_div": "FloorDiv",
     "mod": "FloorMod",
     "div": "RealDiv",
-    "pow": "Pow",
     "maximum": "Maximum",
     "minimum": "Minimum",
     "eq": "Equal",
@@ -80,6 +79,32 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     return raw.AddV2(x=a, y=b)
 
 
+def power(e: Lowering, node: Node, x: Tensor, a: Tensor) -> Tensor:
+    """x ** a, of an a that the optimiser doesn't look into where it stretches x.
+
+    Of exponents that are one constant the optimiser makes squares, roots and quotients of x, in
+    the shape of x, whatever that of the exponents (TensorFlow 2.21).
+    """
+    if bare_operands(node)[0].shape != node.shape:
+        a = raw.PlaceholderWithDefault(input=a, shape=a.shape)
+    return raw.Pow(x=x, y=a)
+
+
+def mod(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """The remainder with the sign of b, also where it's 0."""
+    found = raw.FloorMod(x=a, y=b)
+    if not node.dtype.is_float:
+        return found
+    zero = constant(0, a.dtype)
+    signed = raw.SelectV2(condition=raw.Less(x=b, y=zero), t=constant(-0.0, a.dtype), e=zero)
+    return raw.SelectV2(condition=raw.Equal(x=found, y=zero), t=signed, e=found)
+
+
+def relu(e: Lowering, node: Node, x: Tensor) -> Tensor:
+    """The operation is fused with products, and may leave -0."""
+    return raw.Abs(x=raw.Relu(features=x))
+
+
 def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
     """`LogicalNot` won't do: the optimiser makes a > b of not (a <= b), which differ for NaN."""
     return raw.NotEqual(x=x, y=constant(True, tf.bool))
@@ -87,7 +112,12 @@ def logical_not(e: Lowering, node: Node, x: Tensor) -> Tensor:
 
 def _is_bias(node: Node, x: Node) -> bool:
     last = node.shape[-1] if len(node.shape) > 1 else None
-    if last is None or not node.dtype.is_float or len(x.shape) > len(node.shape):
+    if (
+        last is None
+        or len(node.shape) > MOST_AXES
+        or not node.dtype.is_float
+        or len(x.shape) > len(node.shape)
+    ):
         return False
     return x.shape[-1:] == (last,) and all(d == 1 for d in x.shape[:-1]) and last != 1
 
@@ -99,10 +129,14 @@ def select(e: Lowering, node: Node, condition: Tensor, a: Tensor, b: Tensor) -> 
     """The kernel without broadcasting is twice as fast: numbers are stretched for it."""
     whole, *sources = bare_operands(node)
     scalar = [x.shape == () != node.shape for x in sources]
-    fits = all(x.shape == node.shape or s for x, s in zip(sources, scalar, strict=True))
-    if whole.shape != node.shape or not fits:
-        return raw.SelectV2(condition=condition, t=a, e=b)
-    shape = raw.Shape(input=condition)
+    if len(node.shape) > MOST_AXES:  # all others are stretched
+        full = next(x for x in (condition, a, b) if len(x.shape))
+    else:
+        full = condition
+        fits = all(x.shape == node.shape or s for x, s in zip(sources, scalar, strict=True))
+        if whole.shape != node.shape or not fits:
+            return raw.SelectV2(condition=condition, t=a, e=b)
+    shape = raw.Shape(input=full)
     x, y = (
         raw.Fill(dims=shape, value=value) if s else value
         for value, s in zip((a, b), scalar, strict=True)
@@ -127,6 +161,9 @@ RULES: dict[str, Rule] = {
     **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
+    "pow": power,
+    "mod": mod,
+    "relu": relu,
     "logical_not": logical_not,
     "select": select,
     "cast": convert,
@@ -158,4 +195,5 @@ WHERE: dict[str, Callable[[Node], bool]] = {
 OPERATIONS: dict[str, tuple[str, ...]] = {
     **{name: (op,) for name, op in (UNARY | FEATURES | BINARY).items()},
     "add": ("AddV2", "Mul"),
+    "pow": ("Pow",),
 }

@@ -35,6 +35,7 @@ class TensorflowEngine(Engine):
     half = CONTRACTIONS | EXACT
     carriers = CARRIERS
     needs = NEEDS
+    deepest = 16  # it takes a minute for deeper ones
     empty_loops = False
     borrowed = BORROWED
     shape_of = staticmethod(SHAPE)  # type: ignore[assignment]

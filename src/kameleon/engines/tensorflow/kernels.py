@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import tensorflow as tf
@@ -53,6 +54,30 @@ def vector(dims: Any) -> Tensor:
         return tf.constant(list(dims), dtype=dtype, shape=[len(dims)])
     values = [tf.constant(d, dtype) if isinstance(d, int) else cast(d, dtype) for d in dims]
     return raw.Pack(values=values)
+
+
+# Kernels that broadcast, and oneDNN's, take tensors of so many axes; those of more are reshaped.
+MOST_AXES = 5
+
+
+def product(dims: Sequence[Any]) -> Any:
+    """The product of sizes: an int where all are known."""
+    if all(isinstance(d, int) for d in dims):
+        return prod(dims)
+    return raw.Prod(input=vector(dims), axis=[0])
+
+
+def in_rows(function: Callable[[Tensor], Tensor], drops: bool = False) -> Callable[..., Tensor]:
+    """A kernel that works along the last axis (and `drops` it), for any number of axes."""
+
+    def of_any_rank(x: Tensor) -> Tensor:
+        if len(x.shape) <= MOST_AXES:
+            return function(x)
+        dims = shape_of(x)
+        found = function(reshaped(x, [product(dims[:-1]), dims[-1]]))
+        return reshaped(found, dims[:-1] if drops else dims)
+
+    return of_any_rank
 
 
 def transposed(x: Tensor, perm: Any) -> Tensor:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from ...ir.node import Node
 from ...ir.program import Graph
+from ...prims.constants import has_no_reciprocal
 from .._lowering import Lowering, Value
 from . import kernels
 from .kernels import raw
@@ -57,7 +58,7 @@ class Tracing(Lowering):
 
     def constant(self, array: Any) -> Value:
         """See `Lowering.constant`."""
-        if array.nbytes <= LARGEST_CONSTANT:
+        if array.nbytes <= LARGEST_CONSTANT and not has_no_reciprocal(array):
             return tf.constant(array, dtype=array.dtype)
         with tf.init_scope():  # an array outside of the graph, which gets it as an argument
             return tf.constant(array, dtype=array.dtype)
@@ -72,6 +73,14 @@ class Tracing(Lowering):
         if key not in self._shapes:
             self._shapes[key] = raw.Shape(input=value)
         return kernels.element(self._shapes[key], axis)
+
+    def stretched(self, node: Node) -> Sequence[Node]:
+        """See `Lowering.stretched`: of many axes TensorFlow stretches numbers alone."""
+        operands = super().stretched(node)
+        if not node.primitive.elementwise or len(node.shape) <= kernels.MOST_AXES:
+            return operands
+        pairs = zip(operands, node.operands, strict=True)
+        return [bare if bare.shape == () else whole for bare, whole in pairs]
 
     def agree(self, node: Node, sizes: list[Value]) -> None:
         """See `Lowering.agree`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -12,19 +12,27 @@ from ...ir.types import Dim
 from ...prims.movement import WHOLE, Cut
 from .._lowering import Rule
 from .kernels import (
+    MOST_AXES,
     Tensor,
     along_last,
     cast,
     check_index,
     constant,
+    in_rows,
     index_dtype,
+    product,
     raw,
     require_index,
     reshaped,
+    shape_of,
     transposed,
     vector,
 )
 from .lowering import Tracing
+
+# Kernels that move elements take tensors of so many axes.
+MOST_MOVED = 7
+
 
 # Shapes --------------------------------------------------------------------------------------
 
@@ -39,7 +47,18 @@ def reshape(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
 
 
 def broadcast_to(e: Tracing, node: Node, x: Tensor, *sizes: Tensor) -> Tensor:
-    return raw.BroadcastTo(input=x, shape=vector(e.size_operands(node, sizes)))
+    dims = e.size_operands(node, sizes)
+    if len(dims) <= MOST_AXES:
+        return raw.BroadcastTo(input=x, shape=vector(dims))
+    own = [1] * (len(dims) - len(x.shape)) + shape_of(x)
+    for axis, dim in enumerate(dims):
+        known = isinstance(own[axis], int) and own[axis] == 1
+        if known and not (isinstance(dim, int) and dim == 1):  # by one of three axes
+            parts = [product(own[:axis]), product(own[axis + 1 :])]
+            flat = reshaped(x, [parts[0], 1, parts[1]])
+            x = raw.BroadcastTo(input=flat, shape=vector([parts[0], dim, parts[1]]))
+            own[axis] = dim
+    return reshaped(x, own)
 
 
 def iota(e: Tracing, node: Node, *sizes: Tensor) -> Tensor:
@@ -58,16 +77,40 @@ def transpose(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return transposed(x, node.attrs["perm"])
 
 
+def by_axes(x: Tensor, axes: Sequence[int], function: Callable[[Tensor, int], Tensor]) -> Tensor:
+    """What a function gives along some axes, one after the other, each as one of three axes."""
+    for axis in axes:
+        dims = shape_of(x)
+        parts = [product(dims[:axis]), dims[axis], product(dims[axis + 1 :])]
+        found = function(reshaped(x, parts), axis)
+        x = reshaped(found, [*dims[:axis], shape_of(found)[1], *dims[axis + 1 :]])
+    return x
+
+
 def reverse(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    return raw.ReverseV2(tensor=x, axis=constant(list(node.attrs["axes"]), tf.int32))
+    axes = node.attrs["axes"]
+    if len(x.shape) > MOST_MOVED:
+        one = constant([1], tf.int32)
+        return by_axes(x, axes, lambda y, axis: raw.ReverseV2(tensor=y, axis=one))
+    return raw.ReverseV2(tensor=x, axis=constant(list(axes), tf.int32))
 
 
 def pad(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    return raw.PadV2(
-        input=x,
-        paddings=[list(m) for m in node.attrs["margins"]],
-        constant_values=constant(x.dtype.as_numpy_dtype(node.attrs["value"]), x.dtype),
-    )
+    return padded(x, node.attrs["margins"], node.attrs["value"])
+
+
+def padded(x: Tensor, margins: Sequence[Sequence[int]], value: Any) -> Tensor:
+    """`x` with margins."""
+    fill = constant(x.dtype.as_numpy_dtype(value), x.dtype)
+    pads = [list(m) for m in margins]
+    if len(pads) <= MOST_MOVED:
+        return raw.PadV2(input=x, paddings=pads, constant_values=fill)
+    none = [0, 0]
+
+    def one(y: Tensor, axis: int) -> Tensor:
+        return raw.PadV2(input=y, paddings=[none, pads[axis], none], constant_values=fill)
+
+    return by_axes(x, [i for i, m in enumerate(pads) if any(m)], one)
 
 
 def concatenate(e: Tracing, node: Node, *operands: Tensor) -> Tensor:
@@ -86,19 +129,35 @@ def strided(windows: Any) -> dict[str, Any]:
 
 
 def slice_(e: Tracing, node: Node, x: Tensor) -> Tensor:
-    return raw.StridedSlice(input=x, **strided(node.attrs["windows"]))
+    windows = node.attrs["windows"]
+    if len(windows) <= MOST_MOVED:
+        return raw.StridedSlice(input=x, **strided(windows))
+
+    def one(y: Tensor, axis: int) -> Tensor:
+        return raw.StridedSlice(input=y, **strided([WHOLE, windows[axis], WHOLE]))
+
+    return by_axes(x, [i for i, w in enumerate(windows) if w != WHOLE], one)
 
 
 def unslice(e: Tracing, node: Node, g: Tensor, *sizes: Tensor) -> Tensor:
     """By padding, where there are no steps: that takes a tenth of the time."""
     source, shape, windows = node.operands[0], node.shape, node.attrs["windows"]
-    margins = [_margin(*axis) for axis in zip(windows, shape, source.shape, strict=True)]
-    if None in margins:
+    found = [_margin(*axis) for axis in zip(windows, shape, source.shape, strict=True)]
+    margins = [m for m in found if m is not None]
+    if len(margins) < len(found):
         dims = e.size_operands(node, sizes)
-        return raw.StridedSliceGrad(shape=vector(dims), dy=g, **strided(windows))
+        if len(dims) <= MOST_MOVED:
+            return raw.StridedSliceGrad(shape=vector(dims), dy=g, **strided(windows))
+
+        def one(y: Tensor, axis: int) -> Tensor:
+            before, _, behind = shape_of(y)
+            shape = vector([before, dims[axis], behind])
+            return raw.StridedSliceGrad(shape=shape, dy=y, **strided([WHOLE, windows[axis], WHOLE]))
+
+        return by_axes(g, [i for i, w in enumerate(windows) if w != WHOLE], one)
     unknown = [i for i, dim in enumerate(shape) if dim is None]
     e.agree_on_each(node, [((source, i), (node, i)) for i in unknown])
-    return raw.PadV2(input=g, paddings=margins, constant_values=constant(0, g.dtype))
+    return padded(g, margins, 0)
 
 
 def _margin(cut: Cut, whole: Dim, part: Dim) -> list[int] | None:
@@ -151,7 +210,15 @@ def reduce_sum(e: Tracing, node: Node, x: Tensor) -> Tensor:
 def along(op: str, operand: str, axis: str) -> Rule:
     """An operation along the attribute `axis`; `operand` and `axis` are its own names."""
     function = getattr(raw, op)
-    return lambda e, node, x: function(**{operand: x, axis: constant(node.attrs["axis"], tf.int32)})
+
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        drops, at = len(node.shape) < len(x.shape), node.attrs["axis"]
+        if len(x.shape) <= MOST_AXES or not drops:
+            return function(**{operand: x, axis: constant(at, tf.int32)})
+        last = transposed(x, [*(i for i in range(len(x.shape)) if i != at), at])
+        return in_rows(lambda y: function(**{operand: y, axis: constant(1, tf.int32)}), True)(last)
+
+    return rule
 
 
 # Indices ---------------------------------------------------------------------------------------
@@ -190,7 +257,12 @@ def scatter_add(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor
 
 def nonzero(e: Tracing, node: Node, x: Tensor) -> Tensor:
     half = x.dtype in (tf.float16, tf.bfloat16)  # there's no kernel
-    return raw.Where(condition=cast(x, tf.float32) if half else x)
+    x = cast(x, tf.float32) if half else x
+    if len(x.shape) <= MOST_MOVED:
+        return raw.Where(condition=x)
+    flat = raw.Squeeze(input=raw.Where(condition=reshaped(x, [product(shape_of(x))])), axis=[1])
+    places = raw.UnravelIndex(indices=flat, dims=cast(vector(shape_of(x)), tf.int64))
+    return raw.Transpose(x=places, perm=[1, 0])
 
 
 # Order -----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from .kernels import (
     cast,
     check_index,
     constant,
+    in_rows,
     index_dtype,
     raw,
     require_index,
@@ -59,7 +60,7 @@ def _log_softmax(x: Tensor) -> Tensor:
 
 def rowwise(function: Callable[[Tensor], Tensor]) -> Rule:
     """A kernel that works along the last axis."""
-    return lambda e, node, x: along_last(function, node.attrs["axis"], x)
+    return lambda e, node, x: along_last(in_rows(function), node.attrs["axis"], x)
 
 
 def _losses(loss: Tensor, like: Tensor, axis: int) -> Tensor:
@@ -75,7 +76,7 @@ def softmax_crossentropy(e: Tracing, node: Node, x: Tensor, p: Tensor, t: Tensor
     shape function that sizes are equal, and drops any check of that. The kernel is slower, too.
     """
     axis = node.attrs["axis"]
-    terms = raw.Mul(x=t, y=along_last(_log_softmax, axis, x))
+    terms = raw.Mul(x=t, y=along_last(in_rows(_log_softmax), axis, x))
     return raw.Neg(x=raw.Sum(input=terms, axis=[axis]))
 
 

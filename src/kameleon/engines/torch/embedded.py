@@ -58,7 +58,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
         name: on_numpy(quiet(NUMPY[name]))
         for name in (
             "beam_search cumprod_slope fold_in greedy_decode linear_scan max_pool one_hot patches "
-            "pool_pick product_of_others random_bits sparse_dot unpool"
+            "pool_pick product_of_others random_bits remainder sparse_dot unpool"
         ).split()
     },
     "int_product": _int_product,

@@ -18,7 +18,7 @@ from .._code.emitter import Rule
 from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
-from .rules import RULES, WHERE
+from .rules import CARRIERS, RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
 
 
@@ -40,6 +40,7 @@ class TorchEngine(Engine):
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     storage = STORAGE
+    carriers = CARRIERS
     borrowed = ("ctc_greedy", "ctc_beam_search", *BORROWED)
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     type_of = staticmethod(type_of)

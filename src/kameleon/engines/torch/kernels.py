@@ -42,6 +42,20 @@ def sign(x: Tensor) -> Tensor:
     return torch.where(torch.isnan(x), x, found) if x.is_floating_point() else found
 
 
+def mod(x: Tensor, y: Tensor) -> Tensor:
+    """The remainder with the sign of y, also where it's 0.
+
+    PyTorch's kernel for vectors gives NaN where x / y overflows, its kernel for numbers doesn't.
+    """
+    found = torch.remainder(x, y)
+    found = torch.where(found == 0, torch.copysign(found, y), found)
+    spoilt = torch.isnan(found)
+    if not found.is_cpu or not spoilt.any():
+        return found
+    exact = KERNELS["remainder"](x.to(torch.float64), y.to(torch.float64))
+    return torch.where(spoilt, exact.to(found.dtype), found)
+
+
 # Where a condition is random `torch.where` takes twenty times as long as arithmetic on bits.
 _SMALL = 4096
 _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

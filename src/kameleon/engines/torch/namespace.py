@@ -60,15 +60,15 @@ NAMESPACE: dict[str, Any] = {
             *(
                 "addcmul addmm all amax amin any argmax argmin argsort clamp_min constant_pad_nd "
                 "cumprod cumsum flip isnan log_softmax nonzero scalar_tensor softmax "
-                "split_with_sizes sum where"
+                "split_with_sizes sum threshold where"
             ).split(),
         )
     },
     **{
         name: getattr(kernels, name)
         for name in (
-            "choose cumprod_slope extremum gather iota keep_unless keep_where minus_one_hot pad "
-            "prod product_of_others put_along scan scatter_add sign softmax_crossentropy "
+            "choose cumprod_slope extremum gather iota keep_unless keep_where minus_one_hot mod "
+            "pad prod product_of_others put_along scan scatter_add sign softmax_crossentropy "
             "sparse_dot sparse_softmax_crossentropy take_along unslice upright"
         ).split()
     },

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...emit.literal import literal, word
 from ...ir.node import Node
-from ...prims.constants import known_number
+from ...prims.choices import is_zero
 from ...prims.division import divides_safely
 from .._code import rules as shared
 from .._code.code import LOOSE, VIEW, may_be_large
@@ -43,12 +43,17 @@ def _has_gaps(node: Node) -> bool:
     return node.primitive.name == "slice" and node.shape[1:] != node.operands[0].shape[1:]
 
 
+def _mod(e: Emitter, node: Node) -> None:
+    args, _ = e.stretched(node)
+    e.emit(node, "mod({0}, {1})" if node.dtype.is_float else "remainder({0}, {1})", args)
+
+
 def _select(e: Emitter, node: Node) -> None:
     if e.fused(node):
         return
     args, full = e.stretched(node)
     if not node.dtype.is_bool and node.shape:
-        zero = [known_number(x) == 0 for x in node.operands]
+        zero = [is_zero(x) for x in node.operands]
         if zero[2] or zero[1]:
             name, x = ("keep_where", args[1]) if zero[2] else ("keep_unless", args[2])
             e.emit(node, f"{name}({{0}}, {{1}})", [args[0], x])
@@ -132,11 +137,12 @@ RULES: dict[str, Rule] = {
     "sign": along("sign({0})"),
     "square": unary("mul({0}, {0}{out})"),
     "is_nan": unary("isnan({0})"),
-    "relu": unary("clamp_min({0}, 0{out})"),
+    "relu": unary("threshold({0}, 0, 0{out})"),
     # PyTorch gives x itself above a threshold; above this one log(1 + exp(x)) is x.
     "softplus": along("softplus({0}, 1.0, 80.0)"),
     "softmax": along("softmax({0}, AXIS{out})"),
     "log_softmax": along("log_softmax({0}, AXIS{out})"),
+    "mod": _mod,
     "select": _select,
     "cast": along("{0}.to(DTYPE)"),
     "bitcast": along("{0}.view(DTYPE)", VIEW),
@@ -196,14 +202,23 @@ def _has_sums(node: Node) -> bool:
     return _is_even(node) and ((half and room) or not any(map(any, w.padding)))
 
 
+HALF = ("float16", "bfloat16")
 # Where the rules of some primitives hold. Older versions of PyTorch divide the least integer by -1
 # as the processor does, which ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
     "call": lambda n: n.attrs["callee"].library.name == "torch",
-    **dict.fromkeys(("floor_div", "mod"), divides_safely),
+    # Quotients of half precision are exact in single precision alone.
+    "floor_div": lambda n: divides_safely(n) and n.dtype not in HALF,
+    "mod": divides_safely,
     "pow": lambda n: n.dtype not in STORAGE,
     **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _is_even(n) and is_trusted(n)),
     **dict.fromkeys(("conv_input", "depthwise_input"), _is_even),
     **dict.fromkeys(("conv_kernel", "depthwise_kernel"), _has_kernel_adjoint),
     **dict.fromkeys(("sum_pool", "sum_unpool"), _has_sums),
+}
+
+# Dtypes that PyTorch has no kernels for (along three axes, of sums), and what carries them.
+CARRIERS: dict[str, dict[str, str]] = {
+    "contract": {"bool": "float32"},
+    **dict.fromkeys(("sum_pool", "sum_unpool"), dict.fromkeys(HALF, "float32")),
 }

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..members import Changed, Lost, Members, renamed
+from ..arguments import renamed
+from ..members import Changed, Lost, Members
 from ..stand_in import Old, Table, Value, from_module, function, same
 
 

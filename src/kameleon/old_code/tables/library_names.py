@@ -12,7 +12,8 @@ import numpy as np
 from ...hosting.hdf5 import Text
 from ..members import Changed, Lost
 from ..stand_in import Old, Table, from_module, function, same
-from .scipy_names import central_diff_weights, cwt, derivative, ricker
+from .numpy_names import GONE
+from .scipy_names import _at_rate, central_diff_weights, cwt, derivative, ricker
 
 # scipy.misc: images by Pillow -----------------------------------------------------------------
 
@@ -130,7 +131,11 @@ FORMER = {"slepian": "dpss", "hanning": "hann"}
 
 def _of_numpy(name: str) -> Old | None:
     """SciPy's names for functions of NumPy."""
-    return from_module("numpy", name) if not name.startswith("_") and hasattr(np, name) else None
+    if name in ("rand", "randn", "ifft"):
+        return from_module("numpy.fft" if name == "ifft" else "numpy.random", name)
+    if name.startswith("_"):
+        return None
+    return from_module("numpy", name) if hasattr(np, name) else GONE.get(name)
 
 
 def _of_ndimage(name: str) -> Old | None:
@@ -169,6 +174,21 @@ def _read_attribute(getitem: Any) -> Any:
     return read
 
 
+def _read_dataset(getitem: Any) -> Any:
+    def read(dataset: Any, *args: Any, **options: Any) -> Any:
+        """Parts of a dataset; texts of any length are texts, as h5py 2 gave them, not bytes."""
+        value = getitem(dataset, *args, **options)
+        info = importlib.import_module("h5py").check_string_dtype(dataset.dtype)
+        if info is None or info.length is not None or info.encoding != "utf-8":
+            return value
+        if isinstance(value, bytes):
+            return value.decode()
+        texts = [x.decode() if isinstance(x, bytes) else x for x in value.flat]
+        return np.fromiter(texts, object, len(texts)).reshape(value.shape)
+
+    return read
+
+
 def _get_attribute(_: Any) -> Any:
     def get(attributes: Any, name: Any, default: Any = None) -> Any:
         """An attribute, or what stands for it where there's none."""
@@ -186,11 +206,49 @@ def _image_bytes(image: ModuleType) -> Any:
     return image.frombytes
 
 
+# Pillow: sizes of texts -------------------------------------------------------------------------
+
+
+def _size_of_text(x: Any) -> Any:
+    def getsize(text: str, *args: Any, **options: Any) -> tuple[int, int]:
+        """How far a text reaches to the right and down, in pixels."""
+        right, bottom = x.getbbox(text, *args, **options)[2:]
+        return int(right), int(bottom)
+
+    return getsize
+
+
+def _offset_of_text(x: Any) -> Any:
+    return lambda text, *args, **options: tuple(map(int, x.getbbox(text, *args, **options)[:2]))
+
+
+def _size_of_drawn(several: str) -> Any:
+    def give(draw: Any) -> Any:
+        def textsize(text: str, font: Any = None, *args: Any, **options: Any) -> tuple[int, int]:
+            """How far a text reaches to the right and down when it's drawn."""
+            box = getattr(draw, several)((0, 0), text, font, None, *args, **options)
+            return int(box[2]), int(box[3])
+
+        return textsize
+
+    return give
+
+
+SIZE = Lost(".getbbox", _size_of_text)
+OF_FONTS = {"getsize": SIZE, "getoffset": Lost(".getbbox", _offset_of_text)}
+OF_DRAWINGS = {
+    "textsize": Lost(".textbbox", _size_of_drawn("textbbox")),
+    "multiline_textsize": Lost(".multiline_textbbox", _size_of_drawn("multiline_textbbox")),
+}
+VERSION = same("PIL.__version__")
+
+
 TABLES: Mapping[str, Table] = {
     "scipy": Table(missing=_of_numpy),
     "scipy.misc": Table(
         {
             **{f.__name__: function(f"Pillow, or imageio ({f.__name__})", f) for f in MISC},
+            "pade": from_module("scipy.interpolate", "pade"),
             **{name: from_module("scipy.special", name) for name in SPECIAL},
             **{name: from_module("scipy.datasets", name) for name in DATASETS},
             **{f.__name__: function("numdifftools, say", f) for f in DIFFERENCES},
@@ -202,19 +260,32 @@ TABLES: Mapping[str, Table] = {
             **{name: from_module("scipy.signal.windows", name) for name in WINDOWS},
             **{old: from_module("scipy.signal.windows", new) for old, new in FORMER.items()},
             **{f.__name__: function("PyWavelets", f) for f in (ricker, cwt)},
-        }
+        },
+        {name: _at_rate(name) for name in ("firls", "firwin", "firwin2", "remez")},
     ),
+    "scipy.ndimage": Table({"imread": function("imageio.imread", imread)}),
     **{
         f"scipy.ndimage.{part}": Table(missing=_of_ndimage, made=True)
         for part in ("interpolation", "filters", "morphology", "measurements", "fourier")
     },
+    "PIL": Table({"PILLOW_VERSION": VERSION}),
+    "PIL.ImageDraw": Table(members={"ImageDraw": OF_DRAWINGS}),
+    "PIL.ImageFont": Table(
+        members={"FreeTypeFont": OF_FONTS, "ImageFont": OF_FONTS, "TransposedFont": OF_FONTS}
+    ),
     "PIL.Image": Table(
         {
+            "PILLOW_VERSION": from_module("PIL", "__version__"),
+            "isImageType": function("isinstance", lambda t: hasattr(t, "im")),
+            "isStringType": function("isinstance", lambda t: isinstance(t, str)),
             "ANTIALIAS": same("PIL.Image.LANCZOS"),
             "LINEAR": same("PIL.Image.BILINEAR"),
             "CUBIC": same("PIL.Image.BICUBIC"),
             "fromstring": Old("PIL.Image.frombytes", _image_bytes),
         }
+    ),
+    "theano": Table(
+        instead="kameleon run --as theano program.py gives old programs Theano's names over K"
     ),
     "IPython.core.display": Table({n: from_module("IPython.display", n) for n in SHOWING}),
     "tifffile": Table({"imsave": same("tifffile.imwrite")}),
@@ -222,7 +293,13 @@ TABLES: Mapping[str, Table] = {
     "h5py": Table(
         changed={"File": _file},
         members={
-            "Dataset": {"value": Lost("dataset[()]", lambda dataset: dataset[()])},
+            "Dataset": {
+                "value": Lost(
+                    "dataset[()]",
+                    lambda dataset: _read_dataset(type(dataset).__getitem__)(dataset, ()),
+                ),
+                "__getitem__": Changed(_read_dataset, is_implied=True),
+            },
             "AttributeManager": {
                 "__getitem__": Changed(_read_attribute),
                 "get": Changed(_get_attribute),

@@ -1,15 +1,20 @@
-"""Names that NumPy had in 2019 and has lost from 1.20 to 2.5, and what behaves otherwise."""
+"""Names that NumPy had in 2019 and has lost from 1.20 to 2.5."""
 
 from __future__ import annotations
 
+import ast
 import builtins
+import importlib
+import inspect
 import pickle
+import warnings
 from collections.abc import Mapping, Sequence
-from functools import wraps
-from types import ModuleType
+from functools import partial, wraps
 from typing import Any
 
-from ..stand_in import Old, Table, Value, constant, function, same, warn_old
+import numpy as np
+
+from ..stand_in import Old, constant, function, same
 
 # By old name, Python's own of today.
 PYTHONS = {
@@ -20,7 +25,7 @@ PYTHONS = {
 # By old name, NumPy's of today.
 RENAMED = {
     # numbers
-    "Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan",
+    "Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan", "NAN": "nan",
     # dtypes
     "float_": "float64", "complex_": "complex128", "cfloat": "complex128",
     "singlecomplex": "complex64", "longfloat": "longdouble", "longcomplex": "clongdouble",
@@ -29,9 +34,12 @@ RENAMED = {
     "void0": "void", "typeDict": "sctypeDict",
     # functions
     "alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod",
-    "round_": "round", "row_stack": "vstack", "trapz": "trapezoid", "rank": "ndim",
+    "round_": "round", "trapz": "trapezoid", "rank": "ndim",
     "mat": "asmatrix", "byte_bounds": "lib.array_utils.byte_bounds",
-    "compare_chararrays": "char.compare_chararrays",
+    "compare_chararrays": "char.compare_chararrays", "chararray": "char.chararray",
+    "format_parser": "rec.format_parser", "DataSource": "lib.npyio.DataSource",
+    "add_docstring": "lib.add_docstring", "add_newdoc": "lib.add_newdoc",
+    "tracemalloc_domain": "lib.tracemalloc_domain",
     # errors and warnings
     "AxisError": "exceptions.AxisError", "ComplexWarning": "exceptions.ComplexWarning",
     "RankWarning": "exceptions.RankWarning", "TooHardError": "exceptions.TooHardError",
@@ -149,12 +157,121 @@ def _random_integers(random: Any) -> Any:
     return random_integers
 
 
+def _module(name: str, _: Any) -> Any:
+    return importlib.import_module(name)
+
+
+def deprecate(*args: Any, old_name: str | None = None, new_name: str | None = None,
+              message: str | None = None) -> Any:  # fmt: skip
+    """A function that warns when it's called; without one, what makes such a function of one."""
+
+    def decorate(func: Any) -> Any:
+        said = f"`{old_name or func.__name__}` is deprecated"
+        said += f", use `{new_name}` instead!" if new_name else "!"
+
+        @wraps(func)
+        def call(*args: Any, **options: Any) -> Any:
+            warnings.warn("\n".join(filter(None, (said, message))), DeprecationWarning, 2)
+            return func(*args, **options)
+
+        return call
+
+    return decorate(*args) if args else decorate
+
+
+def source(object: Any, output: Any = None) -> None:
+    """Print the source of a function, class or module."""
+    print(inspect.getsource(object), file=output)
+
+
+class _Limits:
+    """What `MachAr` told of the floats of the machine."""
+
+    def __init__(self, *conversions: Any) -> None:
+        info = np.finfo(np.float64)
+        for name in ("eps", "epsneg", "tiny", "resolution", "precision", "machep", "negep"):
+            setattr(self, name, getattr(info, name))
+        self.ibeta, self.it, self.iexp = 2, info.nmant, info.nexp
+        self.minexp, self.maxexp, self.xmin, self.xmax = (
+            info.minexp,
+            info.maxexp,
+            info.tiny,
+            info.max,
+        )
+        self.epsilon, self.huge = info.eps, info.max
+
+
+def _from_text(numpy: Any, **preset: Any) -> Any:
+    """`genfromtxt` with other defaults; a record array, where the result has fields."""
+
+    def read(fname: Any, **options: Any) -> Any:
+        found = numpy.genfromtxt(fname, **{"encoding": "bytes"} | preset | options)
+        return found.view(numpy.recarray) if found.dtype.names else found
+
+    return read
+
+
+def _of_finance(name: str) -> Old:
+    """A function of finance; they have a package of their own."""
+
+    def value(_: Any) -> Any:
+        try:
+            return getattr(importlib.import_module("numpy_financial"), name)
+        except ModuleNotFoundError:
+            raise AttributeError(
+                f"numpy.{name} has moved to a package of its own: pip install numpy-financial",
+                name=name,
+            ) from None
+
+    return Old(f"numpy_financial.{name}", value)
+
+
+FINANCE = "fv ipmt irr mirr nper npv pmt ppmt pv rate".split()
+# Numbers that C code and few programs used.
+NUMBERS = {
+    "CLIP": 0, "WRAP": 1, "RAISE": 2, "MAXDIMS": 32, "BUFSIZE": 8192, "ALLOW_THREADS": 1,
+    "ERR_IGNORE": 0, "ERR_WARN": 1, "ERR_RAISE": 2, "ERR_CALL": 3, "ERR_PRINT": 4, "ERR_LOG": 5,
+    "ERR_DEFAULT": 521, "MAY_SHARE_BOUNDS": 0, "MAY_SHARE_EXACT": -1, "SHIFT_DIVIDEBYZERO": 0,
+    "SHIFT_OVERFLOW": 3, "SHIFT_UNDERFLOW": 6, "SHIFT_INVALID": 9, "FPE_DIVIDEBYZERO": 1,
+    "FPE_OVERFLOW": 2, "FPE_UNDERFLOW": 4, "FPE_INVALID": 8, "UFUNC_BUFSIZE_DEFAULT": 8192,
+    "FLOATING_POINT_SUPPORT": 1,
+}  # fmt: skip
+
+
+def _set_string_function(numpy: Any) -> Any:
+    def set_string_function(f: Any, repr: bool = True) -> None:
+        """Let a function write arrays; None takes NumPy's own again."""
+        numpy.set_printoptions(override_repr=f)
+
+    return set_string_function
+
+
 GONE: Mapping[str, Old] = {
     **{old: constant(today, getattr(builtins, today)) for old, today in PYTHONS.items()},
     **{old: same(f"numpy.{today}") for old, today in RENAMED.items()},
     "NINF": constant("-numpy.inf", -float("inf")),
     "PZERO": constant("0.0", 0.0),
     "NZERO": constant("-0.0", -0.0),
+    **{name: _of_finance(name) for name in FINANCE},
+    **{name: constant(str(value), value) for name, value in NUMBERS.items()},
+    **{name: Old(name, partial(_module, name)) for name in ("math", "sys", "warnings")},
+    "MachAr": function("numpy.finfo", _Limits),
+    "deprecate": function("a DeprecationWarning", deprecate),
+    "deprecate_with_doc": function("a DeprecationWarning", lambda msg: deprecate(message=msg)),
+    "safe_eval": function("ast.literal_eval", lambda source: ast.literal_eval(source)),
+    "source": function("inspect.getsource", source),
+    "get_array_wrap": function(
+        "a.__array_wrap__",
+        lambda *args: next((x.__array_wrap__ for x in args if hasattr(x, "__array_wrap__")), None),
+    ),
+    "set_string_function": Old("numpy.set_printoptions", _set_string_function),
+    "recfromtxt": Old("numpy.genfromtxt", partial(_from_text, dtype=None)),
+    "recfromcsv": Old(
+        "numpy.genfromtxt",
+        partial(_from_text, dtype=None, delimiter=",", names=True, case_sensitive="lower"),
+    ),
+    "ndfromtxt": Old("numpy.genfromtxt", partial(_from_text, usemask=False)),
+    "mafromtxt": Old("numpy.genfromtxt(…, usemask=True)", partial(_from_text, usemask=True)),
     "asscalar": function("a.item()", lambda a: a.item()),
     "alen": function("len(a)", lambda a: len(a) if hasattr(a, "__len__") else 1),
     "asfarray": Old("numpy.asarray(a, dtype=float)", _asfarray),
@@ -180,134 +297,4 @@ GONE: Mapping[str, Old] = {
         "numpy.dtype(…).char", lambda numpy: lambda t: numpy.dtype(_obj2sctype(numpy)(t)).char
     ),
     "sctypes": Old("the dtypes by their names", _scalar_types),
-}
-
-
-# --- functions that behave otherwise ------------------------------------------------------------
-
-RAGGED = "numpy.array of lists of unequal lengths"
-
-
-def _array_of(name: str) -> Value:
-    """`array` and its like: rows of unequal lengths give an array of objects, as until NumPy 1.23,
-    and `copy=False` copies where it must, as until NumPy 1.26.
-    """
-
-    def give(numpy: Any) -> Any:
-        make = getattr(numpy, name)
-        may_copy = None if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else False
-
-        def array(rows: Any, *args: Any, **options: Any) -> Any:
-            if options.get("copy") is False:
-                options["copy"] = may_copy
-            try:
-                return make(rows, *args, **options)
-            except ValueError as error:
-                asked = options.get("dtype") is not None or (args and args[0] is not None)
-                if asked or "inhomogeneous" not in str(error):
-                    raise
-            warn_old(RAGGED, "numpy.array(…, dtype=object)")
-            return make(
-                rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object}
-            )
-
-        array.__name__ = array.__qualname__ = name
-        array.__module__, array.__doc__ = "numpy", make.__doc__
-        return array
-
-    return give
-
-
-def _fromstring(numpy: Any) -> Any:
-    def fromstring(
-        string: Any, dtype: Any = float, count: int = -1, sep: str = "", **like: Any
-    ) -> Any:
-        """`numpy.fromstring`; without a separator the array of a string's bytes, as until 2.2."""
-        if sep:
-            return numpy.fromstring(string, dtype, count, sep=sep, **like)
-        warn_old("numpy.fromstring of binary data", "numpy.frombuffer")
-        data = string.encode("latin-1") if isinstance(string, str) else string
-        return numpy.frombuffer(data, dtype, count).copy()
-
-    return fromstring
-
-
-def _meshgrid(numpy: Any) -> Any:
-    def meshgrid(*xi: Any, **options: Any) -> Any:
-        """`numpy.meshgrid`, whose result is a list, as until NumPy 1.26."""
-        return list(numpy.meshgrid(*xi, **options))
-
-    return meshgrid
-
-
-def _of_ragged(name: str) -> Value:
-    """A function that makes an array of its argument, which may have rows of unequal lengths."""
-
-    def give(numpy: Any) -> Any:
-        function, as_array = getattr(numpy, name), _array_of("asanyarray")(numpy)
-
-        @wraps(function)
-        def call(a: Any, *args: Any, **options: Any) -> Any:
-            return function(as_array(a) if isinstance(a, list | tuple) else a, *args, **options)
-
-        return call
-
-    return give
-
-
-def _dtype(numpy: Any) -> Any:
-    """`numpy.dtype`, which takes kinds of numbers, too, as until NumPy 1.26."""
-    kinds = {
-        numpy.floating: "float64", numpy.inexact: "float64", numpy.number: "float64",
-        numpy.complexfloating: "complex128", numpy.integer: "int64", numpy.signedinteger: "int64",
-        numpy.unsignedinteger: "uint64", numpy.character: "S", numpy.flexible: "V",
-        numpy.generic: "V",
-    }  # fmt: skip
-
-    class OfKinds(type):
-        """Makes a class that is `numpy.dtype` in all but its calls."""
-
-        def __call__(cls, dtype: Any, *args: Any, **options: Any) -> Any:
-            known = kinds.get(dtype) if isinstance(dtype, type) else None
-            return numpy.dtype(known or dtype, *args, **options)
-
-        def __instancecheck__(cls, x: Any) -> bool:
-            return isinstance(x, numpy.dtype)
-
-        def __subclasscheck__(cls, kind: type) -> bool:
-            return issubclass(kind, numpy.dtype)
-
-        def __getattr__(cls, name: str) -> Any:
-            return getattr(numpy.dtype, name)
-
-    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": numpy.dtype.__doc__})
-
-
-CHANGED: Mapping[str, Value] = {
-    **{name: _array_of(name) for name in ("array", "asarray", "asanyarray")},
-    **{name: _of_ragged(name) for name in ("copy", "shape", "size", "ndim")},
-    "dtype": _dtype,
-    "fromstring": _fromstring,
-    "meshgrid": _meshgrid,
-}
-
-
-def _of_lib(name: str) -> Old | None:
-    """`numpy.lib` had most functions that `numpy` has."""
-    return Old(f"numpy.{name}", lambda _: getattr(_numpy(), name))
-
-
-def _numpy() -> ModuleType:
-    import numpy
-
-    return numpy
-
-
-TABLES: Mapping[str, Table] = {
-    "numpy": Table(GONE, CHANGED),
-    "numpy.lib": Table(missing=_of_lib),
-    "numpy.linalg": Table({"linalg": Old("numpy.linalg", lambda linalg: linalg)}),
-    "numpy.random": Table(
-        {"random_integers": Old("numpy.random.randint(low, high + 1)", _random_integers)}
-    ),
 }

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import IO, Any
 
 from ..stand_in import Table, from_module, function
-from .python_names import VERSION
+from .python_modules import VERSION, LooseVersion
 
 
 def resource_filename(package_or_requirement: str, resource_name: str) -> str:
@@ -54,7 +54,7 @@ class Distribution:
 
     def __init__(self, found: metadata.Distribution) -> None:
         self.project_name = self.key = found.metadata["Name"]
-        self.version = found.version
+        self.version, self.parsed_version = found.version, LooseVersion(found.version)
         self.location = str(found.locate_file(""))
 
     def __str__(self) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..members import Changed, Lost, Members, positional
+from ..arguments import positional
+from ..members import Changed, Lost, Members
 from ..stand_in import Old, Table, constant, from_module, function, same
 
 

@@ -8,14 +8,14 @@ import importlib.util
 import inspect
 import os
 import re
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Set
-from types import ModuleType
+from contextlib import nullcontext
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
-from ..members import Lost
-from ..stand_in import Old, Table, constant, from_module, function, same
+from ..arguments import renamed
+from ..members import Changed, Lost
+from ..stand_in import Old, Table, constant, from_module, function, same, warn_old
 
 ABSTRACT = (
     "Awaitable AsyncIterable AsyncIterator ByteString Callable Collection Container Coroutine"
@@ -97,6 +97,15 @@ def _whole(x: Any) -> Any:
     return int(x) if isinstance(x, float) else x
 
 
+def _seed(random: Any) -> Any:
+    def seed(a: Any = None, version: int = 2) -> None:
+        """`random.seed`, by the hash of what is no number, text or bytes, too, as until 3.10."""
+        known = (type(None), int, float, str, bytes, bytearray)
+        random.seed(a if isinstance(a, known) else hash(a), version)
+
+    return seed
+
+
 def _without_encoding(name: str) -> Callable[[Any], Any]:
     """`json.loads` and its like, whose argument `encoding` said nothing."""
 
@@ -109,97 +118,136 @@ def _without_encoding(name: str) -> Callable[[Any], Any]:
     return give
 
 
-# imp ----------------------------------------------------------------------------------------
+# re -------------------------------------------------------------------------------------------
+
+_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 
 
-def load_source(name: str, pathname: str, file: Any = None) -> ModuleType:
-    """The module of that name, from a file."""
-    spec = importlib.util.spec_from_file_location(name, pathname)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{pathname} is no file of Python source", name=name)
-    made = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+def _with_flags_in_front(name: str) -> Callable[[Any], Any]:
+    """`re.compile` and its like, of a pattern whose global flags stand anywhere, as until 3.10."""
+
+    def give(library: Any) -> Any:
+        function = getattr(library, name)
+
+        @wraps(function)
+        def call(pattern: Any, *args: Any, **options: Any) -> Any:
+            try:
+                return function(pattern, *args, **options)
+            except re.error as error:
+                if "global flags not at the start" not in str(error) or isinstance(pattern, bytes):
+                    raise
+            warn_old("flags within a regular expression", "flags in front of it")
+            flags = "".join(f"(?{found})" for found in _FLAGS.findall(pattern))
+            return function(flags + _FLAGS.sub("", pattern), *args, **options)
+
+        return call
+
+    return give
 
 
-# distutils ----------------------------------------------------------------------------------
+# platform -------------------------------------------------------------------------------------
 
 
-class LooseVersion:
-    """A version as a list of numbers and words, which is compared from left to right.
+def _distribution(platform: Any) -> Any:
+    def linux_distribution(*args: Any, **options: Any) -> tuple[str, str, str]:
+        """The name, version and code name of the Linux distribution."""
+        try:
+            told = platform.freedesktop_os_release()
+        except OSError:
+            return ("", "", "")
+        return (told.get("NAME", ""), told.get("VERSION_ID", ""), told.get("VERSION_CODENAME", ""))
 
-    >>> LooseVersion("1.10.2") > "1.9", LooseVersion("2.3.1").version
-    (True, [2, 3, 1])
-    """
+    return linux_distribution
 
-    version: list[Any]
 
-    def __init__(self, vstring: str | None = None):
-        if vstring is not None:
-            self.parse(vstring)
+# plistlib, gettext, hmac, math, unittest ------------------------------------------------------
 
-    def parse(self, vstring: str) -> None:
-        """Take the version from a string."""
-        self.vstring = vstring
-        parts = (part for part in re.split(r"(\d+|[a-z]+|\.)", vstring) if part not in ("", "."))
-        self.version = [int(part) if part.isdigit() else part for part in parts]
 
-    def __str__(self) -> str:
-        return self.vstring
+def _opened(path: Any, mode: str) -> Any:
+    return open(path, mode) if isinstance(path, str | os.PathLike) else nullcontext(path)
 
-    def __repr__(self) -> str:
-        return f"LooseVersion ('{self}')"
 
-    def _other(self, other: Any) -> list[Any]:
-        found: list[Any] = (
-            other if isinstance(other, LooseVersion) else LooseVersion(str(other))
-        ).version
+def _read_plist(plistlib: Any) -> Any:
+    def read_plist(path: Any) -> Any:
+        with _opened(path, "rb") as file:
+            return plistlib.load(file)
+
+    return read_plist
+
+
+def _write_plist(plistlib: Any) -> Any:
+    def write_plist(value: Any, path: Any) -> None:
+        with _opened(path, "wb") as file:
+            plistlib.dump(value, file)
+
+    return write_plist
+
+
+def _in_bytes(today: str) -> Old:
+    """A function that gave the translation in the bytes of the locale."""
+
+    def value(gettext: Any) -> Any:
+        locale: Any = importlib.import_module("locale")
+        translate = getattr(gettext, today)
+        return lambda *args: translate(*args).encode(locale.getpreferredencoding())
+
+    return Old(f"gettext.{today}", value)
+
+
+def _without_codeset(name: str, gettext: Any) -> Any:
+    return renamed(codeset=None)(getattr(gettext, name))
+
+
+def find_loader(name: str, path: Any = None) -> Any:
+    """What loads the module of that name; None if there is none."""
+    spec = importlib.util.find_spec(name)
+    return spec and spec.loader
+
+
+def _hmac_new(hmac: Any) -> Any:
+    return lambda key, msg=None, digestmod="md5": hmac.new(key, msg, digestmod)
+
+
+def _factorial(math: Any) -> Any:
+    return lambda x: math.factorial(_whole(x))
+
+
+def _formatted(before: Any) -> Any:
+    def written(member: Any, spec: str) -> str:
+        """`format(member, spec)`: of the value, where members are numbers or texts, too."""
+        is_plain = member._member_type_ is object
+        found: str = before(member, spec) if is_plain else format(member._value_, spec)
         return found
 
-    def __eq__(self, other: object) -> bool:
-        return self.version == self._other(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.version))
-
-    def __lt__(self, other: Any) -> bool:
-        return self.version < self._other(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.version <= self._other(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.version > self._other(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.version >= self._other(other)
+    return written
 
 
-def strtobool(val: str) -> int:
-    """1 for yes, true, on …; 0 for no, false, off …; ValueError for anything else."""
-    words = {**dict.fromkeys(("y", "yes", "t", "true", "on", "1"), 1),
-             **dict.fromkeys(("n", "no", "f", "false", "off", "0"), 0)}  # fmt: skip
-    if val.lower() not in words:
-        raise ValueError(f"invalid truth value {val!r}")
-    return words[val.lower()]
+def _formatted_number(_: Any) -> Any:
+    return lambda member, spec: format(member._value_, spec)
 
 
-def copy_tree(src: str, dst: str, *args: Any, **options: Any) -> list[str]:
-    """Copy what is in a folder into another one; the files that were made."""
-    shutil.copytree(src, dst, dirs_exist_ok=True)
-    return [os.path.join(root, name) for root, _, names in os.walk(dst) for name in names]
+def _named(_: Any) -> Any:
+    return lambda member: f"{type(member).__name__}.{member.name}"
 
 
-def mkpath(name: str, mode: int = 0o777, *args: Any, **options: Any) -> list[str]:
-    """Make a folder, and those around it."""
-    there = os.path.isdir(name)
-    os.makedirs(name, mode, exist_ok=True)
-    return [] if there else [name]
+def _holds(case: Any) -> Callable[..., None]:
+    def assert_holds(subset: Any, dictionary: Any, msg: Any = None) -> None:
+        """Fail unless a dictionary has all items of another."""
+        case.assertEqual(dictionary, {**dictionary, **subset}, msg)
+
+    return assert_holds
 
 
-def remove_tree(directory: str, *args: Any, **options: Any) -> None:
-    """Remove a folder with all that is in it."""
-    shutil.rmtree(directory)
+def _getchildren(x: Any) -> Callable[[], list[Any]]:
+    return lambda: list(x)
+
+
+def _getiterator(x: Any) -> Callable[..., list[Any]]:
+    return lambda tag=None: list(x.iter(tag))
+
+
+def _bytes_from(x: Any) -> Any:
+    return x.frombytes if not isinstance(x, type) else lambda a, data: a.frombytes(data)
 
 
 # By old name of a method of `unittest.TestCase`, today's.
@@ -218,12 +266,98 @@ def _attribute(name: str) -> Lost:
     return Lost(f".{name}", lambda x: getattr(x, name))
 
 
-VERSION = {
-    "LooseVersion": constant("packaging.version.Version", LooseVersion),
-    "StrictVersion": constant("packaging.version.Version", LooseVersion),
+def _of_urls(name: str) -> Old | None:
+    """Names that lie in `urllib.parse`."""
+    return from_module("urllib.parse", name) if name.startswith(("split", "unwrap")) else None
+
+
+OF_PATTERNS = "compile fullmatch match search split sub subn findall finditer".split()
+ELEMENT = {
+    "getchildren": Lost("list(element)", _getchildren),
+    "getiterator": Lost(".iter", _getiterator),
 }
 
 TABLES: Mapping[str, Table] = {
+    "array": Table(
+        members={
+            "array": {
+                "tostring": _attribute("tobytes"),
+                "fromstring": Lost(".frombytes", _bytes_from),
+            }
+        }
+    ),
+    "re": Table(changed={name: _with_flags_in_front(name) for name in OF_PATTERNS}),
+    "platform": Table(
+        {
+            "linux_distribution": Old("platform.freedesktop_os_release", _distribution),
+            "dist": Old("platform.freedesktop_os_release", _distribution),
+            "popen": from_module("os", "popen"),
+        }
+    ),
+    "plistlib": Table(
+        {
+            "readPlist": Old("plistlib.load", _read_plist),
+            "writePlist": Old("plistlib.dump", _write_plist),
+            "readPlistFromBytes": from_module("plistlib", "loads"),
+            "writePlistToBytes": from_module("plistlib", "dumps"),
+            "Data": constant("bytes", bytes),
+        }
+    ),
+    "gettext": Table(
+        {
+            **{
+                f"l{name}": _in_bytes(name)
+                for name in "gettext ngettext dgettext dngettext".split()
+            },
+            "bind_textdomain_codeset": function("without it", lambda domain, codeset=None: codeset),
+        },
+        {name: partial(_without_codeset, name) for name in ("install", "translation")},
+    ),
+    "hmac": Table(changed={"new": _hmac_new}),
+    "enum": Table(
+        members={
+            "Enum": {"__format__": Changed(_formatted, is_implied=True)},
+            "IntEnum": {
+                "__str__": Changed(_named, is_implied=True),
+                "__format__": Changed(_formatted_number, is_implied=True),
+            },
+        }
+    ),
+    "math": Table(changed={"factorial": _factorial}),
+    "importlib": Table({"find_loader": function("importlib.util.find_spec", find_loader)}),
+    "locale": Table(
+        {
+            "format": Old(
+                "locale.format_string",
+                lambda locale: (
+                    lambda percent, value, *a, **o: locale.format_string(percent, value, *a, **o)
+                ),
+            )
+        }
+    ),
+    "os": Table({"errno": Old("errno", lambda _: importlib.import_module("errno"))}),
+    "sys": Table(
+        {
+            "getcheckinterval": function("sys.getswitchinterval", lambda: 100),
+            "setcheckinterval": function("sys.setswitchinterval", lambda interval: None),
+        }
+    ),
+    "sqlite3": Table(
+        {
+            "OptimizedUnicode": constant("str", str),
+            "version": constant("sqlite3.sqlite_version", "2.6.0"),
+            "version_info": constant("sqlite3.sqlite_version_info", (2, 6, 0)),
+        }
+    ),
+    "tarfile": Table({"filemode": from_module("stat", "filemode")}),
+    "urllib.request": Table(missing=_of_urls),
+    "wave": Table({"openfp": same("wave.open")}),
+    "xml.etree.ElementTree": Table(
+        members={"Element": ELEMENT, "ElementTree": {"getiterator": ELEMENT["getiterator"]}}
+    ),
+    "xml.etree.cElementTree": Table(
+        missing=lambda name: from_module("xml.etree.ElementTree", name), made=True
+    ),
     "collections": Table({name: from_module("collections.abc", name) for name in ABSTRACT}),
     "inspect": Table(
         {
@@ -234,6 +368,7 @@ TABLES: Mapping[str, Table] = {
     "random": Table(
         changed={
             "sample": _sample,
+            "seed": _seed,
             "shuffle": _shuffle,
             **{name: _of_whole_floats(name) for name in ("randint", "randrange")},
         }
@@ -245,15 +380,10 @@ TABLES: Mapping[str, Table] = {
             "decodestring": from_module("base64", "decodebytes"),
         }
     ),
-    "cgi": Table(
-        {"escape": Old("html.escape", lambda _: lambda s, quote=False: html.escape(s, quote))},
-        made=True,
-    ),
-    "pipes": Table({"quote": from_module("shlex", "quote")}, made=True),
     "fractions": Table({"gcd": from_module("math", "gcd")}),
-    "configparser": Table({"SafeConfigParser": same("configparser.ConfigParser")}),
-    "xml.etree.cElementTree": Table(
-        missing=lambda name: from_module("xml.etree.ElementTree", name), made=True
+    "configparser": Table(
+        {"SafeConfigParser": same("configparser.ConfigParser")},
+        members={"RawConfigParser": {"readfp": _attribute("read_file")}},
     ),
     "html.parser": Table(
         members={"HTMLParser": {"unescape": Lost("html.unescape", lambda _: html.unescape)}}
@@ -265,9 +395,23 @@ TABLES: Mapping[str, Table] = {
                 "unittest.defaultTestLoader.loadTestsFromTestCase",
                 lambda unittest: unittest.defaultTestLoader.loadTestsFromTestCase,
             ),
+            "findTestCases": same("unittest.defaultTestLoader.loadTestsFromModule"),
+            "getTestCaseNames": Old(
+                "unittest.defaultTestLoader.getTestCaseNames",
+                lambda unittest: (
+                    lambda case, prefix="test", *more: unittest.defaultTestLoader.getTestCaseNames(
+                        case
+                    )
+                ),
+            ),
             "_TextTestResult": same("unittest.TextTestResult"),
         },
-        members={"TestCase": {old: _attribute(name) for old, name in ASSERTIONS.items()}},
+        members={
+            "TestCase": {
+                **{old: _attribute(name) for old, name in ASSERTIONS.items()},
+                "assertDictContainsSubset": Lost("assertEqual(d, d | subset)", _holds),
+            }
+        },
     ),
     "time": Table({"clock": from_module("time", "process_time")}),
     "string": Table(
@@ -280,25 +424,5 @@ TABLES: Mapping[str, Table] = {
             "atoi": Old("int", lambda _: int),
             "atof": Old("float", lambda _: float),
         }
-    ),
-    "imp": Table(
-        {
-            "reload": from_module("importlib", "reload"),
-            "load_source": function("importlib.util.spec_from_file_location", load_source),
-            "new_module": Old("types.ModuleType", lambda _: ModuleType),
-        },
-        made=True,
-    ),
-    "distutils": Table(made=True),
-    "distutils.version": Table(VERSION, made=True),
-    "distutils.spawn": Table({"find_executable": from_module("shutil", "which")}, made=True),
-    "distutils.util": Table({"strtobool": function("a comparison", strtobool)}, made=True),
-    "distutils.dir_util": Table(
-        {
-            "copy_tree": function("shutil.copytree", copy_tree),
-            "mkpath": function("os.makedirs", mkpath),
-            "remove_tree": function("shutil.rmtree", remove_tree),
-        },
-        made=True,
     ),
 }

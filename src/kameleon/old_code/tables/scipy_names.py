@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
+from ..arguments import renamed
 from ..members import Lost
-from ..stand_in import Old, Table, Value, from_module, function, same
+from ..stand_in import Old, Table, Value, from_module, function, same, warn_old
 
 
 def binom_test(x: Any, n: Any = None, p: float = 0.5, alternative: str = "two-sided") -> float:
@@ -74,7 +75,64 @@ def _spherical(special: Any) -> Any:
     return lambda m, n, theta, phi: special.sph_harm_y(n, m, phi, theta)
 
 
-CHANGED: Mapping[str, Value] = {"mode": _mode}
+def quadrature(func: Any, a: float, b: float, args: Any = (), *more: Any, **options: Any) -> Any:
+    """The integral of a function between two bounds, and how exact it is."""
+    integrate: Any = importlib.import_module("scipy.integrate")
+    return integrate.quad(func, a, b, args)[:2]
+
+
+def _solve(linalg: Any) -> Any:
+    plain = renamed("scipy.linalg.solve", debug=None)(linalg.solve)
+
+    def solve(a: Any, b: Any, sym_pos: bool = False, *args: Any, **options: Any) -> Any:
+        """`scipy.linalg.solve`; `sym_pos` says that the matrix is positive definite."""
+        if sym_pos:
+            warn_old("scipy.linalg.solve(sym_pos=True)", "assume_a='pos'")
+        return plain(a, b, *args, **({"assume_a": "pos"} if sym_pos else {}) | options)
+
+    return solve
+
+
+def _at_rate(name: str) -> Value:
+    """A function that makes a filter, to which half the rate was given."""
+
+    def give(signal: Any) -> Any:
+        function = getattr(signal, name)
+
+        @wraps(function)
+        def call(
+            *args: Any, nyq: float | None = None, Hz: float | None = None, **options: Any
+        ) -> Any:
+            if nyq is not None or Hz is not None:
+                warn_old(f"scipy.signal.{name}({'nyq' if nyq else 'Hz'}=…)", "fs=…")
+                options["fs"] = 2 * nyq if nyq is not None else Hz
+            return function(*args, **options)
+
+        return call
+
+    return give
+
+
+def _renamed(module: str, name: str, **names: str | None) -> dict[str, Value]:
+    said = f"scipy.{module}.{name}"
+    return {name: lambda library: renamed(said, **names)(getattr(library, name))}
+
+
+def _moved(module: str) -> Table:
+    return Table(missing=lambda name: from_module(module, name), made=True)
+
+
+# Modules whose names lie in the package around them today.
+SPARSE = (
+    "dsolve dsolve.linsolve eigen eigen.arpack eigen.arpack.arpack eigen.lobpcg eigen.lobpcg.lobpcg"
+    " isolve isolve.iterative isolve.lsqr isolve.lsmr isolve.minres isolve.lgmres isolve.utils"
+).split()
+CHANGED: Mapping[str, Value] = {
+    "mode": _mode,
+    **_renamed("stats", "moment", moment="order"),
+    **_renamed("stats", "kendalltau", initial_lexsort=None),
+    **_renamed("stats", "kstest", mode="method"),
+}
 TABLES: Mapping[str, Table] = {
     "scipy.stats": Table(
         {
@@ -84,6 +142,9 @@ TABLES: Mapping[str, Table] = {
                 "scipy.stats.median_abs_deviation(…, scale='normal')",
                 lambda stats: partial(stats.median_abs_deviation, scale="normal"),
             ),
+            "frechet_r": same("scipy.stats.weibull_min"),
+            "frechet_l": same("scipy.stats.weibull_max"),
+            "trapz": from_module("numpy", "trapezoid"),
             **{name: from_module("numpy", name) for name in ("nanmean", "nanmedian", "nanstd")},
         },
         CHANGED,
@@ -93,20 +154,34 @@ TABLES: Mapping[str, Table] = {
             "trapz": same("scipy.integrate.trapezoid"),
             "simps": same("scipy.integrate.simpson"),
             "cumtrapz": same("scipy.integrate.cumulative_trapezoid"),
+            "quadrature": function("scipy.integrate.quad", quadrature),
+            "romberg": function("scipy.integrate.quad", lambda *a, **o: quadrature(*a, **o)[0]),
         }
     ),
     "scipy.linalg": Table(
         {
             "pinv2": same("scipy.linalg.pinv"),
             **{name: from_module("numpy", name) for name in ("kron", "tri", "tril", "triu")},
-        }
+        },
+        {
+            "solve": _solve,
+            **_renamed("linalg", "eigh", eigvals="subset_by_index", turbo=None),
+            **_renamed("linalg", "eigvalsh", eigvals="subset_by_index", turbo=None),
+            **_renamed("linalg", "pinv", cond="rtol", rcond="rtol"),
+            **_renamed("linalg", "pinvh", cond="rtol", rcond="rtol"),
+            **_renamed("linalg", "solve_banded", debug=None),
+            **_renamed("linalg", "solve_triangular", debug=None),
+        },
     ),
+    "scipy.optimize.nnls": _moved("scipy.optimize"),
+    **{f"scipy.sparse.linalg.{name}": _moved("scipy.sparse.linalg") for name in SPARSE},
     "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", _spherical)}),
     "scipy.sparse": Table(
         members={
             "spmatrix": {
                 "A": Lost(".toarray()", lambda x: x.toarray()),
                 "H": Lost(".T.conj()", lambda x: x.T.conj()),
+                "getH": Lost(".T.conj", lambda x: lambda: x.T.conj()),
             }
         }
     ),

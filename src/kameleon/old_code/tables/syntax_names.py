@@ -1,4 +1,4 @@
-"""Classes of literals that gast had until its version 0.3: all are its `Constant` since."""
+"""Classes of literals that gast had until 0.3, and ast until 3.13: all are `Constant` since."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ class _OfConstants(type):
         return cls.library.Constant(value, None)
 
 
-def _literal(name: str) -> Old:
+def _literal(module: str, name: str) -> Old:
     def value(library: ModuleType) -> Any:
         return _OfConstants(name, (), {"library": library, "kinds": LITERALS[name]})
 
-    return Old("gast.Constant", value)
+    return Old(f"{module}.Constant", value)
 
 
-TABLES: Mapping[str, Table] = {"gast": Table({name: _literal(name) for name in LITERALS})}
+TABLES: Mapping[str, Table] = {
+    module: Table({name: _literal(module, name) for name in LITERALS}) for module in ("gast", "ast")
+}

@@ -41,6 +41,7 @@ class Case:
         order: how often they are.
         units: how far floats may be off, in units in the last place of 1.
         rigid: operands whose sizes must be known.
+        loose: operands of which sizes of 1 may be unknown, too.
         data_dependent: sizes of the result depend on values.
     """
 
@@ -53,6 +54,7 @@ class Case:
     order: int = 2
     units: float = 8
     rigid: tuple[int, ...] = ()
+    loose: tuple[int, ...] = ()
     data_dependent: bool = False
 
     @property
@@ -66,9 +68,10 @@ class Case:
         return any(not x.type.is_static for x in self.inputs(known=False))
 
     def inputs(self, known: bool) -> list[Node]:
-        """Input nodes for the operands; unless `known`, sizes are (but for 1) unknown."""
+        """Input nodes for the operands; unless `known`, sizes are unknown, but for those of 1."""
         return [
-            input_node(type_of(x, known or i in self.rigid)) for i, x in enumerate(self.operands)
+            input_node(type_of(x, known or i in self.rigid, i not in self.loose))
+            for i, x in enumerate(self.operands)
         ]
 
     def results(self, inputs: Sequence[Node]) -> list[Node]:
@@ -82,9 +85,9 @@ class Case:
         return [np.asarray(v) for v in (values if isinstance(values, tuple) else (values,))]
 
 
-def type_of(x: Array, known: bool = True) -> TensorType:
-    """The type of an array; unless `known`, sizes other than 1 are unknown."""
-    shape = tuple(d if known or d == 1 else None for d in x.shape)
+def type_of(x: Array, known: bool = True, ones: bool = True) -> TensorType:
+    """The type of an array; unless `known`, sizes are unknown, those of 1 unless `ones`."""
+    shape = tuple(d if known or (ones and d == 1) else None for d in x.shape)
     return TensorType(shape, as_dtype(x.dtype))
 
 

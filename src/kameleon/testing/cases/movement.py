@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.node import REGISTRY
-from ...prims import movement
+from ...prims import movement, stretching
 from ...prims.elementwise import constant
 from ...prims.sizes import dims_of
 from .case import (
@@ -56,6 +56,62 @@ def stretched(label: str, x: Array, dims: Sequence[int]) -> Case:
         operands=(x,),
         oracle=oracle,
         wrt=(0,),
+    )
+
+
+def stretched_if_one(label: str, x: Array, like: Array) -> Case:
+    """Axes of size 1 are repeated, known or not."""
+    return Case(
+        primitive="stretch",
+        label=label,
+        build=lambda x, like: stretching.stretch(x, dims_of(like)),
+        operands=(x, like),
+        loose=(0, 1),
+        oracle=lambda x, like: placed(
+            like.shape,
+            x.dtype,
+            lambda *at: x[
+                tuple(
+                    0 if d == 1 else i
+                    for i, d in zip(at[like.ndim - x.ndim :], x.shape, strict=True)
+                )
+            ].item(),
+        ),
+        wrt=(0,) if x.dtype == "float64" else (),
+    )
+
+
+def summed_if_one(label: str, g: Array, like: Array) -> Case:
+    """The sum over the axes that have size 1 in `like`, known or not."""
+
+    def oracle(g: Array, like: Array) -> Array:
+        spans = [range(n) if d == 1 else None for n, d in zip(g.shape, like.shape, strict=True)]
+
+        def element(*at: int) -> Any:
+            places = [[i] if s is None else s for i, s in zip(at, spans, strict=True)]
+            return sum(g[place].item() for place in itertools.product(*places))
+
+        return placed(like.shape, g.dtype, element)
+
+    return Case(
+        primitive="sum_to",
+        label=label,
+        build=lambda g, like: stretching.sum_to(g, dims_of(like)),
+        operands=(g, like),
+        loose=(0, 1),
+        oracle=oracle,
+        wrt=(0,),
+    )
+
+
+def common(a: int, b: int, both: int) -> Case:
+    """The one that isn't 1."""
+    return Case(
+        primitive="common_size",
+        label=f"{a}-{b}",
+        build=lambda a, b: REGISTRY["common_size"](a, b),
+        operands=(np.array(a, "int32"), np.array(b, "int32")),
+        oracle=lambda a, b: np.array(both, "int32"),
     )
 
 
@@ -238,6 +294,22 @@ MOVEMENT: list[Case] = [
         oracle=lambda x, like: placed((2, 4, 3), x.dtype, lambda i, j, k: x[0, k]),
         wrt=(0,),
     ),
+    stretched_if_one("first", normal(1, 3), np.zeros((4, 3))),
+    stretched_if_one("both", normal(1, 1), np.zeros((4, 3))),
+    stretched_if_one("none", normal(4, 3), np.zeros((4, 3))),
+    stretched_if_one("lead", normal(1, 3), np.zeros((2, 4, 3))),
+    stretched_if_one("to-none", normal(1, 3), np.zeros((0, 3))),
+    stretched_if_one("integers", whole(1, 3), np.zeros((4, 3))),
+    stretched_if_one("bools", flags(3, 1), np.zeros((3, 4))),
+    summed_if_one("first", normal(4, 3), np.zeros((1, 3))),
+    summed_if_one("both", normal(4, 3), np.zeros((1, 1))),
+    summed_if_one("none", normal(4, 3), np.zeros((4, 3))),
+    summed_if_one("of-none", np.zeros((0, 3)), np.zeros((1, 3))),
+    common(1, 5, 5),
+    common(5, 1, 5),
+    common(1, 1, 1),
+    common(4, 4, 4),
+    common(1, 0, 0),
     counted("vector", [5], 0, "int32"),
     counted("rows", [2, 3], 0, "int64"),
     counted("columns", [2, 3], 1, "float32"),

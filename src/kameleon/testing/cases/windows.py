@@ -23,7 +23,10 @@ PLANE = Window((2, 3), (1, 2), ((0, 1), (1, 1)), (1, 1))
 TILES = Window((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1))
 ATROUS = Window((2, 2), (1, 1), ((1, 1), (0, 0)), (2, 1))
 BLOCK = Window((2, 1, 2), (1, 2, 1), ((1, 0), (0, 0), (0, 1)), (1, 1, 1))
+MANY = Window((8, 9), (2, 1), ((4, 3), (4, 4)), (1, 1))
 SPACES = {LINE: (6,), DILATED: (5,), PLANE: (4, 5), TILES: (4, 5), ATROUS: (4, 3), BLOCK: (2, 3, 2)}
+FEW = tuple(SPACES)
+SPACES[MANY] = (4, 5)  # its cells are many: engines may go another way for depthwise windows
 # The windows that pools take: those without dilation.
 POOLS = (LINE, PLANE, TILES, BLOCK)
 
@@ -37,6 +40,7 @@ def label_of(window: Window) -> str:
         TILES: "tiles",
         ATROUS: "atrous",
         BLOCK: "block",
+        MANY: "many cells",
     }
     return names[window]
 
@@ -147,7 +151,7 @@ class Linear(NamedTuple):
     operands: str
     result: str
     visit: Any
-    takes: Container[Window] = tuple(SPACES)
+    takes: Container[Window] = FEW
 
 
 def _arrays(window: Window) -> dict[str, Array]:
@@ -175,14 +179,15 @@ LINEAR: dict[str, Linear] = {
         lambda w, x, g: conv.conv_kernel(x, g, window=w), "x g", "k", _conv_kernel
     ),
     "depthwise_conv": Linear(
-        lambda w, x, k: conv.depthwise_conv(x, k, window=w), "x k", "deep", _depthwise
+        lambda w, x, k: conv.depthwise_conv(x, k, window=w), "x k", "deep", _depthwise, SPACES
     ),
     "depthwise_input": Linear(
-        lambda w, g, k: conv.depthwise_input(g, k, SPACES[w], w), "deep k", "x", _depthwise_input
+        lambda w, g, k: conv.depthwise_input(g, k, SPACES[w], w), "deep k", "x", _depthwise_input,
+        SPACES,
     ),
     "depthwise_kernel": Linear(
         lambda w, x, g: conv.depthwise_kernel(x, g, window=w, multiplier=OUT),
-        "x deep", "k", _depthwise_kernel,
+        "x deep", "k", _depthwise_kernel, SPACES,
     ),
     "sum_pool": Linear(
         lambda w, x: pool.sum_pool(x, window=w), "x", "pooled", _sum_pool, POOLS

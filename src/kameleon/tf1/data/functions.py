@@ -39,7 +39,7 @@ class GraphFunction:
         self.outputs: list[Any] = found.tensors if self.is_dataset else flat(self.result)
         self.spec = None if self.is_dataset else mapped(spec_of, self.result)
         self.captured = captured(self.outputs, self.parameters)
-        self._code: BackendFunction | None = None
+        self._code: BackendFunction[Any] | None = None
 
     def __call__(self, run: Run, parts: Sequence[Any]) -> list[Any]:
         """The values of `outputs` for an element."""

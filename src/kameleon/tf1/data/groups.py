@@ -47,7 +47,7 @@ class Group:
         if not hasattr(self.result, "elements"):
             raise TypeError("the function must return a `Dataset` object.")
         self.captured = captured(self.result.tensors, self.parameters)
-        self._code: BackendFunction | None = None
+        self._code: BackendFunction[Any] | None = None
 
     def _part(self, make: Any, index: int, spec: Spec) -> Any:
         return make(spec, (), lambda run: ([row[index]] for row in run.values[self]))

@@ -19,7 +19,7 @@ from ..failures import OutOfRangeError
 from ..graph import Graph, GraphKeys
 from ..nests import flatten
 from ..nets.metrics import mean as mean_metric
-from ..summaries import FileWriter, Summary, scalar
+from ..summaries import FileWriter, scalar
 from ..tensors import set_random_seed
 from ..train.averages import get_or_create_global_step
 from ..train.checkpoints import Saver, latest_checkpoint, load_checkpoint
@@ -288,12 +288,10 @@ class Estimator:
         step = int(results[GraphKeys.GLOBAL_STEP])
         text = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
         LOGGER.info("Saving dict for global step %d: %s", step, text)
-        summary = Summary()
-        for key, value in sorted(results.items()):
-            if key != GraphKeys.GLOBAL_STEP and np.ndim(value) == 0:
-                summary.value.add(tag=key, simple_value=float(value))
         with FileWriter(self.eval_dir(name)) as writer:
-            writer.add_summary(summary, step)
+            for key, value in sorted(results.items()):
+                if key != GraphKeys.GLOBAL_STEP and np.ndim(value) == 0:
+                    writer.add_scalar(key, value, step)
 
     # Prediction ---------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ import numpy as np
 from ... import files
 from ...backend import surface as K
 from ...errors import ArgumentError, FileFormatError
-from ...runtime.container import packed, unpacked
+from ...runtime.container import CHECKSUM, packed, unpacked
 from ..failures import ERRORS, NotFoundError
 from ..graph import GraphKeys, get_collection
 from ..refusals import REFUSING
@@ -246,7 +246,7 @@ def load_checkpoint(ckpt_dir_or_file: str) -> Any:
     try:
         with open(prefix + INDEX, "rb") as file:
             arrays, texts = unpacked(file.read())
-        if texts.get(TEXT) != "checkpoint":
+        if texts.get(TEXT) != "checkpoint" or CHECKSUM not in texts:
             raise FileFormatError(f"{prefix}{INDEX} is no checkpoint")
     except (FileFormatError, FileNotFoundError) as error:
         return _foreign(prefix, error)
@@ -261,9 +261,17 @@ def _foreign(prefix: str, error: Exception) -> Any:
             " install TensorFlow, which reads it"
         ) from error
     real: Any = importlib.import_module("tensorflow")
-    reader = real.train.load_checkpoint(prefix)
-    names = reader.get_variable_to_shape_map()
-    return CheckpointReader({name: np.asarray(reader.get_tensor(name)) for name in names})
+    try:
+        reader = real.train.load_checkpoint(prefix)
+        names = reader.get_variable_to_shape_map()
+        return CheckpointReader({name: np.asarray(reader.get_tensor(name)) for name in names})
+    except MemoryError:
+        raise
+    except Exception as theirs:  # of many classes
+        raise FileFormatError(
+            f"{prefix} is no checkpoint, or it's damaged; as one of Kameleon's: {error}; as one of"
+            f" TensorFlow's: {theirs}"
+        ) from theirs
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> Any:

@@ -1,0 +1,237 @@
+"""Boxes: the best of overlapping ones, drawn ones, parts of images at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+# The best of overlapping boxes ------------------------------------------------------------------
+
+Shares = Callable[[int, list[int]], Array]  # how much of a box others overlap with
+
+
+def shares_of(boxes: Array) -> Shares:
+    """The intersections over unions of boxes (boxes, 4), of two opposite corners each."""
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    area = np.prod(high - low, axis=1)
+
+    def shares(one: int, others: list[int]) -> Array:
+        sides = np.minimum(high[one], high[others]) - np.maximum(low[one], low[others])
+        shared = np.prod(np.maximum(sides, 0), axis=1)
+        is_flat = (area[one] <= 0) | (area[others] <= 0)
+        union = np.where(is_flat, 1, area[one] + area[others] - shared)
+        return np.asarray(np.where(is_flat, 0, shared / union))
+
+    return shares
+
+
+class Queue:
+    """Boxes that wait, each with its score: the best comes first.
+
+    Of equal ones comes first what comes first of C++'s heaps, as in TensorFlow.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Any, int, int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    def push(self, item: tuple[Any, int, int]) -> None:
+        """Let a score, a box, and how many better ones it was held against wait."""
+        self._heap.append(item)
+        self._raise(len(self._heap) - 1, item)
+
+    def pop(self) -> tuple[Any, int, int]:
+        """Take the best one."""
+        first, last = self._heap[0], self._heap.pop()
+        if self._heap:
+            self._raise(self._sunk(), last)
+        return first
+
+    def _raise(self, at: int, item: tuple[Any, int, int]) -> None:
+        while at and self._heap[(at - 1) // 2][0] < item[0]:
+            self._heap[at] = self._heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        self._heap[at] = item
+
+    def _sunk(self) -> int:
+        """Fill the first place by better children, down to a leaf; which one is free then."""
+        at, heap = 0, self._heap
+        while 2 * at + 1 < len(heap):
+            child = 2 * at + 2
+            if child == len(heap) or heap[child][0] < heap[child - 1][0]:
+                child -= 1
+            heap[at], at = heap[child], child
+        return at
+
+
+def best(
+    shares: Shares, scores: Array, most: int, threshold: float, least: float, sigma: float = 0.0
+) -> tuple[list[int], list[Any]]:
+    """Numbers of boxes, best first, and the scores that they had when they were chosen.
+
+    A chosen box waits again, as in TensorFlow: it overlaps with itself, unless it's flat.
+
+    Args:
+        shares: how much boxes overlap.
+        scores: of the boxes.
+        most: how many are chosen.
+        threshold: boxes that overlap as much with a better one are out.
+        least: the scores that are chosen are larger.
+        sigma: if positive, what overlaps by s has its score times exp(-s**2 / (2 sigma)).
+
+    Source: Neubeck and Van Gool, "Efficient non-maximum suppression" (2006); Bodla et al.,
+    "Soft-NMS: improving object detection with one line of code" (2017).
+    """
+    waiting, kind = Queue(), scores.dtype.type
+    for box, score in enumerate(scores):
+        if score > least:
+            waiting.push((score, box, 0))
+    found: list[int] = []
+    gained: list[Any] = []
+    while waiting and len(found) < most:
+        score, box, seen = waiting.pop()
+        parts, left = shares(box, found[seen:]), score
+        if sigma > 0:
+            weights = np.where(parts < threshold, np.exp(-0.5 / sigma * parts * parts), 0)
+            left = score * kind(np.prod(weights))
+        elif np.any(parts >= threshold):
+            continue
+        count = len(found)
+        if left == score:
+            found.append(box)
+            gained.append(score)
+        if left > least:
+            waiting.push((left, box, count))
+    return found, gained
+
+
+def best_of_one(
+    boxes: Array, scores: Array, most: int, threshold: float, least: float
+) -> list[int]:
+    """Numbers of boxes, best first, that overlap with no better one by more than a share."""
+    shares, found = shares_of(boxes), list[int]()
+    for i in np.argsort(-scores, kind="stable"):
+        if scores[i] <= least or len(found) == most:
+            break
+        if not np.any(shares(i, found) > threshold):
+            found.append(int(i))
+    return found
+
+
+# Several classes --------------------------------------------------------------------------------
+
+
+def best_of_classes(
+    boxes: Array, scores: Array, per_class: int, total: int, threshold: float, least: float,
+    clipped: bool,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Boxes, scores, classes and their number, for each image; zeros behind the last.
+
+    Args:
+        boxes: (batch, boxes, 1 or classes, 4).
+        scores: (batch, boxes, classes).
+    """
+    batch, _, classes = scores.shape
+    found = np.zeros((batch, total, 6), boxes.dtype)
+    counts = np.zeros(batch, "int32")
+    for image in range(batch):
+        rows = []
+        for c in range(classes):
+            own = boxes[image, :, c % boxes.shape[2]]
+            marks = scores[image, :, c]
+            chosen = best_of_one(own, marks, per_class, threshold, least)
+            rows += [(*own[i], marks[i], c) for i in chosen]
+        rows = sorted(rows, key=lambda row: -row[4])[:total]
+        counts[image] = len(rows)
+        found[image, : len(rows)] = np.reshape(np.asarray(rows, boxes.dtype), (-1, 6))
+    places = np.clip(found[..., :4], 0, 1) if clipped else found[..., :4]
+    return places, found[..., 4], found[..., 5], counts
+
+
+# Drawing --------------------------------------------------------------------------------------
+
+# Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
+COLOURS = np.array([
+    [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
+    [0.5, 0.5, 0, 1], [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
+])  # fmt: skip
+
+
+def drawn(images: Array, boxes: Array, colours: Array) -> Array:
+    """The images with the edges of boxes (batch, boxes, 4), a pixel wide, a colour each in turn."""
+    result = np.array(images)
+    height, width, channels = images.shape[1:]
+    scale = np.array([height - 1, width - 1, height - 1, width - 1], "float32")
+    for image, own in zip(result, boxes, strict=True):
+        for number, box in enumerate(own):
+            top, left, bottom, right = (int(v) for v in box * scale)
+            if top > bottom or left > right or bottom < 0 or right < 0:
+                continue
+            if top >= height or left >= width:
+                continue
+            colour = colours[number % len(colours), :channels]
+            rows = slice(max(top, 0), min(bottom, height - 1) + 1)
+            columns = slice(max(left, 0), min(right, width - 1) + 1)
+            for row in (r for r in (top, bottom) if 0 <= r < height):
+                image[row, columns] = colour
+            for column in (c for c in (left, right) if 0 <= c < width):
+                image[rows, column] = colour
+    return result
+
+
+# Parts at random ------------------------------------------------------------------------------
+
+
+def part_at_random(
+    size: Array, boxes: Array, drawn: Array, covered: float, ratios: Array, areas: Array
+) -> tuple[Array, Array, Array]:
+    """Begin and size of a part of an image, and the part as a box.
+
+    Args:
+        size: rows, columns, channels.
+        boxes: (boxes, 4), one of which it must cover by some share.
+        drawn: (attempts, 4): numbers from 0 to 1.
+        ratios: the least and the largest width over height.
+        areas: the least and the largest share of the image.
+
+    The first attempt that fits counts; the whole image, where none does.
+    """
+    rows, columns = int(size[0]), int(size[1])
+    scale = np.array([rows, columns, rows, columns], float)
+    pixels = boxes.reshape(-1, 4) * scale
+    found = (0, 0, rows, columns)
+    for u in drawn:
+        ratio = ratios[0] + u[0] * (ratios[1] - ratios[0])
+        least, most = (np.sqrt(share * rows * columns / ratio) for share in areas)
+        most = min(most, rows, columns / ratio)
+        height = round(min(least, most) + u[1] * max(most - least, 0))
+        width = round(height * ratio)
+        share = height * width / (rows * columns)
+        if not (0 < height <= rows and 0 < width <= columns and areas[0] <= share <= areas[1]):
+            continue
+        top, left = (int(n) for n in (u[2] * (rows - height + 1), u[3] * (columns - width + 1)))
+        part = (top, left, top + height, left + width)
+        if _covers(part, pixels, covered):
+            found = part
+            break
+    top, left, bottom, right = found
+    begin = np.array([top, left, 0], size.dtype)
+    extent = np.array([bottom - top, right - left, -1], size.dtype)
+    box = np.array(found) / scale
+    return begin, extent, box.astype("float32").reshape(1, 1, 4)
+
+
+def _covers(part: tuple[int, ...], boxes: Array, share: float) -> bool:
+    """Whether a part covers as much as that of one of the boxes."""
+    low = np.maximum(boxes[:, :2], part[:2])
+    high = np.minimum(boxes[:, 2:], part[2:])
+    shared = np.prod(np.maximum(high - low, 0), axis=1)
+    own = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    return not len(boxes) or bool(np.any((own > 0) & (shared >= share * own)))

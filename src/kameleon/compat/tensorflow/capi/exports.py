@@ -1,0 +1,59 @@
+"""The table of the C API's functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn, TypeVar
+
+from .. import location
+from ..failures import failure
+from .constants import CONSTANTS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXPORTS: dict[str, Any] = {}
+# Where TensorFlow's own wrapper names all functions, classes and numbers of the API.
+WRAPPER = Path(location.PACKAGE, "python", "pywrap_tensorflow_internal.py")
+_NAMES = re.compile(r"^(?:def|class) ([A-Za-z]\w*)|^([A-Za-z]\w*) = ", re.M)
+
+
+def export(*names: str) -> Callable[[F], F]:
+    """Decorates a function of the API, whose names there may be others."""
+
+    def add(function: F) -> F:
+        for name in names or (function.__name__,):
+            EXPORTS[name] = function
+        return function
+
+    return add
+
+
+def constantly(value: Any, names: str) -> None:
+    """Functions that always answer the same."""
+    export(*names.split())(lambda *_, **__: value)
+
+
+def _missing(name: str) -> Callable[..., NoReturn]:
+    """What stands for a function that isn't here: importing it is no mistake, a call is."""
+
+    def missing(*_: Any, **__: Any) -> NoReturn:
+        raise failure("UNIMPLEMENTED", f"{name} of TensorFlow's C API isn't there on Kameleon")
+
+    missing.__name__ = name
+    return missing
+
+
+def as_module() -> ModuleType:
+    """The table as a module, with all names that TensorFlow's Python files may import."""
+    made = ModuleType("tensorflow_core.python.pywrap_tensorflow_internal", __doc__)
+    text = Path(location.find(), WRAPPER).read_text("utf-8")
+    for pair in _NAMES.findall(text):
+        name = pair[0] or pair[1]
+        if not name.endswith("_swigregister"):
+            vars(made)[name] = _missing(name)
+    vars(made).update(CONSTANTS)
+    vars(made).update(EXPORTS)
+    return made

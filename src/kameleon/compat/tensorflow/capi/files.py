@@ -1,0 +1,160 @@
+"""The file system, as TensorFlow's `gfile` asks for it: local files alone."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import IO, Any
+
+from ..failures import failure
+from .exports import export
+from .graph_defs import Status
+
+Name = str | bytes
+CODES = {
+    FileNotFoundError: "NOT_FOUND",
+    FileExistsError: "ALREADY_EXISTS",
+    PermissionError: "PERMISSION_DENIED",
+    IsADirectoryError: "FAILED_PRECONDITION",
+    NotADirectoryError: "FAILED_PRECONDITION",
+}
+
+
+def path_of(name: Name) -> str:
+    """A name of a local file as a path."""
+    return os.fsdecode(name).removeprefix("file://")
+
+
+def on_paths(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """The function, on names in the API's manner; what the system refuses is TensorFlow's error."""
+
+    def call(*arguments: Any) -> Any:
+        paths = [path_of(name) for name in arguments[:count]]
+        try:
+            return function(*paths, *arguments[count:])
+        except OSError as error:
+            code = CODES.get(type(error), "UNKNOWN")
+            raise failure(code, f"{paths[0]}; {error.strerror}") from error
+
+    return call
+
+
+def _demand(path: str, *_: Any) -> None:
+    os.stat(path)
+
+
+def _delete_tree(path: str, *_: Any) -> None:
+    os.stat(path)
+    shutil.rmtree(path)
+
+
+def _names(path: str, *_: Any) -> list[bytes]:
+    return [os.fsencode(name) for name in os.listdir(path)]
+
+
+def _matching(path: str, *_: Any) -> list[bytes]:
+    return sorted(os.fsencode(name) for name in glob.glob(path))
+
+
+def _rename(old: str, new: str, overwrite: bool = True, *_: Any) -> None:
+    _demand_free(new, overwrite)
+    os.replace(old, new)
+
+
+def _copy(old: str, new: str, overwrite: bool = True, *_: Any) -> None:
+    _demand_free(new, overwrite)
+    shutil.copyfile(old, new)
+
+
+def _demand_free(path: str, overwrite: bool) -> None:
+    if not overwrite and os.path.exists(path):
+        raise failure("ALREADY_EXISTS", "file already exists")
+
+
+def _read(path: str, *_: Any) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _write(path: str, data: Name, *_: Any) -> None:
+    with open(path, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def _stat(path: str, found: Any = None, *_: Any) -> Any:
+    told = os.stat(path)
+    made = found or SimpleNamespace()
+    made.length, made.mtime_nsec = told.st_size, told.st_mtime_ns
+    made.is_directory = os.path.isdir(path)
+    return made
+
+
+class WritableFile:
+    """A file that is written at its end."""
+
+    def __init__(self, path: str, mode: str) -> None:
+        self._file: IO[bytes] = open(path, "ab" if "a" in mode else "wb")  # noqa: SIM115
+
+    def append(self, data: Name) -> None:
+        """Write behind what was written."""
+        self._file.write(data.encode() if isinstance(data, str) else data)
+
+    def Flush(self) -> Status:  # noqa: N802
+        self._file.flush()
+        return Status()
+
+    def Close(self) -> Status:  # noqa: N802
+        self._file.close()
+        return Status()
+
+
+class ReadableFile:
+    """A file that is read from a place on."""
+
+    def __init__(self, path: str, *_: Any) -> None:
+        self._file: IO[bytes] = open(path, "rb")  # noqa: SIM115
+
+    def read(self, count: int, *_: Any) -> bytes:
+        """The next bytes."""
+        return self._file.read(count)
+
+    def ReadLineAsString(self) -> bytes:  # noqa: N802
+        return self._file.readline()
+
+    def Tell(self) -> int:  # noqa: N802
+        return self._file.tell()
+
+    def Seek(self, place: int) -> Status:  # noqa: N802
+        self._file.seek(place)
+        return Status()
+
+
+def _text(mode: Name) -> str:
+    return mode.decode() if isinstance(mode, bytes) else mode
+
+
+for _name, _function, _count in (
+    ("FileExists", _demand, 1),
+    ("RecursivelyCreateDir", lambda path, *_: os.makedirs(path, exist_ok=True), 1),
+    ("CreateDir", lambda path, *_: os.mkdir(path), 1),
+    ("DeleteFile", lambda path, *_: os.remove(path), 1),
+    ("DeleteRecursively", _delete_tree, 1),
+    ("RenameFile", _rename, 2),
+    ("CopyFile", _copy, 2),
+    ("IsDirectory", lambda path, *_: os.path.isdir(path), 1),
+    ("GetMatchingFiles", _matching, 1),
+    ("GetChildren", _names, 1),
+    ("ReadFileToString", _read, 1),
+    ("WriteStringToFile", _write, 1),
+    ("Stat", _stat, 1),
+    ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, _text(mode)), 1),
+    ("CreateBufferedInputStream", ReadableFile, 1),
+):
+    export(_name)(on_paths(_function, _count))
+
+export("AppendToFile")(lambda data, file, *_: file.append(data))
+export("ReadFromStream")(ReadableFile.read)
+export("FileStatistics")(SimpleNamespace)

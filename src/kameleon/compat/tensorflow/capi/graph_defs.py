@@ -1,0 +1,262 @@
+"""Graphs as messages of the kind GraphDef, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from ..failures import failure
+from ..graph import Graph, Operation, Value, add_definition, messages
+from .constants import CONSTANTS
+from .exports import constantly, export
+from .graphs import Output, finish, output, replace_input
+
+
+class Buffer:
+    """Bytes that the C API hands over."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self.data = data
+
+
+class Status:
+    """A code and a message; failures are raised, so it says that all is well."""
+
+    code, message = 0, ""
+
+    def ok(self) -> bool:
+        """All is well."""
+        return True
+
+
+export("TF_NewBuffer", "TF_NewBufferFromString")(Buffer)
+export("TF_GetBuffer")(lambda buffer: buffer.data)
+export("TF_NewStatus")(Status)
+export("TF_GetCode")(lambda status: status.code)
+export("TF_Message")(lambda status: status.message)
+constantly(
+    None,
+    "TF_DeleteBuffer TF_DeleteStatus TF_DeleteImportGraphDefOptions"
+    " TF_DeleteImportGraphDefResults Set_TF_Status_from_Status",
+)
+
+
+# Out --------------------------------------------------------------------------------------------
+
+
+def node_def(operation: Operation, numbered: Collection[int] = ()) -> Any:
+    """An operation as a message NodeDef.
+
+    Args:
+        operation: the operation.
+        numbered: places of inputs that are written with their number, also if it's 0: those which
+            were so in a message, or came when the operation had been made.
+    """
+    made = messages("node_def_pb2").NodeDef(
+        name=operation.name, op=operation.type, device=operation.device
+    )
+    for place, (source, index) in enumerate(operation.inputs):
+        shown = index or place in numbered
+        made.input.append(f"{source.name}:{index}" if shown else source.name)
+    made.input.extend(f"^{before.name}" for before in operation.control)
+    for name, value in operation.attributes.items():
+        made.attr[name].CopyFrom(value)
+    return made
+
+
+@export("TF_OperationToNodeDef")
+def _write_node(operation: Operation, buffer: Buffer) -> None:
+    buffer.data = node_def(operation, operation.numbered).SerializeToString()
+
+
+def graph_def(graph: Graph, operations: Iterable[Operation]) -> Any:
+    """Some operations of a graph, and its functions, as a message GraphDef."""
+    made = messages("graph_pb2").GraphDef()
+    made.versions.producer = CONSTANTS["GRAPH_DEF_VERSION"]
+    made.node.extend(map(node_def, operations))
+    for function in graph.functions.values():
+        made.library.function.add().CopyFrom(function.definition)
+        for gradient in function.gradients:
+            made.library.gradient.add(function_name=function.name, gradient_func=gradient)
+    return made
+
+
+@export("TF_GraphToGraphDef")
+def _write_graph(graph: Graph, buffer: Buffer) -> None:
+    buffer.data = graph_def(graph, graph.operations).SerializeToString()
+
+
+@export("TF_GraphVersions")
+def _versions(graph: Graph, buffer: Buffer) -> None:
+    producer = CONSTANTS["GRAPH_DEF_VERSION"]
+    buffer.data = messages("versions_pb2").VersionDef(producer=producer).SerializeToString()
+
+
+# In ---------------------------------------------------------------------------------------------
+
+
+def _text(name: str | bytes) -> str:
+    return name.decode() if isinstance(name, bytes) else name
+
+
+class Import:
+    """How a GraphDef becomes a part of a graph, and what came of it."""
+
+    def __init__(self) -> None:
+        self.prefix = ""
+        self.values: dict[tuple[str, int], Value] = {}  # in place of the message's
+        self.controls: dict[str, Operation] = {}
+        self.wanted: list[tuple[str, int]] = []
+        self.wanted_operations: list[str] = []
+        self.made: dict[str, Operation] = {}
+        self.used: set[tuple[str, int]] = set()
+
+    def value(self, name: str, index: int) -> Value:
+        """What an input or a wanted output of the message is in the graph."""
+        if (name, index) in self.values:
+            self.used.add((name, index))
+            return self.values[name, index]
+        return self.made[name], index
+
+
+export("TF_NewImportGraphDefOptions")(Import)
+constantly(
+    None,
+    "TF_ImportGraphDefOptionsSetUniquifyNames TF_ImportGraphDefOptionsSetUniquifyPrefix"
+    " TF_ImportGraphDefOptionsSetValidateColocationConstraints",
+)
+
+
+@export("TF_ImportGraphDefOptionsSetPrefix")
+def _set_prefix(options: Import, prefix: str | bytes) -> None:
+    options.prefix = _text(prefix)
+
+
+@export("TF_ImportGraphDefOptionsAddInputMapping")
+def _map_input(options: Import, name: str | bytes, index: int, given: Output) -> None:
+    options.values[_text(name), index] = (given.oper, given.index)
+
+
+@export("TF_ImportGraphDefOptionsRemapControlDependency")
+def _map_control(options: Import, name: str | bytes, operation: Operation) -> None:
+    options.controls[_text(name)] = operation
+
+
+@export("TF_ImportGraphDefOptionsAddReturnOutput")
+def _want_output(options: Import, name: str | bytes, index: int) -> None:
+    options.wanted.append((_text(name), index))
+
+
+@export("TF_ImportGraphDefOptionsAddReturnOperation")
+def _want_operation(options: Import, name: str | bytes) -> None:
+    options.wanted_operations.append(_text(name))
+
+
+@export("TF_ImportGraphDefResultsReturnOutputs")
+def _wanted_outputs(options: Import) -> list[Output]:
+    return [output(*options.value(*wanted)) for wanted in options.wanted]
+
+
+@export("TF_ImportGraphDefResultsReturnOperations")
+def _wanted_operations(options: Import) -> list[Operation]:
+    return [options.made[name] for name in options.wanted_operations]
+
+
+@export("TF_ImportGraphDefResultsMissingUnusedInputMappings_wrapper")
+def _unused(options: Import) -> list[str]:
+    return [
+        f"{name}:{index}"
+        for name, index in options.values
+        if (name, index) not in options.used and name not in options.made
+    ]
+
+
+@export("TF_GraphImportGraphDefWithResults")
+def import_graph(graph: Graph, buffer: Buffer, options: Import) -> Import:
+    """Make the operations of a message that is written in a buffer."""
+    return import_message(graph, messages("graph_pb2").GraphDef.FromString(buffer.data), options)
+
+
+def import_message(graph: Graph, message: Any, options: Import) -> Import:
+    """Make the operations that a message names, in an order in which each follows what it takes."""
+    for definition in message.library.function:
+        add_definition(graph, definition)
+    nodes = {node.name: node for node in message.node}
+    prefix = f"{options.prefix.rstrip('/')}/" if options.prefix else ""
+    loops: list[tuple[Operation, int, str, int]] = []
+    for name in _in_order(nodes):
+        operation = _started(graph, nodes[name], prefix, nodes)
+        for text in nodes[name].input:
+            _connect(operation, text, options, loops)
+        options.made[name] = finish(operation)
+    for operation, place, name, index in loops:
+        replace_input(operation, place, options.value(name, index))
+    return options
+
+
+def _started(graph: Graph, node: Any, prefix: str, nodes: dict[str, Any]) -> Operation:
+    """An operation like a node, without its inputs."""
+    if node.op not in graph.definitions() and node.op not in graph.functions:
+        raise failure("NOT_FOUND", f"Op type not registered '{node.op}' (node '{node.name}')")
+    name, number = f"{prefix}{node.name}", 0
+    while name in graph.by_name:
+        number += 1
+        name = f"{prefix}{node.name}_{number}"
+    operation = Operation(graph, node.op, name)
+    operation.device = node.device
+    operation.attributes.update(node.attr)
+    if prefix and "_class" in node.attr:
+        made = type(node.attr["_class"])()
+        made.list.s.extend(_prefixed(text, prefix, nodes) for text in node.attr["_class"].list.s)
+        operation.attributes["_class"] = made
+    return operation
+
+
+def _prefixed(text: bytes, prefix: str, nodes: dict[str, Any]) -> bytes:
+    """A constraint of colocation, which names another node."""
+    mark = b"loc:@"
+    if text.startswith(mark) and text.removeprefix(mark).decode() in nodes:
+        return mark + prefix.encode() + text.removeprefix(mark)
+    return text
+
+
+def _connect(
+    operation: Operation, text: str, options: Import, loops: list[tuple[Operation, int, str, int]]
+) -> None:
+    """Add an input that a node names; one that isn't made yet closes a loop, and comes later."""
+    if text.startswith("^"):
+        name = text[1:]
+        operation.control.append(options.controls.get(name) or options.made[name])
+        return
+    name, _, number = text.partition(":")
+    index = int(number or 0)
+    if number:
+        operation.numbered.add(len(operation.inputs))
+    if name in options.made or (name, index) in options.values:
+        operation.inputs.append(options.value(name, index))
+        return
+    if not operation.inputs:
+        raise failure("INVALID_ARGUMENT", f"Node '{operation.name}': Unknown input node '{text}'")
+    loops.append((operation, len(operation.inputs), name, index))
+    operation.inputs.append(operation.inputs[0])
+
+
+def _in_order(nodes: dict[str, Any]) -> Iterator[str]:
+    """Names of nodes, each after those it takes, but for a NextIteration, which closes a loop."""
+    done: set[str] = set()
+    for root in nodes:
+        if root in done:
+            continue
+        done.add(root)
+        stack = [(root, iter(nodes[root].input))]
+        while stack:
+            name, rest = stack[-1]
+            for text in rest:
+                needed = text.lstrip("^").partition(":")[0]
+                if needed in nodes and needed not in done and nodes[needed].op != "NextIteration":
+                    done.add(needed)
+                    stack.append((needed, iter(nodes[needed].input)))
+                    break
+            else:
+                stack.pop()
+                yield name

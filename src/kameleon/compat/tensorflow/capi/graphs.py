@@ -1,0 +1,274 @@
+"""The functions of the C API that make, read and change graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import shapes
+from ..failures import failure
+from ..graph import Graph, Operation, Shape, Value, definitions, messages, types_of
+from ..shapes import ShapeMismatchError, known_value, merged
+from ..shapes.handles import behind, message
+from .exports import constantly, export
+
+
+class Output:
+    """One of an operation's outputs."""
+
+    __slots__ = ("index", "oper")
+    oper: Operation
+    index: int
+
+
+export("TF_Output")(Output)
+export("TF_Input")(type("TF_Input", (), {"__slots__": ("oper", "index")}))
+export("TF_NewGraph")(Graph)
+export("TF_NewOperation")(Operation)
+constantly(None, "TF_DeleteGraph SetRequireShapeInferenceFns ExtendSession")
+
+
+def output(operation: Operation, index: int) -> Output:
+    """The output of that number, as the C API names it."""
+    made = Output()
+    made.oper, made.index = operation, index
+    return made
+
+
+# Making operations ------------------------------------------------------------------------------
+
+
+@export("TF_SetDevice", "SetRequestedDevice")
+def _set_device(*arguments: Any) -> None:
+    operation, device = arguments[-2:]
+    operation.device = device
+
+
+@export("TF_AddInput")
+def _add_input(operation: Operation, given: Output) -> None:
+    operation.inputs.append((given.oper, given.index))
+
+
+@export("TF_AddInputList")
+def _add_inputs(operation: Operation, given: Sequence[Output]) -> None:
+    operation.inputs += [(each.oper, each.index) for each in given]
+
+
+@export("TF_AddControlInput")
+def _add_control(operation: Operation, before: Operation) -> None:
+    operation.control.append(before)
+
+
+@export("TF_SetAttrValueProto")
+def _set_attribute(operation: Operation, name: str, data: bytes) -> None:
+    operation.attributes[name] = messages("attr_value_pb2").AttrValue.FromString(data)
+
+
+@export("TF_FinishOperation")
+def finish(operation: Operation) -> Operation:
+    """Put an operation into its graph: attributes that weren't set get their defaults."""
+    graph = operation.graph
+    definition = graph.definitions().get(operation.type)
+    if definition is None:
+        definition = getattr(graph.functions.get(operation.type), "signature", None)
+    if definition is None:
+        raise failure("NOT_FOUND", f"Op type not registered '{operation.type}'")
+    if operation.name in graph.by_name:
+        message = f"Duplicate node name in graph: '{operation.name}'"
+        raise failure("INVALID_ARGUMENT", message)
+    operation.definition = definition
+    for attribute in definition.attr:
+        if attribute.name not in operation.attributes and attribute.HasField("default_value"):
+            operation.attributes[attribute.name] = attribute.default_value
+    operation.types = types_of(operation, definition.output_arg)
+    operation.shapes = shapes.infer(operation)
+    operation.consumers = [[] for _ in operation.types]
+    for place, (source, index) in enumerate(operation.inputs):
+        source.consumers[index].append((operation, place))
+    for before in operation.control:
+        before.controlled.append(operation)
+    operation.serial = len(graph.operations)
+    graph.operations.append(operation)
+    graph.by_name[operation.name] = operation
+    graph.version += 1
+    return operation
+
+
+# Reading them -----------------------------------------------------------------------------------
+
+export("TF_OperationNumOutputs")(lambda operation: len(operation.types))
+export("TF_OperationNumInputs")(lambda operation: len(operation.inputs))
+export("TF_OperationOutputType")(lambda given: given.oper.types[given.index])
+export("TF_OperationName")(lambda operation: operation.name)
+export("TF_OperationDevice")(lambda operation: operation.device)
+export("TF_OperationOpType")(lambda operation: operation.type)
+export("TF_OperationGetControlInputs_wrapper")(lambda operation: list(operation.control))
+export("TF_OperationGetControlOutputs_wrapper")(lambda operation: list(operation.controlled))
+export("GetOperationInputs")(lambda operation: [output(*value) for value in operation.inputs])
+export("TF_OperationGetAttrType")(lambda operation, name: operation.attributes[name].type)
+export("TF_OperationGetAttrInt")(lambda operation, name: operation.attributes[name].i)
+export("TF_OperationGetAttrBool")(lambda operation, name: operation.attributes[name].b)
+
+
+@export("TF_OperationInputType")
+def _input_type(given: Output) -> int:
+    source, index = given.oper.inputs[given.index]
+    return source.types[index]
+
+
+@export("TF_OperationOutputConsumers_wrapper")
+def _consumers(given: Output) -> list[str]:
+    return [operation.name for operation, _ in given.oper.consumers[given.index]]
+
+
+@export("TF_OperationGetAttrValueProto")
+def _attribute(operation: Operation, name: str, buffer: Any) -> None:
+    if name not in operation.attributes:
+        message = f"Operation '{operation.name}' has no attr named '{name}'."
+        raise failure("INVALID_ARGUMENT", message)
+    buffer.data = operation.attributes[name].SerializeToString()
+
+
+@export("TF_GraphNextOperation")
+def _next_operation(graph: Graph, place: int) -> tuple[Operation | None, int]:
+    if place < len(graph.operations):
+        return graph.operations[place], place + 1
+    return None, place
+
+
+@export("TF_GraphGetOpDef")
+def _op_def(graph: Graph, name: str | bytes, buffer: Any) -> None:
+    text = name.decode() if isinstance(name, bytes) else name
+    found = definitions().get(text) or getattr(graph.functions.get(text), "signature", None)
+    if found is None:
+        raise failure("NOT_FOUND", f"Op type not registered '{text}'")
+    buffer.data = found.SerializeToString()
+
+
+# Changing them ----------------------------------------------------------------------------------
+
+
+@export("SetAttr")
+def _replace_attribute(graph: Graph, operation: Operation, name: str, buffer: Any) -> None:
+    _set_attribute(operation, name, buffer.data)
+    operation.known.pop(name, None)
+    operation.types = types_of(operation, operation.definition.output_arg)
+    new = len(operation.types) - len(operation.shapes)
+    operation.shapes += [None] * new
+    operation.consumers += [[] for _ in range(new)]
+    graph.version += 1
+
+
+@export("ClearAttr")
+def _clear_attribute(graph: Graph, operation: Operation, name: str) -> None:
+    operation.attributes.pop(name, None)
+    operation.known.pop(name, None)
+    graph.version += 1
+
+
+@export("AddControlInput")
+def _add_control_later(graph: Graph, operation: Operation, before: Operation) -> None:
+    operation.control.append(before)
+    before.controlled.append(operation)
+    graph.version += 1
+
+
+@export("RemoveAllControlInputs")
+def _remove_control(graph: Graph, operation: Operation) -> None:
+    for before in operation.control:
+        before.controlled.remove(operation)
+    operation.control.clear()
+    graph.version += 1
+
+
+@export("UpdateEdge")
+def _update_edge(graph: Graph, source: Output, target: Any) -> None:
+    replace_input(target.oper, target.index, (source.oper, source.index))
+    target.oper.numbered.add(target.index)
+
+
+def replace_input(operation: Operation, place: int, value: Value) -> None:
+    """Let an operation take another value."""
+    source, index = operation.inputs[place]
+    source.consumers[index].remove((operation, place))
+    operation.inputs[place] = value
+    value[0].consumers[value[1]].append((operation, place))
+    operation.graph.version += 1
+
+
+@export("AddWhileInputHack")
+def _add_loop_input(graph: Graph, source: Output, operation: Operation) -> None:
+    source.oper.consumers[source.index].append((operation, len(operation.inputs)))
+    operation.inputs.append((source.oper, source.index))
+    operation.numbered.update(range(len(operation.inputs)))
+    graph.version += 1
+
+
+# Shapes -----------------------------------------------------------------------------------------
+
+
+@export("TF_GraphGetTensorShapeHelper")
+def _shape(graph: Graph, given: Output) -> tuple[list[int], bool]:
+    found = given.oper.shapes[given.index]
+    return ([], True) if found is None else (list(found), False)
+
+
+@export("TF_GraphSetTensorShape_wrapper")
+def _set_shape(graph: Graph, given: Output, sizes: Sequence[int], is_unknown: bool) -> None:
+    if is_unknown:
+        return
+    try:
+        found = merged(given.oper.shapes[given.index], tuple(sizes))
+    except ShapeMismatchError as error:
+        raise failure("INVALID_ARGUMENT", str(error)) from None
+    given.oper.shapes[given.index] = found
+
+
+@export("TF_TryEvaluateConstant_wrapper")
+def _constant_value(graph: Graph, given: Output) -> Any:
+    return known_value(given.oper, given.index)
+
+
+@export("GetHandleShapeAndType")
+def _handle_data(graph: Graph, given: Output) -> bytes:
+    known = given.oper.handles.get(given.index)
+    if known is not None:
+        return known
+    pairs = behind(given.oper, given.index)
+    return _described([(_message(shape), kind) for shape, kind in pairs]) if pairs else b""
+
+
+def _message(shape: Shape) -> Any:
+    kind = messages("tensor_shape_pb2").TensorShapeProto
+    if shape is None:
+        return kind(unknown_rank=True)
+    return kind(dim=[kind.Dim(size=size) for size in shape])
+
+
+def _described(pairs: Sequence[tuple[Any, int]]) -> bytes:
+    """Shapes and types behind a handle, as a message."""
+    made = message()(is_set=True)
+    for shape, kind in pairs:
+        made.shape_and_type.add(dtype=kind).shape.CopyFrom(shape)
+    return bytes(made.SerializeToString())
+
+
+@export("SetHandleShapeAndType")
+def _set_handle_data(graph: Graph, given: Output, data: bytes) -> None:
+    given.oper.handles[given.index] = data
+
+
+@export("TF_GraphSetOutputHandleShapesAndTypes_wrapper")
+def _set_handle_shapes(
+    graph: Graph,
+    given: Output,
+    shapes: Sequence[Sequence[int]],
+    ranks: Sequence[int],
+    types: Sequence[int],
+) -> None:
+    given.oper.handles[given.index] = _described(
+        [
+            (_message(None if rank < 0 else tuple(sizes)), kind)
+            for sizes, rank, kind in zip(shapes, ranks, types, strict=True)
+        ]
+    )

@@ -1,0 +1,117 @@
+"""Sessions: what is fetched is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph, Operation, Value, messages
+from .exports import constantly, export
+from .graph_defs import Buffer
+from .graphs import Output
+from .metadata import tell
+
+constantly(None, "TF_DeleteSessionOptions TF_SessionReleaseCallable")
+export("TF_NewSessionOptions")(lambda target=None, config=None: config)
+constantly(None, "TF_DeleteDeviceList TF_Reset")
+
+
+@export("TF_NewSessionRef")
+def _new(graph: Graph, options: Any) -> Any:
+    from ..running.session import Session
+
+    seconds = getattr(options, "operation_timeout_in_ms", 0) / 1000
+    return Session(graph, seconds or None)
+
+
+@export("TF_CloseSession", "TF_DeleteSession")
+def _close(session: Any) -> None:
+    session.close()
+
+
+@export("TF_SessionRun_wrapper")
+def _run(
+    session: Any,
+    options: Any,
+    feeds: Mapping[Output, Any],
+    fetches: Sequence[Output],
+    targets: Sequence[Operation],
+    metadata: Any,
+) -> list[Any]:
+    fed = {(key.oper, key.index): value for key, value in feeds.items()}
+    wanted = [(f.oper, f.index) for f in fetches]
+    asked = _settings().RunOptions.FromString(options.data) if options else None
+    results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked))
+    tell(metadata, asked, session.graph, fed, [*(f.oper for f in fetches), *targets])
+    return results
+
+
+def _settings() -> Any:
+    """The module of the messages that hold options."""
+    return messages("config_pb2", "protobuf")
+
+
+def _seconds(options: Any) -> float | None:
+    """How long a run may take; None: as long as it likes."""
+    return None if options is None else options.timeout_in_ms / 1000 or None
+
+
+@export("TF_SessionMakeCallable")
+def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
+    options = _settings().CallableOptions.FromString(buffer.data)
+    by_name = session.graph.by_name
+
+    def value(text: str) -> Value:
+        name, _, index = text.partition(":")
+        return by_name[name], int(index or 0)
+
+    feeds = [value(text) for text in options.feed]
+    fetches = [value(text) for text in options.fetch]
+    targets = [by_name[text.lstrip("^")] for text in options.target]
+
+    # What takes the place of a value as a feed does, and is itself a value of the graph.
+    connected = {
+        value(each.to_tensor): value(each.from_tensor) for each in options.tensor_connection
+    }
+    ends = [*(operation for operation, _ in fetches), *targets]
+
+    def call(values: Sequence[Any], metadata: Buffer | None) -> list[Any]:
+        fed = dict(zip(feeds, map(np.asarray, values), strict=True))
+        if connected:
+            first = session.run(fed, [*connected.values()], [])
+            fed |= dict(zip(connected, first, strict=True))
+        results: list[Any] = session.run(fed, fetches, targets, _seconds(options.run_options))
+        tell(metadata, options.run_options, session.graph, fed, ends)
+        return results
+
+    return call
+
+
+@export("TF_SessionRunCallable")
+def _run_callable(session: Any, call: Any, values: Sequence[Any], metadata: Any) -> Any:
+    return call(values, metadata)
+
+
+# Devices ----------------------------------------------------------------------------------------
+
+_DEVICE = ("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", 256 << 20, 1)
+
+constantly([_DEVICE], "TF_SessionListDevices TFE_ContextListDevices")
+constantly([b"/physical_device:CPU:0"], "TF_ListPhysicalDevices")
+export("TF_DeviceListCount")(len)
+
+
+@export("list_devices")
+def _describe_devices(session_config: Any = None) -> list[bytes]:
+    kind = messages("device_attributes_pb2")
+    name, device, size, number = _DEVICE
+    made = kind.DeviceAttributes(
+        name=name, device_type=device, memory_limit=size, incarnation=number
+    )
+    return [made.SerializeToString()]
+
+
+for _place, _name in enumerate(("Name", "Type", "MemoryBytes", "Incarnation")):
+    export(f"TF_DeviceList{_name}")(lambda listed, number, place=_place: listed[number][place])

@@ -1,0 +1,83 @@
+"""Checkpoints, of whichever version, and TensorFlow's errors for what's wrong with them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .dtypes import NAMES
+from .failures import failure
+from .formats.bundles import Bundle
+from .formats.older import OldCheckpoint
+from .formats.tables import DamagedError
+
+Checkpoint = Bundle | OldCheckpoint
+_OTHER_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+
+
+def opened(prefix: str) -> Checkpoint:
+    """A checkpoint to read.
+
+    Raises:
+        NotFoundError, DataLossError: (TensorFlow's) it isn't there, or isn't whole.
+    """
+    if os.path.exists(f"{prefix}.index"):
+        with reported(f"{prefix}.index"):
+            return Bundle(prefix)
+    if not glob.glob(prefix):
+        message = "Unsuccessful TensorSliceReader constructor: Failed to find any matching files"
+        raise failure("NOT_FOUND", f"{message} for {prefix}")
+    with reported(prefix):
+        return OldCheckpoint(prefix)
+
+
+@contextmanager
+def reported(path: str) -> Iterator[None]:
+    """What's wrong with files is said by TensorFlow's errors."""
+    try:
+        yield
+    except DamagedError as error:
+        message = (
+            str(error) if path.endswith(".index") else f"Unable to open table file {path}: {error}"
+        )
+        raise failure("DATA_LOSS", message) from error
+    except OSError as error:
+        code = "NOT_FOUND" if isinstance(error, FileNotFoundError) else "UNKNOWN"
+        raise failure(code, f"{error.filename}; {error.strerror}") from error
+
+
+def type_shown(number: int) -> str:
+    """The name of a type as messages of the C library have it.
+
+    >>> type_shown(1)
+    'DT_FLOAT'
+    """
+    name = NAMES[number - 1]
+    return f"DT_{_OTHER_NAMES.get(name, name.upper())}"
+
+
+def described(checkpoint: Checkpoint) -> str:
+    """The tensors of a checkpoint, one in a line."""
+    lines = []
+    for name in checkpoint.names():
+        entry = checkpoint.entry(name)
+        sizes = ",".join(map(str, entry.shape))
+        lines.append(f"{name} ({type_shown(entry.dtype)}) [{sizes}]\n")
+    return "".join(lines)
+
+
+def tensor(checkpoint: Checkpoint, name: str, extents: Any = None) -> Any:
+    """A tensor of a checkpoint, or a part of it.
+
+    Raises:
+        NotFoundError, DataLossError: (TensorFlow's) it isn't there, or isn't whole.
+    """
+    if name not in checkpoint:
+        raise failure("NOT_FOUND", f"Key {name} not found in checkpoint")
+    try:
+        return checkpoint.tensor(name, extents)
+    except DamagedError as error:
+        raise failure("DATA_LOSS", str(error)) from error

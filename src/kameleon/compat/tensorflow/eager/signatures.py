@@ -1,0 +1,208 @@
+"""What a type of operation takes and gives, prepared for calls with Python values."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..capi.constants import CONSTANTS
+from ..capi.exports import export
+from ..dtypes import REFERENCE
+from ..graph import definitions, messages, shape_of
+
+# How many tensors an argument stands for, and how their types are told.
+ONE, SAME, MIXED = "one", "same", "mixed"
+
+
+class Argument(NamedTuple):
+    """An input of an operation.
+
+    Attributes:
+        name: what it's called.
+        many: `ONE` tensor, a list of the `SAME` type, or a list of `MIXED` types.
+        size: the attribute that holds how many there are; "".
+        attribute: the attribute that holds the type, or the types; "".
+        type: the number of the type, where it's always the same; 0.
+    """
+
+    name: str
+    many: str
+    size: str
+    attribute: str
+    type: int
+
+
+class Signature:
+    """What a type of operation takes and gives.
+
+    Attributes:
+        name: the type.
+        definition: the message OpDef.
+        inputs: its inputs.
+        attributes: the kinds of its attributes, by name.
+        defaults: numbers of types that attributes have where nothing is said.
+        is_simple: no input is a list.
+    """
+
+    def __init__(self, definition: Any) -> None:
+        self.name, self.definition = definition.name, definition
+        self.inputs = [_argument(each) for each in definition.input_arg]
+        self.attributes = {each.name: each.type for each in definition.attr}
+        self.defaults = {
+            each.name: each.default_value.type
+            for each in definition.attr
+            if each.type == "type" and each.HasField("default_value")
+        }
+        self._optional = {each.name for each in definition.attr if each.HasField("default_value")}
+        self.is_simple = all(each.many == ONE for each in self.inputs)
+
+    def has_default(self, name: str) -> bool:
+        """Whether an attribute may be left out."""
+        return name in self._optional
+
+    def attribute(self, name: str, value: Any) -> Any:
+        """An attribute's value as what tells it from others: hashable, without Python's variety.
+
+        Raises:
+            TypeError, ValueError, AttributeError: it's of no such kind.
+        """
+        kind = self.attributes.get(name)
+        if kind is None:  # an option of how functions are called
+            return value
+        if kind.startswith("list("):
+            plain = PLAIN[kind[5:-1]]
+            return tuple([plain(each) for each in value])
+        return PLAIN[kind](value)
+
+    def message(self, name: str, value: Any) -> Any:
+        """The message AttrValue of such a value."""
+        kind, made = self.attributes[name], messages("attr_value_pb2").AttrValue()
+        if kind.startswith("list("):
+            made.list.SetInParent()
+            for each in value:
+                _add(made.list, kind[5:-1], each)
+        else:
+            _set(made, kind, value)
+        return made
+
+
+def _argument(told: Any) -> Argument:
+    many = MIXED if told.type_list_attr else SAME if told.number_attr else ONE
+    attribute = told.type_list_attr or told.type_attr
+    return Argument(told.name, many, told.number_attr, attribute, told.type)
+
+
+@cache
+def signature(name: str) -> Signature | None:
+    """The signature of a type of operation, if TensorFlow has that."""
+    definition = definitions().get(name)
+    return None if definition is None else Signature(definition)
+
+
+# Attributes -------------------------------------------------------------------------------------
+
+
+def _type(value: Any) -> int:
+    if isinstance(value, int):
+        return value % REFERENCE
+    number = getattr(value, "_type_enum", None)
+    if number is None:
+        dtypes: Any = importlib.import_module("tensorflow_core.python.framework.dtypes")
+        number = dtypes.as_dtype(value)._type_enum
+    return int(number) % REFERENCE
+
+
+def _shape(value: Any) -> Any:
+    if value is None:
+        return None
+    if hasattr(value, "unknown_rank"):
+        return shape_of(value)
+    sizes = getattr(value, "_dims", value)
+    if sizes is None:
+        return None
+    sizes = [getattr(size, "value", size) for size in sizes]
+    return tuple(-1 if size is None else int(size) for size in sizes)
+
+
+def _text(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if not isinstance(value, bytes):
+        raise TypeError(f"expected a text, not {value!r}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, float | str | bytes):
+        raise TypeError(f"expected an integer, not {value!r}")
+    return int(value)
+
+
+def _real(value: Any) -> float:
+    if isinstance(value, str | bytes):
+        raise TypeError(f"expected a number, not {value!r}")
+    return float(value)
+
+
+def _function(value: Any) -> bytes:
+    """A function as the message that names it, serialized."""
+    if hasattr(value, "SerializeToString"):
+        return bytes(value.SerializeToString())
+    name = _text(getattr(value, "name", value)).decode()
+    made: bytes = messages("attr_value_pb2").NameAttrList(name=name).SerializeToString()
+    return made
+
+
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    "type": _type,
+    "shape": _shape,
+    "string": _text,
+    "int": _whole,
+    "float": _real,
+    "bool": bool,
+    "tensor": lambda value: value.SerializeToString(),
+    "func": _function,
+}
+_FIELDS = {"type": "type", "string": "s", "int": "i", "float": "f", "bool": "b"}
+
+
+def _write_shape(message: Any, sizes: Any) -> None:
+    if sizes is None:
+        message.unknown_rank = True
+    else:
+        message.SetInParent()
+        for size in sizes:
+            message.dim.add(size=size)
+
+
+def _set(message: Any, kind: str, value: Any) -> None:
+    if kind == "shape":
+        _write_shape(message.shape, value)
+    elif kind in ("tensor", "func"):
+        getattr(message, kind).MergeFromString(value)
+        getattr(message, kind).SetInParent()
+    else:
+        setattr(message, _FIELDS[kind], value)
+
+
+def _add(message: Any, kind: str, value: Any) -> None:
+    """Add to a list of values."""
+    if kind == "shape":
+        _write_shape(message.shape.add(), value)
+    elif kind in ("tensor", "func"):
+        getattr(message, kind).add().MergeFromString(value)
+    else:
+        getattr(message, _FIELDS[kind]).append(value)
+
+
+@export("TFE_OpNameGetAttrType")
+def attribute_type(context: Any, name: str | bytes, attribute: str) -> Any:
+    """The number of an attribute's kind; in a list, where it's a list."""
+    found = signature(name if isinstance(name, str) else name.decode())
+    kind = found.attributes.get(attribute) if found is not None else None
+    if kind is None:
+        raise KeyError(attribute)
+    number = CONSTANTS[f"TF_ATTR_{kind.removeprefix('list(').rstrip(')').upper()}"]
+    return [number] if kind.startswith("list(") else number

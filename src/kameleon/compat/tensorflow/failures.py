@@ -1,0 +1,62 @@
+"""TensorFlow's error classes, raised as its C library would have them raised."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from kameleon.errors import EvaluationError
+
+from .location import PACKAGE
+
+# The code of each error class that the runtime raises, and the class.
+CLASSES = {
+    "INVALID_ARGUMENT": "InvalidArgumentError",
+    "NOT_FOUND": "NotFoundError",
+    "ALREADY_EXISTS": "AlreadyExistsError",
+    "FAILED_PRECONDITION": "FailedPreconditionError",
+    "OUT_OF_RANGE": "OutOfRangeError",
+    "UNIMPLEMENTED": "UnimplementedError",
+    "INTERNAL": "InternalError",
+    "PERMISSION_DENIED": "PermissionDeniedError",
+    "DEADLINE_EXCEEDED": "DeadlineExceededError",
+    "DATA_LOSS": "DataLossError",
+    "CANCELLED": "CancelledError",
+    "ABORTED": "AbortedError",
+    "RESOURCE_EXHAUSTED": "ResourceExhaustedError",
+    "UNKNOWN": "UnknownError",
+}
+
+
+class PlainError(EvaluationError):
+    """What stands for TensorFlow's error classes where its Python files aren't loaded."""
+
+    def __init__(self, node: Any, op: Any, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+def _module() -> Any:
+    """TensorFlow's module of error classes; None, where its Python files aren't loaded."""
+    if PACKAGE not in sys.modules:
+        return None
+    return importlib.import_module(f"{PACKAGE}.python.framework.errors_impl")
+
+
+def failure(code: str, message: str, node: Any = None, op: Any = None) -> Exception:
+    """The error of a code, to be raised.
+
+    Args:
+        code: a name in `CLASSES`.
+        message: what is wrong.
+        node: the node's definition, if it's the fault of one.
+        op: the Python operation, if there is one.
+    """
+    made: Exception = getattr(_module(), CLASSES[code], PlainError)(node, op, message)
+    return made
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether an exception is one of TensorFlow's error classes."""
+    return isinstance(error, getattr(_module(), "OpError", PlainError))

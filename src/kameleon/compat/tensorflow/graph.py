@@ -1,0 +1,162 @@
+"""Graphs of operations: what the C API makes, and all else reads."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .dtypes import REFERENCE
+
+Shape = tuple[int, ...] | None  # -1: an unknown size; None: an unknown rank
+Value = tuple["Operation", int]  # an operation and the number of one of its outputs
+
+
+class Graph:
+    """Operations in the order in which they were made, each after what it takes, but for loops.
+
+    Args:
+        messages: gives the messages that attributes are, by the name of TensorFlow's module.
+        definitions: gives the definitions of types of operations, by name.
+    """
+
+    def __init__(
+        self,
+        messages: Callable[[str], Any] | None = None,
+        definitions: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.messages = messages or _messages_of_files
+        self.definitions = definitions or _definitions_of_files
+        self.operations: list[Operation] = []
+        self.by_name: dict[str, Operation] = {}
+        self.functions: dict[str, Any] = {}  # by name, graphs that are called
+        self.version = 0  # grows with each change
+
+    def like(self, other: Graph) -> Graph:
+        """Have the messages, definitions and functions of another graph."""
+        self.messages, self.definitions = other.messages, other.definitions
+        self.functions = other.functions
+        return self
+
+
+class Operation:
+    """A node of a graph: its type, attributes, and edges of data and of control."""
+
+    __slots__ = (
+        "attributes", "consumers", "control", "controlled", "definition", "device", "graph",
+        "handles", "inputs", "known", "name", "numbered", "serial", "shapes", "type", "types",
+        "value",
+    )  # fmt: skip
+
+    def __init__(self, graph: Graph, type: str, name: str) -> None:
+        self.graph, self.type, self.name, self.device = graph, type, name, ""
+        self.inputs: list[Value] = []
+        self.numbered: set[int] = set()  # places of inputs that came later: see `node_def`
+        self.control: list[Operation] = []  # run before this one
+        self.controlled: list[Operation] = []  # run after this one
+        self.attributes: dict[str, Any] = {}  # messages AttrValue
+        self.known: dict[str, Any] = {}  # attributes as Python values
+        self.handles: dict[int, bytes] = {}  # by output, shape and type behind a handle
+        self.value: Any = None  # of a constant, once it was asked for
+        self.types: list[int] = []
+        self.shapes: list[Shape] = []
+        self.consumers: list[list[tuple[Operation, int]]] = []
+        self.serial = -1
+        self.definition: Any = None  # the message OpDef of the type
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.name!r}>"
+
+    def attribute(self, name: str) -> Any:
+        """An attribute as a Python value; None where it isn't set."""
+        if name not in self.known:
+            message = self.attributes.get(name)
+            self.known[name] = None if message is None else plain(message)
+        return self.known[name]
+
+
+# TensorFlow's Python files tell a C operation from a node's definition by this name.
+Operation.__name__ = "SwigPyObject"
+
+
+# Messages ---------------------------------------------------------------------------------------
+
+
+def messages(name: str, folder: str = "framework") -> Any:
+    """A module of TensorFlow's messages, such as `graph_pb2`."""
+    return importlib.import_module(f"tensorflow_core.core.{folder}.{name}")
+
+
+def plain(message: Any) -> Any:
+    """An AttrValue as a Python value: shapes as tuples, lists as lists, else what it holds."""
+    kind = message.WhichOneof("value")
+    if kind is None:
+        return None
+    value = getattr(message, kind)
+    if kind == "shape":
+        return shape_of(value)
+    if kind != "list":
+        return value
+    for field, found in value.ListFields():
+        return [shape_of(x) for x in found] if field.name == "shape" else list(found)
+    return []
+
+
+def shape_of(message: Any) -> Shape:
+    """A TensorShapeProto as a shape."""
+    return None if message.unknown_rank else tuple(dim.size for dim in message.dim)
+
+
+def definitions() -> Mapping[str, Any]:
+    """The definitions of all types of operations, by name, which TensorFlow's own files hold."""
+    registry: Any = importlib.import_module("tensorflow_core.python.framework.op_def_registry")
+    found: Mapping[str, Any] = registry.get_registered_ops()
+    return found
+
+
+_messages_of_files, _definitions_of_files = messages, definitions
+
+
+def types_of(operation: Operation, arguments: Any) -> list[int]:
+    """The data types of an operation's inputs or outputs, as its definition says."""
+    found: list[int] = []
+    for argument in arguments:
+        if argument.type_list_attr:
+            types = list(operation.attributes[argument.type_list_attr].list.type)
+        else:
+            one = argument.type or operation.attributes[argument.type_attr].type
+            count = argument.number_attr
+            types = [one] * (operation.attributes[count].i if count else 1)
+        found += [kind + REFERENCE for kind in types] if argument.is_ref else types
+    return found
+
+
+# Operations that hand a handle on.
+PASSING = frozenset({"Identity", "Enter", "Switch", "Exit", "NextIteration", "Merge"})
+
+
+# Functions --------------------------------------------------------------------------------------
+
+
+class LibraryFunction:
+    """A function of a library: its definition, and the functions that are its gradients."""
+
+    def __init__(self, definition: Any) -> None:
+        self.definition = definition
+        self.gradients: list[str] = []
+        self.bodies: dict[Any, Any] = {}  # by attributes, what it was read as
+
+    @property
+    def name(self) -> str:
+        """What operations of this type are called."""
+        return str(self.definition.signature.name)
+
+    @property
+    def signature(self) -> Any:
+        """The definition of the type of operation that calls it."""
+        return self.definition.signature
+
+
+def add_definition(graph: Graph, definition: Any) -> None:
+    """Let operations of a graph call a function."""
+    graph.functions.setdefault(definition.signature.name, LibraryFunction(definition))

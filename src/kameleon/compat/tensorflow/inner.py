@@ -1,0 +1,260 @@
+"""The state in branches and in turns of loops, where changes are kept apart from what is around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from kameleon.ir.leaves import input_node
+from kameleon.ir.node import Tensor
+from kameleon.ir.types import TensorType, as_dtype
+from kameleon.prims import movement as M
+from kameleon.prims.elementwise import constant
+
+from .lowering import ArrayHandle, Elements, Lowering, NotCompiledError, StackHandle
+from .tensors import sizes_of
+from .variables import Reference
+
+
+class Inner(Lowering):
+    """The state in a branch or in a turn of a loop.
+
+    Attributes:
+        around: the state outside of it.
+        pushed: by stack, what goes there.
+    """
+
+    def __init__(self, around: Lowering) -> None:
+        super().__init__(around.store)
+        self.around, self.lowered = around, around.lowered
+        self.pushed: dict[StackHandle, Any] = {}
+
+    def outer_value(self, reference: Reference) -> Tensor:
+        """The value that a variable has before what is done here."""
+        if not self.around.has(reference):
+            raise NotCompiledError(f"{reference.name} has no value yet")
+        found: Tensor = self.around.value(reference)
+        return found
+
+    def has(self, reference: Reference) -> bool:
+        """Whether a variable has a value."""
+        return reference in self.assigned or self.around.has(reference)
+
+    def begin_beside(self, handle: ArrayHandle, other: ArrayHandle) -> None:
+        """A new array of the size of another one, where that one was made."""
+        if other in self.arrays:
+            super().begin_beside(handle, other)
+        else:
+            self.around.begin_beside(handle, other)
+
+    def knows(self, handle: ArrayHandle) -> bool:
+        """Whether an array was made, here or around."""
+        return handle in self.arrays or self.around.knows(handle)
+
+
+# Branches ---------------------------------------------------------------------------------------
+
+
+class Branch(Inner):
+    """The state in a branch."""
+
+    def elements(self, handle: ArrayHandle) -> Elements:
+        """What an array holds."""
+        found = self.arrays.get(handle)
+        return self.around.elements(handle) if found is None else found
+
+    def push(self, handle: StackHandle, rows: Any) -> None:
+        """Put values on a stack; where the other branch is taken, zeros."""
+        if handle in self.pushed:
+            raise NotCompiledError("a branch puts several values on a stack")
+        self.pushed[handle] = rows
+
+    def pop(self, handle: StackHandle, count: int) -> Any:
+        """Take values off a stack, whichever branch is taken: both sides of the loop agree."""
+        return self.around.pop(handle, count)
+
+    def pop_one(self, handle: StackHandle) -> Any:
+        """Take a value off a stack."""
+        return self.around.pop_one(handle)
+
+
+# Turns of loops ---------------------------------------------------------------------------------
+
+
+class AgainError(Exception):
+    """A loop must carry a whole array from turn to turn."""
+
+    def __init__(self, handle: ArrayHandle, element: tuple[int, ...] | None) -> None:
+        super().__init__(handle)
+        self.handle, self.element = handle, element
+
+
+Ordered = Callable[[bool], Any]  # rows for the turns of a loop; backwards, if so asked
+
+
+class Turn(Inner):
+    """The state in a turn of a loop.
+
+    Attributes:
+        turns: how many there are; None if that isn't known.
+        sequences: by parameter, its rows.
+        known: by parameter, its value in each turn.
+        cells: by variable, the parameter for its value before the turn.
+        stacked: by array, the numbers that are written in the turns, and the value.
+        backwards: whether the turns take off what others put on a stack.
+    """
+
+    def __init__(
+        self, around: Lowering, turns: int | None, whole: Mapping[ArrayHandle, Any]
+    ) -> None:
+        super().__init__(around)
+        self.turns = turns
+        self.sequences: dict[Tensor, Ordered] = {}
+        self.known: dict[Tensor, np.ndarray] = {}
+        self.cells: dict[Reference, Tensor] = {}
+        self.stacked: dict[ArrayHandle, tuple[np.ndarray, Tensor]] = {}
+        self.backwards = False
+        self.carried: dict[ArrayHandle, Tensor] = {}
+        self._slices: dict[tuple[ArrayHandle, Tensor], Tensor] = {}
+        self._taken: set[ArrayHandle] = set()
+        for handle, before in whole.items():
+            self.carried[handle] = input_node(before.type)
+            size = int(before.shape[0])
+            self.arrays[handle] = Elements(size, self.carried[handle], {})
+
+    def outer_value(self, reference: Reference) -> Tensor:
+        """A parameter for the value that a variable has before the turn."""
+        if reference not in self.cells:
+            self.cells[reference] = input_node(super().outer_value(reference).type)
+        return self.cells[reference]
+
+    def counted(self, values: np.ndarray) -> Tensor:
+        """A parameter that has these values, one in each turn."""
+        param = input_node(TensorType(values.shape[1:], as_dtype(str(values.dtype))))
+        self.known[param] = values
+        self.sequences[param] = lambda back: constant(
+            np.ascontiguousarray(values[::-1] if back else values)
+        )
+        return param
+
+    # Arrays -------------------------------------------------------------------------------------
+
+    def elements(self, handle: ArrayHandle) -> Elements:
+        """What an array holds: one from outside isn't changed here."""
+        if handle in self.arrays:
+            return self.arrays[handle]
+        if handle in self.stacked:
+            raise AgainError(handle, None)
+        self._taken.add(handle)
+        return self.around.elements(handle)
+
+    def size(self, handle: ArrayHandle) -> int:
+        """How many elements an array has."""
+        return self.arrays[handle].size if handle in self.arrays else self.around.size(handle)
+
+    def element(self, handle: ArrayHandle, at: Any) -> Tensor:
+        """An element of an array: a slice of it, where the turn says which."""
+        if handle in self.arrays or at not in self.known:
+            return super().element(handle, at)
+        if handle in self.stacked:
+            raise AgainError(handle, None)
+        self._taken.add(handle)
+        key = (handle, at)
+        if key not in self._slices:
+            values, around = self.known[at], self.around
+            shape = around.elements(handle).shape(handle)
+            param = input_node(TensorType(shape, as_dtype(handle.dtype)))
+            self._slices[key] = param
+            self.sequences[param] = lambda back: around.rows(
+                handle, values[::-1] if back else values
+            )
+        return self._slices[key]
+
+    def write(self, handle: ArrayHandle, at: Any, value: Tensor) -> None:
+        """Set an element of an array: one row of it, where the turn says which."""
+        if handle in self.arrays:
+            super().write(handle, at, value)
+            return
+        values = self.known.get(at) if isinstance(at, Tensor) else None
+        once = values is not None and len(np.unique(values)) == len(values)
+        if values is None or not once or handle in self._taken or handle in self.stacked:
+            raise AgainError(handle, sizes_of(value))
+        self.stacked[handle] = values, value
+
+    def put(self, handle: ArrayHandle, at: np.ndarray, rows: Tensor) -> None:
+        """Set some elements."""
+        if handle not in self.arrays:
+            raise AgainError(handle, sizes_of(rows)[1:])
+        super().put(handle, at, rows)
+
+    def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
+        """Set all elements of an array."""
+        if handle not in self.arrays:
+            raise AgainError(handle, sizes_of(whole)[1:])
+        super().replace(handle, whole)
+
+    # Stacks -------------------------------------------------------------------------------------
+
+    def push(self, handle: StackHandle, rows: Any) -> None:
+        """Put values on a stack."""
+        self._check_stack(handle)
+        self.pushed[handle] = rows, False
+
+    def push_one(self, handle: StackHandle, value: Any) -> None:
+        """Put a value on a stack."""
+        self._check_stack(handle)
+        self.pushed[handle] = value, True
+
+    def pop(self, handle: StackHandle, count: int) -> Any:
+        """Take values off a stack that was filled outside of the loop."""
+        rows = self._rows_off(handle, count)
+        return self._slice(rows.reshape(-1, count, *rows.shape[1:]) if isinstance(rows, np.ndarray)
+                           else M.reshape(rows, [-1, count, *rows.shape[1:]]))  # fmt: skip
+
+    def pop_one(self, handle: StackHandle) -> Any:
+        """Take a value off a stack."""
+        return self._slice(self._rows_off(handle, 1))
+
+    def _check_stack(self, handle: StackHandle) -> None:
+        if self.turns is None or handle in self.pushed:
+            raise NotCompiledError("how much a loop puts on a stack isn't known")
+
+    def _rows_off(self, handle: StackHandle, count: int) -> Any:
+        self._check_stack(handle)
+        self.backwards = True
+        return self.around.pop(handle, (self.turns or 0) * count)
+
+    def _slice(self, rows: Any) -> Any:
+        """The row of a turn: the first one takes the last row."""
+        if isinstance(rows, np.ndarray):
+            return rows[0] if (rows == rows[:1]).all() else self.counted(rows[::-1])
+        param = input_node(TensorType(tuple(rows.shape[1:]), rows.dtype))
+        self.sequences[param] = lambda back: rows if back else M.slice_axis(rows, 0, None, None, -1)
+        return param
+
+    def rows_pushed(self, value: Any, single: bool) -> Any:
+        """What a stack gets from all turns, where that's known."""
+        turns = self.turns or 0
+        if isinstance(value, Tensor):
+            found = self.known.get(value)
+        else:
+            found = np.broadcast_to(value, (turns, *np.shape(value)))
+        return found if single or found is None else found.reshape(-1, *found.shape[2:])
+
+
+def snapshot(lowering: Lowering) -> Callable[[], None]:
+    """What takes a state, and those around it, back to where they are now."""
+    states = [lowering]
+    while isinstance(states[-1], Inner):
+        states.append(states[-1].around)
+    kept = [(state, name, copy(value)) for state in states for name, value in vars(state).items()
+            if isinstance(value, dict | set | bool)]  # fmt: skip
+
+    def restore() -> None:
+        for state, name, value in kept:
+            setattr(state, name, copy(value))
+
+    return restore

@@ -1,0 +1,291 @@
+"""What operations change while a region becomes a graph of K's: variables, arrays, stacks.
+
+A read sees what was written. In a branch, and in the body of a loop, changes are kept apart, and
+become results of the choice or the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.ir.node import Tensor
+from kameleon.prims import elementwise as E
+from kameleon.prims import movement as M
+from kameleon.prims.elementwise import constant
+from kameleon.prims.filling import full_like, zeros
+from kameleon.prims.indexing import gather
+
+from .tensors import sizes_of, tensor
+from .variables import Reference
+
+if TYPE_CHECKING:
+    from .variables import Store
+
+
+class NotCompiledError(Exception):
+    """Something can't be compiled in this way: it runs as TensorFlow runs it."""
+
+
+class ArrayHandle(NamedTuple):
+    """An array of tensors."""
+
+    key: str
+    dtype: str
+    element: tuple[int, ...] | None  # the shape of an element, if the program says so
+    of: ArrayHandle | None = None  # the array whose gradients these are
+
+
+class StackHandle(NamedTuple):
+    """What a loop keeps for its gradient."""
+
+    key: str
+
+
+# Arrays -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Elements:
+    """What an array of tensors holds.
+
+    Attributes:
+        size: how many.
+        base: all, one beside the other; None if nothing was written but `rows`.
+        rows: by number, what was written since.
+    """
+
+    size: int
+    base: Tensor | None
+    rows: Mapping[int, Tensor]
+
+    def shape(self, handle: ArrayHandle, element: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """The shape of an element; `element` where nothing was written."""
+        for row in self.rows.values():
+            return sizes_of(row)
+        if self.base is not None:
+            return sizes_of(self.base)[1:]
+        if element is not None:
+            return element
+        if handle.element is None or -1 in handle.element:
+            raise NotCompiledError("the shape of an array's elements isn't known")
+        return handle.element
+
+    def whole(self, handle: ArrayHandle, element: tuple[int, ...] | None = None) -> Tensor:
+        """All elements, one beside the other; zeros where nothing was written."""
+        if len(self.rows) == self.size and self.size:
+            return M.stack([self.rows[at] for at in range(self.size)], 0)
+        base = self.base
+        if base is None:
+            base = zeros([self.size, *self.shape(handle, element)], handle.dtype)
+        if not self.rows:
+            return base
+        order = np.arange(self.size)
+        order[list(self.rows)] = self.size + np.arange(len(self.rows))
+        added = M.stack(list(self.rows.values()), 0)
+        return gather(M.concatenate([base, added], 0), constant(order), 0)
+
+
+def _placed(rows: Tensor, at: np.ndarray, size: int) -> Tensor:
+    """Rows at their numbers, zeros between."""
+    if np.array_equal(at, np.arange(size)):
+        return rows
+    if np.array_equal(at[::-1], np.arange(size)):
+        return M.slice_axis(rows, 0, None, None, -1)
+    order = np.full(size, len(at))
+    order[at] = np.arange(len(at))
+    none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
+    return gather(M.concatenate([rows, none], 0), constant(order), 0)
+
+
+def _picked(whole: Tensor, at: np.ndarray) -> Tensor:
+    """The rows of these numbers."""
+    if np.array_equal(at, np.arange(whole.shape[0] or 0)):
+        return whole
+    return gather(whole, constant(np.asarray(at, np.int32)), 0)
+
+
+# Outermost --------------------------------------------------------------------------------------
+
+
+class Lowering:
+    """The state outside of all choices and loops.
+
+    Attributes:
+        store: what the session keeps.
+        assigned: new values of variables.
+        read: variables that must have a value.
+        lowered: finds what an operation gives, where the table alone wouldn't know.
+    """
+
+    lowered: Callable[[Lowering, Any, list[Any]], list[Any]] | None = None
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.assigned: dict[Reference, Tensor] = {}
+        self.read: dict[Reference, None] = {}
+        self.arrays: dict[ArrayHandle, Elements] = {}
+        self.stacks: dict[StackHandle, tuple[Any, ...]] = {}
+
+    def value(self, given: Any) -> Any:
+        """What an operation takes: where it's a variable, its value now."""
+        if not isinstance(given, Reference):
+            return given
+        if given not in self.assigned:
+            return self.outer_value(given)
+        return self.assigned[given]
+
+    def outer_value(self, reference: Reference) -> Tensor:
+        """The value that a variable has before what is done here."""
+        self.read[reference] = None
+        found: Tensor = self.store.variables.cell(reference)
+        return found
+
+    def has(self, reference: Reference) -> bool:
+        """Whether a variable has a value."""
+        return reference in self.assigned or reference in self.store.variables
+
+    def assign(self, reference: Reference, value: Any) -> None:
+        """From now on, the variable has that value."""
+        self.assigned[reference] = K.identity(tensor(value))
+
+    # Arrays -------------------------------------------------------------------------------------
+
+    def begin(self, handle: ArrayHandle, size: int) -> None:
+        """A new array."""
+        self.arrays[handle] = Elements(size, None, {})
+
+    def begin_beside(self, handle: ArrayHandle, other: ArrayHandle) -> None:
+        """A new array of the size of another one, where that one was made."""
+        self.begin(handle, self.size(other))
+
+    def elements(self, handle: ArrayHandle) -> Elements:
+        """What an array holds."""
+        return self.arrays[handle]
+
+    def knows(self, handle: ArrayHandle) -> bool:
+        """Whether an array was made, here or around."""
+        return handle in self.arrays
+
+    def size(self, handle: ArrayHandle) -> int:
+        """How many elements an array has."""
+        return self.elements(handle).size
+
+    def whole(self, handle: ArrayHandle) -> Tensor:
+        """All elements of an array."""
+        return self.elements(handle).whole(handle)
+
+    def rows(self, handle: ArrayHandle, at: np.ndarray) -> Tensor:
+        """Some elements of an array."""
+        held = self.elements(handle)
+        if len(at) and all(int(place) in held.rows for place in at):
+            return M.stack([held.rows[int(place)] for place in at], 0)
+        return _picked(held.whole(handle), at)
+
+    def element(self, handle: ArrayHandle, at: Any) -> Tensor:
+        """An element of an array."""
+        held = self.elements(handle)
+        if isinstance(at, Tensor):
+            return gather(held.whole(handle), at, 0)
+        if int(at) in held.rows:
+            return held.rows[int(at)]
+        return M.reshape(M.slice_axis(held.whole(handle), 0, int(at), int(at) + 1),
+                         held.shape(handle))  # fmt: skip
+
+    def write(self, handle: ArrayHandle, at: Any, value: Tensor) -> None:
+        """Set an element of an array; of gradients, add to it."""
+        held = self.elements(handle)
+        if not isinstance(at, Tensor):
+            place, new = int(at), value
+            if handle.of is not None and (place in held.rows or held.base is not None):
+                new = E.add(self.element(handle, at), value)
+            size = max(held.size, place + 1)
+            self.arrays[handle] = replace(held, size=size, rows={**held.rows, place: new})
+            return
+        whole = held.whole(handle, sizes_of(value))
+        here = E.eq(M.iota([held.size], dtype=at.dtype), M.broadcast_to(at, [held.size]))
+        here = M.reshape(here, [held.size, *[1] * len(value.shape)])
+        rows = M.broadcast_to(value, [held.size, *sizes_of(value)])
+        if handle.of is not None:
+            rows = E.add(whole, rows)
+        here = M.broadcast_to(here, sizes_of(whole))
+        self.arrays[handle] = Elements(held.size, E.select(here, rows, whole), {})
+
+    def put(self, handle: ArrayHandle, at: np.ndarray, rows: Tensor) -> None:
+        """Set some elements, each once; of gradients, add to them."""
+        held = self.elements(handle)
+        size = max(held.size, int(at.max(initial=-1)) + 1)
+        new = _placed(rows, at, size)
+        if held.base is not None or held.rows:
+            old = Elements(size, held.base, held.rows).whole(handle)
+            if handle.of is not None:
+                new = E.add(old, new)
+            elif len(at) < size:
+                mask = np.isin(np.arange(size), at).reshape(-1, *[1] * (len(rows.shape) - 1))
+                here = M.broadcast_to(constant(mask), sizes_of(new))
+                new = E.select(here, new, old)
+        self.arrays[handle] = Elements(size, new, {})
+
+    def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
+        """Set all elements of an array."""
+        self.arrays[handle] = Elements(sizes_of(whole)[0], whole, {})
+
+    # Stacks -------------------------------------------------------------------------------------
+
+    def push(self, handle: StackHandle, rows: Any) -> None:
+        """Put values on a stack, the first one first."""
+        self.stacks[handle] = (*self.stacks.get(handle, ()), rows)
+
+    def push_one(self, handle: StackHandle, value: Any) -> None:
+        """Put a value on a stack."""
+        self.push(handle, _in_front(value))
+
+    def pop_one(self, handle: StackHandle) -> Any:
+        """Take a value off a stack."""
+        return _first(self.pop(handle, 1))
+
+    def pop(self, handle: StackHandle, count: int) -> Any:
+        """Take so many values off a stack; in the order in which they were put there."""
+        chunks, found = list(self.stacks.get(handle, ())), list[Any]()
+        while count:
+            if not chunks:
+                raise NotCompiledError("a stack is empty")
+            last = chunks.pop()
+            size = int(last.shape[0])
+            if size > count:
+                chunks.append(_cut(last, 0, size - count))
+                last, size = _cut(last, size - count, size), count
+            found.insert(0, last)
+            count -= size
+        self.stacks[handle] = tuple(chunks)
+        return found[0] if len(found) == 1 else M.concatenate([tensor(x) for x in found], 0)
+
+
+def _cut(rows: Any, start: int, stop: int) -> Any:
+    return M.slice_axis(rows, 0, start, stop) if isinstance(rows, Tensor) else rows[start:stop]
+
+
+class OnHost(Lowering):
+    """Variables while an operation runs on the host: what it assigns they have at once."""
+
+    def value(self, given: Any) -> Any:
+        """What an operation takes: where it's a variable, its value now."""
+        return self.store.variables.value(given) if isinstance(given, Reference) else given
+
+    def assign(self, reference: Reference, value: Any) -> None:
+        """From now on, the variable has that value."""
+        self.store.variables.begin(reference, np.asarray(value))
+
+
+def _in_front(value: Any) -> Any:
+    """A value as the only row."""
+    return M.expand_dims(value, 0) if isinstance(value, Tensor) else np.asarray(value)[None]
+
+
+def _first(rows: Any) -> Any:
+    """The only row."""
+    return M.reshape(rows, sizes_of(rows)[1:]) if isinstance(rows, Tensor) else rows[0]

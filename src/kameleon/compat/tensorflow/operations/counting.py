@@ -1,0 +1,124 @@
+"""Reductions by segments, counts, places in sorted rows. They run on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..failures import failure
+from .table import host
+from .values import dtype_of
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+Array = np.ndarray
+
+
+def limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and the greatest number of a dtype."""
+    found = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    return found.min, found.max
+
+
+# By segments ------------------------------------------------------------------------------------
+
+# What is combined how, and what an empty segment is.
+COMBINED: dict[str, tuple[Any, Callable[[np.dtype[Any]], Any]]] = {
+    "Sum": (np.add, lambda dtype: 0),
+    "Mean": (np.add, lambda dtype: 0),
+    "Prod": (np.multiply, lambda dtype: 1),
+    "Max": (np.maximum, lambda dtype: limits(dtype)[0]),
+    "Min": (np.minimum, lambda dtype: limits(dtype)[1]),
+}
+
+
+@host("SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin")
+def _sorted_segments(store: Store, operation: Operation, x: Any, ids: Any) -> Array:
+    given, at = np.asarray(x), np.asarray(ids)
+    if at.shape != given.shape[:1]:
+        raise failure("INVALID_ARGUMENT", "segment_ids should be the same size as dimension 0")
+    if np.any(np.diff(at) < 0):
+        raise failure("INVALID_ARGUMENT", "segment ids are not increasing")
+    if at.size and at[0] < 0:
+        raise failure("INVALID_ARGUMENT", "segment ids must be >= 0")
+    name, count = operation.type[7:], int(at[-1]) + 1 if at.size else 0
+    function, _ = COMBINED[name]
+    found = np.full((count, *given.shape[1:]), name == "Prod", given.dtype)
+    starts = np.flatnonzero(np.diff(at, prepend=-1))
+    if at.size:
+        found[at[starts]] = function.reduceat(given, starts, axis=0)
+    if name == "Mean":
+        counts = np.maximum(np.bincount(at, minlength=count), 1)
+        found = found / counts.reshape(-1, *[1] * (given.ndim - 1))
+    return found.astype(given.dtype)
+
+
+@host("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd")
+def _segments(store: Store, operation: Operation, x: Any, ids: Any, count: Any) -> Array:
+    """What has a number below zero counts nowhere."""
+    given, at, size = np.asarray(x), np.asarray(ids), int(count)
+    if np.any(at >= size):
+        place, number = int(np.argmax(at.ravel() >= size)), int(at.max())
+        message = f"segment_ids[{place}] = {number} is out of range [0, {size})"
+        raise failure("INVALID_ARGUMENT", message)
+    function, empty = COMBINED[operation.type[15:]]
+    rest = given.shape[at.ndim :]
+    found = np.full((size, *rest), empty(given.dtype), given.dtype)
+    kept = at.ravel() >= 0
+    function.at(found, at.ravel()[kept], given.reshape(at.size, *rest)[kept])
+    return found
+
+
+# Counts -----------------------------------------------------------------------------------------
+
+
+@host("Bincount")
+def _counts(store: Store, operation: Operation, x: Any, size: Any, weights: Any) -> Array:
+    numbers, count, given = np.ravel(x), int(size), np.asarray(weights)
+    if np.any(numbers < 0):
+        raise failure("INVALID_ARGUMENT", "Input arr must be non-negative!")
+    kept = numbers < count
+    shares = np.ravel(given)[kept] if given.size else None
+    found = np.bincount(numbers[kept], shares, count)
+    return found.astype(given.dtype)
+
+
+@host("HistogramFixedWidth")
+def _histogram(store: Store, operation: Operation, x: Any, ends: Any, bins: Any) -> Array:
+    values, (low, high), count = np.ravel(x), np.asarray(ends), int(bins)
+    if count <= 0 or low >= high:
+        raise failure("INVALID_ARGUMENT", f"{count} bins of values from {low} to {high}")
+    step = (high - low) / values.dtype.type(count)
+    places = np.minimum((np.maximum(values - low, 0) / step).astype(np.int64), count - 1)
+    return np.bincount(places, minlength=count).astype(dtype_of(operation, "dtype"))
+
+
+@host("PopulationCount")
+def _ones(store: Store, operation: Operation, x: Any) -> Array:
+    given = np.ascontiguousarray(x)
+    bits = np.unpackbits(given.view(np.uint8).reshape(*given.shape, given.itemsize), axis=-1)
+    return np.asarray(bits.sum(-1, dtype=np.uint8))
+
+
+@host("CompareAndBitpack")
+def _packed(store: Store, operation: Operation, x: Any, threshold: Any) -> Array:
+    given = np.asarray(x)
+    return np.packbits(given if given.dtype == bool else given > threshold, axis=-1)
+
+
+# Sorted rows ------------------------------------------------------------------------------------
+
+
+@host("LowerBound UpperBound")
+def _places(store: Store, operation: Operation, rows: Any, values: Any) -> Array:
+    side: Any = "left" if operation.type == "LowerBound" else "right"
+    lines, wanted = np.asarray(rows), np.asarray(values)
+    if len(lines) != len(wanted):
+        message = "Leading dim_size of both tensors must match."
+        raise failure("INVALID_ARGUMENT", message)
+    found = [np.searchsorted(a, b, side) for a, b in zip(lines, wanted, strict=True)]
+    return np.reshape(found, wanted.shape).astype(dtype_of(operation, "out_type"))

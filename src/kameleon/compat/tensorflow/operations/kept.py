@@ -1,0 +1,153 @@
+"""Arrays of tensors, and the stacks of loops' gradients, where they're compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.ir.node import Tensor
+from kameleon.prims import movement as M
+from kameleon.prims.filling import zeros
+from kameleon.prims.indexing import gather
+
+from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from .table import kept
+from .values import array, dtype_of, integer, is_text, sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+FLOW = np.float32(0)
+
+
+def _numeric(value: Any) -> Tensor:
+    if is_text(value):
+        raise NotCompiledError("texts aren't compiled")
+    return tensor(value)
+
+
+# Arrays of tensors ------------------------------------------------------------------------------
+
+
+@kept("TensorArrayV3")
+def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
+    if dtype_of(operation, "dtype") == "object":
+        raise NotCompiledError("texts aren't compiled")
+    shape = operation.attribute("element_shape")
+    handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape)
+    lowering.begin(handle, integer(size))
+    return [handle, FLOW]
+
+
+@kept("TensorArrayGradV3")
+def _gradient(
+    lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any
+) -> list[Any]:
+    """An array for gradients, made when it's first asked for; elements begin as zeros."""
+    key = f"{handle.key}/{operation.attribute('source').decode()}"
+    shape = handle.element
+    if shape is None or -1 in shape:
+        shape = lowering.elements(handle).shape(handle)
+    found = ArrayHandle(key, handle.dtype, shape, handle)
+    if not lowering.knows(found):
+        lowering.begin_beside(found, handle)
+    return [found, FLOW]
+
+
+@kept("TensorArrayWriteV3")
+def _write(
+    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
+) -> Any:
+    lowering.write(handle, at, _numeric(lowering.value(value)))
+    return FLOW
+
+
+@kept("TensorArrayReadV3")
+def _read(lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, flow: Any) -> Any:
+    return lowering.element(handle, at)
+
+
+@kept("TensorArraySizeV3")
+def _size(lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any) -> Any:
+    return np.int32(lowering.size(handle))
+
+
+@kept("TensorArrayScatterV3")
+def _scatter(
+    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
+) -> Any:
+    lowering.put(handle, array(at), _numeric(lowering.value(value)))
+    return FLOW
+
+
+@kept("TensorArrayGatherV3")
+def _gather(
+    lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, flow: Any
+) -> Any:
+    if isinstance(at, Tensor):
+        return gather(lowering.whole(handle), at, 0)
+    if not len(at) and not lowering.size(handle):
+        shape = operation.attribute("element_shape") or ()
+        return zeros([0, *(max(size, 0) for size in shape)], handle.dtype)
+    return lowering.rows(handle, np.asarray(at))
+
+
+@kept("TensorArrayConcatV3")
+def _concatenated(
+    lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any
+) -> list[Any]:
+    whole = lowering.whole(handle)
+    count, rows, *rest = sizes_of(whole)
+    joined = M.reshape(whole, [count * rows, *rest])
+    return [joined, np.full(count, rows, np.int64)]
+
+
+@kept("TensorArraySplitV3")
+def _split(
+    lowering: Lowering,
+    operation: Operation,
+    handle: ArrayHandle,
+    value: Any,
+    lengths: Any,
+    flow: Any,
+) -> Any:
+    sizes = array(lengths)
+    if len(set(sizes.tolist())) > 1:
+        raise NotCompiledError("elements of several shapes")
+    node = _numeric(lowering.value(value))
+    rows = M.reshape(node, [len(sizes), int(sizes[0]) if len(sizes) else 0, *sizes_of(node)[1:]])
+    lowering.put(handle, np.arange(len(sizes)), rows)
+    return FLOW
+
+
+@kept("TensorArrayCloseV3")
+def _close(lowering: Lowering, operation: Operation, handle: ArrayHandle) -> list[Any]:
+    return []
+
+
+# Stacks -----------------------------------------------------------------------------------------
+
+
+@kept("StackV2 Stack")
+def _stack(lowering: Lowering, operation: Operation, *size: Any) -> list[Any]:
+    return [StackHandle(operation.name)]
+
+
+@kept("StackPushV2 StackPush")
+def _push(lowering: Lowering, operation: Operation, handle: StackHandle, value: Any) -> list[Any]:
+    value = lowering.value(value)
+    if is_text(value) or not isinstance(value, Tensor | np.ndarray | np.generic):
+        raise NotCompiledError("a stack that holds no numbers")
+    lowering.push_one(handle, value)
+    return [value]
+
+
+@kept("StackPopV2 StackPop")
+def _pop(lowering: Lowering, operation: Operation, handle: StackHandle) -> Any:
+    return [lowering.pop_one(handle)]
+
+
+@kept("StackCloseV2 StackClose")
+def _close_stack(lowering: Lowering, operation: Operation, handle: StackHandle) -> list[Any]:
+    return []

@@ -1,0 +1,297 @@
+"""Lists of tensors, as loops of functions keep what their gradients need. They never change: what
+adds to one gives another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import HANDLES
+from ..failures import failure
+from ..graph import Shape
+from ..resources.base import Resource
+from ..shapes.rules import ShapeMismatchError, known_sizes, merged
+from .table import compiled_if, host
+from .values import dtype_of, texts
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+Array = np.ndarray
+
+
+class TensorList(Resource):
+    """Tensors of one type.
+
+    Attributes:
+        items: the tensors; None where nothing was set.
+        dtype: of the tensors.
+        shape: what is known of theirs.
+        limit: how many there may be; -1: any number.
+    """
+
+    def __init__(self, items: list[Any], dtype: str, shape: Shape, limit: int = -1) -> None:
+        self.items, self.dtype, self.shape, self.limit = items, dtype, shape, limit
+
+    def with_items(self, items: list[Any]) -> TensorList:
+        """A list of such tensors."""
+        return TensorList(items, self.dtype, self.shape, self.limit)
+
+    def item(self, at: int, shape: Shape) -> Any:
+        """A tensor; zeros where nothing was set."""
+        if not 0 <= at < len(self.items):
+            message = f"Trying to access element {at} in a list with {len(self.items)} elements."
+            raise failure("INVALID_ARGUMENT", message)
+        found = self.items[at]
+        if found is None:
+            return self._zeros(shape)
+        if isinstance(found, Resource):
+            return found  # a list in a list
+        return texts(found) if self.dtype == "string" else np.asarray(found)
+
+    def _zeros(self, shape: Shape) -> Array:
+        known = _merged(shape, self.shape)
+        for each in self.items:
+            if each is not None and not _is_known(known):
+                known = _merged(known, np.shape(each))
+        if known is None or not _is_known(known):
+            message = (
+                "Trying to read an uninitialized tensor but element_shape is not fully defined"
+            )
+            raise failure("INVALID_ARGUMENT", message)
+        return np.zeros(known, _dtype(self.dtype))
+
+    def stacked(self, shape: Shape, places: list[int] | None = None) -> Array:
+        """All tensors, or some, along a new first axis."""
+        chosen = range(len(self.items)) if places is None else places
+        if not len(chosen):
+            known = _merged(shape, self.shape)
+            if not _is_known(known):
+                message = (
+                    "Tried to stack elements of an empty list with non-fully-defined"
+                    f" element_shape: {_shown(known)}"
+                )
+                raise failure("INVALID_ARGUMENT", message)
+            return np.zeros((0, *(known or ())), _dtype(self.dtype))
+        return np.stack([self.item(at, shape) for at in chosen])
+
+
+def _dtype(name: str) -> Any:
+    return object if name == "string" else name
+
+
+def _is_known(shape: Shape) -> bool:
+    return shape is not None and -1 not in shape
+
+
+def _shown(shape: Shape) -> str:
+    return "<unknown>" if shape is None else f"[{','.join(map(str, shape)).replace('-1', '?')}]"
+
+
+def _merged(one: Shape, other: Shape) -> Shape:
+    try:
+        return merged(one, other)
+    except ShapeMismatchError:
+        message = (
+            f"Tried to stack list which only contains uninitialized tensors, or an incompatible"
+            f" shape: {_shown(one)}, not {_shown(other)}"
+        )
+        raise failure("INVALID_ARGUMENT", message) from None
+
+
+def _shape(value: Any) -> Shape:
+    sizes = np.asarray(value)
+    return None if sizes.ndim == 0 else known_sizes(sizes)
+
+
+# Making -----------------------------------------------------------------------------------------
+
+
+@host("EmptyTensorList")
+def _empty(store: Store, operation: Operation, shape: Any, limit: Any) -> TensorList:
+    return TensorList([], dtype_of(operation, "element_dtype"), _shape(shape), int(limit))
+
+
+@host("TensorListReserve")
+def _reserve(store: Store, operation: Operation, shape: Any, count: Any) -> TensorList:
+    return TensorList([None] * int(count), dtype_of(operation, "element_dtype"), _shape(shape))
+
+
+@host("TensorListFromTensor")
+def _from_tensor(store: Store, operation: Operation, value: Any, shape: Any) -> TensorList:
+    return TensorList(list(np.asarray(value)), dtype_of(operation, "element_dtype"), _shape(shape))
+
+
+@host("TensorListScatter TensorListScatterV2")
+def _scatter(
+    store: Store, operation: Operation, value: Any, at: Any, shape: Any, count: Any = -1
+) -> TensorList:
+    places = [int(place) for place in np.asarray(at)]
+    size = max([int(count), *(place + 1 for place in places)], default=0)
+    made = TensorList([None] * max(size, 0), dtype_of(operation, "element_dtype"), _shape(shape))
+    for place, part in zip(places, np.asarray(value), strict=True):
+        made.items[place] = part
+    return made
+
+
+@host("TensorListScatterIntoExistingList")
+def _scatter_into(
+    store: Store, operation: Operation, given: TensorList, value: Any, at: Any
+) -> TensorList:
+    places = [int(place) for place in np.asarray(at)]
+    items = [*given.items, *[None] * (max(places, default=-1) + 1 - len(given.items))]
+    for place, part in zip(places, np.asarray(value), strict=True):
+        items[place] = part
+    return given.with_items(items)
+
+
+@host("TensorListSplit")
+def _split(store: Store, operation: Operation, value: Any, shape: Any, lengths: Any) -> TensorList:
+    ends = np.cumsum(np.asarray(lengths))
+    if ends.size and ends[-1] != np.shape(value)[0]:
+        message = (
+            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
+            f" {ends[-1]} and value's shape is: {_shown(np.shape(value))} "
+        )
+        raise failure("INVALID_ARGUMENT", message)
+    parts = np.split(np.asarray(value), ends[:-1]) if ends.size else []
+    return TensorList(parts, dtype_of(operation, "element_dtype"), _shape(shape))
+
+
+# Adding, taking ---------------------------------------------------------------------------------
+
+
+@host("TensorListPushBack")
+def _push(store: Store, operation: Operation, given: TensorList, value: Any) -> TensorList:
+    _merged(given.shape, np.shape(value))
+    if 0 <= given.limit <= len(given.items):
+        message = (
+            f"Tried to push item into a full list list size: {len(given.items)}"
+            f" max_num_elements: {given.limit}"
+        )
+        raise failure("INVALID_ARGUMENT", message)
+    return given.with_items([*given.items, value])
+
+
+@host("TensorListPopBack")
+def _pop(store: Store, operation: Operation, given: TensorList, shape: Any) -> list[Any]:
+    if not given.items:
+        raise failure("INVALID_ARGUMENT", "Trying to pop from an empty list.")
+    last = given.item(len(given.items) - 1, _shape(shape))
+    return [given.with_items(given.items[:-1]), last]
+
+
+@host("TensorListSetItem")
+def _set(store: Store, operation: Operation, given: TensorList, at: Any, value: Any) -> TensorList:
+    place = int(at)
+    if not 0 <= place < len(given.items):
+        message = f"Trying to modify element {place} in a list with {len(given.items)} elements."
+        raise failure("INVALID_ARGUMENT", message)
+    items = list(given.items)
+    items[place] = value
+    return given.with_items(items)
+
+
+@host("TensorListGetItem")
+def _get(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
+    found: Array = given.item(int(at), _shape(shape))
+    return found
+
+
+@host("TensorListResize")
+def _resize(store: Store, operation: Operation, given: TensorList, size: Any) -> TensorList:
+    count = int(size)
+    return given.with_items([*given.items[:count], *[None] * (count - len(given.items))])
+
+
+@host("TensorListConcatLists")
+def _joined(store: Store, operation: Operation, one: TensorList, other: TensorList) -> TensorList:
+    return one.with_items([*one.items, *other.items])
+
+
+@host("TensorListPushBackBatch")
+def _push_batch(store: Store, operation: Operation, lists: Any, values: Any) -> Array:
+    found = np.empty(len(lists), object)
+    for at, (given, value) in enumerate(zip(lists, np.asarray(values), strict=True)):
+        found[at] = given.with_items([*given.items, value])
+    return found
+
+
+# What's in them ---------------------------------------------------------------------------------
+
+
+@host("TensorListLength")
+def _length(store: Store, operation: Operation, given: TensorList) -> np.int32:
+    return np.int32(len(given.items))
+
+
+@host("TensorListElementShape")
+def _element_shape(store: Store, operation: Operation, given: TensorList) -> Array:
+    return np.array(-1 if given.shape is None else given.shape, dtype_of(operation, "shape_type"))
+
+
+@host("TensorListStack")
+def _stack(store: Store, operation: Operation, given: TensorList, shape: Any) -> Array:
+    count = operation.attribute("num_elements")
+    if count is not None and count not in (-1, len(given.items)):
+        message = (
+            f"Operation expected a list with {count} elements but got a list with"
+            f" {len(given.items)} elements."
+        )
+        raise failure("INVALID_ARGUMENT", message)
+    return given.stacked(_shape(shape))
+
+
+@host("TensorListGather")
+def _gather(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
+    return given.stacked(_shape(shape), [int(place) for place in np.asarray(at)])
+
+
+@host("TensorListConcat TensorListConcatV2")
+def _concatenate(
+    store: Store, operation: Operation, given: TensorList, shape: Any = None, sizes: Any = ()
+) -> list[Any]:
+    told = operation.attribute("element_shape") if shape is None else _shape(shape)
+    known = _merged(told[1:] if told else None, given.shape[1:] if given.shape else None)
+    lengths = list(np.asarray(sizes, np.int64))
+    parts = [
+        given.item(at, (int(lengths[at]), *(known or ())) if at < len(lengths) else told)
+        for at in range(len(given.items))
+    ]
+    if not parts:
+        parts = [np.zeros((0, *(known or ())), _dtype(given.dtype))]
+        return [parts[0], np.zeros(0, np.int64)]
+    return [np.concatenate(parts), np.array([len(part) for part in parts], np.int64)]
+
+
+# Sums of them -----------------------------------------------------------------------------------
+
+
+@compiled_if("ZerosLike AddN")
+def _is_of_arrays(operation: Operation) -> bool:
+    source, index = operation.inputs[0]
+    return source.types[index] not in HANDLES
+
+
+@host("ZerosLike")
+def _zeros_like(store: Store, operation: Operation, given: Any) -> Any:
+    if not isinstance(given, TensorList):
+        array = np.asarray(given)
+        return np.full(array.shape, b"", object) if array.dtype == object else np.zeros_like(array)
+    return given.with_items(
+        [None if each is None else np.zeros_like(np.asarray(each)) for each in given.items]
+    )
+
+
+@host("AddN")
+def _sum(store: Store, operation: Operation, *given: Any) -> Any:
+    if not isinstance(given[0], TensorList):
+        return sum(given[1:], start=np.asarray(given[0]))
+    found = []
+    for parts in zip(*(each.items for each in given), strict=True):
+        there = [np.asarray(part) for part in parts if part is not None]
+        found.append(sum(there[1:], start=there[0]) if there else None)
+    return given[0].with_items(found)

@@ -1,0 +1,181 @@
+"""Sparse tensors as strings, or kept by the session, so that queues hand them on; crosses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arithmetic import hashes as H
+from ..arithmetic import sparse as A
+from .keeping import kept
+from .parsing import parsed, serialized
+from .sequences import of_rows
+from .sparse import checked, invalid
+from .table import fold, host
+from .values import dtype_of, result_type, texts
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+Array = np.ndarray
+
+
+def _rows(x: A.Sparse) -> list[A.Sparse]:
+    """The parts along the first axis, without it."""
+    found = []
+    for row in range(int(x.shape[0])):
+        at = x.indices[:, 0] == row
+        found.append(A.Sparse(x.indices[at, 1:], x.values[at], x.shape[1:]))
+    return found
+
+
+def _stacked(parts: list[A.Sparse], kind: str) -> A.Sparse:
+    """Sparse tensors along a new first axis; sizes are the largest of all."""
+    if not parts:
+        return A.Sparse(np.zeros((0, 1), np.int64), np.zeros(0, kind), np.zeros(1, np.int64))
+    if len({len(part.shape) for part in parts}) > 1:
+        raise invalid("Inconsistent rank across sparse tensors")
+    indices = [np.insert(part.indices, 0, at, 1) for at, part in enumerate(parts)]
+    sizes = np.max([part.shape for part in parts], 0)
+    values = np.concatenate([part.values for part in parts])
+    return A.Sparse(np.concatenate(indices), values, np.array([len(parts), *sizes], np.int64))
+
+
+# As strings -------------------------------------------------------------------------------------
+
+
+def _packed(operation: Operation, x: A.Sparse) -> Array:
+    found = np.empty(3, object)
+    as_text = operation.attribute("out_type") in (None, 7)  # else as a variant
+    found[:] = [serialized(part) for part in x.parts()] if as_text else x.parts()
+    return found
+
+
+def _unpacked(operation: Operation, row: Array) -> A.Sparse:
+    kind = dtype_of(operation, "dtype")
+    told = ("int64", kind, "int64")
+    return A.sparse(*(
+        parsed(part, name) if isinstance(part, bytes) else part
+        for part, name in zip(row, told, strict=True)
+    ))  # fmt: skip
+
+
+@fold("SerializeSparse")
+def _pack(operation: Operation, *parts: Any) -> Array:
+    return _packed(operation, A.sparse(*parts))
+
+
+@fold("SerializeManySparse")
+def _pack_rows(operation: Operation, *parts: Any) -> Array:
+    x = A.sparse(*parts)
+    if len(x.shape) < 2:
+        raise invalid("Rank of input SparseTensor should be > 1, but saw rank: 1")
+    rows = [_packed(operation, row) for row in _rows(checked(x))]
+    return np.stack(rows) if rows else np.empty((0, 3), object)
+
+
+@fold("DeserializeManySparse DeserializeSparse")
+def _unpack(operation: Operation, packed: Any) -> list[Array]:
+    given = np.asarray(packed, object)
+    if not given.ndim or given.shape[-1] != 3:
+        raise invalid(f"Serialized sparse should have 3 columns: {given.shape}")
+    rows = [_unpacked(operation, row) for row in given.reshape(-1, 3)]
+    if given.ndim == 1:
+        return rows[0].parts()
+    kind = result_type(operation, 1)
+    found = _stacked(rows, "object" if kind == "string" else kind)
+    outer = given.shape[:-1]
+    shape = np.array([*outer, *found.shape[1:]], np.int64)
+    return [A.reshaped(found.indices, found.shape.tolist(), shape.tolist()), found.values, shape]
+
+
+# Kept by the session ----------------------------------------------------------------------------
+
+
+def _kept(store: Store, operation: Operation, name: str | None = None) -> dict[int, A.Sparse]:
+    key = operation.attribute("shared_name") or (name or operation.name).encode()
+    found: dict[int, A.Sparse] = store.resources.setdefault(("sparse tensors", key), {})
+    return found
+
+
+def _add(store: Store, operation: Operation, x: A.Sparse) -> int:
+    numbers = kept(store, operation, "numbers of sparse tensors", itertools.count)
+    number = next(numbers)
+    _kept(store, operation)[number] = x
+    return number
+
+
+@host("AddSparseToTensorsMap")
+def _keep(store: Store, operation: Operation, *parts: Any) -> Array:
+    return np.array(_add(store, operation, A.sparse(*parts)), np.int64)
+
+
+@host("AddManySparseToTensorsMap")
+def _keep_rows(store: Store, operation: Operation, *parts: Any) -> Array:
+    rows = _rows(checked(A.sparse(*parts)))
+    return np.array([_add(store, operation, row) for row in rows], np.int64)
+
+
+@host("TakeManySparseFromTensorsMap")
+def _take(store: Store, operation: Operation, numbers: Any) -> list[Array]:
+    found = _kept(store, operation)
+    try:
+        rows = [found.pop(int(number)) for number in np.ravel(numbers)]
+    except KeyError as error:
+        raise invalid(f"Unable to find SparseTensor: {error} in map") from None
+    kind = dtype_of(operation, "dtype")
+    return _stacked(rows, "object" if kind == "string" else kind).parts()
+
+
+# Crosses ----------------------------------------------------------------------------------------
+
+JOINT = b"_X_"
+
+
+def _features(operation: Operation, values: tuple[Any, ...]) -> list[list[list[Any]]]:
+    """By column and row of the batch, its values."""
+    count = operation.attribute("N")
+    found = []
+    for column in range(count):
+        x = A.sparse(*values[column : 3 * count : count])
+        rows: list[list[Any]] = [[] for _ in range(int(x.shape[0]))]
+        for at, value in zip(x.indices[:, 0], x.values.tolist(), strict=True):
+            rows[at].append(value)
+        found.append(rows)
+    for dense in values[3 * count :]:
+        array = texts(dense) if np.asarray(dense).dtype == object else np.asarray(dense)
+        found.append(array.reshape(len(array), -1).tolist())
+    return found
+
+
+@fold("SparseCross")
+def _cross(operation: Operation, *values: Any) -> list[Array]:
+    columns = _features(operation, values)
+    if len({len(rows) for rows in columns}) > 1:
+        raise invalid("Expected batch sizes of all columns to be equal")
+    hashed = operation.attribute("hashed_output")
+    make = _hash if hashed else _joined
+    rows = []
+    for at, row in enumerate(zip(*columns, strict=True)):
+        rows.append(((at,), list(make(operation, row))))
+    return of_rows(rows, (len(rows),), "int64" if hashed else "object").parts()
+
+
+def _joined(operation: Operation, row: tuple[list[Any], ...]) -> Iterator[bytes]:
+    for chosen in itertools.product(*row):
+        parts = [x if isinstance(x, bytes) else str(x).encode() for x in chosen]
+        yield JOINT.join(parts)
+
+
+def _hash(operation: Operation, row: tuple[list[Any], ...]) -> Iterator[int]:
+    buckets = operation.attribute("num_buckets")
+    numbers = [[H.fingerprint(x) if isinstance(x, bytes) else x % 2**64 for x in r] for r in row]
+    for chosen in itertools.product(*numbers):
+        found = operation.attribute("hash_key") % 2**64
+        for number in chosen:
+            found = H.joined(found, number)
+        yield found % (buckets or 2**63 - 1)

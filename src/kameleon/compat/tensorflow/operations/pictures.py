@@ -1,0 +1,252 @@
+"""Images at other sizes and their gradients, crops, colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims import elementwise as E
+from kameleon.prims import movement as M
+from kameleon.prims.linalg import contract
+from kameleon.prims.reduce import mean
+from kameleon.prims.sizes import Size
+
+from ..arithmetic.pictures import crops, hsv_of, rgb_of
+from ..arithmetic.resizing import INTERPOLATIONS, Axis
+from ..arithmetic.spans import spans
+from .table import pure
+from .values import (
+    array,
+    broadcast,
+    dims,
+    dtype_of,
+    integers,
+    result_type,
+    sizes_in,
+    sizes_of,
+    tensor,
+)
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+METHODS = {"linear": 0, "nearest": 1, "cubic": 2, "area": 3}
+
+
+def slope(function: Callable[[Node], Node], shape: Any, dtype: Any, g: Node) -> Node:
+    """The gradient of a linear function of a tensor of that shape."""
+    x = K.placeholder(tuple(shape), dtype=str(dtype))
+    [found] = K.gradients(K.sum(function(x) * g), [x])
+    return found
+
+
+# Other sizes ------------------------------------------------------------------------------------
+
+
+def resized(x: Node, sizes: Sequence[Size], method: str, align: bool, half: bool) -> Node:
+    """Images (batch, rows, columns, channels) with other rows and columns."""
+    if any(isinstance(size, int) and size < 1 for size in sizes):
+        raise ValueError(f"output dimensions must be positive, not {sizes}")
+    found = x
+    for axis, wanted in zip((1, 2), sizes, strict=True):
+        at = Axis(dims(x)[axis], wanted, align, half)
+        found = INTERPOLATIONS[METHODS[method]](found, axis, at)
+    return found
+
+
+def _flags(operation: Operation) -> tuple[bool, bool]:
+    names = ("align_corners", "half_pixel_centers")
+    align, half = (bool(operation.attribute(name)) for name in names)
+    return align, half
+
+
+def _method(operation: Operation) -> str:
+    kinds = {"Bilinear": "linear", "Bicubic": "cubic", "Area": "area"}
+    return kinds.get(operation.type.removesuffix("Grad")[6:], "nearest")
+
+
+@pure("ResizeBilinear ResizeBicubic ResizeArea ResizeNearestNeighbor")
+def _resize(operation: Operation, x: Any, sizes: Any) -> Node:
+    node, method = tensor(x), _method(operation)
+    if method != "nearest":
+        node = E.cast(node, "float32")
+    return resized(node, sizes_in(sizes), method, *_flags(operation))
+
+
+@pure("ResizeBilinearGrad ResizeBicubicGrad")
+def _resize_gradient(operation: Operation, g: Any, x: Any) -> Node:
+    given = tensor(g)
+    wanted = list(sizes_of(given)[1:3])
+    found = slope(
+        lambda node: resized(node, wanted, _method(operation), *_flags(operation)),
+        sizes_of(x), "float32", given,
+    )  # fmt: skip
+    return E.cast(found, result_type(operation))
+
+
+@pure("ResizeNearestNeighborGrad")
+def _nearest_gradient(operation: Operation, g: Any, sizes: Any) -> Node:
+    given = tensor(g)
+    batch, *wanted, depth = sizes_of(given)
+    return slope(
+        lambda node: resized(node, wanted, "nearest", *_flags(operation)),
+        (batch, *integers(sizes), depth), given.dtype, given,
+    )  # fmt: skip
+
+
+def _mixed(operation: Operation, x: Node, sizes: list[int], scale: Any, shift: Any) -> Node:
+    """Images whose rows and columns are mixed of those of others."""
+    for axis, wanted, by, at in zip((1, 2), sizes, array(scale), array(shift), strict=True):
+        kernel = operation.attribute("kernel_type").decode()
+        smooth = operation.attribute("antialias")
+        shares = spans(sizes_of(x)[axis], wanted, by, at, kernel, smooth)
+        x = M.move_axis(contract(x, tensor(shares), ((axis,), (1,))), 3, axis)
+    return x
+
+
+@pure("ScaleAndTranslate")
+def _scale(operation: Operation, x: Any, sizes: Any, scale: Any, shift: Any) -> Node:
+    return _mixed(operation, E.cast(tensor(x), "float32"), integers(sizes), scale, shift)
+
+
+@pure("ScaleAndTranslateGrad")
+def _scale_gradient(operation: Operation, g: Any, x: Any, scale: Any, shift: Any) -> Node:
+    given = tensor(g)
+    wanted = list(sizes_of(given)[1:3])
+    found = slope(
+        lambda node: _mixed(operation, node, wanted, scale, shift), sizes_of(x), "float32", given
+    )
+    return E.cast(found, result_type(operation))
+
+
+# Crops ------------------------------------------------------------------------------------------
+
+
+def _is_nearest(operation: Operation) -> bool:
+    return bool(operation.attribute("method") == b"nearest")
+
+
+@pure("CropAndResize")
+def _crop(operation: Operation, x: Any, boxes: Any, which: Any, sizes: Any) -> Node:
+    rows, columns = integers(sizes)
+    outside = operation.attribute("extrapolation_value") or 0.0
+    node, corners, at = E.cast(tensor(x), "float32"), tensor(boxes), tensor(which)
+    found: Node = crops(node, corners, at, (rows, columns), _is_nearest(operation), outside)
+    return found
+
+
+@pure("CropAndResizeGradImage")
+def _crop_image(operation: Operation, g: Any, boxes: Any, which: Any, sizes: Any) -> Node:
+    given, corners, at = tensor(g), tensor(boxes), tensor(which)
+    rows, columns = sizes_of(given)[1:3]
+    found = slope(
+        lambda node: crops(node, corners, at, (rows, columns), _is_nearest(operation), 0.0),
+        integers(sizes), "float32", given,
+    )  # fmt: skip
+    return E.cast(found, dtype_of(operation, "T"))
+
+
+@pure("CropAndResizeGradBoxes")
+def _crop_boxes(operation: Operation, g: Any, x: Any, boxes: Any, which: Any) -> Node:
+    given, node, corners = tensor(g), E.cast(tensor(x), "float32"), tensor(boxes)
+    rows, columns = sizes_of(given)[1:3]
+    here = K.identity(corners)
+    found = crops(node, here, tensor(which), (rows, columns), False, 0.0)
+    [slopes] = K.gradients(K.sum(found * given), [here])
+    return slopes
+
+
+# Colours ----------------------------------------------------------------------------------------
+
+
+def _channels(x: Node) -> list[Node]:
+    if sizes_of(x)[-1] != 3:
+        raise ValueError(f"input must have 3 channels but instead has {sizes_of(x)[-1]}")
+    at = len(x.shape) - 1
+    return [M.reshape(M.slice_axis(x, at, i, i + 1), sizes_of(x)[:-1]) for i in range(3)]
+
+
+@pure("RGBToHSV")
+def _to_hsv(operation: Operation, x: Any) -> Any:
+    return hsv_of(*_channels(tensor(x)))
+
+
+@pure("HSVToRGB")
+def _to_rgb(operation: Operation, x: Any) -> Any:
+    return rgb_of(*_channels(tensor(x)))
+
+
+def _by_hue(x: Any, change: Callable[[Node, Node], tuple[Node, Node]]) -> Node:
+    """An image whose hue and saturation are others."""
+    node = tensor(x)
+    hue, saturation, value = _channels(hsv_of(*_channels(E.cast(node, "float32"))))
+    return E.cast(rgb_of(*change(hue, saturation), value), node.dtype)
+
+
+def _moved(hue: Node, by: Any) -> Node:
+    moved = E.add(*broadcast(hue, by))
+    return moved - E.floor(moved)
+
+
+@pure("AdjustHue")
+def _turn_hue(operation: Operation, x: Any, delta: Any) -> Node:
+    return _by_hue(x, lambda hue, saturation: (_moved(hue, delta), saturation))
+
+
+@pure("AdjustSaturation")
+def _saturate(operation: Operation, x: Any, scale: Any) -> Node:
+    def scaled(saturation: Node) -> Node:
+        found: Node = K.clip(E.mul(*broadcast(saturation, scale)), 0.0, 1.0)
+        return found
+
+    return _by_hue(x, lambda hue, saturation: (hue, scaled(saturation)))
+
+
+@pure("AdjustContrastv2")
+def _contrast(operation: Operation, x: Any, factor: Any) -> Node:
+    """Further from each channel's mean, or nearer."""
+    node = E.cast(tensor(x), "float32")
+    rank = len(node.shape)
+    middle = M.expand_dims(M.expand_dims(mean(node, (rank - 3, rank - 2)), rank - 3), rank - 2)
+    wide, center, by = broadcast(node, middle, factor)
+    return E.cast((wide - center) * by + center, result_type(operation))
+
+
+# Glimpses ---------------------------------------------------------------------------------------
+
+
+@pure("ExtractGlimpse")
+def _glimpse(operation: Operation, x: Any, sizes: Any, offsets: Any) -> Node:
+    """A part of each image around a place; beyond the image it's noise."""
+    node, wanted, at = tensor(x), integers(sizes), array(offsets)
+    batch, *space, depth = sizes_of(node)
+    whole = np.array(space, np.float32)
+    if operation.attribute("normalized"):
+        at = at * whole
+    if operation.attribute("centered"):
+        at = at / 2 + whole / 2
+    starts = np.asarray(at - np.array(wanted, np.float32) / 2).astype(np.int64)
+    rows, columns = (starts[:, i, None] + np.arange(wanted[i]) for i in range(2))
+    inside = ((rows >= 0) & (rows < space[0]))[:, :, None] & (
+        (columns >= 0) & (columns < space[1])
+    )[:, None]
+    flat = rows[:, :, None] * space[1] + columns[:, None]
+    flat = np.where(inside, flat + np.arange(batch)[:, None, None] * space[0] * space[1], 0)
+    found = K.gather(M.reshape(node, [-1, depth]), tensor(flat))
+    noise = _noise(operation, sizes_of(found))
+    there = M.broadcast_to(tensor(inside[..., None]), sizes_of(found))
+    return E.select(there, found, noise)
+
+
+def _noise(operation: Operation, sizes: tuple[int, ...]) -> Node:
+    kind = operation.attribute("noise")
+    if operation.attribute("uniform_noise") is False and kind == b"uniform":
+        kind = b"gaussian"
+    if kind == b"zero":
+        return tensor(np.zeros(sizes, np.float32))
+    drawn: Node = (K.random_uniform if kind == b"uniform" else K.random_normal)(sizes)
+    return drawn

@@ -1,0 +1,70 @@
+"""What programs print, and what they assert; the time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..failures import failure
+from .strings import element
+from .table import host
+from .values import texts
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+
+def summary(value: Any, most: int) -> str:
+    """A value as messages show it: so many numbers, -1: all; rows in brackets.
+
+    >>> summary(np.arange(6.0).reshape(2, 3), 2), summary([1, 2], 3)
+    ('[0 1...]...', '1 2')
+    """
+    given = texts(value) if np.asarray(value).dtype.kind in "OSU" else np.asarray(value)
+    limit = given.size if most < 0 else min(most, given.size)
+    parts = [_element(each) for each in given.ravel()[:limit]]
+    shown = _rows(parts, given.shape, limit, 0, given.ndim) if given.ndim else "".join(parts)
+    return shown + "..." * (limit < given.size)
+
+
+def _element(value: Any) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else element(value)
+
+
+def _rows(parts: list[str], shape: tuple[int, ...], limit: int, start: int, rank: int) -> str:
+    """What begins at a place of the numbers that are shown."""
+    if len(shape) == 1:
+        kept = parts[start : start + shape[0]]
+        return " ".join(kept) + "..." * (rank > 1 and len(kept) < shape[0])
+    size = int(np.prod(shape[1:]))
+    starts = [start + size * row for row in range(shape[0]) if start + size * row < limit]
+    return "".join(f"[{_rows(parts, shape[1:], limit, at, rank)}]" for at in starts)
+
+
+@host("Assert")
+def _assert(store: Store, operation: Operation, holds: Any, *data: Any) -> list[Any]:
+    if not np.all(holds):
+        most = operation.attribute("summarize")
+        shown = " ".join(f"[{summary(each, most)}]" for each in data)
+        raise failure("INVALID_ARGUMENT", f"assertion failed: {shown}")
+    return []
+
+
+@host("Print")
+def _print(store: Store, operation: Operation, x: Any, *data: Any) -> Any:
+    most, key = operation.attribute("first_n"), ("printed", operation.name)
+    done = store.resources[key] = store.resources.get(key, 0) + 1
+    if most < 0 or done <= most:
+        count = operation.attribute("summarize")
+        shown = "".join(f"[{summary(each, count)}]" for each in data)
+        print(operation.attribute("message").decode() + shown, file=sys.stderr)
+    return x
+
+
+@host("Timestamp")
+def _now(store: Store, operation: Operation) -> np.float64:
+    return np.float64(time.time())

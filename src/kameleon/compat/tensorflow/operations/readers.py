@@ -1,0 +1,160 @@
+"""Readers: they take names of files from a queue, and give what is in these."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checkpoints import reported
+from ..formats import parts
+from ..formats.records import Reader as Records
+from ..resources.base import Resource
+from .files import contents, text
+from .keeping import kept
+from .table import host
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..resources.queues import Queue
+    from ..resources.waiting import Attempt
+    from ..variables import Store
+
+Pairs = Iterator[tuple[bytes, bytes]]  # keys and values
+Waits = Generator["Attempt", None, Any]
+
+
+def _whole(operation: Operation, path: str) -> Pairs:
+    yield path.encode(), contents(path)
+
+
+def _identity(operation: Operation, path: str) -> Pairs:
+    yield path.encode(), path.encode()
+
+
+def _lines(operation: Operation, path: str) -> Pairs:
+    skipped = operation.attribute("skip_header_lines") or 0
+    for number, line in enumerate(parts.lines(path), 1):
+        if number > skipped:
+            yield f"{path}:{number}".encode(), line
+
+
+def _fixed(operation: Operation, path: str) -> Pairs:
+    told = [operation.attribute(f"{name}_bytes") for name in ("record", "header", "footer", "hop")]
+    packing = (operation.attribute("encoding") or b"").decode()
+    size, header, footer, hop = told
+    for number, record in enumerate(parts.fixed(path, size, header, footer, hop or size, packing)):
+        yield f"{path}:{number}".encode(), record
+
+
+def _records(operation: Operation, path: str) -> Pairs:
+    packing = operation.attribute("compression_type").decode()
+    reader = Records(path, packing)
+    try:
+        while True:
+            start = reader.offset
+            record = reader.next()
+            if record is None:
+                return
+            yield f"{path}:{start}".encode(), record
+    finally:
+        reader.close()
+
+
+READERS = {
+    "WholeFileReader": _whole,
+    "IdentityReader": _identity,
+    "TextLineReader": _lines,
+    "FixedLengthRecordReader": _fixed,
+    "TFRecordReader": _records,
+}
+
+
+class Reader(Resource):
+    """What is in files, one after the other.
+
+    Attributes:
+        produced: how many values it gave.
+        finished: how many files are done.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        self._operation = operation
+        self._kind = READERS[operation.type.removesuffix("V2")]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.produced = self.finished = 0
+        self._path = ""
+        self._pairs: Pairs | None = None
+
+    def begin(self, path: str) -> None:
+        """Go on with a file."""
+        self._path, self._pairs = path, self._kind(self._operation, path)
+
+    def next(self) -> tuple[bytes, bytes] | None:
+        """The next key and value; None, if a file must begin first."""
+        if self._pairs is None:
+            return None
+        with reported(self._path):
+            found = next(self._pairs, None)
+        if found is None:
+            self._pairs = None
+            self.finished += 1
+        else:
+            self.produced += 1
+        return found
+
+
+@host(*READERS, *(f"{kind}V2" for kind in READERS))
+def _reader(store: Store, operation: Operation) -> Reader:
+    return kept(store, operation, "reader", lambda: Reader(operation))
+
+
+@host("ReaderRead ReaderReadV2")
+def _read(store: Store, operation: Operation, reader: Reader, queue: Queue) -> Waits:
+    while (found := reader.next()) is None:
+        attempt = queue.dequeue(1)
+        yield attempt
+        reader.begin(text(attempt.outcome()[0][0]))
+    return [np.array(part, object) for part in found]
+
+
+@host("ReaderReadUpTo ReaderReadUpToV2")
+def _read_many(
+    store: Store, operation: Operation, reader: Reader, queue: Queue, count: Any
+) -> Waits:
+    found: list[tuple[bytes, bytes]] = []
+    while len(found) < int(count):
+        pair = reader.next()
+        if pair is not None:
+            found.append(pair)
+        elif found:
+            break
+        else:
+            attempt = queue.dequeue(1)
+            yield attempt
+            reader.begin(text(attempt.outcome()[0][0]))
+    columns = [*zip(*found, strict=True)] or [(), ()]
+    results = [np.empty(len(column), object) for column in columns]
+    for result, column in zip(results, columns, strict=True):
+        result[:] = column
+    return results
+
+
+@host("ReaderNumRecordsProduced ReaderNumRecordsProducedV2")
+def _produced(store: Store, operation: Operation, reader: Reader) -> np.int64:
+    return np.int64(reader.produced)
+
+
+@host("ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2")
+def _finished(store: Store, operation: Operation, reader: Reader) -> np.int64:
+    return np.int64(reader.finished)
+
+
+@host("ReaderReset ReaderResetV2")
+def _reset(store: Store, operation: Operation, reader: Reader) -> list[Any]:
+    reader.reset()
+    return []

@@ -1,0 +1,86 @@
+"""Rows of variables, and values at places in them: taken, replaced, changed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.backend.calling import call
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims import elementwise as E
+from kameleon.prims import movement as M
+from kameleon.prims.indexing import gather
+
+from .scattering import added, by_rows, put
+from .state import given_back
+from .table import PURE, effect
+from .values import sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..lowering import Lowering
+    from ..variables import Reference
+
+
+@effect("ResourceGather")
+def _gather(lowering: Lowering, operation: Operation, reference: Reference, at: Any) -> Node:
+    return gather(tensor(lowering.value(reference)), tensor(lowering.value(at)), 0)
+
+
+@effect("ResourceGatherNd")
+def _gather_nd(lowering: Lowering, operation: Operation, reference: Reference, at: Any) -> Any:
+    return PURE["GatherNd"](operation, lowering.value(reference), lowering.value(at))
+
+
+def _changed(how: str, rows: Node, at: Node, values: Node) -> Node:
+    """Rows of which some are changed; where a place is told more than once, so often."""
+    if how == "Update":
+        return put(rows, at, values)
+    if how in ("Add", "Sub"):
+        change = added(at, values, sizes_of(rows)[0])
+        return E.add(rows, change) if how == "Add" else E.sub(rows, change)
+    shape, dtype = sizes_of(rows), str(rows.dtype)
+    function = partial(_by_numpy, how)
+    given = [rows, at, values]
+    found: list[Node] = call(function, given, "numpy", shapes=[shape], dtypes=[dtype])
+    return found[0]
+
+
+def _by_numpy(how: str, rows: Any, at: Any, values: Any) -> list[Any]:
+    functions = {"Mul": np.multiply, "Div": np.divide, "Min": np.minimum, "Max": np.maximum}
+    found = np.array(rows)
+    if how == "Div" and found.dtype.kind in "iu":
+        functions["Div"] = np.floor_divide
+    functions[how].at(found, np.asarray(at), np.asarray(values))
+    return [found]
+
+
+_WAYS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+
+
+@effect(*(f"{by}Scatter{way}" for by in ("", "Resource") for way in _WAYS))
+def _scatter(
+    lowering: Lowering, operation: Operation, reference: Reference, at: Any, values: Any
+) -> Any:
+    rows, places = tensor(lowering.value(reference)), tensor(lowering.value(at))
+    rest, given = sizes_of(rows)[1:], tensor(lowering.value(values))
+    if not given.shape:
+        given = M.broadcast_to(given, [*sizes_of(places), *rest])
+    count = int(np.prod(sizes_of(places)))
+    flat, given = M.reshape(places, [count]), M.reshape(given, [count, *rest])
+    lowering.assign(reference, _changed(operation.type.split("Scatter")[1], rows, flat, given))
+    return given_back(operation, reference)
+
+
+@effect(*(f"{by}ScatterNd{way}" for by in ("", "Resource") for way in ("Update", "Add", "Sub")))
+def _scatter_nd(
+    lowering: Lowering, operation: Operation, reference: Reference, at: Any, values: Any
+) -> Any:
+    value = tensor(lowering.value(reference))
+    rows, given, count = by_rows(lowering.value(at), lowering.value(values), sizes_of(value))
+    flat = M.reshape(value, [count, *sizes_of(given)[1:]])
+    found = _changed(operation.type.split("ScatterNd")[1], flat, rows, given)
+    lowering.assign(reference, M.reshape(found, sizes_of(value)))
+    return given_back(operation, reference)

@@ -1,0 +1,110 @@
+"""Values that are put, or added, at places; sums by segments whose number is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims import elementwise as E
+from kameleon.prims import indexing as I
+from kameleon.prims import movement as M
+from kameleon.prims.filling import full_like
+from kameleon.prims.reduce import reduce_sum
+
+from .elementwise import zero
+from .table import pure
+from .values import broadcast, integer, integers, sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+def flat_positions(at: Node, sizes: tuple[int, ...]) -> Node:
+    """Positions in an array of these sizes, given by their coordinates along the last axis."""
+    strides = np.append(np.cumprod(sizes[::-1])[::-1][1:], 1).astype(str(at.dtype))
+    weighted = E.mul(*broadcast(at, strides[: len(sizes)]))
+    return reduce_sum(weighted, [len(at.shape) - 1])
+
+
+def by_rows(at: Any, values: Any, shape: tuple[int, ...]) -> tuple[Node, Node, int]:
+    """Places as numbers of rows, and what comes there as rows; how many rows there are."""
+    places = tensor(at)
+    depth = sizes_of(places)[-1]
+    rows = flat_positions(places, shape[:depth])
+    count = int(np.prod(sizes_of(rows)))
+    given = M.reshape(tensor(values), [count, *shape[depth:]])
+    return M.reshape(rows, [count]), given, int(np.prod(shape[:depth]))
+
+
+def added(rows: Node, values: Node, count: int) -> Node:
+    """So many rows of zeros, to which others are added."""
+    return I.scatter_add(values, rows, count, 0)
+
+
+def put(x: Node, rows: Node, values: Node) -> Node:
+    """Rows of a tensor replaced by others; of several for one place the last counts."""
+    count, size = sizes_of(rows)[0], sizes_of(x)[0]
+    if not count:
+        return x
+    if x.dtype.is_bool:
+        return E.cast(put(E.cast(x, "int32"), rows, E.cast(values, "int32")), "bool")
+    order = I.argsort(rows, axis=0)
+    rows, values = I.gather(rows, order, 0), I.gather(values, order, 0)
+    ends = E.ne(M.slice_axis(rows, 0, 0, count - 1), M.slice_axis(rows, 0, 1, count))
+    last = M.concatenate([ends, tensor(np.ones(1, bool))], 0)
+    placed = added(rows, E.select(_along(last, values), values, zero(values)), size)
+    touched = added(rows, E.cast(last, "int32"), size)
+    return E.select(_along(E.gt(touched, zero(touched)), x), placed, x)
+
+
+def _along(marks: Node, like: Node) -> Node:
+    """A mark for each row, stretched over the rows."""
+    rank = len(like.shape)
+    return M.broadcast_to(M.reshape(marks, [-1, *[1] * (rank - 1)]), sizes_of(like))
+
+
+@pure("ScatterNd")
+def _scatter_nd(operation: Operation, at: Any, values: Any, sizes: Any) -> Node:
+    shape = tuple(integers(sizes))
+    return M.reshape(added(*by_rows(at, values, shape)), list(shape))
+
+
+def _as_rows(x: Node, count: int, rest: tuple[int, ...]) -> Node:
+    return M.reshape(x, [count, *rest])
+
+
+@pure("TensorScatterAdd TensorScatterSub ScatterNdNonAliasingAdd")
+def _add(operation: Operation, x: Any, at: Any, values: Any) -> Node:
+    node = tensor(x)
+    change = M.reshape(added(*by_rows(at, values, sizes_of(node))), sizes_of(node))
+    return E.sub(node, change) if operation.type.endswith("Sub") else E.add(node, change)
+
+
+@pure("TensorScatterUpdate")
+def _update(operation: Operation, x: Any, at: Any, values: Any) -> Node:
+    node = tensor(x)
+    rows, given, count = by_rows(at, values, sizes_of(node))
+    found = put(_as_rows(node, count, sizes_of(given)[1:]), rows, given)
+    return M.reshape(found, sizes_of(node))
+
+
+@pure("InplaceAdd InplaceSub InplaceUpdate")
+def _in_place(operation: Operation, x: Any, at: Any, values: Any) -> Node:
+    node, rows, given = tensor(x), tensor(at), tensor(values)
+    if operation.type == "InplaceUpdate":
+        return put(node, rows, given)
+    change = added(rows, given, sizes_of(node)[0])
+    return E.sub(node, change) if operation.type == "InplaceSub" else E.add(node, change)
+
+
+@pure("UnsortedSegmentSum")
+def _segments(operation: Operation, x: Any, at: Any, count: Any) -> Node:
+    """What has a number below zero counts nowhere."""
+    node, places, size = tensor(x), tensor(at), integer(count)
+    rank = len(places.shape)
+    flat = M.reshape(places, [int(np.prod(sizes_of(places)))])
+    flat = E.select(E.lt(flat, zero(flat)), full_like(flat, size), flat)
+    given = M.reshape(node, [sizes_of(flat)[0], *sizes_of(node)[rank:]])
+    return M.slice_axis(added(flat, given, size + 1), 0, 0, size)

@@ -1,0 +1,95 @@
+"""What gives as much as the data say: places, parts, differences. It runs on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.prims import indexing as I
+from kameleon.prims import movement as M
+
+from ..failures import failure
+from .table import compiled_if, fold, host, pure
+from .values import array, dtype_of, follows_from_shapes, sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+
+@host("Where")
+def _where(store: Store, operation: Operation, condition: Any) -> list[Any]:
+    return [np.argwhere(np.asarray(condition)).astype(np.int64)]
+
+
+@host("ListDiff")
+def _difference(store: Store, operation: Operation, x: Any, y: Any) -> list[Any]:
+    given = np.asarray(x)
+    kept = np.flatnonzero(~np.isin(given, np.asarray(y)))
+    return [given[kept], kept.astype(dtype_of(operation, "out_idx"))]
+
+
+@host("Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2")
+def _unique(store: Store, operation: Operation, x: Any, *axes: Any) -> list[Any]:
+    """The distinct values, in the order in which they come first."""
+    given = np.asarray(x)
+    axis = int(np.ravel(axes[0])[0]) if axes and np.size(axes[0]) else 0
+    wide: dict[str, Any] = {"axis": axis} if given.ndim > 1 else {}
+    values, first, inverse, counts = np.unique(
+        given, return_index=True, return_inverse=True, return_counts=True, **wide
+    )
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    kind = dtype_of(operation, "out_idx")
+    places = [rank[np.ravel(inverse)].astype(kind), counts[order].astype(kind)]
+    found = [np.take(values, order, axis), *places]
+    return found if "Counts" in operation.type else found[:2]
+
+
+def stitched(*values: Any) -> np.ndarray:
+    """Rows, each at its place: first all places, then the rows for them; the last one stays."""
+    half = len(values) // 2
+    places, parts = values[:half], values[half:]
+    rest = np.shape(parts[0])[np.ndim(places[0]) :]
+    count = max((int(np.max(at)) + 1 for at in places if np.size(at)), default=0)
+    found = np.zeros((count, *rest), np.asarray(parts[0]).dtype)
+    for at, part in zip(places, parts, strict=True):
+        if np.shape(part) != (*np.shape(at), *rest):
+            message = f"data[{np.shape(part)}] doesn't begin with indices[{np.shape(at)}]"
+            raise failure("INVALID_ARGUMENT", message)
+        found[np.ravel(at)] = np.reshape(part, (-1, *rest))
+    return found
+
+
+@fold("DynamicStitch ParallelDynamicStitch")
+def _stitch_known(operation: Operation, *values: Any) -> np.ndarray:
+    return stitched(*values)
+
+
+@compiled_if("DynamicStitch ParallelDynamicStitch")
+def _has_known_places(operation: Operation) -> bool:
+    return all(follows_from_shapes(operation, at) for at in range(len(operation.inputs) // 2))
+
+
+@pure("DynamicStitch ParallelDynamicStitch")
+def _stitch(operation: Operation, *values: Any) -> Any:
+    half = len(values) // 2
+    places, parts = [array(value) for value in values[:half]], values[half:]
+    rest = sizes_of(parts[0])[places[0].ndim :]
+    rows = [
+        M.reshape(tensor(part), [at.size, *rest]) for at, part in zip(places, parts, strict=True)
+    ]
+    nothing = tensor(np.zeros((1, *rest), str(rows[0].dtype)))
+    order = 1 + np.arange(sum(at.size for at in places), dtype=np.int32)  # 0: nothing is written
+    numbers = np.split(order, np.cumsum([at.size for at in places])[:-1])
+    shaped = [part.reshape(at.shape) for part, at in zip(numbers, places, strict=True)]
+    written = stitched(*places, *shaped)
+    return I.gather(M.concatenate([nothing, *rows], 0), tensor(written), 0)
+
+
+@host("DynamicPartition")
+def _partition(store: Store, operation: Operation, data: Any, parts: Any) -> list[Any]:
+    given, at = np.asarray(data), np.asarray(parts)
+    return [given[at == part] for part in range(operation.attribute("num_partitions"))]

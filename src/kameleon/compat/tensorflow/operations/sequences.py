@@ -1,0 +1,197 @@
+"""Sequences of labels, and sets: their sizes follow from data, so that they're on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.kernels.ctc import beam_search
+
+from ..arithmetic import sequences as S
+from ..arithmetic import sparse as A
+from .sparse import invalid
+from .table import fold
+from .values import result_type
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+Array = np.ndarray
+Rows = dict[tuple[int, ...], list[Any]]
+
+
+def rows_of(x: A.Sparse) -> Rows:
+    """By all indices but the last, the values in their order."""
+    found: Rows = {}
+    for at, value in zip(x.indices[:, :-1].tolist(), x.values.tolist(), strict=True):
+        found.setdefault(tuple(at), []).append(value)
+    return found
+
+
+def of_rows(rows: Iterable[tuple[tuple[int, ...], list[Any]]], first: Any, kind: Any) -> A.Sparse:
+    """The sparse tensor of rows that are filled from their begin; `first` are the other sizes."""
+    indices, values, longest = [], [], 0
+    for at, row in rows:
+        indices += [(*at, place) for place in range(len(row))]
+        values += row
+        longest = max(longest, len(row))
+    column = np.empty(len(values), kind)
+    column[:] = values
+    places = np.array(indices, np.int64).reshape(-1, len(first) + 1)
+    return A.Sparse(places, column, np.array([*first, longest], np.int64))
+
+
+# Distances --------------------------------------------------------------------------------------
+
+
+@fold("EditDistance")
+def _distances(operation: Operation, *parts: Any) -> Array:
+    given, truth = A.sparse(*parts[:3]), A.sparse(*parts[3:])
+    if len(given.shape) != len(truth.shape):
+        raise invalid("hypothesis and truth must have as many axes")
+    found = np.zeros(tuple(np.maximum(given.shape, truth.shape)[:-1]), np.float32)
+    mine, true = rows_of(given), rows_of(truth)
+    for at in {*mine, *true}:
+        row = mine.get(at, []), true.get(at, [])
+        found[at] = S.share_to_change(*row, operation.attribute("normalize"))
+    return found
+
+
+# Connectionist temporal classification ----------------------------------------------------------
+
+
+def _steps(inputs: Any, lengths: Any) -> tuple[Array, Array]:
+    scores, steps = np.asarray(inputs), np.asarray(lengths)
+    if scores.ndim != 3 or steps.shape != scores.shape[1:2]:
+        raise invalid("sequence_length is not a vector of a length for each sample")
+    if (steps > len(scores)).any():
+        raise invalid(f"sequence_length(b) <= {len(scores)}")
+    return scores, steps
+
+
+def _labels(row: list[int], classes: int, collapsing: bool) -> list[int]:
+    if not row:
+        raise invalid("Labels length is zero in a batch")
+    if any(not 0 <= label < classes - 1 for label in row):
+        raise invalid(f"Saw a non-null label (index >= num_classes - 1): labels {row}")
+    return S.without_repeats(row) if collapsing else row
+
+
+@fold("CTCLoss")
+def _ctc(operation: Operation, inputs: Any, at: Any, values: Any, lengths: Any) -> list[Array]:
+    scores, steps = _steps(inputs, lengths)
+    told = rows_of(A.sparse(at, values, [0, 0]))
+    merging = operation.attribute("ctc_merge_repeated")
+    costs, slopes = np.zeros(len(steps), scores.dtype), np.zeros_like(scores)
+    for b, count in enumerate(steps.tolist()):
+        collapsing = operation.attribute("preprocess_collapse_repeated")
+        labels = _labels(told.get((b,), []), scores.shape[2], collapsing)
+        if len(labels) > count and operation.attribute("ignore_longer_outputs_than_inputs"):
+            continue
+        if len(labels) > count:
+            need = f"(required: {len(labels)}, available: {count})"
+            raise invalid(f"Not enough time for target transition sequence {need}")
+        if count:
+            costs[b], slopes[:count, b] = S.ctc_cost(scores[:count, b], labels, merging)
+    return [costs, slopes]
+
+
+@fold("CTCGreedyDecoder")
+def _greedy(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
+    scores, steps = _steps(inputs, lengths)
+    best, rows = scores.argmax(2), []
+    totals = np.zeros((len(steps), 1), scores.dtype)
+    for b, count in enumerate(steps.tolist()):
+        path = best[:count, b].tolist()
+        totals[b] = -scores[np.arange(count), b, path].sum()
+        path = S.without_repeats(path) if operation.attribute("merge_repeated") else path
+        rows.append(((b,), [label for label in path if label != scores.shape[2] - 1]))
+    return [*of_rows(rows, (len(steps),), np.int64).parts(), totals]
+
+
+@fold("CTCBeamSearchDecoder")
+def _beams(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
+    scores, steps = _steps(inputs, lengths)
+    count, width = operation.attribute("top_paths"), operation.attribute("beam_width")
+    try:
+        paths, totals = beam_search(np.swapaxes(scores, 0, 1), steps, width, count)
+    except ValueError as error:
+        raise invalid(str(error)) from None
+    found = []
+    for path in paths:
+        rows = []
+        for b, row in enumerate(path.tolist()):
+            labels = [label for label in row if label >= 0]
+            merges = operation.attribute("merge_repeated")
+            rows.append(((b,), S.without_repeats(labels) if merges else labels))
+        found.append(of_rows(rows, (len(steps),), np.int64).parts())
+    columns = [column for columns in zip(*found, strict=True) for column in columns]
+    return [*columns, totals.astype(scores.dtype)]
+
+
+# Sets -------------------------------------------------------------------------------------------
+
+OPERATIONS: dict[bytes, Callable[[set[Any], set[Any]], set[Any]]] = {
+    b"a-b": lambda a, b: a - b,
+    b"b-a": lambda a, b: b - a,
+    b"intersection": lambda a, b: a & b,
+    b"union": lambda a, b: a | b,
+}
+
+
+def _dense_rows(x: Any) -> Rows:
+    array = np.asarray(x)
+    if array.ndim < 2:
+        raise invalid(f"Input rank {array.ndim} < 2.")
+    flat = array.reshape(-1, array.shape[-1])
+    places = np.ndindex(array.shape[:-1])
+    return dict(zip(places, flat.tolist(), strict=True))
+
+
+def _sparse_rows(operation: Operation, parts: tuple[Any, ...]) -> Rows:
+    x = A.sparse(*parts)
+    if operation.attribute("validate_indices"):
+        outside = (x.indices < 0) | (x.indices >= x.shape)
+        rows = x.indices[A.order_of(x.indices)]
+        if outside.any() or (rows != x.indices).any() or not A.begins_of(rows).all():
+            raise invalid("indices of a set are out of order, repeated, or out of bounds")
+    return rows_of(x)
+
+
+def _combined(operation: Operation, first: list[Rows], sizes: list[Any]) -> list[Array]:
+    shapes = [tuple(int(size) for size in each[:-1]) for each in sizes]
+    if len(set(shapes)) > 1:
+        raise invalid(f"Mismatched group shapes {shapes[0]} vs {shapes[1]}.")
+    combine = OPERATIONS[operation.attribute("set_operation").lower()]
+    one, other = first
+    rows = [(at, sorted(combine(set(one.get(at, ())), set(other.get(at, ())))))
+            for at in sorted({*one, *other})]  # fmt: skip
+    kind = result_type(operation, 1)
+    return of_rows(rows, shapes[0], "object" if kind == "string" else kind).parts()
+
+
+@fold("DenseToDenseSetOperation")
+def _dense_sets(operation: Operation, a: Any, b: Any) -> list[Array]:
+    return _combined(operation, [_dense_rows(a), _dense_rows(b)], [np.shape(a), np.shape(b)])
+
+
+@fold("DenseToSparseSetOperation")
+def _dense_and_sparse_sets(operation: Operation, a: Any, *parts: Any) -> list[Array]:
+    rows = [_dense_rows(a), _sparse_rows(operation, parts)]
+    return _combined(operation, rows, [np.shape(a), np.asarray(parts[2])])
+
+
+@fold("SparseToSparseSetOperation")
+def _sparse_sets(operation: Operation, *parts: Any) -> list[Array]:
+    rows = [_sparse_rows(operation, parts[:3]), _sparse_rows(operation, parts[3:])]
+    return _combined(operation, rows, [np.asarray(parts[2]), np.asarray(parts[5])])
+
+
+@fold("SetSize")
+def _set_sizes(operation: Operation, *parts: Any) -> Array:
+    found = np.zeros([int(size) for size in np.asarray(parts[2])[:-1]], np.int32)
+    for at, row in _sparse_rows(operation, parts).items():
+        found[at] = len(set(row))
+    return found

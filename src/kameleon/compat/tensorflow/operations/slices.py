@@ -1,0 +1,147 @@
+"""Strided slices: what they give, their gradients, and assignments to a part of a variable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims import elementwise as E
+from kameleon.prims import indexing as I
+from kameleon.prims import movement as M
+from kameleon.prims.filling import full_like
+
+from ..failures import failure
+from ..lowering import Lowering
+from ..shapes.known import slices_of
+from ..variables import Reference
+from .state import given_back
+from .table import effect, known, pure
+from .values import UnknownSizeError, dims, integers, sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+class Cuts:
+    """A strided slice, axis by axis.
+
+    Attributes:
+        windows: the start, end and step on each axis of the operand, steps above zero.
+        axes: of the result: which of the operand's each is; None for a new one.
+        flipped: axes that are reversed.
+    """
+
+    def __init__(self, operation: Operation, shape: tuple[int | None, ...], *parts: Any) -> None:
+        slices = slices_of(operation, *map(integers, parts))
+        consumed = sum(1 for part in slices if part is not None and part is not Ellipsis)
+        slices = slices if Ellipsis in slices else (*slices, Ellipsis)
+        self.windows: list[Any] = []
+        self.axes: list[int | None] = []
+        self.flipped: list[int] = []
+        for part in slices:
+            if part is None:
+                self.axes.append(None)
+                continue
+            for _ in range(len(shape) - consumed if part is Ellipsis else 1):
+                whole = slice(None) if part is Ellipsis else part
+                self._cut(whole, shape[len(self.windows)])
+
+    def _cut(self, part: Any, size: int | None) -> None:
+        if isinstance(part, int):
+            at = part if size is None else part % size if size else 0
+            self.windows.append((at, None if at == -1 else at + 1, 1))
+            return
+        self.axes.append(len(self.windows))
+        if size is None:
+            if part.step not in (None, 1):
+                raise UnknownSizeError(f"a slice {part} of an axis of unknown size")
+            self.windows.append((part.start, part.stop, 1))
+            return
+        picked = range(*part.indices(size))
+        if picked.step < 0:
+            self.flipped.append(len(self.windows))
+            picked = picked[::-1]
+        self.windows.append((picked.start, max(picked.stop, picked.start), picked.step))
+
+
+@known("StridedSlice")
+def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    if _is_of_one_row(operation, begin):
+        at = _from_the_front(M.reshape(begin, []), *sizes_of(x, 0, 1))
+        return I.gather(tensor(x), at, 0)
+    if not isinstance(x, Node):
+        slices = slices_of(operation, integers(begin), integers(end), integers(strides))
+        return np.asarray(x[slices])
+    cuts = Cuts(operation, x.shape, begin, end, strides)
+    found = M.slice_(x, cuts.windows)
+    if cuts.flipped:
+        found = K.reverse(found, cuts.flipped)
+    sizes = dims(found)
+    return M.reshape(found, [1 if axis is None else sizes[axis] for axis in cuts.axes])
+
+
+def _is_of_one_row(operation: Operation, begin: Any) -> bool:
+    """Whether a slice is `x[i]`, where `i` is computed."""
+    return (
+        isinstance(begin, Node)
+        and begin.shape == (1,)
+        and operation.attribute("shrink_axis_mask") == 1
+    )
+
+
+def _from_the_front(at: Node, size: int) -> Node:
+    """A number of a row, counted from the front if it's negative."""
+    return E.select(E.lt(at, full_like(at, 0)), E.add(at, full_like(at, size)), at)
+
+
+@pure("StridedSliceGrad")
+def _strided_gradient(
+    operation: Operation, sizes: Any, begin: Any, end: Any, strides: Any, g: Any
+) -> Node:
+    shape = tuple(integers(sizes))
+    if _is_of_one_row(operation, begin):
+        row = M.reshape(tensor(g), [1, *shape[1:]])
+        return I.scatter_add(row, _from_the_front(begin, shape[0]), shape[0], 0)
+    return _spread(Cuts(operation, shape, begin, end, strides), g, shape)
+
+
+def _inner(cuts: Cuts, shape: tuple[int, ...]) -> list[int]:
+    """How much of each axis is cut out."""
+    pairs = zip(cuts.windows, shape, strict=True)
+    return [len(range(*slice(*window).indices(size))) for window, size in pairs]
+
+
+def _spread(cuts: Cuts, part: Any, shape: tuple[int, ...]) -> Node:
+    """What a slice gave, in its place among zeros."""
+    found = M.reshape(tensor(part), _inner(cuts, shape))
+    if cuts.flipped:
+        found = K.reverse(found, cuts.flipped)
+    return M.unslice(found, shape, cuts.windows)
+
+
+# Assignments ------------------------------------------------------------------------------------
+
+
+@effect("StridedSliceAssign ResourceStridedSliceAssign")
+def _assign(lowering: Lowering, operation: Operation, reference: Reference, *given: Any) -> Any:
+    begin, end, strides, value = map(lowering.value, given)
+    x = lowering.value(reference)
+    lowering.assign(reference, _updated(operation, x, begin, end, strides, value))
+    return given_back(operation, reference)
+
+
+@pure("TensorStridedSliceUpdate")
+def _updated(operation: Operation, x: Any, begin: Any, end: Any, strides: Any, value: Any) -> Node:
+    """A tensor with other values where a slice lies."""
+    shape = sizes_of(x)
+    cuts = Cuts(operation, shape, begin, end, strides)
+    part, inner = tensor(value), _inner(cuts, shape)
+    whole = [1 if axis is None else inner[axis] for axis in cuts.axes]
+    if list(part.shape) != whole:
+        message = f"a part of shape {whole} can't be assigned a value of {list(part.shape)}"
+        raise failure("UNIMPLEMENTED", f"{message}: it isn't broadcast")
+    there = _spread(cuts, full_like(part, 1), shape)
+    return E.select(E.gt(there, full_like(there, 0)), _spread(cuts, part, shape), tensor(x))

@@ -1,0 +1,312 @@
+"""Sparse tensors: how many elements there are depends on data, so that they're on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims import elementwise as E
+from kameleon.prims import movement as M
+from kameleon.prims.control import check
+from kameleon.prims.sparse import sparse_dense_dot
+
+from ..arithmetic import sparse as A
+from ..failures import failure
+from .table import fold, pure
+from .values import integers, result_type, sizes_of, tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+Array = np.ndarray
+
+
+def invalid(message: str) -> Exception:
+    """The error that what is given doesn't fit."""
+    return failure("INVALID_ARGUMENT", message)
+
+
+def checked(x: A.Sparse) -> A.Sparse:
+    """The sparse tensor, whose indices must lie in its shape."""
+    if x.indices.ndim != 2 or x.indices.shape[1] != len(x.shape):
+        raise invalid(f"indices of shape {x.indices.shape} aren't places in {x.shape.tolist()}")
+    outside = (x.indices < 0) | (x.indices >= x.shape)
+    if outside.any():
+        at = int(np.flatnonzero(outside.any(1))[0])
+        where = f"indices[{at}] = {x.indices[at].tolist()}"
+        raise invalid(f"{where} is out of bounds: need 0 <= index < {x.shape.tolist()}")
+    return x
+
+
+def same_shape(a: A.Sparse, b: A.Sparse) -> None:
+    """Refuse operands of different shapes."""
+    if a.shape.tolist() != b.shape.tolist():
+        raise invalid(f"Operands' shapes do not match: {a.shape.tolist()} and {b.shape.tolist()}")
+
+
+# To dense tensors, and products -----------------------------------------------------------------
+
+
+@fold("SparseToDense")
+def _to_dense(operation: Operation, at: Any, shape: Any, values: Any, default: Any) -> Array:
+    indices = np.asarray(at, np.int64)
+    indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    given = np.asarray(values, result_type_of(operation))
+    if given.ndim and given.shape != (len(indices),):
+        raise invalid(f"sparse_values has incorrect shape {given.shape}: there are {len(indices)}")
+    column = np.broadcast_to(given, (len(indices),))
+    x = checked(A.sparse(indices, column, np.ravel(shape)))
+    if operation.attribute("validate_indices") and len(indices) > 1:
+        _check_order(indices)
+    return A.dense(x, np.asarray(default).item())
+
+
+def result_type_of(operation: Operation) -> str:
+    """The data type of an operation's result, as NumPy has it."""
+    kind = result_type(operation)
+    return "object" if kind == "string" else kind
+
+
+def _check_order(indices: Array) -> None:
+    """Refuse rows that don't rise."""
+    rises = np.diff(indices, axis=0)
+    first = np.take_along_axis(rises, (rises != 0).argmax(1)[:, None], 1)[:, 0]
+    if (first <= 0).any():
+        at = int(np.flatnonzero(first <= 0)[0]) + 1
+        said = "is repeated" if first[at - 1] == 0 else "is out of order"
+        raise invalid(f"indices[{at}] = {indices[at].tolist()} {said}")
+
+
+@fold("SparseTensorDenseMatMul")
+def _product_known(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Array:
+    a = A.dense(checked(A.sparse(at, values, shape)))
+    left = np.conj(a.T) if operation.attribute("adjoint_a") else a
+    found: Array = left @ (np.conj(b.T) if operation.attribute("adjoint_b") else b)
+    return found
+
+
+@pure("SparseTensorDenseMatMul")
+def _product(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Node:
+    rows, columns = integers(shape)
+    indices, right = tensor(at), tensor(b)
+    if operation.attribute("adjoint_b"):
+        right = M.transpose(right, [1, 0])
+    if operation.attribute("adjoint_a"):
+        rows, columns = columns, rows
+        parts = [M.slice_axis(indices, 1, 1, 2), M.slice_axis(indices, 1, 0, 1)]
+        indices = M.concatenate(parts, 1)
+    if columns != right.shape[0]:
+        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {columns}")
+    inside = E.lt(indices, M.broadcast_to(tensor(np.array([rows, columns])), sizes_of(indices)))
+    indices = check(indices, inside, message="an index of a sparse matrix is out of bounds")
+    return sparse_dense_dot(indices, tensor(values), right, rows)
+
+
+@fold("SparseTensorDenseAdd")
+def _add_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Any:
+    x, found = checked(A.sparse(at, values, shape)), np.array(b)
+    np.add.at(found, tuple(x.indices.T), x.values)
+    return found
+
+
+DENSE = {"Add": np.add, "Mul": np.multiply, "Div": np.divide}
+
+
+@fold("SparseDenseCwiseAdd SparseDenseCwiseMul SparseDenseCwiseDiv")
+def _with_dense(operation: Operation, at: Any, values: Any, shape: Any, b: Any) -> Array:
+    x = checked(A.sparse(at, values, shape))
+    try:
+        wide = np.broadcast_to(b, tuple(x.shape))
+    except ValueError:
+        raise invalid(f"{np.shape(b)} isn't broadcast to {x.shape.tolist()}") from None
+    with np.errstate(all="ignore"):
+        found = DENSE[operation.type[-3:]](x.values, wide[tuple(x.indices.T)])
+    return np.asarray(found, x.values.dtype)
+
+
+# Order and shape --------------------------------------------------------------------------------
+
+
+@fold("SparseReorder")
+def _reorder(operation: Operation, *parts: Any) -> list[Array]:
+    return A.ordered(checked(A.sparse(*parts))).parts()[:2]
+
+
+@fold("SparseReshape")
+def _reshape(operation: Operation, at: Any, shape: Any, new: Any) -> list[Array]:
+    sizes, wanted = np.asarray(shape, np.int64), np.array(new, np.int64)
+    count, rest = int(np.prod(sizes)), int(np.prod(wanted[wanted >= 0]))
+    if (wanted < 0).sum() > 1:
+        raise invalid("only one output dimension may be -1")
+    if (wanted < 0).any():
+        wanted[wanted < 0] = count // max(rest, 1)
+    if int(np.prod(wanted)) != count:
+        asked = int(np.prod(wanted))
+        raise invalid(
+            f"Input to reshape is a tensor with {count} dense values, but the requested shape has"
+            f" {asked}. input_shape={sizes.tolist()} output_shape={wanted.tolist()}"
+        )
+    return [A.reshaped(np.asarray(at), sizes.tolist(), wanted.tolist()), wanted]
+
+
+@fold("SparseSlice")
+def _slice(
+    operation: Operation, at: Any, values: Any, shape: Any, start: Any, size: Any
+) -> list[Array]:
+    return A.cut(A.sparse(at, values, shape), np.asarray(start), np.asarray(size)).parts()
+
+
+@fold("SparseSliceGrad")
+def _slice_gradient(operation: Operation, g: Any, at: Any, start: Any, kept: Any) -> Array:
+    places = A.places_of(np.asarray(at), np.asarray(kept) + start)
+    return np.where(places >= 0, np.append(g, np.zeros(1, np.asarray(g).dtype))[places], 0).astype(
+        np.asarray(g).dtype
+    )
+
+
+@fold("SparseSplit")
+def _split(operation: Operation, axis: Any, at: Any, values: Any, shape: Any) -> list[Array]:
+    x, count = A.sparse(at, values, shape), operation.attribute("num_split")
+    if not 0 <= int(axis) < len(x.shape):
+        raise invalid(f"Input split_dim should be between 0 and rank ({len(x.shape)}), got {axis}")
+    if not 0 < count <= x.shape[int(axis)]:
+        raise invalid(f"Number of splits should be between 1 and {x.shape[int(axis)]}, not {count}")
+    parts = [part.parts() for part in A.split(x, int(axis), count)]
+    return [column for columns in zip(*parts, strict=True) for column in columns]
+
+
+def sparse_inputs(values: tuple[Any, ...], count: int) -> list[A.Sparse]:
+    """Several sparse tensors: first all indices, then all values, then all shapes."""
+    return [A.sparse(*values[place : 3 * count : count]) for place in range(count)]
+
+
+@fold("SparseConcat")
+def _concat(operation: Operation, *values: Any) -> list[Array]:
+    parts = sparse_inputs(values, operation.attribute("N"))
+    axis = operation.attribute("concat_dim")
+    rank = len(parts[0].shape)
+    if not -rank <= axis < rank:
+        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
+    if len({tuple(np.delete(part.shape, axis)) for part in parts}) > 1:
+        raise invalid(f"Concat shapes don't match but along {axis}: {[p.shape for p in parts]}")
+    return A.joined(parts, axis % rank).parts()
+
+
+# Of two -----------------------------------------------------------------------------------------
+
+
+@fold("SparseAdd")
+def _add(operation: Operation, *values: Any) -> list[Array]:
+    a, b = checked(A.sparse(*values[:3])), checked(A.sparse(*values[3:6]))
+    same_shape(a, b)
+    return A.total(a, b, values[6]).parts()
+
+
+@fold("SparseAddGrad")
+def _add_gradient(operation: Operation, g: Any, *rows: Any) -> list[Array]:
+    one, other, both = (np.asarray(each) for each in rows)
+    slopes = np.append(g, np.zeros(1, np.asarray(g).dtype))  # the last one for what is left out
+    return [slopes[A.places_of(each, both)] for each in (one, other)]
+
+
+@fold("SparseSparseMaximum SparseSparseMinimum")
+def _either(operation: Operation, *values: Any) -> list[Array]:
+    a, b = checked(A.sparse(*values[:3])), checked(A.sparse(*values[3:]))
+    same_shape(a, b)
+    function = np.maximum if operation.type.endswith("Maximum") else np.minimum
+    return A.either(function, a, b).parts()[:2]
+
+
+# Sums -------------------------------------------------------------------------------------------
+
+
+def _reduced(operation: Operation, values: tuple[Any, ...]) -> A.Sparse:
+    function = np.maximum if "Max" in operation.type else np.add
+    axes, x = [int(axis) for axis in np.ravel(values[3])], checked(A.sparse(*values[:3]))
+    for axis in axes:
+        if not -len(x.shape) <= axis < len(x.shape):
+            raise invalid(f"Invalid reduction dimension {axis}, for input with {len(x.shape)}")
+    return A.reduced(x, axes, operation.attribute("keep_dims"), function)
+
+
+@fold("SparseReduceSum SparseReduceMax")
+def _reduce(operation: Operation, *values: Any) -> Array:
+    return A.dense(_reduced(operation, values))
+
+
+@fold("SparseReduceSumSparse SparseReduceMaxSparse")
+def _reduce_sparse(operation: Operation, *values: Any) -> list[Array]:
+    return _reduced(operation, values).parts()
+
+
+@fold("SparseSoftmax")
+def _softmax(operation: Operation, *parts: Any) -> Array:
+    x = checked(A.sparse(*parts))
+    if len(x.shape) < 2:
+        raise invalid("Input should have rank >= 2")
+    return A.softmax(x)
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+@fold("SparseFillEmptyRows")
+def _fill_rows(operation: Operation, at: Any, values: Any, shape: Any, default: Any) -> list[Array]:
+    x = A.sparse(at, values, shape)
+    rows = x.indices[:, 0]
+    if ((rows < 0) | (rows >= x.shape[0])).any():
+        raise invalid(f"a row number of the indices isn't below {x.shape[0]}")
+    found = A.filled(x, np.asarray(default).item())
+    return [found.whole.indices, found.whole.values, found.empty, found.places]
+
+
+@fold("SparseFillEmptyRowsGrad")
+def _fill_rows_gradient(operation: Operation, places: Any, g: Any) -> list[Array]:
+    slopes, at = np.asarray(g), np.asarray(places)
+    added = np.delete(slopes, at)
+    return [slopes[at], np.asarray(added.sum(), slopes.dtype)]
+
+
+def _segments(data: Any, at: Any, segments: Any) -> tuple[Array, Array, Array]:
+    rows, places, ids = (np.asarray(each) for each in (data, at, segments))
+    if len(places) != len(ids):
+        raise invalid("segment_ids and indices should have same size.")
+    if (ids < 0).any():
+        raise invalid("segment ids must be >= 0")
+    if (np.diff(ids) < 0).any():
+        raise invalid("segment ids are not increasing")
+    if ((places < 0) | (places >= len(rows))).any():
+        at_fault = int(np.flatnonzero((places < 0) | (places >= len(rows)))[0])
+        raise invalid(
+            f"Bad: indices[{at_fault}] == {places[at_fault]} out of range [0, {len(rows)})"
+        )
+    return rows, places, ids
+
+
+def _kind(operation: Operation) -> str:
+    return next(kind for kind in A.DIVISORS if operation.type[13:].startswith(kind))
+
+
+@fold(
+    "SparseSegmentSum SparseSegmentMean SparseSegmentSqrtN SparseSegmentSumWithNumSegments"
+    " SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments"
+)
+def _segment(operation: Operation, *values: Any) -> Array:
+    rows, places, ids = _segments(*values[:3])
+    count = int(values[3]) if len(values) > 3 else int(ids[-1]) + 1 if len(ids) else 0
+    if len(ids) and ids[-1] >= count:
+        raise invalid("segment ids must be < num_segments")
+    return A.segment_sums(rows[places], ids, count, _kind(operation))
+
+
+@fold("SparseSegmentMeanGrad SparseSegmentSqrtNGrad")
+def _segment_gradient(operation: Operation, g: Any, at: Any, segments: Any, count: Any) -> Array:
+    ids = np.asarray(segments)
+    if ((ids < 0) | (ids >= len(g))).any():
+        raise invalid(f"Segment id out of range [0, {len(g)}).")
+    places = np.asarray(at)
+    if ((places < 0) | (places >= int(count))).any():
+        raise invalid(f"Index out of range [0, {int(count)}).")
+    return A.segment_slopes(np.asarray(g), places, ids, int(count), _kind(operation))

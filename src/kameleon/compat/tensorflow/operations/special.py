@@ -1,0 +1,136 @@
+"""Special functions: inverse circular ones, of gamma, of Bessel; steps between floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.ir.node import Tensor as Node
+from kameleon.ir.types import as_dtype
+from kameleon.prims import elementwise as E
+from kameleon.prims.filling import full_like
+
+from ..arithmetic import special as S
+from .elementwise import zero
+from .table import pure
+from .values import broadcast
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+def _nan(x: Node) -> Node:
+    return full_like(x, np.nan)
+
+
+def _within(function: Callable[..., Node], *outside: Callable[..., Node]) -> Callable[..., Node]:
+    """A function that is NaN where one of some conditions on its operands holds."""
+
+    def call(*xs: Node) -> Node:
+        found = function(*xs)
+        for condition in outside:
+            found = E.select(condition(*xs), _nan(found), found)
+        return found
+
+    return call
+
+
+def _igamma_slope(a: Node, x: Node) -> Node:
+    """The derivative of the lower incomplete gamma function by its first operand."""
+    wide = [E.cast(each, "float64") for each in (a, x)]
+    [slope] = K.gradients(K.sum(S.igamma(*wide)), [wide[0]])
+    return E.cast(slope, a.dtype)
+
+
+def _gamma_sample_slope(a: Node, x: Node) -> Node:
+    """How a number of a gamma distribution changes with its shape parameter."""
+    density = E.exp((a - 1) * E.log(x) - x - S.lgamma(a))
+    return -_igamma_slope(a, x) / density
+
+
+def _next_after(x: Node, to: Node) -> Node:
+    """The float beside another one, towards a third."""
+    kind = {"float32": "int32", "float64": "int64"}[str(x.dtype)]
+    bits = E.bitcast(x, dtype=as_dtype(kind))
+    grows = E.eq(E.gt(to, x), E.gt(x, zero(x)))
+    moved = E.bitcast(
+        bits + E.select(grows, full_like(bits, 1), full_like(bits, -1)), dtype=x.dtype
+    )
+    least = np.finfo(str(x.dtype)).smallest_subnormal
+    moved = E.select(E.eq(x, zero(x)), E.sign(to) * E.constant(least), moved)
+    moved = E.select(E.eq(x, to), to, moved)
+    return E.select(E.logical_or(E.is_nan(x), E.is_nan(to)), _nan(x), moved)
+
+
+def _no_shape(a: Node, x: Node) -> Node:
+    return E.logical_or(E.lt(x, zero(x)), E.le(a, zero(a)))
+
+
+def _no_zeta(x: Node, q: Node) -> Node:
+    """Below 1, and for a negative base that isn't whole with a power that isn't."""
+    broken = E.logical_and(E.ne(q, E.floor(q)), E.ne(x, E.floor(x)))
+    return E.logical_or(E.lt(x, full_like(x, 1)), E.logical_and(E.lt(q, zero(q)), broken))
+
+
+def _zeta(x: Node, q: Node) -> Node:
+    """At whole numbers that aren't above zero it's infinite."""
+    pole = E.logical_and(E.le(q, zero(q)), E.eq(q, E.floor(q)))
+    pole = E.logical_or(pole, E.eq(x, full_like(x, 1)))
+    return E.select(pole, full_like(x, np.inf), S.zeta(x, q))
+
+
+def _no_order(a: Node, x: Node) -> Node:
+    return E.logical_or(E.ne(a, E.floor(a)), E.lt(a, zero(a)))
+
+
+def _no_beta(a: Node, b: Node, x: Node) -> Node:
+    outside = E.logical_or(E.lt(x, zero(x)), E.gt(x, full_like(x, 1)))
+    return E.logical_or(outside, E.logical_or(E.le(a, zero(a)), E.le(b, zero(b))))
+
+
+ONE: dict[str, Callable[[Node], Node]] = {
+    "Acos": S.acos,
+    "Acosh": S.acosh,
+    "Asin": S.asin,
+    "Asinh": S.asinh,
+    "Atan": S.atan,
+    "Atanh": S.atanh,
+    "Sinh": S.sinh,
+    "Cosh": S.cosh,
+    "BesselI0e": S.i0e,
+    "BesselI1e": S.i1e,
+    "Digamma": S.digamma,
+    "Lgamma": S.lgamma,
+    "Erf": S.erf,
+    "Erfc": S.erfc,
+}
+SEVERAL: dict[str, Callable[..., Node]] = {
+    "Atan2": S.atan2,
+    "Igamma": _within(S.wide(S.igamma), _no_shape),
+    "Igammac": _within(S.wide(S.igammac), _no_shape),
+    "IgammaGradA": _igamma_slope,
+    "RandomGammaGrad": _gamma_sample_slope,
+    "Zeta": _within(_zeta, _no_zeta),
+    "Polygamma": _within(S.polygamma, _no_order),
+    "Betainc": _within(S.wide(S.betainc), _no_beta),
+    "NextAfter": _next_after,
+}
+
+
+def _in_floats(function: Callable[..., Node]) -> Callable[..., Node]:
+    """A function of tensors that broadcast; of half precision in single precision."""
+
+    def call(operation: Operation, *values: Any) -> Node:
+        xs = broadcast(*values)
+        if xs[0].dtype.itemsize > 2:
+            return function(*xs)
+        return E.cast(function(*(E.cast(x, "float32") for x in xs)), xs[0].dtype)
+
+    return call
+
+
+for _name, _function in (ONE | SEVERAL).items():
+    pure(_name)(_in_floats(_function))

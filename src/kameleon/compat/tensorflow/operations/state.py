@@ -1,0 +1,109 @@
+"""Variables: their handles, assignments, and the steps of optimizers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.prims import elementwise as E
+
+from ..failures import failure
+from ..lowering import Lowering
+from ..variables import Reference, Store
+from .table import effect, host
+from .values import broadcast, dtype_of, sizes_of
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+def reference_of(operation: Operation) -> Reference:
+    """The variable that an operation makes."""
+    told = operation.attribute("shared_name") or b""
+    return Reference(told.decode() or operation.name, operation.name)
+
+
+@effect("VariableV2 Variable TemporaryVariable VarHandleOp")
+def _variable(lowering: Lowering, operation: Operation) -> Reference:
+    return reference_of(operation)
+
+
+@effect("RefIdentity")
+def _same(lowering: Lowering, operation: Operation, reference: Any) -> Any:
+    return reference
+
+
+@effect("ReadVariableOp")
+def _read(lowering: Lowering, operation: Operation, reference: Reference) -> Any:
+    return lowering.value(reference)
+
+
+@effect("VariableShape")
+def _shape(lowering: Lowering, operation: Operation, reference: Reference) -> np.ndarray:
+    return np.array(sizes_of(lowering.value(reference)), dtype_of(operation, "out_type"))
+
+
+def given_back(operation: Operation, reference: Reference) -> Any:
+    """What an operation on a variable gives: the reference, if it took one."""
+    return (
+        [] if "Resource" in operation.type or operation.type.endswith("VariableOp") else reference
+    )
+
+
+@effect("Assign AssignVariableOp")
+def _assign(lowering: Lowering, operation: Operation, reference: Reference, value: Any) -> Any:
+    given = lowering.value(value)
+    if operation.attribute("validate_shape"):
+        _demand_shape(lowering, operation, reference, given)
+    lowering.assign(reference, given)
+    return given_back(operation, reference)
+
+
+def _demand_shape(
+    lowering: Lowering, operation: Operation, reference: Reference, value: Any
+) -> None:
+    """Refuse a value of another shape than the variable's."""
+    source, index = operation.inputs[0]
+    told = source.shapes[index]
+    if reference in lowering.store.variables:
+        told = tuple(lowering.store.variables.cell(reference).shape)
+    given = sizes_of(value)
+    if told is not None and -1 not in told and tuple(told) != given:
+        shown = [f"[{','.join(map(str, shape))}]" for shape in (told, given)]
+        message = (
+            "Assign requires shapes of both tensors to match."
+            f" lhs shape= {shown[0]} rhs shape= {shown[1]}"
+        )
+        raise failure("INVALID_ARGUMENT", message)
+
+
+@effect("AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp")
+def _assign_sum(lowering: Lowering, operation: Operation, reference: Reference, value: Any) -> Any:
+    function = E.add if "Add" in operation.type else E.sub
+    lowering.assign(
+        reference, function(*broadcast(lowering.value(reference), lowering.value(value)))
+    )
+    return given_back(operation, reference)
+
+
+@host("IsVariableInitialized VarIsInitializedOp", references=True)
+def _is_initialized(store: Store, operation: Operation, reference: Reference) -> np.bool_:
+    return np.bool_(reference in store.variables)
+
+
+@host("CountUpTo ResourceCountUpTo", references=True)
+def _count_up_to(store: Store, operation: Operation, reference: Reference) -> np.ndarray:
+    """The value, which is one more then; no more at the limit."""
+    value, limit = store.variables.value(reference), operation.attribute("limit")
+    if value >= limit:
+        raise failure("OUT_OF_RANGE", f"Reached limit of {limit}")
+    store.variables.begin(reference, np.asarray(value + 1, value.dtype))
+    return value
+
+
+@host("DestroyResourceOp", references=True)
+def _destroy(store: Store, operation: Operation, reference: Any) -> list[Any]:
+    if isinstance(reference, Reference):
+        store.variables.remove(reference)
+    return []

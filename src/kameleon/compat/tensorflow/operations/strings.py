@@ -1,0 +1,348 @@
+"""Strings: they are bytes, in arrays of objects, on the host."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arithmetic import hashes as H
+from .files import text
+from .sparse import invalid
+from .table import fold, host
+from .values import dtype_of, texts
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+Array = np.ndarray
+
+
+def each(function: Callable[..., Any], *given: Any, kind: str = "object") -> Array:
+    """A function of elements, over arrays that are stretched to one shape."""
+    wide = np.broadcast_arrays(*given)
+    found = np.empty(wide[0].shape, kind)
+    found.reshape(-1)[:] = [function(*row) for row in zip(*(x.flat for x in wide), strict=True)]
+    return found
+
+
+def mapped(*names: str, kind: str = "object") -> Callable[..., Any]:
+    """Decorates what some types make of each string: `(operation, bytes)`."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        @fold(*names)
+        def run(operation: Operation, x: Any) -> Array:
+            return each(lambda one: function(operation, one), texts(x), kind=kind)
+
+        return function
+
+    return add
+
+
+# Letters ----------------------------------------------------------------------------------------
+
+
+@mapped("StringLower StringUpper")
+def _cased(operation: Operation, x: bytes) -> bytes:
+    lower = operation.type.endswith("Lower")
+    if operation.attribute("encoding"):
+        letters = x.decode("utf-8", "replace")
+        return (letters.lower() if lower else letters.upper()).encode()
+    return x.lower() if lower else x.upper()
+
+
+@mapped("StringStrip")
+def _stripped(operation: Operation, x: bytes) -> bytes:
+    return x.strip()
+
+
+def letters_of(x: bytes) -> list[bytes]:
+    """The characters of UTF-8, each with the bytes that continue it."""
+    return re.findall(rb"[^\x80-\xbf][\x80-\xbf]*|^[\x80-\xbf]+", x)
+
+
+@mapped("StringLength", kind="int32")
+def _length(operation: Operation, x: bytes) -> int:
+    return len(letters_of(x) if operation.attribute("unit") == b"UTF8_CHAR" else x)
+
+
+@fold("Substr")
+def _part(operation: Operation, x: Any, at: Any, size: Any) -> Array:
+    by_letters = operation.attribute("unit") == b"UTF8_CHAR"
+
+    def cut(one: bytes, start: int, count: int) -> bytes:
+        parts: Any = letters_of(one) if by_letters else one
+        if not -len(parts) <= start <= len(parts):
+            raise invalid(f"pos {start} out of range for string b'{one!r}'")
+        begin = start + len(parts) if start < 0 else start
+        found = parts[begin : begin + max(count, 0)]
+        return b"".join(found) if by_letters else bytes(found)
+
+    return each(cut, texts(x), at, size)
+
+
+# Numbers ----------------------------------------------------------------------------------------
+
+
+@fold("StringToNumber")
+def _numbers(operation: Operation, x: Any) -> Array:
+    kind = np.dtype(dtype_of(operation, "out_type"))
+    return each(lambda one: number_of(one, kind), texts(x), kind=str(kind))
+
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)", re.I)
+
+
+def number_of(x: bytes, kind: np.dtype[Any]) -> Any:
+    """A number that is written in a string.
+
+    Raises:
+        InvalidArgumentError: (TensorFlow's) it isn't one, or too large.
+    """
+    given = x.strip()
+    if kind.kind == "f":
+        if NUMBER.fullmatch(given):
+            return float(given)
+        if re.fullmatch(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?", given):
+            return float.fromhex(given.decode())
+    elif re.fullmatch(rb"-?\d+", given):
+        info, found = np.iinfo(kind), int(given)
+        if info.min <= found <= info.max:
+            return found
+    raise invalid(f"StringToNumberOp could not correctly convert string: {text(x)}")
+
+
+@fold("AsString")
+def _written(operation: Operation, x: Any) -> Array:
+    width = operation.attribute("width")
+    fill = operation.attribute("fill").decode()
+    form = f"%{fill}{width if width >= 0 else ''}"
+    given = np.asarray(x)
+    if given.dtype.kind == "b":
+        names = {True: b"true", False: b"false"}
+        return each(lambda one: (f"{form}s" % names[bool(one)].decode()).encode(), given)
+    if given.dtype.kind in "iu":
+        return each(lambda one: (f"{form}d" % int(one)).encode(), given)
+    precision = operation.attribute("precision")
+    form += f".{precision}" if precision >= 0 else ""
+    letter = "g" if operation.attribute("shortest") else "f"
+    form += "e" if operation.attribute("scientific") else letter
+    if given.dtype.kind == "c":
+        return each(lambda one: f"({form},{form})".__mod__((one.real, one.imag)).encode(), given)
+    return each(lambda one: (form % float(one)).encode(), given)
+
+
+# Hashes -----------------------------------------------------------------------------------------
+
+
+@mapped("StringToHashBucketFast", kind="int64")
+def _bucket(operation: Operation, x: bytes) -> int:
+    return int(H.fingerprint(x) % operation.attribute("num_buckets"))
+
+
+@mapped("StringToHashBucket", kind="int64")
+def _old_bucket(operation: Operation, x: bytes) -> int:
+    return int(H.murmur(x) % operation.attribute("num_buckets"))
+
+
+@mapped("StringToHashBucketStrong", kind="int64")
+def _strong_bucket(operation: Operation, x: bytes) -> int:
+    one, other = (number % 2**64 for number in operation.attribute("key"))
+    return int(H.keyed(x, (one, other)) % operation.attribute("num_buckets"))
+
+
+@fold("Fingerprint")
+def _fingerprints(operation: Operation, data: Any, method: Any) -> Array:
+    given = np.asarray(data)
+    rows = [b"".join(texts(row).flat) if given.dtype == object else row.tobytes() for row in given]
+    words = [H.fingerprint(row).to_bytes(8, "little") for row in rows]
+    return np.frombuffer(b"".join(words), np.uint8).reshape(len(rows), 8)
+
+
+# Patterns ---------------------------------------------------------------------------------------
+
+CLASSES = {
+    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z",
+    "space": r"\t\n\v\f\r ", "blank": r"\t ", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F",
+    "word": r"\w", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~",
+}  # fmt: skip
+
+
+@cache
+def pattern_of(told: bytes) -> re.Pattern[str]:
+    """A pattern of RE2 as one of Python's.
+
+    Raises:
+        InvalidArgumentError: (TensorFlow's) it isn't a pattern.
+    """
+    written = told.decode("utf-8", "surrogateescape")
+    for name, letters in CLASSES.items():
+        written = written.replace(f"[:{name}:]", letters)
+    written = written.replace(r"\z", r"\Z").replace(r"\C", "(?s:.)")
+    try:
+        return re.compile(written, re.ASCII)
+    except re.error as error:
+        raise invalid(f"Invalid pattern: {text(told)}, error: {error}") from None
+
+
+@cache
+def _rewrite_of(told: bytes) -> str:
+    """What is put in place of a match: TensorFlow has no names of groups there."""
+    written = told.decode("utf-8", "surrogateescape")
+    return re.sub(r"\\(\d)", r"\\g<\1>", written.replace("\\\\", "\\\\\\\\"))
+
+
+def _replaced(x: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> Array:
+    found, new = pattern_of(pattern), _rewrite_of(rewrite)
+
+    def replace(one: bytes) -> bytes:
+        given = one.decode("utf-8", "surrogateescape")
+        return found.sub(new, given, 0 if everywhere else 1).encode("utf-8", "surrogateescape")
+
+    return each(replace, texts(x))
+
+
+@fold("RegexReplace")
+def _replace(operation: Operation, x: Any, pattern: Any, rewrite: Any) -> Array:
+    told = texts(pattern).item(), texts(rewrite).item()
+    return _replaced(x, *told, operation.attribute("replace_global"))
+
+
+@fold("StaticRegexReplace")
+def _replace_by_attributes(operation: Operation, x: Any) -> Array:
+    told = operation.attribute("pattern"), operation.attribute("rewrite")
+    return _replaced(x, *told, operation.attribute("replace_global"))
+
+
+@fold("RegexFullMatch StaticRegexFullMatch")
+def _match(operation: Operation, x: Any, pattern: Any = None) -> Array:
+    told = operation.attribute("pattern") if pattern is None else texts(pattern).item()
+    found = pattern_of(told)
+
+    def matches(one: bytes) -> bool:
+        return found.fullmatch(one.decode("utf-8", "surrogateescape")) is not None
+
+    return each(matches, texts(x), kind="bool")
+
+
+# Joining ----------------------------------------------------------------------------------------
+
+
+@fold("StringJoin")
+def _join(operation: Operation, *parts: Any) -> Array:
+    given, separator = [texts(part) for part in parts], operation.attribute("separator") or b""
+    shapes = {part.shape for part in given if part.ndim}
+    if len(shapes) > 1:
+        raise invalid(f"Input shapes do not match: {' vs. '.join(map(str, sorted(shapes)))}")
+    return each(lambda *row: separator.join(row), *given)
+
+
+@fold("ReduceJoin")
+def _reduce(operation: Operation, x: Any, axes: Any) -> Array:
+    given, separator = texts(x), operation.attribute("separator")
+    over = [int(axis) for axis in np.ravel(axes)]
+    if any(not -given.ndim <= axis < given.ndim for axis in over):
+        raise invalid(f"Invalid reduction dimension {over} for input with {given.ndim} dimensions")
+    over = [axis % given.ndim for axis in over] or list(range(given.ndim))[::-1]
+    if len(set(over)) < len(over):
+        raise invalid(f"Duplicate reduction dimension {over}")
+    left = [axis for axis in range(given.ndim) if axis not in over]
+    sizes = [given.shape[axis] for axis in left]
+    rows = given.transpose(left + over[::-1]).reshape(*sizes, -1)  # the first axis is joined first
+    found = np.empty(sizes, object)
+    for at in np.ndindex(*sizes):
+        found[at] = separator.join(rows[at])
+    if operation.attribute("keep_dims"):
+        found = found.reshape([1 if axis in over else n for axis, n in enumerate(given.shape)])
+    return found
+
+
+@fold("UnsortedSegmentJoin")
+def _join_segments(operation: Operation, x: Any, ids: Any, count: Any) -> Array:
+    places = np.asarray(ids)
+    given = texts(x).reshape(places.size, *np.shape(x)[places.ndim :])
+    separator, flat = operation.attribute("separator"), places.ravel()
+    found = np.empty((int(count), *given.shape[1:]), object)
+    for at in np.ndindex(*found.shape):
+        rows = np.flatnonzero(flat == at[0])
+        found[at] = separator.join(given[(row, *at[1:])] for row in rows)
+    return found
+
+
+# Printing ---------------------------------------------------------------------------------------
+
+
+def shown(x: Any, count: int) -> str:
+    """A tensor as TensorFlow prints it; of each axis the first and last so many, -1: all."""
+    given = texts(x) if np.asarray(x).dtype.kind in "OSU" else np.asarray(x)
+    if not given.ndim:
+        return element(given[()])
+    return _rows(given, count, 0)
+
+
+def element(x: Any) -> str:
+    """One element of a tensor as TensorFlow prints it."""
+    if isinstance(x, bytes):
+        written = x.decode("utf-8", "backslashreplace")
+        return f'"{written}"'
+    if isinstance(x, bool | np.bool_):
+        return str(int(x))
+    if isinstance(x, np.floating):
+        few, many = (6, 9) if x.dtype.itemsize < 8 else (15, 17)
+        written = f"{x:.{few}g}"
+        return written if x.dtype.type(written) == x else f"{x:.{many}g}"
+    return str(x)
+
+
+def _rows(x: Array, count: int, depth: int) -> str:
+    size = len(x)
+    at = range(size) if count < 0 or 2 * count >= size else [*range(count), *range(-count, 0)]
+    parts = [element(x[i]) if x.ndim == 1 else _rows(x[i], count, depth + 1) for i in at]
+    if len(at) < size:
+        parts.insert(count, "...")
+    between = " " if x.ndim == 1 else "\n" * (x.ndim - 1) + " " * (depth + 1)
+    return f"[{between.join(parts)}]"
+
+
+@fold("StringFormat")
+def _format(operation: Operation, *values: Any) -> Array:
+    count, mark = operation.attribute("summarize"), operation.attribute("placeholder").decode()
+    parts = operation.attribute("template").decode().split(mark)
+    written = [shown(value, count) for value in values]
+    told = "".join(part + end for part, end in zip(parts, [*written, ""], strict=True))
+    return np.array(told.encode(), object)
+
+
+@host("PrintV2")
+def _print(store: Store, operation: Operation, x: Any) -> list[Any]:
+    told = text(x) + (operation.attribute("end") or b"").decode()
+    stream = operation.attribute("output_stream").decode()
+    if stream.startswith("file://"):
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(told)
+        return []
+    print(told, end="", file=sys.stdout if stream == "stdout" else sys.stderr, flush=True)
+    return []
+
+
+# Of six bits ------------------------------------------------------------------------------------
+
+
+@mapped("EncodeBase64")
+def _encode(operation: Operation, x: bytes) -> bytes:
+    found = base64.urlsafe_b64encode(x)
+    return found if operation.attribute("pad") else found.rstrip(b"=")
+
+
+@mapped("DecodeBase64")
+def _decode(operation: Operation, x: bytes) -> bytes:
+    given = x.rstrip(b"=") if len(x) % 4 == 0 else x
+    if not re.fullmatch(rb"[\w-]*", given) or len(given) % 4 == 1:
+        raise invalid("Invalid character found in base64.")
+    return base64.urlsafe_b64decode(given + b"=" * (-len(given) % 4))

@@ -1,0 +1,226 @@
+"""Looks up what an operation is, by its type.
+
+Three kinds: *pure* operations give values of K's for values of K's; *effects* also see the state of
+variables; *host* operations run between compiled parts, on arrays. What all inputs are known of is
+computed by NumPy at once, where a fold says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..dtypes import HANDLES, NUMBERS, REFERENCE
+from ..failures import failure, is_failure
+from ..graph import PASSING
+from ..lowering import OnHost
+from ..resources.waiting import Steps
+from ..shapes.known import COMPUTED
+from ..variables import Reference
+from .demands import DEMANDS, demand
+from .values import is_text
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..lowering import Lowering
+    from ..variables import Store
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PURE: dict[str, Callable[..., Any]] = {}  # (operation, *values)
+EFFECTS: dict[str, Callable[..., Any]] = {}  # (lowering, operation, *values or references)
+HOST: dict[str, Callable[..., Any]] = {}  # (store, operation, *arrays)
+HOST_ON_REFERENCES: set[str] = set()
+FOLDS = COMPUTED  # (operation, *arrays)
+COMPILED_IF: dict[str, Callable[..., bool]] = {}  # (operation): else it runs on the host
+
+HANDING = frozenset("Identity IdentityN PlaceholderWithDefault StopGradient".split())  # handles on
+# Types that K doesn't compute with: operations on them run on the host, by their folds.
+OF_HOST = frozenset(
+    NUMBERS[name] + reference
+    for name in "string complex64 complex128 qint8 quint8 qint16 quint16 qint32".split()
+    for reference in (0, REFERENCE)
+)
+# Operations on what is kept, in a region or on the host, all of one kept thing on the same side.
+KEPT: set[str] = set()
+_KNOWN = frozenset({"Const", "Identity"})
+MAKERS = frozenset({"TensorArrayV3", "StackV2", "Stack"})
+
+
+def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Callable[[F], F]:
+    def add(function: F) -> F:
+        for name in " ".join(names).split():
+            table[name] = function
+        return function
+
+    return add
+
+
+def pure(*names: str) -> Callable[[F], F]:
+    """Decorates what some types give for values."""
+    return _adding(PURE, names)
+
+
+def effect(*names: str) -> Callable[[F], F]:
+    """Decorates what some types do to variables."""
+    return _adding(EFFECTS, names)
+
+
+def known(*names: str) -> Callable[[F], F]:
+    """Decorates what gives arrays for arrays: a pure function and its fold in one."""
+    return lambda function: fold(*names)(pure(*names)(function))
+
+
+def host(*names: str, references: bool = False) -> Callable[[F], F]:
+    """Decorates what some types do on the host; with `references`, they take these as they are."""
+    if references:
+        HOST_ON_REFERENCES.update(" ".join(names).split())
+    return _adding(HOST, names)
+
+
+def compiled_if(*names: str) -> Callable[[F], F]:
+    """Decorates what tells whether an operation can be compiled: else it runs on the host."""
+    return _adding(COMPILED_IF, names)
+
+
+def fold(*names: str) -> Callable[[F], F]:
+    """Decorates what NumPy gives for some types, where all values are known."""
+    return _adding(FOLDS, names)
+
+
+def kept(*names: str) -> Callable[[F], F]:
+    """Decorates, beside `effect`, types whose first input or output is a handle of what is kept."""
+
+    def add(function: F) -> F:
+        KEPT.update(" ".join(names).split())
+        return effect(*names)(function)
+
+    return add
+
+
+def family_of(operation: Operation) -> Operation:
+    """The operation that made what this one works on."""
+    while operation.inputs and (operation.type in KEPT or operation.type in PASSING):
+        if operation.type in MAKERS:
+            break
+        operation = operation.inputs[0][0]
+    return operation
+
+
+def is_compiled(operation: Operation) -> bool:
+    """Whether an operation can be a part of a region."""
+    if operation.type not in PURE and operation.type not in EFFECTS:
+        return False
+    if operation.type in COMPILED_IF and not COMPILED_IF[operation.type](operation):
+        return False
+    kinds = {*operation.types, *(source.types[index] for source, index in operation.inputs)}
+    takes_handles = operation.type in HANDING or operation.type in EFFECTS
+    if not takes_handles and not HANDLES.isdisjoint(kinds):
+        return False
+    return OF_HOST.isdisjoint(kinds)
+
+
+def is_folded(operation: Operation) -> bool:
+    """Whether an operation gives known values for known ones."""
+    return operation.type in FOLDS or operation.type in _KNOWN
+
+
+def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
+    """What an operation gives, as values of a region."""
+    kind = operation.type
+    if kind in DEMANDS:
+        try:
+            demand(operation, [lowering.value(value) for value in given])
+        except Exception as error:
+            raise located(error, operation) from error.__cause__
+    if kind in EFFECTS:
+        return _listed(EFFECTS[kind](lowering, operation, *given))
+    if kind in HANDING and (operation.types[0] in HANDLES or any(map(is_reference, given))):
+        return given  # of a variable: its buffer, so that who takes it sees what was assigned
+    values = [lowering.value(value) for value in given]
+    are_known = all(isinstance(value, np.ndarray) and not is_text(value) for value in values)
+    if kind in FOLDS and values and are_known:
+        return _folded(FOLDS[kind], operation, values)
+    return _listed(PURE[kind](operation, *values))
+
+
+def is_reference(value: Any) -> bool:
+    """Whether a value is a variable."""
+    return isinstance(value, Reference)
+
+
+def _folded(function: Callable[..., Any], operation: Operation, values: list[Any]) -> list[Any]:
+    """What NumPy gives; where it complains, the values don't fit the operation."""
+    try:
+        return _listed(function(operation, *values))
+    except (ValueError, IndexError, TypeError) as error:
+        message = f"{error}\n\t [[{{{{node {operation.name}}}}}]]"
+        raise failure("INVALID_ARGUMENT", message) from error
+
+
+def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[Any] | Steps:
+    """What an operation that runs on the host gives; or its steps, if it may have to wait.
+
+    Raises:
+        UnimplementedError: (TensorFlow's) its type isn't in the table.
+    """
+    if operation.type in operation.graph.functions:
+        graph, kind = operation.graph, operation.type
+        return store.call(store, graph, kind, given, operation.attributes)
+    if operation.type in EFFECTS and operation.type not in HOST:
+        effect = EFFECTS[operation.type]
+        return _listed(effect(OnHost(store), operation, *given))
+    if operation.type not in HOST_ON_REFERENCES:
+        given = [
+            store.variables.value(value) if _is_read(operation, place, value) else value
+            for place, value in enumerate(given)
+        ]
+    function = HOST.get(operation.type)
+    folding = FOLDS.get(operation.type) or PURE.get(operation.type)
+    if function is None and folding is not None:
+        return _folded(folding, operation, [np.asarray(value) for value in given])
+    if function is None:
+        served = len({*PURE, *EFFECTS, *HOST, *FOLDS})
+        message = (
+            f"operations of type {operation.type} (here {operation.name!r}) aren't implemented;"
+            f" {served} types are: see kameleon.compat.tensorflow.operations"
+        )
+        raise failure("UNIMPLEMENTED", message)
+    try:
+        found = function(store, operation, *given)
+    except Exception as error:
+        raise located(error, operation) from error.__cause__
+    return Steps(found) if isinstance(found, Generator) else _listed(found)
+
+
+def _is_read(operation: Operation, place: int, value: Any) -> bool:
+    """Whether an operation takes the value of a variable, not its handle."""
+    if not isinstance(value, Reference):
+        return False
+    source, index = operation.inputs[place]
+    return source.types[index] not in HANDLES
+
+
+def run_to_end(store: Store, operation: Operation, given: list[Any]) -> list[Any]:
+    """What an operation that runs on the host gives, whatever it has to wait for."""
+    found = run_on_host(store, operation, given)
+    return found.finish(store.waiting) if isinstance(found, Steps) else found
+
+
+def located(error: Exception, operation: Operation) -> Exception:
+    """The error; one of TensorFlow's says which operation it's of.
+
+    What NumPy refuses doesn't fit the operation.
+    """
+    if isinstance(error, ValueError | IndexError) and not is_failure(error):
+        error = failure("INVALID_ARGUMENT", str(error))
+    if not is_failure(error) or "[[{{node" in str(error):
+        return error
+    message = f"{error.message}\n\t [[{{{{node {operation.name}}}}}]]"  # type: ignore[attr-defined]
+    return type(error)(None, None, message)
+
+
+def _listed(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else [found]

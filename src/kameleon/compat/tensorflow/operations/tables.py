@@ -1,0 +1,243 @@
+"""Lookup tables: what a session keeps by keys, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import name_of
+from ..failures import failure
+from ..resources.base import Resource
+from .files import text
+from .keeping import kept
+from .sparse import invalid
+from .strings import number_of
+from .table import host
+from .values import dtype_of, texts
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+    from ..variables import Store
+
+Array = np.ndarray
+WHOLE_LINE, LINE_NUMBER = -2, -1  # what a column of a text file may stand for, too
+
+
+class Table(Resource):
+    """Values by keys.
+
+    Attributes:
+        entries: the values, by keys as Python has them.
+        kinds: the data types of keys and values.
+        shape: of each value.
+        key_shape: of each key.
+        is_constant: whether it gets its entries once.
+        is_ready: whether it may be read: one that is constant must have got its entries.
+        forbidden: keys that can't be used.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        self.entries: dict[Any, Any] = {}
+        self.kinds = dtype_of(operation, "key_dtype"), dtype_of(operation, "value_dtype")
+        self.shape: tuple[int, ...] = tuple(operation.attribute("value_shape") or ())
+        self.key_shape: tuple[int, ...] = ()
+        self.is_constant = operation.type.startswith("HashTable")
+        self.is_ready = not self.is_constant
+        self.forbidden: tuple[Any, ...] = ()
+
+    def keys_of(self, given: Any) -> list[Any]:
+        """Keys as Python has them."""
+        keys = _typed(given, self.kinds[0])
+        if not self.key_shape:
+            return list(keys.ravel().tolist())
+        return [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
+
+    def check(self, keys: Iterable[Any], what: str) -> None:
+        """Refuse keys that can't be used."""
+        if any(key in self.forbidden for key in keys):
+            raise invalid(
+                f"Using the empty_key or deleted_key as a table key is not allowed: {what}"
+            )
+
+    def put(self, keys: Any, values: Any) -> None:
+        """Set values."""
+        names = self.keys_of(keys)
+        self.check(names, "insert")
+        rows = _typed(values, self.kinds[1]).reshape(len(names), *self.shape)
+        for key, row in zip(names, rows, strict=True):
+            self.entries[key] = row
+
+    def lists(self) -> list[Array]:
+        """All keys, and all values."""
+        count = len(self.entries)
+        keys = np.empty((count, *self.key_shape), _numpy(self.kinds[0]))
+        values = np.empty((count, *self.shape), _numpy(self.kinds[1]))
+        for at, (key, value) in enumerate(self.entries.items()):
+            keys[at], values[at] = key, value
+        return [keys, values]
+
+
+def _numpy(kind: str) -> str:
+    return "object" if kind == "string" else kind
+
+
+def _typed(value: Any, kind: str) -> Array:
+    return texts(value) if kind == "string" else np.asarray(value, kind)
+
+
+# Making -----------------------------------------------------------------------------------------
+
+
+def _table_of(store: Store, operation: Operation) -> Table:
+    """The session's table of an operation."""
+    found = kept(store, operation, "table", lambda: Table(operation))
+    kinds = dtype_of(operation, "key_dtype"), dtype_of(operation, "value_dtype")
+    if found.kinds != kinds:
+        raise invalid(f"Conflicting key/value dtypes {kinds} with {found.kinds}")
+    return found
+
+
+@host(
+    "HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors"
+    " MutableHashTableOfTensorsV2"
+)
+def _table(store: Store, operation: Operation) -> Table:
+    return _table_of(store, operation)
+
+
+@host("MutableDenseHashTable MutableDenseHashTableV2")
+def _dense_table(store: Store, operation: Operation, empty: Any, *deleted: Any) -> Table:
+    found = _table_of(store, operation)
+    found.key_shape = np.shape(empty)
+    found.forbidden = tuple(key for each in (empty, *deleted) for key in found.keys_of(each))
+    return found
+
+
+@host("InitializeTable InitializeTableV2")
+def _initialize(
+    store: Store, operation: Operation, table: Table, keys: Any, values: Any
+) -> list[Any]:
+    names, rows = table.keys_of(keys), _typed(values, table.kinds[1]).ravel()
+    if len(names) != len(rows):
+        raise invalid("Keys and values must have the same size")
+    entries: dict[Any, Any] = {}
+    for key, row in zip(names, rows, strict=True):
+        if entries.setdefault(key, row) != row:
+            raise invalid(f"HashTable has different value for same key. Key {key!r}")
+    _begin(table, entries)
+    return []
+
+
+def _begin(table: Table, entries: dict[Any, Any]) -> None:
+    """Give a table that never changes its entries: once, or the same ones again."""
+    if table.is_ready and table.entries != entries:
+        raise failure("FAILED_PRECONDITION", "Table already initialized.")
+    table.entries, table.is_ready = entries, True
+
+
+@host("InitializeTableFromTextFile InitializeTableFromTextFileV2")
+def _initialize_from_file(store: Store, operation: Operation, table: Table, name: Any) -> Any:
+    if table.is_ready:
+        return []  # the same file, as far as anybody looks
+    size, entries = operation.attribute("vocab_size"), dict[Any, Any]()
+    for number, line in enumerate(_lines(text(name))):
+        if 0 <= size <= number:
+            break
+        key, value = (_column(operation, part, number, line) for part in ("key", "value"))
+        if (
+            entries.setdefault(_told(key, table.kinds[0]), row := _told(value, table.kinds[1]))
+            != row
+        ):
+            raise invalid(f"HashTable has different value for same key. Key {key!r}")
+    if size > len(entries):
+        raise invalid(f"Invalid vocab_size in {text(name)}: expected {size}, got {len(entries)}")
+    _begin(table, entries)
+    return []
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                yield line.rstrip(b"\r\n")
+    except FileNotFoundError:
+        raise failure("NOT_FOUND", f"{path}; No such file or directory") from None
+
+
+def _column(operation: Operation, part: str, number: int, line: bytes) -> Any:
+    """What of a line is the key, or the value: its number, all of it, or a column."""
+    at = operation.attribute(f"{part}_index")
+    if at == LINE_NUMBER:
+        return number
+    if at == WHOLE_LINE:
+        return line
+    columns = line.split(operation.attribute("delimiter"))
+    if at >= len(columns):
+        raise invalid(f"Invalid number of columns in line {number}: {len(columns)}, need {at + 1}")
+    return columns[at]
+
+
+def _told(value: Any, kind: str) -> Any:
+    if kind == "string" or not isinstance(value, bytes):
+        return value
+    return np.dtype(kind).type(number_of(value, np.dtype(kind))).item()
+
+
+# Reading and changing ---------------------------------------------------------------------------
+
+
+@host("LookupTableFind LookupTableFindV2")
+def _find(store: Store, operation: Operation, table: Table, keys: Any, default: Any) -> Array:
+    if not table.is_ready:
+        raise failure("FAILED_PRECONDITION", "Table not initialized.")
+    names, other = table.keys_of(keys), _typed(default, table.kinds[1])
+    table.check(names, "find")
+    if other.shape not in {(), table.shape}:
+        raise invalid(f"Expected shape {table.shape} for default value, got {other.shape}")
+    found = np.empty((len(names), *table.shape), _numpy(table.kinds[1]))
+    for at, key in enumerate(names):
+        found[at] = table.entries.get(key, other[()])
+    outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
+    return found.reshape((*outer, *table.shape))
+
+
+@host("LookupTableInsert LookupTableInsertV2")
+def _insert(store: Store, operation: Operation, table: Table, keys: Any, values: Any) -> list[Any]:
+    outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]
+    if np.shape(values) != (*outer, *table.shape):
+        raise invalid(f"Expected shape {(*outer, *table.shape)} for values, got {np.shape(values)}")
+    table.put(keys, values)
+    return []
+
+
+@host("LookupTableImport LookupTableImportV2")
+def _import(store: Store, operation: Operation, table: Table, keys: Any, values: Any) -> list[Any]:
+    if table.is_constant:
+        return _initialize(store, operation, table, keys, values)
+    table.entries = {}
+    table.put(keys, values)
+    return []
+
+
+@host("LookupTableRemoveV2")
+def _remove(store: Store, operation: Operation, table: Table, keys: Any) -> list[Any]:
+    names = table.keys_of(keys)
+    table.check(names, "remove")
+    for key in names:
+        table.entries.pop(key, None)
+    return []
+
+
+@host("LookupTableExport LookupTableExportV2")
+def _export(store: Store, operation: Operation, table: Table) -> list[Array]:
+    kinds = tuple(name_of(number) for number in operation.types)
+    if kinds != table.kinds:
+        raise invalid(f"Conflicting key/value dtypes {kinds} with {table.kinds}")
+    return table.lists()
+
+
+@host("LookupTableSize LookupTableSizeV2")
+def _size(store: Store, operation: Operation, table: Table) -> Array:
+    return np.array(len(table.entries), np.int64)

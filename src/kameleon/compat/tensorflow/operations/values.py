@@ -1,0 +1,192 @@
+"""What operations take and give while a region is compiled.
+
+A value is a tensor of K's; or an array, where it's known already; or a reference to a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.backend._known import known_int
+from kameleon.backend._tensors import broadcast_together, dims_from
+from kameleon.ir.node import Tensor as Node
+from kameleon.prims.movement import broadcast_to
+from kameleon.prims.sizes import Size
+
+from ..dtypes import name_of
+from ..tensors import UnknownSizeError as UnknownSizeError
+from ..tensors import dims as dims
+from ..tensors import sizes_of as sizes_of
+from ..tensors import tensor as tensor
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+class NeedsValueError(Exception):
+    """A value must be known before its region can be compiled.
+
+    Attributes:
+        value: the tensor.
+        operation: what needs it.
+    """
+
+    def __init__(self, what: str, value: Node, operation: Any = None) -> None:
+        super().__init__(what)
+        self.value, self.operation = value, operation
+
+
+class Known(np.ndarray):
+    """A value that follows from shapes and constants: the same in each run with these shapes."""
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value holds strings, or objects, which K doesn't compute with."""
+    if isinstance(value, bytes | str):
+        return True
+    return getattr(getattr(value, "dtype", None), "kind", "") in ("O", "S", "U")
+
+
+def texts(value: Any) -> np.ndarray:
+    """Strings, or one, as bytes in an array.
+
+    >>> texts(["a", b"b"]).tolist()
+    [b'a', b'b']
+    """
+    given = np.asarray(value, object)
+    found = np.empty(given.shape, object)
+    for place, each in np.ndenumerate(given):
+        found[place] = each.encode() if isinstance(each, str) else each
+    return found
+
+
+def array(value: Any) -> np.ndarray:
+    """The value, where it's known.
+
+    Raises:
+        NeedsValueError: it isn't.
+    """
+    if not isinstance(value, Node):
+        return np.asarray(value)
+    if value.dtype.is_integer and value.shape == () and (known := known_int(value)) is not None:
+        return np.array(known, str(value.dtype))
+    if origins(value):
+        is_short = _is_vector(value) and (value.shape[0] or 0) < MANY
+        found = dims_from(value, "sizes") if is_short else [value]
+        if all(isinstance(each, int) for each in found):
+            return np.array(found, str(value.dtype))
+        raise NeedsValueError(f"a tensor of shape {value.shape}", value)
+    return np.asarray(K.eval(value))
+
+
+def origins(value: Node) -> set[Node]:
+    """What a tensor depends on, but for constants: placeholders, variables."""
+    seen, rest, found = {value}, [value], set[Node]()
+    while rest:
+        node = rest.pop()
+        if not node.operands and node.primitive.name != "constant":
+            found.add(node)
+        new = [each for each in node.operands if each not in seen]
+        seen.update(new)
+        rest += new
+    return found
+
+
+MANY = 32  # more numbers than a shape has
+OF_SHAPES = frozenset({"Const", "Shape", "ShapeN", "Size", "Rank"})
+
+
+def follows_from_shapes(operation: Operation, place: int) -> bool:
+    """Whether what an operation takes at a place is the same in each run with the same shapes."""
+    rest, seen = [operation.inputs[place][0]], set[Any]()
+    while rest:
+        source = rest.pop()
+        if source in seen or source.type in OF_SHAPES:
+            continue
+        if not source.inputs:
+            return False
+        seen.add(source)
+        rest += [before for before, _ in source.inputs]
+    return True
+
+
+def integers(value: Any) -> list[int]:
+    """A known vector, or number, of integers."""
+    return [int(number) for number in np.ravel(array(value))]
+
+
+def integer(value: Any) -> int:
+    """A known integer."""
+    return int(array(value))
+
+
+def _is_vector(value: Node) -> bool:
+    return value.dtype.is_integer and len(value.shape) == 1 and value.shape[0] is not None
+
+
+_sizes_are_open: ContextVar[bool] = ContextVar("sizes are open", default=False)
+
+
+@contextmanager
+def open_sizes() -> Iterator[None]:
+    """Sizes need not be known here: tensors may have axes of unknown size."""
+    token = _sizes_are_open.set(True)
+    try:
+        yield
+    finally:
+        _sizes_are_open.reset(token)
+
+
+def sizes_in(value: Any) -> list[Size]:
+    """The sizes that a vector holds; where sizes are open, scalars of K's for unknown ones.
+
+    Raises:
+        NeedsValueError: they aren't known.
+        UnknownSizeError: where sizes are open, it isn't known how many they are.
+    """
+    if not isinstance(value, Node) or not _sizes_are_open.get():
+        return [*integers(value)]
+    if not _is_vector(value):
+        raise UnknownSizeError(f"sizes in a tensor of shape {value.shape}")
+    return dims_from(value, "sizes")
+
+
+def axis_of(value: Any, rank: int) -> int:
+    """A known axis, counted from the front."""
+    axis = integer(value)
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"axis {axis} of a tensor with {rank} axes")
+    return axis % rank if rank else 0
+
+
+def broadcast(*values: Any) -> list[Node]:
+    """Values as tensors of one shape."""
+    found = [tensor(value) for value in values]
+    shapes = {node.shape for node in found}
+    if len(shapes) == 1:
+        return found
+    if any(None in shape for shape in shapes):
+        return broadcast_together(found, "broadcast")
+    shape = np.broadcast_shapes(*map(sizes_of, found))
+    return [broadcast_to(node, shape) for node in found]
+
+
+def dtype_of(operation: Operation, attribute: str) -> str:
+    """The data type that an attribute names."""
+    return name_of(operation.attribute(attribute))
+
+
+def result_type(operation: Operation, index: int = 0) -> str:
+    """The data type of an operation's output."""
+    return name_of(operation.types[index])
+
+
+def positions(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes counted from the front, each once, in order."""
+    return sorted({axis % rank for axis in axes}) if rank else []

@@ -1,0 +1,5 @@
+"""What files of TensorFlow's graphs are made of, without TensorFlow's own Python files.
+
+messages    the messages of protocol buffers that graphs are written as
+signatures  the definitions of the types of operations that the table has
+"""

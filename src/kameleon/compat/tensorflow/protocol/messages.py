@@ -1,0 +1,169 @@
+"""The messages that graphs are written as, made of a table of their fields.
+
+A graph of TensorFlow's own Python files has messages of theirs; one that is loaded by itself has
+these. Both have a pool of their own, so that an installed TensorFlow's are left alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from kameleon.errors import MissingLibraryError
+
+from ..dtypes import NAMES, REFERENCE
+
+# By message its fields: name, number, type; `*`: repeated, `{}`: a map from texts (`#{}`: numbers).
+# A bar behind a name of alternatives. What isn't listed is skipped, as in all protocol buffers.
+FIELDS = """
+GraphDef: node=1 NodeDef*, versions=4 VersionDef, library=2 FunctionDefLibrary
+NodeDef: name=1 string, op=2 string, input=3 string*, device=4 string, attr=5 {AttrValue}
+AttrValue: value|s=2 bytes, value|i=3 int64, value|f=4 float, value|b=5 bool,
+ value|type=6 DataType, value|shape=7 TensorShapeProto, value|tensor=8 TensorProto,
+ value|list=1 AttrValue.ListValue, value|func=10 NameAttrList, value|placeholder=9 string
+AttrValue.ListValue: s=2 bytes*, i=3 int64*, f=4 float*, b=5 bool*, type=6 DataType*,
+ shape=7 TensorShapeProto*, tensor=8 TensorProto*, func=9 NameAttrList*
+NameAttrList: name=1 string, attr=2 {AttrValue}
+TensorProto: dtype=1 DataType, tensor_shape=2 TensorShapeProto, version_number=3 int32,
+ tensor_content=4 bytes, half_val=13 int32*, float_val=5 float*, double_val=6 double*,
+ int_val=7 int32*, string_val=8 bytes*, scomplex_val=9 float*, int64_val=10 int64*,
+ bool_val=11 bool*, dcomplex_val=12 double*, uint32_val=16 uint32*, uint64_val=17 uint64*
+TensorShapeProto: dim=2 TensorShapeProto.Dim*, unknown_rank=3 bool
+TensorShapeProto.Dim: size=1 int64, name=2 string
+VersionDef: producer=1 int32, min_consumer=2 int32, bad_consumers=3 int32*
+FunctionDefLibrary: function=1 FunctionDef*, gradient=2 GradientDef*
+FunctionDef: signature=1 OpDef, attr=5 {AttrValue}, arg_attr=7 #{FunctionDef.ArgAttrs},
+ node_def=3 NodeDef*, ret=4 {string}, control_ret=6 {string}
+FunctionDef.ArgAttrs: attr=1 {AttrValue}
+GradientDef: function_name=1 string, gradient_func=2 string
+OpDef: name=1 string, input_arg=2 OpDef.ArgDef*, output_arg=3 OpDef.ArgDef*,
+ control_output=20 string*, attr=4 OpDef.AttrDef*, is_stateful=17 bool
+OpDef.ArgDef: name=1 string, description=2 string, type=3 DataType, type_attr=4 string,
+ number_attr=5 string, type_list_attr=6 string, is_ref=16 bool
+OpDef.AttrDef: name=1 string, type=2 string, default_value=3 AttrValue
+MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef, graph_def=2 GraphDef,
+ saver_def=3 SaverDef, collection_def=4 {CollectionDef}, signature_def=5 {SignatureDef},
+ asset_file_def=6 AssetFileDef*
+MetaGraphDef.MetaInfoDef: meta_graph_version=1 string, tags=4 string*, tensorflow_version=5 string
+CollectionDef: kind|node_list=1 CollectionDef.NodeList, kind|bytes_list=2 CollectionDef.BytesList
+CollectionDef.NodeList: value=1 string*
+CollectionDef.BytesList: value=1 bytes*
+SignatureDef: inputs=1 {TensorInfo}, outputs=2 {TensorInfo}, method_name=3 string
+TensorInfo: encoding|name=1 string, dtype=2 DataType, tensor_shape=3 TensorShapeProto
+AssetFileDef: tensor_info=1 TensorInfo, filename=2 string
+SaverDef: filename_tensor_name=1 string, save_tensor_name=2 string, restore_op_name=3 string,
+ max_to_keep=4 int32, sharded=5 bool, keep_checkpoint_every_n_hours=6 float, version=7 int32
+SavedModel: saved_model_schema_version=1 int64, meta_graphs=2 MetaGraphDef*
+VariableDef: variable_name=1 string, initial_value_name=6 string, initializer_name=2 string,
+ snapshot_name=3 string, is_resource=5 bool, trainable=7 bool
+"""
+PACKAGE = "tensorflow"
+_NUMBERS = {
+    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9,
+    "message": 11, "bytes": 12, "uint32": 13, "enum": 14,
+}  # fmt: skip
+_OTHERWISE = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+
+
+def rows() -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+    """By message the names, numbers and types of its fields.
+
+    >>> dict(rows())["TensorShapeProto"]
+    [('dim', 2, 'TensorShapeProto.Dim*'), ('unknown_rank', 3, 'bool')]
+    """
+    for line in FIELDS.strip().replace(",\n", ",").split("\n"):
+        name, _, told = line.partition(": ")
+        fields = []
+        for part in told.split(", "):
+            left, kind = part.split()
+            field, _, number = left.partition("=")
+            fields.append((field, int(number), kind))
+        yield name, fields
+
+
+def message(name: str) -> Any:
+    """The class of a message, such as 'GraphDef'.
+
+    Raises:
+        MissingLibraryError: (an ImportError) protobuf isn't installed.
+
+    >>> message("NodeDef")(name="x", op="Placeholder").op
+    'Placeholder'
+    """
+    return _classes()[name]
+
+
+@cache
+def _classes() -> dict[str, Any]:
+    try:
+        pools: Any = importlib.import_module("google.protobuf.descriptor_pool")
+        factory: Any = importlib.import_module("google.protobuf.message_factory")
+    except ImportError as error:
+        raise MissingLibraryError(
+            "graphs of TensorFlow are read by protobuf, which isn't installed; to install it:"
+            " pip install protobuf"
+        ) from error
+    pool = pools.DescriptorPool()
+    pool.AddSerializedFile(_file().SerializeToString())
+    return {
+        name: factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
+        for name, _ in rows()
+    }
+
+
+def _file() -> Any:
+    """The table as a file of protobuf's."""
+    descriptors: Any = importlib.import_module("google.protobuf.descriptor_pb2")
+    file = descriptors.FileDescriptorProto(
+        name="kameleon/tensorflow_graphs.proto", package=PACKAGE, syntax="proto3"
+    )
+    types = file.enum_type.add(name="DataType")
+    for number, name in enumerate(("INVALID", *NAMES)):
+        types.value.add(name=f"DT_{_OTHERWISE.get(name, name.upper())}", number=number)
+    for number, name in enumerate(NAMES, 1):
+        shown = f"DT_{_OTHERWISE.get(name, name.upper())}_REF"
+        types.value.add(name=shown, number=REFERENCE + number)
+    made: dict[str, Any] = {}
+    for name, fields in rows():
+        outer, _, inner = name.rpartition(".")
+        made[name] = (made[outer].nested_type if outer else file.message_type).add(name=inner)
+        for field, number, kind in fields:
+            _add(made[name], name, field, number, kind)
+    return file
+
+
+def _add(into: Any, message_name: str, field: str, number: int, kind: str) -> None:
+    group, _, name = field.rpartition("|")
+    made = into.field.add(name=name, number=number, label=1)
+    if group:
+        if not into.oneof_decl:
+            into.oneof_decl.add(name=group)
+        made.oneof_index = 0
+    if "{" in kind:
+        entry = f"{name.title().replace('_', '')}Entry"
+        pair = into.nested_type.add(name=entry)
+        pair.options.map_entry = True
+        _typed(pair.field.add(name="key", number=1, label=1), "uint32" if "#" in kind else "string")
+        _typed(pair.field.add(name="value", number=2, label=1), kind.strip("#{}"))
+        made.label, kind = 3, f"{message_name}.{entry}"
+    elif kind.endswith("*"):
+        made.label, kind = 3, kind.rstrip("*")
+    _typed(made, kind)
+
+
+def _typed(field: Any, kind: str) -> None:
+    if kind in _NUMBERS:
+        field.type = _NUMBERS[kind]
+        return
+    field.type = _NUMBERS["enum" if kind == "DataType" else "message"]
+    field.type_name = f".{PACKAGE}.{kind}"
+
+
+def of_file(name: str) -> ModuleType:
+    """The messages by the name of TensorFlow's module that has them, such as 'graph_pb2'."""
+    made = ModuleType(name, __doc__)
+    vars(made).update(_classes())
+    return made

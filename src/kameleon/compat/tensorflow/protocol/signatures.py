@@ -1,0 +1,162 @@
+"""The definitions of types of operations: what they take and give, and attributes' defaults.
+
+`signatures.txt` has a line for each type in the table of operations: what TensorFlow's registry
+says of it (`line_of`), as far as running it needs.
+
+    Conv2D input:T filter:T -> output:T | data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
+
+A type with `!` has effects. Behind a name: `T` is an attribute that holds a type, `N*T` many of
+them, `@Ts` an attribute that holds a list of types, `&T` a reference; else it's a type itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..dtypes import NUMBERS, name_of
+from .messages import message
+
+
+class Definitions(Mapping[str, Any]):
+    """The definitions by type; each is read when it's asked for.
+
+    >>> definitions()["Relu"].output_arg[0].type_attr
+    'T'
+    """
+
+    def __init__(self, lines: Mapping[str, str]) -> None:
+        self._lines, self._read = lines, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            self._read[name] = definition_of(self._lines[name])
+        return self._read[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+@cache
+def definitions() -> Definitions:
+    """The definitions of all types in the table, by name."""
+    text = files(__package__).joinpath("signatures.txt").read_text("utf-8")
+    return Definitions({line.split()[0].rstrip("!"): line for line in text.splitlines()})
+
+
+# Reading a line ---------------------------------------------------------------------------------
+
+# By kind of attribute: the field of AttrValue.
+_FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape"}
+
+
+def definition_of(line: str) -> Any:
+    """The definition that a line tells.
+
+    >>> definition_of('Sign! x:T -> y:&T | n:int=2').attr[0].default_value.i
+    2
+    """
+    head, _, told = line.partition(" |")
+    left, _, right = head.partition(" ->")
+    name, *inputs = left.split()
+    made = message("OpDef")(name=name.rstrip("!"), is_stateful=name.endswith("!"))
+    for arguments, texts in ((made.input_arg, inputs), (made.output_arg, right.split())):
+        for text in texts:
+            _read_argument(arguments.add(), text)
+    for text in told.split():
+        pair, _, value = text.partition("=")
+        attribute, _, kind = pair.partition(":")
+        found = made.attr.add(name=attribute, type=kind)
+        _set(found.default_value, kind, json.loads(value))
+    return made
+
+
+def _read_argument(argument: Any, text: str) -> None:
+    argument.name, _, kind = text.partition(":")
+    argument.is_ref, kind = kind.startswith("&"), kind.lstrip("&")
+    if kind.startswith("@"):
+        argument.type_list_attr = kind[1:]
+        return
+    argument.number_attr, _, kind = kind.rpartition("*")
+    if kind in NUMBERS:
+        argument.type = NUMBERS[kind]
+    else:
+        argument.type_attr = kind
+
+
+def _set(into: Any, kind: str, value: Any) -> None:
+    if kind.startswith("list("):
+        into.list.SetInParent()
+        field = getattr(into.list, _FIELDS[kind[5:-1]])
+        if kind == "list(shape)":
+            for each in value:
+                _set_shape(field.add(), each)
+        else:
+            field.extend(_held(kind[5:-1], each) for each in value)
+    elif kind == "shape":
+        into.shape.SetInParent()
+        _set_shape(into.shape, value)
+    else:
+        setattr(into, _FIELDS[kind], _held(kind, value))
+
+
+def _held(kind: str, value: Any) -> Any:
+    if kind == "string":
+        return value.encode("latin-1")
+    return NUMBERS[value] if kind == "type" else value
+
+
+def _set_shape(into: Any, sizes: list[int] | None) -> None:
+    if sizes is None:
+        into.unknown_rank = True
+    for size in sizes or ():
+        into.dim.add(size=size)
+
+
+# Writing one ------------------------------------------------------------------------------------
+
+
+def line_of(definition: Any) -> str:
+    """A definition as a line."""
+    parts = [definition.name + "!" * definition.is_stateful]
+    parts += map(_argument, definition.input_arg)
+    parts += ["->", *map(_argument, definition.output_arg)]
+    told = [
+        f"{each.name}:{each.type}={_shown(each.type, each.default_value)}"
+        for each in definition.attr
+        if each.HasField("default_value") and each.type != "tensor"
+    ]
+    return " ".join([*parts, *(["|", *told] if told else [])])
+
+
+def _argument(argument: Any) -> str:
+    kind = f"@{argument.type_list_attr}" if argument.type_list_attr else argument.type_attr
+    if argument.type:
+        kind = name_of(argument.type)
+    count = f"{argument.number_attr}*" if argument.number_attr else ""
+    return f"{argument.name}:{'&' * argument.is_ref}{count}{kind}"
+
+
+def _shown(kind: str, value: Any) -> str:
+    if kind.startswith("list("):
+        inner = kind[5:-1]
+        found: Any = [_plain(inner, each) for each in getattr(value.list, _FIELDS[inner])]
+    else:
+        found = _plain(kind, getattr(value, _FIELDS[kind]))
+    return json.dumps(found, separators=(",", ":")).replace(" ", "\\u0020")
+
+
+def _plain(kind: str, value: Any) -> Any:
+    if kind == "shape":
+        return None if value.unknown_rank else [each.size for each in value.dim]
+    if kind == "string":
+        return value.decode("latin-1")
+    if kind == "float":
+        return float(f"{value:.9g}")
+    return name_of(value) if kind == "type" else value

@@ -1,0 +1,118 @@
+"""Values that come in parts and are taken when they're whole; locks; tensors that sessions keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..failures import failure
+from .base import Resource
+from .waiting import Poll, Waiting
+
+FIRST = np.iinfo(np.int64).min  # the number of the first key
+
+
+class Barrier(Resource):
+    """Tuples under keys, whose parts come one by one; whole ones are taken in order.
+
+    Attributes:
+        parts: by key, its number and the parts that came, of tuples that aren't whole.
+        whole: numbers, keys and tuples.
+    """
+
+    def __init__(self, waiting: Waiting, name: str, count: int) -> None:
+        self._waiting, self._name, self._count = waiting, name, count
+        self._number, self._closed = FIRST, False
+        self.parts: dict[bytes, tuple[int, dict[int, Any]]] = {}
+        self.whole: list[tuple[int, bytes, list[Any]]] = []
+
+    def put(self, place: int, keys: list[bytes], values: list[Any]) -> None:
+        """Add a part to the tuples of some keys."""
+        with self._waiting.changed:
+            for key, value in zip(keys, values, strict=True):
+                self._put(place, key, value)
+            self._number += 1
+            self._waiting.poll()
+
+    def _put(self, place: int, key: bytes, value: Any) -> None:
+        if key not in self.parts:
+            if self._closed:
+                message = f"Barrier {self._name} is closed.  Pending enqueues cancelled."
+                raise failure("CANCELLED", f"{message}  Key {key.decode()} is new.")
+            self.parts[key] = self._number, {}
+        number, parts = self.parts[key]
+        if place in parts:
+            message = f"Key {key.decode()} already has a value for component {place} in barrier"
+            raise failure("INVALID_ARGUMENT", f"{message} {self._name}")
+        parts[place] = value
+        if len(parts) == self._count:
+            del self.parts[key]
+            self.whole.append((number, key, [parts[at] for at in range(self._count)]))
+            self.whole.sort(key=lambda row: row[0])
+
+    def take(self, count: int, fewer: bool) -> Poll:
+        """The first tuples, once there are so many; with `fewer`, those left of a closed one."""
+
+        def step() -> list[Any] | None:
+            most = min(count, len(self.whole))
+            if most < count and not (self._closed and not self.parts):
+                return None
+            if most < count and not (fewer and most):
+                message = (
+                    f"Barrier '{self._name}' is closed and has insufficient elements"
+                    f" (requested {count}, total size {len(self.whole)})"
+                )
+                raise failure("OUT_OF_RANGE", message)
+            found, self.whole = self.whole[:most], self.whole[most:]
+            return found
+
+        return Poll(self._waiting, step)
+
+    def close(self, cancel: bool) -> None:
+        """Let no new keys in; with `cancel`, forget what isn't whole."""
+        with self._waiting.changed:
+            self._closed = True
+            if cancel:
+                self.parts.clear()
+            self._waiting.poll()
+
+
+class Mutex(Resource):
+    """What one run at a time may hold."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting, self._is_held = waiting, False
+
+    def lock(self) -> Poll:
+        """Hold it, once nobody else does."""
+
+        def step() -> MutexLock | None:
+            if self._is_held:
+                return None
+            self._is_held = True
+            return MutexLock(self)
+
+        return Poll(self._waiting, step)
+
+    def release(self) -> None:
+        """Let others hold it."""
+        with self._waiting.changed:
+            self._is_held = False
+            self._waiting.poll()
+
+
+class MutexLock(Resource):
+    """That a mutex is held, as long as this lives."""
+
+    def __init__(self, mutex: Mutex) -> None:
+        self._mutex: Mutex | None = mutex
+
+    def release(self) -> None:
+        """Hold it no longer."""
+        mutex, self._mutex = self._mutex, None
+        if mutex is not None:
+            mutex.release()
+
+    def __del__(self) -> None:
+        self.release()

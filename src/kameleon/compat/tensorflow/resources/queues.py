@@ -1,0 +1,321 @@
+"""Queues that threads fill and empty.
+
+Who asks for what isn't there yet waits in a row: the first one takes what comes, until it has all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..failures import failure
+from .base import Resource
+from .philox import Philox
+from .waiting import Attempt, Waiting
+
+Shape = tuple[int, ...] | None
+Element = tuple[Any, ...]
+
+
+class Queued(Attempt):
+    """An attempt that waits in a queue's row.
+
+    Attributes:
+        moved: whether it got further when it was tried last.
+    """
+
+    def __init__(self, queue: Queue, step: Callable[[Any], bool]) -> None:
+        super().__init__()
+        self._queue, self._step = queue, step
+        self.taken: list[Element] = []  # of what is dequeued
+        self.moved = False
+
+    def run(self) -> None:
+        """Go as far as the queue lets it."""
+        self.moved = self._step(self)
+
+    def give_up(self) -> None:
+        """Leave the row; what was taken comes back."""
+        with self._queue.waiting.changed:
+            if not self.done:
+                self._queue.put_back(self.taken)
+                self.complete(error=failure("CANCELLED", "The operation was cancelled"))
+                self._queue.flush()
+
+
+class Queue(Resource):
+    """A queue of tuples of arrays; the first in is the first out.
+
+    Args:
+        waiting: where its session's runs wait.
+        kind: what messages call it.
+        name: its name in them.
+        capacity: how many elements it holds; below 1, any number.
+        shapes: of the arrays; empty, if they may have any.
+        dtypes: of the arrays.
+    """
+
+    def __init__(
+        self,
+        waiting: Waiting,
+        kind: str,
+        name: str,
+        capacity: int,
+        shapes: Sequence[Shape],
+        dtypes: Sequence[str],
+    ) -> None:
+        self.waiting, self.kind, self.name = waiting, kind, name
+        self.capacity = capacity if capacity > 0 else None
+        self.shapes, self.dtypes = list(shapes), list(dtypes)
+        self.closed = False
+        self._putters: deque[Queued] = deque()
+        self._takers: deque[Queued] = deque()
+        self._begin()
+
+    # What a kind of queue does in its own way ---------------------------------------------------
+
+    def _begin(self) -> None:
+        self._elements: Any = deque()
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    def _put(self, element: Element) -> None:
+        self._elements.append(element)
+
+    def _take(self) -> Element:
+        found: Element = self._elements.popleft()
+        return found
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        """Elements that were taken, by one who didn't get all, come back."""
+        self._elements.extendleft(reversed(elements))
+
+    def _available(self) -> int:
+        """How many may be taken now."""
+        return len(self)
+
+    def joined(self, elements: Sequence[Element]) -> list[Any]:
+        """Elements as arrays with one more axis."""
+        found = []
+        for place, dtype in enumerate(self.dtypes):
+            arrays = [element[place] for element in elements]
+            shape = (len(arrays), *(self.shapes[place] or ()))
+            found.append(stacked(arrays, dtype) if arrays else np.zeros(shape, _dtype(dtype)))
+        return found
+
+    # Rows ---------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Let all in the rows go as far as they can; who holds `waiting.changed` calls it."""
+        going = True
+        while going:
+            going = self._serve(self._putters)
+            going = self._serve(self._takers) or going
+        self.waiting.changed.notify_all()
+
+    def _serve(self, row: deque[Queued]) -> bool:
+        going = False
+        while row:
+            first = row[0]
+            if not first.done:
+                first.run()
+            if first.done:
+                row.popleft()
+                going = True
+                continue
+            return going or first.moved
+        return going
+
+    def _queued(self, row: deque[Queued], step: Callable[[Queued], bool]) -> Queued:
+        made = Queued(self, step)
+        with self.waiting.changed:
+            row.append(made)
+            self.flush()
+        return made
+
+    # Putting ------------------------------------------------------------------------------------
+
+    def enqueue(self, elements: Sequence[Element]) -> Queued:
+        """Put elements in, one after the other, as there's room."""
+        rest = deque(elements)
+
+        def step(attempt: Queued) -> bool:
+            if self.closed:
+                message = f"{self.kind} '{self.name}' is closed."
+                attempt.complete(error=failure("CANCELLED", message))
+                return True
+            moved = False
+            while rest and (self.capacity is None or len(self) < self.capacity):
+                self._put(rest.popleft())
+                moved = True
+            if not rest:
+                attempt.complete()
+            return moved
+
+        return self._queued(self._putters, step)
+
+    def close(self, cancel: bool) -> Queued:
+        """Let nothing more in: behind those who wait for room, or before them."""
+
+        def step(attempt: Queued) -> bool:
+            if self.closed and not cancel:
+                message = f"Queue '{self.name}' is already closed."
+                attempt.complete(error=failure("CANCELLED", message))
+            else:
+                attempt.complete()
+            self.closed = True
+            return True
+
+        if cancel:
+            with self.waiting.changed:
+                self.closed = True
+                for each in self._putters:
+                    message = "Enqueue operation was cancelled"
+                    each.complete(error=failure("CANCELLED", message))
+        return self._queued(self._putters, step)
+
+    # Taking -------------------------------------------------------------------------------------
+
+    def dequeue(self, count: int, fewer: bool = False) -> Queued:
+        """Take elements; with `fewer`, those that are left of a closed queue."""
+
+        def step(attempt: Queued) -> bool:
+            return self._dequeue(attempt, count, fewer)
+
+        return self._queued(self._takers, step)
+
+    def _dequeue(self, attempt: Queued, count: int, fewer: bool) -> bool:
+        wanted = count - len(attempt.taken)
+        if self.closed and len(self) < wanted:
+            left = len(self)
+            self.put_back(attempt.taken)
+            attempt.taken = []
+            if not fewer or not len(self):
+                if fewer and self._putters:
+                    return True
+                attempt.complete(error=self._lacks(wanted, left))
+                return True
+            wanted = len(self)
+        given = min(wanted, self._available())
+        attempt.taken += [self._take() for _ in range(given)]
+        if given == wanted:
+            attempt.complete(attempt.taken)
+        return given > 0
+
+    def _lacks(self, wanted: int, left: int) -> Exception:
+        return failure(
+            "OUT_OF_RANGE",
+            f"{self.kind} '{self.name}' is closed and has insufficient elements"
+            f" (requested {wanted}, current size {left})",
+        )
+
+
+class PaddingQueue(Queue):
+    """A queue whose batches are filled up to the largest size."""
+
+    def joined(self, elements: Sequence[Element]) -> list[Any]:
+        """Elements as arrays with one more axis, padded."""
+        found = []
+        for place, (shape, dtype) in enumerate(zip(self.shapes, self.dtypes, strict=True)):
+            arrays = [np.asarray(element[place]) for element in elements]
+            sizes = [max(pair) for pair in zip(*(a.shape for a in arrays), strict=True)]
+            told = [size if size >= 0 else 0 for size in shape or ()]
+            found.append(padded(arrays, sizes if arrays else told, dtype))
+        return found
+
+
+class RandomQueue(Queue):
+    """A queue that gives any of its elements, and keeps some, so that there's a choice."""
+
+    def __init__(self, least: int, numbers: Philox, *rest: Any) -> None:
+        self._least, self._numbers = least, numbers
+        super().__init__(*rest)
+
+    def _begin(self) -> None:
+        self._elements = []
+
+    def _take(self) -> Element:
+        at = self._numbers.next() % len(self._elements)
+        last = len(self._elements) - 1
+        self._elements[at], self._elements[last] = self._elements[last], self._elements[at]
+        found: Element = self._elements.pop()
+        return found
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        """Elements that were taken, by one who didn't get all, come back."""
+        self._elements.extend(elements)
+
+    def _available(self) -> int:
+        return len(self) if self.closed else max(len(self) - self._least, 0)
+
+
+class PriorityQueue(Queue):
+    """A queue that gives the element whose first part is the lowest; a heap, as C++ has it."""
+
+    def _begin(self) -> None:
+        self._elements = []
+
+    def _put(self, element: Element) -> None:
+        self._elements.append(element)
+        self._rise(len(self._elements) - 1, element)
+
+    def _rise(self, at: int, element: Element) -> None:
+        heap = self._elements
+        while at and int(heap[(at - 1) // 2][0]) > int(element[0]):
+            heap[at] = heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap[at] = element
+
+    def _take(self) -> Element:
+        heap = self._elements
+        first: Element = heap[0]
+        last = heap.pop()
+        if heap:
+            at, child = 0, 2
+            while child < len(heap):
+                child -= int(heap[child][0]) > int(heap[child - 1][0])
+                heap[at] = heap[child]
+                at, child = child, 2 * child + 2
+            if child == len(heap):
+                heap[at] = heap[child - 1]
+                at = child - 1
+            self._rise(at, last)
+        return first
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        """Elements that were taken, by one who didn't get all, come back."""
+        for element in elements:
+            self._put(element)
+
+
+def _dtype(name: str) -> Any:
+    return object if name in ("string", "variant", "resource") else np.dtype(name)
+
+
+def stacked(arrays: Sequence[Any], dtype: str) -> np.ndarray:
+    """Arrays of one shape as one with a further axis."""
+    found = np.empty((len(arrays), *np.shape(arrays[0])), _dtype(dtype))
+    for place, each in enumerate(arrays):
+        found[place] = _element(each)
+    return found
+
+
+def _element(value: Any) -> Any:
+    """What an array of no axes holds; all else as it is."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+def padded(
+    arrays: Sequence[np.ndarray], sizes: Sequence[int], dtype: str, fill: Any = None
+) -> np.ndarray:
+    """Arrays as one with a further axis, filled up to sizes."""
+    blank = (b"" if dtype == "string" else 0) if fill is None else fill
+    found = np.full((len(arrays), *sizes), blank, _dtype(dtype))
+    for place, each in enumerate(arrays):
+        at: Any = (place, *(slice(size) for size in each.shape))
+        found[at] = _element(each)
+    return found

@@ -1,0 +1,214 @@
+"""Values that one run leaves for another: in order, or under keys; and sums of gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..failures import failure
+from .base import Resource
+from .waiting import Poll, Waiting
+
+Values = tuple[Any, ...]
+
+
+class Area(Resource):
+    """Tuples of values, in order.
+
+    Args:
+        waiting: where its session's runs wait.
+        capacity: how many it holds; 0: any number.
+        most: how many bytes it holds; 0: any number.
+    """
+
+    def __init__(self, waiting: Waiting, capacity: int, most: int) -> None:
+        self.waiting, self._capacity, self._most = waiting, capacity, most
+        self.values: list[Values] = []
+
+    def put(self, values: Values) -> Poll:
+        """Leave values, once there's room."""
+
+        def step() -> bool | None:
+            sizes = [sum(np.asarray(each).nbytes for each in held) for held in self.values]
+            new = sum(np.asarray(each).nbytes for each in values)
+            is_full = self._capacity and len(self.values) >= self._capacity
+            if is_full or (self._most and self.values and sum(sizes) + new > self._most):
+                return None
+            self.values.append(values)
+            return True
+
+        return Poll(self.waiting, step)
+
+    def take(self) -> Poll:
+        """The first values, once there are some."""
+        return Poll(self.waiting, lambda: self.values.pop(0) if self.values else None)
+
+    def peek(self, at: int) -> Poll:
+        """The values at a place, once there are so many."""
+        return Poll(self.waiting, lambda: self.values[at] if at < len(self.values) else None)
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self.waiting.changed:
+            self.values.clear()
+            self.waiting.poll()
+
+
+class Map(Resource):
+    """Tuples of values under keys, which may come in parts.
+
+    Args:
+        waiting: where its session's runs wait.
+        count: of values in a tuple.
+        capacity: how many tuples it holds; 0: any number.
+        is_ordered: whether the lowest key is the first one.
+    """
+
+    def __init__(self, waiting: Waiting, count: int, capacity: int, is_ordered: bool) -> None:
+        self.waiting, self._count, self._capacity = waiting, count, capacity
+        self._is_ordered = is_ordered
+        self.whole: dict[int, dict[int, Any]] = {}
+        self.parts: dict[int, dict[int, Any]] = {}
+
+    def put(self, key: int, places: list[int], values: Values) -> Poll:
+        """Leave values, once there's room."""
+        new = dict(zip(places, values, strict=False))
+
+        def step() -> bool | None:
+            held = {**self.whole, **self.parts}
+            if self._capacity and key not in held and len(held) >= self._capacity:
+                return None
+            parts = self.parts.setdefault(key, {})
+            for place, value in new.items():
+                if place in parts:
+                    message = f"The tensor for index '{place}' for key '{key}' was already there"
+                    raise failure("INVALID_ARGUMENT", message)
+                parts[place] = value
+            if len(parts) == self._count:
+                self.whole[key] = self.parts.pop(key)
+            return True
+
+        return Poll(self.waiting, step)
+
+    def take(self, key: int, places: list[int], keep: bool = False) -> Poll:
+        """The values of a key, once they are all there."""
+
+        def step() -> list[Any] | None:
+            held = self.whole.get(key)
+            if held is None:
+                return None
+            found = [held[place] for place in places]
+            for place in places:
+                if not keep:
+                    held.pop(place)
+            if not held:
+                self.whole.pop(key)
+            return found
+
+        return Poll(self.waiting, step)
+
+    def take_any(self, places: list[int]) -> Poll:
+        """The values of the first key, and the key."""
+
+        def step() -> list[Any] | None:
+            if not self.whole:
+                return None
+            key = min(self.whole) if self._is_ordered else next(iter(self.whole))
+            held = self.whole.pop(key)
+            return [np.int64(key), *(held[place] for place in places)]
+
+        return Poll(self.waiting, step)
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self.waiting.changed:
+            self.whole.clear()
+            self.parts.clear()
+            self.waiting.poll()
+
+
+class Accumulator(Resource):
+    """A sum of gradients, which is taken when enough have come.
+
+    Args:
+        waiting: where its session's runs wait.
+        name: of the operation.
+        is_mean: whether their mean is taken.
+    """
+
+    def __init__(self, waiting: Waiting, name: str, is_mean: bool) -> None:
+        self.waiting, self.name, self._is_mean = waiting, name, is_mean
+        self.step, self.count = 0, 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sum: Any = None
+
+    def _add(self, gradient: Any) -> None:
+        self._sum = gradient if self._sum is None else self._sum + gradient
+
+    def _total(self) -> Any:
+        if not self._is_mean:
+            return self._sum
+        return (self._sum / self._sum.dtype.type(self.count)).astype(self._sum.dtype)
+
+    def apply(self, step: int, gradient: Any) -> None:
+        """Add a gradient, unless it's of an older step."""
+        with self.waiting.changed:
+            if step >= self.step:
+                self._add(gradient)
+                self.count += 1
+                self.waiting.poll()
+
+    def set_step(self, step: int) -> None:
+        """From now on, older gradients don't count."""
+        with self.waiting.changed:
+            if step < self.step:
+                message = f"Global step {step} is older than {self.step} of {self.name}"
+                raise failure("INVALID_ARGUMENT", message)
+            self.step = step
+
+    def take(self, least: int) -> Poll:
+        """The sum, or the mean, once so many gradients have come; then it begins anew."""
+
+        def step() -> list[Any] | None:
+            if self.count < least:
+                return None
+            found = self._total()
+            self.step, self.count = self.step + 1, 0
+            self._begin()
+            return [found]
+
+        return Poll(self.waiting, step)
+
+
+class SparseAccumulator(Accumulator):
+    """A sum of rows; their mean is that of each row by how often it came."""
+
+    def _begin(self) -> None:
+        self._rows: list[tuple[int, Any, int]] = []  # the place, the sum, how often; in order
+        self._shape: Any = np.array([], np.int64)
+
+    def _add(self, gradient: Any) -> None:
+        places, rows, shape = gradient
+        new = [(int(place), row, 1) for place, row in zip(places, rows, strict=True)]
+        old, self._rows = self._rows, []
+        while old and new:
+            (a, one, times), (b, other, more) = old[0], new[0]
+            if a == b:
+                self._rows.append((a, one + other, times + more))
+            else:
+                self._rows.append(min(old[0], new[0], key=lambda row: row[0]))
+            old, new = old[a <= b :], new[b <= a :]
+        self._rows += old + new
+        self._shape = shape if len(shape) else self._shape
+
+    def _total(self) -> Any:
+        places = np.array([place for place, _, _ in self._rows], np.int64)
+        rows = np.stack([row for _, row, _ in self._rows])
+        if self._is_mean:
+            counts = np.array([count for _, _, count in self._rows], rows.dtype)
+            rows = rows / counts.reshape(-1, *[1] * (rows.ndim - 1))
+        shape = self._shape if len(self._shape) else np.array([-1, *rows.shape[1:]], np.int64)
+        return [places, rows, shape]

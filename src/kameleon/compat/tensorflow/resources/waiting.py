@@ -1,0 +1,158 @@
+"""What a run may have to wait for, until another run, or another thread's, has done its part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+from kameleon._locks import condition
+
+from ..failures import failure
+
+
+class Attempt:
+    """Something that is tried until it's done.
+
+    Attributes:
+        done: whether it is; then there's a result, or an error.
+        result: what it gave.
+        error: to be raised.
+    """
+
+    def __init__(self) -> None:
+        self.done = False
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def complete(self, result: Any = None, error: Exception | None = None) -> None:
+        """It's done."""
+        self.done, self.result, self.error = True, result, error
+
+    def outcome(self) -> Any:
+        """The result; an error is raised."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more."""
+
+
+class Poll(Attempt):
+    """An attempt that is made again whenever something changes.
+
+    Args:
+        waiting: where it waits.
+        step: gives the result; None, if it isn't there yet.
+    """
+
+    def __init__(self, waiting: Waiting, step: Callable[[], Any]) -> None:
+        super().__init__()
+        self._waiting, self._step = waiting, step
+        with waiting.changed:
+            waiting.polls.append(self)
+            waiting.poll()
+
+    def run(self) -> bool:
+        """Whether it's done now."""
+        try:
+            found = self._step()
+        except Exception as error:
+            self.complete(error=error)
+        else:
+            if found is not None:
+                self.complete(found)
+        return self.done
+
+    def give_up(self) -> None:
+        """Make it no more."""
+        with self._waiting.changed:
+            if self in self._waiting.polls:
+                self._waiting.polls.remove(self)
+
+
+class Steps:
+    """An operation that may have to wait, on its way.
+
+    Attributes:
+        attempt: what it waits for.
+        results: what it gives, once it's done.
+    """
+
+    def __init__(self, generator: Generator[Attempt, None, Any]) -> None:
+        self._generator = generator
+        self.attempt: Attempt
+        self.results: list[Any] = []
+
+    def advance(self) -> bool:
+        """Go on until something isn't done that must be; whether all is."""
+        try:
+            self.attempt = next(self._generator)
+            while self.attempt.done:
+                self.attempt = next(self._generator)
+        except StopIteration as end:
+            self.results = end.value if isinstance(end.value, list) else [end.value]
+            return True
+        return False
+
+    def close(self) -> None:
+        """Nobody waits for it any more."""
+        self.attempt.give_up()
+        self._generator.close()
+
+    def finish(self, waiting: Waiting) -> list[Any]:
+        """Wait until it's done; what it gives."""
+        while not self.advance():
+            try:
+                waiting.for_one([self.attempt], None)
+            except BaseException:
+                self.close()
+                raise
+        return self.results
+
+
+class Waiting:
+    """Where the runs of a session wait.
+
+    Attributes:
+        changed: told when an attempt was done; guards all queues.
+        closed: whether the session is.
+        polls: attempts that are made again when something changed, in order.
+    """
+
+    def __init__(self) -> None:
+        self.polls: list[Poll] = []
+        self.changed: Any = condition()
+        self.closed = False
+
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+    def poll(self) -> None:
+        """Something has changed; who holds `changed` calls it."""
+        while True:
+            done = next((each for each in self.polls if each.run()), None)
+            if done is None:
+                break
+            self.polls.remove(done)
+        self.changed.notify_all()
+
+    def for_one(self, attempts: Iterable[Attempt], deadline: float | None) -> None:
+        """Wait until one of them is done.
+
+        Raises:
+            CancelledError, DeadlineExceededError: (TensorFlow's) none was, in time.
+        """
+        attempts = list(attempts)
+        with self.changed:
+            while not any(each.done for each in attempts):
+                if self.closed:
+                    raise failure("CANCELLED", "Session has been closed.")
+                rest = None if deadline is None else deadline - time.monotonic()
+                if rest is not None and rest <= 0:
+                    raise failure("DEADLINE_EXCEEDED", "Timed out waiting for notification")
+                self.changed.wait(rest)

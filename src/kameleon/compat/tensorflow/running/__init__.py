@@ -1,0 +1,9 @@
+"""Running what a session fetches.
+
+prepared  plans for what is fetched and fed; calls of functions
+expansion functions in the place of what calls them
+plan      the part of a graph that is needed, cut into regions and single operations
+regions   a region as one compiled function of K
+executor  runs a plan: values flow along edges, also around loops
+session   plans by what is fetched and fed
+"""

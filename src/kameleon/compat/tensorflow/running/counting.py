@@ -1,0 +1,177 @@
+"""How many turns a loop has, where that follows from what is known when it's compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.ir.node import Tensor
+
+from ..operations import table
+from ..operations.values import NeedsValueError, is_text
+from .needed import ENTERS, MERGES, SWITCHES, Compound, Loop
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Value
+    from ..lowering import Lowering
+
+MOST = 100_000  # turns that are counted one by one
+LARGEST = 64  # elements of a value that counts
+
+
+@dataclass(frozen=True)
+class Count:
+    """The turns of a loop.
+
+    Attributes:
+        turns: how many.
+        values: by number of what's carried, its value in each turn.
+        last: the same behind the last turn.
+    """
+
+    turns: int
+    values: dict[int, np.ndarray]
+    last: dict[int, Any]
+
+
+def counted(
+    loop: Loop,
+    firsts: list[Any],
+    outer: Callable[[Value], Any],
+    lowering: Lowering,
+    needs_count: bool,
+) -> Count | None:
+    """The turns; None where they aren't known.
+
+    Raises:
+        NeedsValueError: a value from outside decides, which could be known; if `needs_count`.
+    """
+    counting = _Counting(loop, firsts, outer, lowering)
+    slices = {at: counting.slice(each.following) for at, each in enumerate(loop.carried)}
+    known = {at for at, first in enumerate(firsts) if _is_counter(first)}
+    while wrong := {at for at in known if not slices[at].carried <= known or slices[at].unknown}:
+        known -= wrong
+    test = counting.slice(loop.test)
+    if test.unknown or not test.carried <= known:
+        if needs_count:
+            counting.ask(test, slices)
+        return None
+    return counting.run(sorted(known), test, slices)
+
+
+def _is_counter(first: Any) -> bool:
+    return (
+        not isinstance(first, Tensor)
+        and isinstance(first, np.ndarray | np.generic)
+        and not is_text(first)
+        and np.size(first) <= LARGEST
+    )
+
+
+@dataclass
+class _Slice:
+    """What a value is computed from, within a turn.
+
+    Attributes:
+        operations: in order.
+        carried: numbers of what's carried.
+        unknown: values whose computation can't be followed, each with the operation that takes it.
+    """
+
+    operations: list[Operation]
+    carried: set[int]
+    unknown: list[tuple[Value, Operation | None]]
+
+
+class _Counting:
+    def __init__(
+        self, loop: Loop, firsts: list[Any], outer: Callable[[Value], Any], lowering: Lowering
+    ) -> None:
+        self._loop, self._firsts, self._outer, self._lowering = loop, firsts, outer, lowering
+        self._heads = {each.merge: at for at, each in enumerate(loop.carried)}
+        parts = [*loop.testing, *loop.body]
+        self._order = {e: at for at, e in enumerate(parts) if not isinstance(e, Compound)}
+
+    def slice(self, value: Value) -> _Slice:
+        """What a value is computed from."""
+        found = _Slice([], set(), [])
+        seen: set[Operation] = set()
+        rest: list[tuple[Value, Operation | None]] = [(value, None)]
+        while rest:
+            current, taker = rest.pop()
+            source = current[0]
+            if source.type in MERGES and source in self._heads:
+                found.carried.add(self._heads[source])
+            elif source.type in SWITCHES and source.inputs[0][0] in self._heads:
+                found.carried.add(self._heads[source.inputs[0][0]])
+            elif source.type in ENTERS:
+                if not _is_counter(self._outer(source.inputs[0])):
+                    found.unknown.append((source.inputs[0], taker))
+            elif source not in self._order or not table.is_folded(source):
+                found.unknown.append((current, taker))
+            elif source not in seen:
+                seen.add(source)
+                rest += [(each, source) for each in source.inputs]
+        found.operations = sorted(seen, key=self._order.__getitem__)
+        return found
+
+    def ask(self, test: _Slice, slices: dict[int, _Slice]) -> None:
+        """Ask for a value from outside that would tell the number of turns."""
+        parts, rest, seen = [test], list(test.carried), set[int]()
+        while rest:
+            at = rest.pop()
+            if at not in seen:
+                seen.add(at)
+                parts.append(slices[at])
+                rest += slices[at].carried
+        unknown = [value for part in parts for value, _ in part.unknown]
+        unknown += [
+            self._loop.carried[at].first for at in seen if not _is_counter(self._firsts[at])
+        ]
+        if all(self._could_be_known(value) for value in unknown):
+            head = self._loop.carried[0].merge
+            raise NeedsValueError("how many turns a loop has", self._outer(unknown[0]), head)
+
+    def _could_be_known(self, value: Value) -> bool:
+        if value[0] in self._loop.members:
+            return False
+        found = self._outer(value)
+        return isinstance(found, Tensor) and found.shape == () and found.dtype.is_integer
+
+    def run(self, known: list[int], test: _Slice, slices: dict[int, _Slice]) -> Count | None:
+        """Count."""
+        now = {at: np.asarray(self._firsts[at]) for at in known}
+        rows: dict[int, list[np.ndarray]] = {at: [] for at in known}
+        for turn in range(MOST):
+            if not bool(self._value(self._loop.test, test, now)):
+                stacked = {at: np.asarray(rows[at], now[at].dtype).reshape(turn, *now[at].shape)
+                           for at in known}  # fmt: skip
+                return Count(turn, stacked, now)
+            new = {}
+            for at in known:
+                rows[at].append(now[at])
+                new[at] = np.asarray(self._value(self._loop.carried[at].following, slices[at], now))
+            if any(new[at].shape != now[at].shape for at in known):
+                return None
+            now = new
+        return None
+
+    def _value(self, value: Value, part: _Slice, now: dict[int, np.ndarray]) -> Any:
+        found: dict[Any, Any] = {}
+
+        def find(wanted: Value) -> Any:
+            source = wanted[0]
+            if source in self._heads:
+                return now[self._heads[source]]
+            if source.type in SWITCHES:
+                return now[self._heads[source.inputs[0][0]]]
+            return self._outer(source.inputs[0]) if source.type in ENTERS else found[wanted]
+
+        for operation in part.operations:
+            given = [find(each) for each in operation.inputs]
+            for index, result in enumerate(table.lowered(self._lowering, operation, given)):
+                found[operation, index] = result
+        return find(value)

@@ -1,0 +1,313 @@
+"""Runs a plan: each unit when its inputs are there, with a frame for each loop that is entered.
+
+As TensorFlow's executor does it: what lies on a branch that isn't taken gets the value `DEAD`,
+and hands it on, until a Merge finds a value that lives. A turn of a loop has inputs of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..dtypes import HANDLES
+from ..failures import failure
+from ..operations import table
+from ..resources.waiting import Steps
+from ..variables import Reference, Store
+from . import regions
+from .bodies import ABSENT
+from .needed import CONTROL, ENTERS, EXITS, MERGES, SWITCHES, TURNS
+from .plan import FED, REGION, Plan, Unit
+
+if TYPE_CHECKING:
+    from ..graph import Value
+
+
+class _Dead:
+    """What flows along a branch that isn't taken."""
+
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD: Final = _Dead()
+
+
+class Waiting:
+    """A unit's inputs in one turn of a frame, while they come in."""
+
+    __slots__ = ("dead", "dead_inputs", "pending", "sent", "values")
+
+    def __init__(self, unit: Unit) -> None:
+        self.pending = unit.pending
+        self.values: list[Any] = [None] * len(unit.inputs)
+        self.dead = False  # something dead came in
+        self.dead_inputs = 0
+        self.sent = False
+
+
+class Frame:
+    """A loop that was entered; the outermost one is no loop."""
+
+    def __init__(self, parent: Frame | None, turn: int) -> None:
+        self.parent, self.turn = parent, turn  # of the parent, in which it was entered
+        self.children: dict[tuple[str, int], Frame] = {}
+        self.constants: list[tuple[Unit, Any]] = []  # what each turn gets anew
+        self.last = 0
+        self.waiting: dict[int, dict[Unit, Waiting]] = {}
+
+    def inputs(self, unit: Unit, turn: int) -> Waiting:
+        """What has come for a unit in a turn."""
+        units = self.waiting.setdefault(turn, {})
+        if unit not in units:
+            units[unit] = Waiting(unit)
+        return units[unit]
+
+
+@dataclass(eq=False)
+class Suspended:
+    """An operation that waits, in a turn of a frame."""
+
+    unit: Unit
+    frame: Frame
+    turn: int
+    steps: Steps
+
+
+class Run:
+    """One run of a plan."""
+
+    def __init__(
+        self,
+        store: Store,
+        plan: Plan,
+        feeds: Mapping[Value, Any],
+        deadline: float | None = None,
+    ) -> None:
+        self._store, self._plan, self._feeds, self._deadline = store, plan, feeds, deadline
+        self._suspended: list[Suspended] = []
+        self._results: dict[Value, Any] = {}
+        self._fetched = set(plan.fetches)
+        self._ready: deque[tuple[Unit, Frame, int, list[Any], bool]] = deque()
+
+    def results(self) -> list[Any]:
+        """Run all that is needed; the values of the fetches, as arrays."""
+        pairs = zip(self._plan.fetches, self.values(), strict=True)
+        return [x if source.types[at] in HANDLES else self._read(x) for (source, at), x in pairs]
+
+    def values(self) -> list[Any]:
+        """Run all that is needed; the values of the fetches."""
+        self.run()
+        return [self._result(value) for value in self._plan.fetches]
+
+    def run(self) -> None:
+        """Run all that is needed."""
+        root = Frame(None, 0)
+        for unit in self._plan.units:
+            if unit.pending == 0:
+                self._ready.append((unit, root, 0, [], False))
+        try:
+            while self._ready or self._suspended:
+                if self._ready:
+                    self._step(*self._ready.popleft())
+                else:
+                    self._resume()
+        finally:
+            for each in self._suspended:
+                each.steps.close()
+
+    def found(self, value: Value, otherwise: Any) -> Any:
+        """The value of a fetch; something else where it's on a branch that isn't taken."""
+        found = self._results.get(value, DEAD)
+        return otherwise if found is DEAD else found
+
+    def _result(self, value: Value) -> Any:
+        operation, index = value
+        if (found := self.found(value, DEAD)) is DEAD:
+            message = f"Retval[0] does not have value: {operation.name}:{index}"
+            raise failure("INVALID_ARGUMENT", message)
+        return found
+
+    def _read(self, value: Any) -> Any:
+        return self._store.variables.value(value) if isinstance(value, Reference) else value
+
+    # One unit -----------------------------------------------------------------------------------
+
+    def _step(self, unit: Unit, frame: Frame, turn: int, values: list[Any], dead: bool) -> None:
+        kind = unit.kind
+        if kind in ENTERS:
+            self._enter(unit, frame, turn, DEAD if dead else values[0])
+        elif kind in EXITS:
+            self._exit(unit, frame, turn, DEAD if dead else values[0])
+        elif kind in TURNS:
+            if not dead:
+                self._turn(unit, frame, turn + 1, values[0])
+        elif dead and kind not in MERGES:
+            self._send(unit, frame, turn, dict.fromkeys((*unit.outputs, *unit.controls), DEAD))
+        else:
+            found = self._computed(unit, values, dead)
+            if isinstance(found, Steps):
+                self._go_on(Suspended(unit, frame, turn, found))
+                return
+            found.update(dict.fromkeys(unit.controls, None))
+            if kind in MERGES and dead:
+                found = dict.fromkeys(found, DEAD)
+            self._send(unit, frame, turn, found)
+
+    def _computed(self, unit: Unit, values: list[Any], dead: bool) -> Any:
+        kind = unit.kind
+        if kind == REGION:
+            return self._region(unit, values)
+        operation = unit.operation
+        if kind == FED:
+            return {value: self._feeds[value] for value in unit.outputs}
+        if kind in MERGES:
+            return self._merged(unit, values)
+        if kind in SWITCHES:
+            way = bool(self._read(values[1]))
+            return {(operation, way): values[0], (operation, not way): DEAD}
+        if kind == "LoopCond":
+            return {(operation, 0): values[0]}
+        if kind == "ControlTrigger":
+            return {}
+        found = table.run_on_host(self._store, operation, values)
+        if isinstance(found, Steps):
+            return found
+        return {(operation, at): value for at, value in enumerate(found)}
+
+    # What waits ---------------------------------------------------------------------------------
+
+    def _go_on(self, waits: Suspended) -> None:
+        """Let an operation go on until it has to wait, or is done."""
+        operation = waits.unit.operation
+        try:
+            done = waits.steps.advance()
+        except Exception as error:
+            raise table.located(error, operation) from error.__cause__
+        if not done:
+            self._suspended.append(waits)
+            return
+        found = {(operation, at): value for at, value in enumerate(waits.steps.results)}
+        found[operation, CONTROL] = None
+        self._send(waits.unit, waits.frame, waits.turn, found)
+
+    def _resume(self) -> None:
+        """Nothing else can run: wait."""
+        self._store.waiting.for_one(
+            [each.steps.attempt for each in self._suspended], self._deadline
+        )
+        for each in [each for each in self._suspended if each.steps.attempt.done]:
+            self._suspended.remove(each)
+            self._go_on(each)
+
+    def _region(self, unit: Unit, values: list[Any]) -> dict[Value, Any]:
+        """What a region gives; if it can't be compiled as it is, in smaller units."""
+        if unit.divided is None:
+            try:
+                return regions.run(self._store, unit, values)
+            except regions.DivideError as error:
+                unit.divide(error.hints)
+        assert unit.divided is not None
+        feeds = dict(zip(unit.inputs, values, strict=True))
+        inner = Run(self._store, unit.divided, feeds)
+        inner.run()
+        return {value: inner.found(value, ABSENT) for value in unit.outputs}
+
+    @staticmethod
+    def _merged(unit: Unit, values: list[Any]) -> dict[Value, Any]:
+        operation = unit.operation
+        alive = (at for at, value in enumerate(values) if value is not None and value is not DEAD)
+        at = next(alive, 0)
+        value = values[at] if values else DEAD
+        return {(operation, 0): value, (operation, 1): np.int32(at)}
+
+    # Loops --------------------------------------------------------------------------------------
+
+    def _enter(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
+        operation = unit.operation
+        name = operation.attribute("frame_name").decode()
+        child = frame.children.get((name, turn))
+        if child is None:
+            child = frame.children[name, turn] = Frame(frame, turn)
+        turns = [0]
+        if operation.attribute("is_constant"):
+            child.constants.append((unit, value))
+            turns = list(range(child.last + 1))
+        for each in turns:
+            self._send(unit, child, each, self._single(unit, value))
+
+    def _turn(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
+        if turn > frame.last:
+            frame.last = turn
+            for constant, kept in frame.constants:
+                self._send(constant, frame, turn, self._single(constant, kept))
+        self._send(unit, frame, turn, self._single(unit, value))
+
+    def _exit(self, unit: Unit, frame: Frame, turn: int, value: Any) -> None:
+        """Leave a loop; a turn that goes on sends nothing, a loop that never ran sends `DEAD`."""
+        assert frame.parent is not None
+        if value is not DEAD:
+            self._send(unit, frame.parent, frame.turn, self._single(unit, value))
+        elif turn == 0 and self._never_ran(frame):
+            self._send(unit, frame.parent, frame.turn, self._single(unit, DEAD))
+
+    @staticmethod
+    def _never_ran(frame: Frame) -> bool:
+        began = (waiting for unit, waiting in frame.waiting[0].items() if unit.closes_loop)
+        return all(waiting.dead_inputs for waiting in began)
+
+    @staticmethod
+    def _single(unit: Unit, value: Any) -> dict[Value, Any]:
+        operation = unit.operation
+        return {(operation, 0): value, (operation, CONTROL): DEAD if value is DEAD else None}
+
+    # Sending ------------------------------------------------------------------------------------
+
+    def _send(self, unit: Unit, frame: Frame, turn: int, found: dict[Value, Any]) -> None:
+        for value in unit.outputs:
+            if value in self._fetched and value in found:
+                self._keep(value, found[value])
+        for value, target, place in unit.edges:
+            self._receive(target, frame, turn, place, found[value])
+
+    def _keep(self, value: Value, result: Any) -> None:
+        if result is not DEAD or value not in self._results:
+            self._results[value] = result
+
+    def _receive(self, unit: Unit, frame: Frame, turn: int, place: int | None, value: Any) -> None:
+        waiting = frame.inputs(unit, turn)
+        if value is ABSENT and unit.kind != REGION:
+            value = DEAD  # a region can do without, where it chooses
+        if unit.kind in MERGES:
+            self._receive_merge(unit, frame, turn, place, value)
+            return
+        waiting.pending -= 1
+        if value is DEAD:
+            waiting.dead = True
+        elif place is not None:
+            waiting.values[place] = value
+        if waiting.pending == 0:
+            dead = waiting.dead and unit.kind != "ControlTrigger"
+            self._ready.append((unit, frame, turn, waiting.values, dead))
+
+    def _receive_merge(
+        self, unit: Unit, frame: Frame, turn: int, place: int | None, value: Any
+    ) -> None:
+        """A Merge runs with the first value that lives, or when none can come any more."""
+        waiting = frame.inputs(unit, turn)
+        if place is None:
+            waiting.pending -= 1
+        else:
+            waiting.values[place] = value
+            waiting.dead_inputs += value is DEAD
+        if waiting.sent or waiting.pending > len(unit.inputs):
+            return
+        lives = any(each is not None and each is not DEAD for each in waiting.values)
+        last_hope = 1 if unit.closes_loop else len(unit.inputs)
+        if lives or waiting.dead_inputs >= last_hope:
+            waiting.sent = True
+            self._ready.append((unit, frame, turn, waiting.values, not lives))

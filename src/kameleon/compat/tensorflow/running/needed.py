@@ -1,0 +1,249 @@
+"""What some fetches need of a graph, in an order that fits, and where each part of it runs.
+
+The parts are elements: operations, and compounds (loops and choices that run as one), which stand
+for all operations in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Value
+
+# Operations that direct values.
+SWITCHES = frozenset({"Switch", "RefSwitch"})
+MERGES = frozenset({"Merge", "RefMerge"})
+ENTERS = frozenset({"Enter", "RefEnter"})
+EXITS = frozenset({"Exit", "RefExit"})
+TURNS = frozenset({"NextIteration", "RefNextIteration"})
+DIRECTING = SWITCHES | MERGES | ENTERS | EXITS | TURNS | {"LoopCond", "ControlTrigger"}
+
+CONTROL = -1  # the number of the output that stands for "it has run"
+
+Frame = tuple[bytes, ...]  # the loops that something is in, by name
+Guard = frozenset[tuple["Value", int]]  # conditions, and how they must have come out
+
+
+@dataclass(eq=False)
+class Compound:
+    """A loop, or a choice, that runs as one.
+
+    Attributes:
+        name: of an operation in it.
+        members: all operations in it, those of compounds inside, too.
+        inputs: the values that come from outside.
+        control: operations outside that must have run.
+        outputs: what's taken from it.
+    """
+
+    name: str
+    members: set[Operation]
+    inputs: list[Value]
+    control: list[Operation]
+    outputs: list[Value] = field(default_factory=list, init=False)
+    serial: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.serial = max(operation.serial for operation in self.members)
+
+
+@dataclass(eq=False)
+class Choice(Compound):
+    """What runs if a condition holds (1), and what if it doesn't (0).
+
+    Attributes:
+        condition: a bool.
+        branches: for each way, its elements in order.
+        merges: what joins, each with the number of its input for each way.
+    """
+
+    condition: Value
+    branches: tuple[list[Operation | Compound], list[Operation | Compound]]
+    merges: list[tuple[Operation, tuple[int, int]]]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a loop hands from turn to turn: the Merge at its head, what it begins with, what the
+    next turn gets, and how operations behind the loop know it."""
+
+    merge: Operation
+    first: Value
+    following: Value
+    switches: list[Operation]
+    exits: list[Operation]
+
+
+@dataclass(eq=False)
+class Loop(Compound):
+    """What runs as long as a condition holds.
+
+    Attributes:
+        carried: the values that change.
+        test: whether there is another turn.
+        testing: elements that the condition needs, in order.
+        body: all others.
+    """
+
+    carried: list[Carried]
+    test: Value
+    testing: list[Operation | Compound]
+    body: list[Operation | Compound]
+
+
+def operations_of(element: Operation | Compound) -> Iterable[Operation]:
+    """The operations that an element stands for."""
+    return element.members if isinstance(element, Compound) else (element,)
+
+
+def waited_for(control: Iterable[Operation]) -> Iterable[Operation]:
+    """Operations that must have run; in place of a switch, what it waits for itself."""
+    for operation in control:
+        if operation.type in SWITCHES:
+            yield from waited_for([source for source, _ in operation.inputs])
+            yield from waited_for(operation.control)
+        else:
+            yield operation
+
+
+class Needed:
+    """The elements that are needed.
+
+    Attributes:
+        feeds: values that are given.
+        elements: in an order that fits, once `order` was called.
+        frames: by element, the loops that it's in.
+        guards: by element, the branches that it's behind.
+    """
+
+    def __init__(
+        self, feeds: Iterable[Value], roots: Sequence[Operation], within: set[Operation] | None
+    ) -> None:
+        self.feeds, self._roots, self._within = set(feeds), roots, within
+        self._fed = {operation for operation, _ in self.feeds}
+        self.owners: dict[Operation, Compound] = {}
+        self.elements: list[Operation | Compound] = []
+        self.frames: dict[Operation | Compound, Frame] = {}
+        self.guards: dict[Operation | Compound, Guard] = {}
+        self._outside: dict[Operation, Guard] = {}  # of exits, the guards around their loops
+
+    def of(self, operation: Operation) -> Operation | Compound:
+        """The element that an operation is a part of."""
+        return self.owners.get(operation, operation)
+
+    def is_fed(self, element: Operation | Compound) -> bool:
+        """Whether the values of an element are given: all that are taken, within a part of a
+        graph; else all."""
+        if element not in self._fed or isinstance(element, Compound):
+            return False
+        if self._within is not None:
+            return True
+        return all((element, index) in self.feeds for index in range(len(element.types)))
+
+    def inputs(self, element: Operation | Compound) -> list[Value]:
+        """The values that an element takes."""
+        return [] if self.is_fed(element) else element.inputs
+
+    def controls(self, element: Operation | Compound) -> list[Operation]:
+        """The operations that an element waits for."""
+        if self.is_fed(element):
+            return []
+        control = element.control
+        if any(operation.type in SWITCHES for operation in control):
+            control = list(waited_for(control))
+        if self._within is None:
+            return control
+        return [operation for operation in control if operation in self._within]
+
+    def sources(self, element: Operation | Compound) -> Iterator[Value]:
+        """What an element waits for, each as a value."""
+        yield from self.inputs(element)
+        for before in self.controls(element):
+            yield before, CONTROL
+
+    def order(self) -> None:
+        """Find the elements that are needed, put each behind those that it waits for (but for what
+        closes a loop), and find where each runs."""
+        found = self._reached()
+        self.elements = list(self._sorted(found))
+        self.frames, self.guards = {}, {}
+        for element in self.elements:
+            self._place(element)
+
+    def _reached(self) -> set[Operation | Compound]:
+        reached: set[Operation | Compound] = set()
+        rest: list[Operation | Compound] = [self.of(operation) for operation in self._roots]
+        while rest:
+            element = rest.pop()
+            if element not in reached:
+                reached.add(element)
+                rest += [self.of(source) for source, _ in self.sources(element)]
+        return reached
+
+    def _before(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
+        for source, _ in self.sources(element):
+            if source.type not in TURNS or source in self.owners:
+                yield self.of(source)
+
+    def _sorted(self, found: set[Operation | Compound]) -> Iterator[Operation | Compound]:
+        done: set[Operation | Compound] = set()
+        for root in sorted(found, key=lambda element: element.serial):
+            if root in done:
+                continue
+            done.add(root)
+            stack = [(root, self._before(root))]
+            while stack:
+                element, rest = stack[-1]
+                source = next((one for one in rest if one not in done), None)
+                if source is None:
+                    stack.pop()
+                    yield element
+                else:
+                    done.add(source)
+                    stack.append((source, self._before(source)))
+
+    # Where each runs ----------------------------------------------------------------------------
+
+    def _place(self, element: Operation | Compound) -> None:
+        frame: Frame = ()
+        guards: list[Guard] = []
+        for value in self.sources(element):
+            if self.of(value[0]) in self.frames:
+                around, guard = self.place(value)
+                frame = max(frame, around, key=len)
+                guards.append(guard)
+        joins = not isinstance(element, Compound) and element.type in MERGES and guards
+        found = frozenset.intersection(*guards) if joins else frozenset[Any]().union(*guards)
+        self.frames[element], self.guards[element] = frame, found
+        if not isinstance(element, Compound) and element.type in EXITS:
+            self._outside[element] = frozenset(
+                (value, way) for value, way in found if not self._is_turn(value[0], frame)
+            )
+
+    def place(self, value: Value) -> tuple[Frame, Guard]:
+        """Where a value is: in which loops, and behind which branches."""
+        source, index = value
+        element = self.of(source)
+        frame, guard = self.frames[element], self.guards[element]
+        if element is not source or self.is_fed(source):
+            return frame, guard
+        if source.type in ENTERS:
+            frame = (*frame, source.attribute("frame_name"))
+        elif source.type in EXITS:
+            frame, guard = frame[:-1], self._outside[source]
+        elif source.type in SWITCHES and index != CONTROL:
+            guard = guard | {(self.condition(source.inputs[1]), index)}
+        return frame, guard
+
+    def condition(self, value: Value) -> Value:
+        """What decides: where it's handed on, or into branches, what it was before."""
+        passing = SWITCHES | {"Identity"}
+        while value[0].type in passing and not self.is_fed(value[0]):
+            value = value[0].inputs[0]
+        return value
+
+    def _is_turn(self, condition: Operation, frame: Frame) -> bool:
+        return condition.type == "LoopCond" and self.frames.get(self.of(condition)) == frame

@@ -1,0 +1,305 @@
+"""The part of a graph that is needed, cut into units: regions, and operations that run alone.
+
+A region is made of elements that run together whenever one of them runs: they are in the same
+loops, behind the same branches, and on the same side of what runs on the host.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..failures import failure
+from ..operations import table
+from .needed import (
+    CONTROL,
+    DIRECTING,
+    EXITS,
+    MERGES,
+    TURNS,
+    Compound,
+    Frame,
+    Needed,
+    operations_of,
+)
+from .structure import structure
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Value
+
+REGION, FED = "region", "fed"
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What turned out while a part was compiled.
+
+    Attributes:
+        on_host: operations that run alone, though they could be compiled.
+        known: values that must be known before what takes them is compiled.
+        needing: the operations that need those.
+        apart: conditions of loops and choices that can't be compiled.
+    """
+
+    on_host: frozenset[Operation] = frozenset()
+    known: frozenset[Value] = frozenset()
+    needing: frozenset[Operation] = frozenset()
+    apart: frozenset[Value] = frozenset()
+
+    def __or__(self, other: Hints) -> Hints:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Hints(*(mine | more for mine, more in pairs))
+
+    def with_on_host(self, operations: frozenset[Operation]) -> Hints:
+        """What operations needed to be compiled needn't be known where these run alone."""
+        return Hints(self.on_host | operations, needing=self.needing - operations, apart=self.apart)
+
+
+@dataclass(eq=False)
+class Unit:
+    """What runs at once.
+
+    Attributes:
+        elements: in an order that fits; one, but for a region.
+        kind: `region`, `fed`, or the type of the operation.
+        hints: of the plan.
+        inputs: the values that come from other units; each once for a region.
+        outputs: the values that others take, or that are fetched.
+        edges: where outputs go: the value, the unit, the number of its input (None: control).
+        pending: how many edges lead here.
+        closes_loop: a Merge that takes the values of the next turn, too.
+        cache: what the region was compiled to.
+        controls: what of the edges stands for "it has run".
+        divided: a plan that does the same in smaller units.
+    """
+
+    elements: list[Operation | Compound]
+    kind: str
+    hints: Hints
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    edges: list[tuple[Value, Unit, int | None]] = field(default_factory=list)
+    pending: int = 0
+    closes_loop: bool = False
+    cache: dict[Any, Any] = field(default_factory=dict)
+    controls: list[Value] = field(default_factory=list)
+    divided: Plan | None = None
+
+    @property
+    def operation(self) -> Operation:
+        """The only operation."""
+        return self.elements[0]  # type: ignore[return-value]
+
+    @cached_property
+    def needs_values(self) -> bool:
+        """Whether an operation here needs a value to be compiled."""
+        within = (operation for each in self.elements for operation in operations_of(each))
+        return not self.hints.needing.isdisjoint(within)
+
+    def divide(self, hints: Hints) -> None:
+        """From now on, run in smaller units, as the hints say."""
+        within = {operation for each in self.elements for operation in operations_of(each)}
+        targets = sorted(within, key=lambda operation: operation.serial)
+        self.divided = Plan(self.inputs, self.outputs, targets, hints, within)
+
+
+class Plan:
+    """What must run for some fetches, given some feeds.
+
+    Attributes:
+        units: in an order that fits.
+        fetches: the values to return.
+    """
+
+    def __init__(
+        self,
+        feeds: Iterable[Value],
+        fetches: Sequence[Value],
+        targets: Sequence[Operation],
+        hints: Hints = Hints(),
+        within: set[Operation] | None = None,
+    ) -> None:
+        self.fetches, self._hints = list(fetches), hints
+        roots = [operation for operation, _ in fetches] + list(targets)
+        feeds = list(feeds)
+        while True:
+            self._needed = self._structured(feeds, roots, within)
+            self._levels: dict[Operation | Compound, int] = {}
+            self.units = self._cut()
+            parted = self._parted()
+            if not parted:
+                break
+            self._hints |= Hints(on_host=parted)
+        self._connect()
+
+    def _parted(self) -> frozenset[Operation]:
+        """What is kept in more regions than one."""
+        places: dict[Operation, set[Unit]] = defaultdict(set)
+        for unit in self.units:
+            for element in unit.elements if unit.kind == REGION else ():
+                for operation in operations_of(element):
+                    if operation.type in table.KEPT:
+                        places[table.family_of(operation)].add(unit)
+        return frozenset(root for root, units in places.items() if len(units) > 1)
+
+    # Loops and choices --------------------------------------------------------------------------
+
+    def _structured(
+        self, feeds: list[Value], roots: list[Operation], within: set[Operation] | None
+    ) -> Needed:
+        """The elements; what can't be a part of a region yet takes its whole family to the host."""
+        while True:
+            needed = Needed(feeds, roots, within)
+            needed.order()
+            structure(needed, self.fetches, self._is_compiled, self._hints.apart)
+            strays = [
+                element
+                for element in needed.elements
+                if not isinstance(element, Compound)
+                and element.type in table.KEPT
+                and table.family_of(element) not in self._hints.on_host
+                and (needed.frames[element] or needed.guards[element])
+            ]
+            if not strays:
+                return needed
+            families = {table.family_of(element) for element in strays}
+            self._hints |= Hints(on_host=frozenset(families))
+
+    def _is_compiled(self, operation: Operation) -> bool:
+        """Whether an operation can be a part of a region."""
+        on_host = self._hints.on_host
+        if operation in on_host or not table.is_compiled(operation):
+            return False
+        return operation.type not in table.KEPT or table.family_of(operation) not in on_host
+
+    # Units --------------------------------------------------------------------------------------
+
+    def _is_alone(self, element: Operation | Compound) -> bool:
+        """Whether an element is a unit of its own."""
+        if isinstance(element, Compound):
+            return False
+        return (
+            self._needed.is_fed(element)
+            or element.type in DIRECTING
+            or not self._is_compiled(element)
+        )
+
+    def _find_levels(self) -> None:
+        """How much of the host lies before each element; what's fed is there from the beginning."""
+        needed = self._needed
+        alone = {element for element in needed.elements if self._is_alone(element)}
+        loops: dict[Frame, int] = {}
+        while True:  # a loop is left behind all that its turns need
+            levels = self._levels = {}
+            for element in needed.elements:
+                levels[element] = self._level(element, alone, loops)
+            found: dict[Frame, int] = defaultdict(int)
+            for element, level in levels.items():
+                frame = needed.frames[element]
+                for depth in range(len(frame)):
+                    found[frame[: depth + 1]] = max(found[frame[: depth + 1]], level)
+            if found == loops:
+                break
+            loops = found
+        # What's kept waits for those that use it, so that all of it is in one region.
+        last: dict[Operation | Compound, int] = {}
+        for element in reversed(needed.elements):
+            if element in last and element not in alone and _is_kept(element):
+                levels[element] = max(levels[element], last[element])
+            for value in needed.sources(element):
+                source = needed.of(value[0])
+                crosses = element in alone or value in self._hints.known
+                limit = levels[element] - crosses
+                last[source] = min(limit, last.get(source, limit))
+
+    def _level(
+        self,
+        element: Operation | Compound,
+        alone: set[Operation | Compound],
+        loops: Mapping[Frame, int],
+    ) -> int:
+        needed, level = self._needed, 0
+        if not isinstance(element, Compound) and element.type in EXITS:
+            level = loops.get(needed.frames[element], 0)
+        for value in needed.sources(element):
+            source = needed.of(value[0])
+            if source in self._levels:
+                crosses = source in alone and not needed.is_fed(source)
+                crosses |= element in alone or value in self._hints.known
+                level = max(level, self._levels[source] + crosses)
+        return level
+
+    def _cut(self) -> list[Unit]:
+        needed, units = self._needed, list[Unit]()
+        regions: dict[Any, Unit] = {}
+        self._find_levels()
+        for element in needed.elements:
+            level = self._levels[element]
+            if not isinstance(element, Compound) and self._is_alone(element):
+                kind = FED if needed.is_fed(element) else element.type
+                units.append(Unit([element], kind, self._hints))
+                continue
+            key = (needed.frames[element], needed.guards[element], level)
+            if key not in regions:
+                regions[key] = Unit([], REGION, self._hints)
+                units.append(regions[key])
+            regions[key].elements.append(element)
+        return units
+
+    def _connect(self) -> None:
+        needed = self._needed
+        self._of = {
+            operation: unit
+            for unit in self.units
+            for element in unit.elements
+            for operation in operations_of(element)
+        }
+        taken: dict[Unit, set[Value]] = defaultdict(set)
+        for unit in self.units:
+            seen: set[Value] = set()
+            for element in unit.elements:
+                for value in needed.inputs(element):
+                    self._take(unit, value, seen, taken)
+                for before in needed.controls(element):
+                    self._wait(unit, before, seen)
+            unit.closes_loop = unit.kind in MERGES and any(
+                source.type in TURNS for source, _ in unit.inputs
+            )
+        for value in self.fetches:
+            taken[self._of[value[0]]].add(value)
+        for unit in self.units:
+            unit.outputs = sorted(taken[unit], key=lambda value: (value[0].serial, value[1]))
+            unit.controls = list({value: None for value, _, place in unit.edges if place is None})
+
+    def _take(
+        self, unit: Unit, value: Value, seen: set[Value], taken: dict[Unit, set[Value]]
+    ) -> None:
+        source = self._of[value[0]]
+        if value in self._needed.feeds and source.kind != FED:
+            name = f"{value[0].name}:{value[1]}"
+            message = (
+                f"{name} is fed, and other outputs of {value[0].name} aren't: feed all of them"
+            )
+            raise failure("UNIMPLEMENTED", message)
+        if unit.kind == REGION and (source is unit or value in seen):
+            return
+        seen.add(value)
+        taken[source].add(value)
+        source.edges.append((value, unit, len(unit.inputs)))
+        unit.inputs.append(value)
+        unit.pending += 1
+
+    def _wait(self, unit: Unit, before: Operation, seen: set[Value]) -> None:
+        source, value = self._of[before], (before, CONTROL)
+        if source is unit or value in seen:
+            return
+        seen.add(value)
+        source.edges.append((value, unit, None))
+        unit.pending += 1
+
+
+def _is_kept(element: Operation | Compound) -> bool:
+    return not isinstance(element, Compound) and element.type in table.KEPT

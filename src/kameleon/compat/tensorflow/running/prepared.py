@@ -1,0 +1,84 @@
+"""What is fetched, ready to be run again and again; and calls of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..graph import Operation, Value
+from ..library import body_of
+from .executor import Run
+from .expansion import PLACEHOLDERS, Expansion, is_call
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+    from ..library import Body
+    from ..variables import Store
+
+
+class Prepared:
+    """A plan for what is fetched and fed, in which functions are expanded."""
+
+    def __init__(
+        self, feeds: Collection[Value], fetches: Sequence[Value], targets: Sequence[Operation]
+    ) -> None:
+        fed = dict.fromkeys(feeds)
+        needed = _needed(fed, fetches, targets)
+        replaced = [value for value in fed if value[0].type not in PLACEHOLDERS]
+        self._fed = {value: value for value in fed if value[0] in needed}
+        if replaced or any(map(is_call, needed)):
+            made = Expansion(sorted(needed, key=lambda each: each.serial), fed, replaced)
+            self._fed = {value: made.value(value) for value in (*self._fed, *replaced)}
+            fetches = [made.value(value) for value in fetches]
+            targets = [*map(made.end, targets), *made.targets]
+        self._plan = Plan(self._fed.values(), fetches, targets)
+
+    def run(
+        self, store: Store, feeds: Mapping[Value, Any], deadline: float | None = None
+    ) -> list[Any]:
+        """The values of the fetches."""
+        given = {mine: feeds[value] for value, mine in self._fed.items()}
+        return Run(store, self._plan, given, deadline).results()
+
+
+def _needed(
+    fed: Collection[Value], fetches: Sequence[Value], targets: Sequence[Operation]
+) -> set[Operation]:
+    """The operations that run, and placeholders that are fed."""
+    needed = set[Operation]()
+    rest = [*targets, *_sources(fed, fetches)]
+    while rest:
+        operation = rest.pop()
+        if operation not in needed:
+            needed.add(operation)
+            if operation.type not in PLACEHOLDERS or (operation, 0) not in fed:
+                rest += [*_sources(fed, operation.inputs), *operation.control]
+    return needed
+
+
+def _sources(fed: Collection[Value], values: Sequence[Value]) -> Iterator[Operation]:
+    """What gives values; for those that are fed it's their placeholders alone."""
+    for value in values:
+        if value not in fed or value[0].type in PLACEHOLDERS:
+            yield value[0]
+
+
+def call(
+    store: Store,
+    graph: Graph,
+    name: str,
+    values: Sequence[Any],
+    attributes: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """What a function of a graph's library gives."""
+    return call_body(store, body_of(graph, name, attributes), values)
+
+
+def call_body(store: Store, body: Body, values: Sequence[Any]) -> list[Any]:
+    """What a body gives."""
+    arguments = [(argument, 0) for argument in body.arguments]
+    if body.prepared is None:
+        body.prepared = Prepared(arguments, body.results, body.effects)
+    found: list[Any] = body.prepared.run(store, dict(zip(arguments, values, strict=True)))
+    return found

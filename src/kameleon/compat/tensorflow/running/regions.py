@@ -1,0 +1,276 @@
+"""A region of a graph as one compiled function of K.
+
+A region is compiled for the shapes and types of what comes in. Where an operation needs a value
+to build its part (a size, an axis), that value is a part of the key, too; if it's computed in the
+region itself, the region is cut in two before that operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.errors import EvaluationError
+from kameleon.ir.node import Tensor
+
+from ..dtypes import HANDLES, REFERENCE
+from ..failures import failure
+from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from ..operations import table
+from ..operations.values import Known, NeedsValueError, is_text
+from ..resources.base import Resource
+from ..variables import Reference, Store
+from .bodies import ABSENT, ApartError, Values, lower
+from .needed import Choice, Loop, operations_of
+from .plan import Hints
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Value
+    from .plan import Unit
+
+
+# So many regions are compiled that differ in nothing but values which must be known.
+MOST = 3
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a region was compiled to.
+
+    Attributes:
+        places: the inputs that the function takes.
+        function: computes the values of `computed` and `begun`; None if there's nothing to do.
+        known: values that are the same in each run.
+        handed_on: places of inputs that are outputs.
+        computed: the values that the function gives.
+        begun: variables that have no value yet, or one of another shape, which get one.
+        read: variables that must have a value.
+    """
+
+    places: list[int]
+    function: Any
+    known: dict[Value, Any]
+    handed_on: dict[Value, int]
+    computed: list[Value]
+    begun: list[Reference]
+    read: list[Reference]
+
+
+def run(store: Store, unit: Unit, values: list[Any]) -> dict[Value, Any]:
+    """Run a region; the values that others take from it.
+
+    Raises:
+        DivideError: it must be run in smaller units.
+    """
+    if unit.needs_values:
+        known = unit.hints.known
+        values = [
+            store.variables.value(x) if isinstance(x, Reference) and at in known else x
+            for at, x in zip(unit.inputs, values, strict=True)
+        ]
+    compiled = _compiled(store, unit, values)
+    for reference in compiled.read:
+        store.variables.cell(reference)
+    results: list[Any] = []
+    if compiled.function is not None:
+        try:
+            results = compiled.function([values[place] for place in compiled.places])
+        except EvaluationError as error:
+            raise failure("INVALID_ARGUMENT", str(error)) from error
+    found = dict(compiled.known)
+    found.update((value, values[place]) for value, place in compiled.handed_on.items())
+    found.update(zip(compiled.computed, results, strict=False))
+    for reference, value in zip(compiled.begun, results[len(compiled.computed) :], strict=True):
+        store.variables.begin(reference, value)
+    return found
+
+
+class DivideError(Exception):
+    """A region must be run in smaller units, by these hints."""
+
+    def __init__(self, hints: Hints) -> None:
+        super().__init__(hints)
+        self.hints = hints
+
+
+def _compiled(store: Store, unit: Unit, values: list[Any]) -> Compiled:
+    key = tuple(_key(unit, place, value) for place, value in enumerate(values))
+    begun = tuple(value in store.variables for value in values if isinstance(value, Reference))
+    found: Compiled | None = unit.cache.get((key, begun))
+    if found is None:
+        _demand_few(unit, key)
+        region, hints = _Region(store, unit, values), unit.hints
+        try:
+            found = unit.cache[key, begun] = region.compiled()
+        except NeedsValueError as error:
+            known, apart = region.nearest(error.value), _around(unit, error.operation)
+            if not known and apart is not None:
+                raise DivideError(hints | Hints(apart=frozenset({apart}))) from None
+            if not known:
+                name, kind = error.operation.name, error.operation.type
+                message = f"{name} ({kind}) needs a value when it's compiled: {error}"
+                raise failure("UNIMPLEMENTED", message) from None
+            needing = frozenset({error.operation})
+            raise DivideError(hints | Hints(known=known, needing=needing)) from None
+        except ApartError as error:
+            raise DivideError(hints | Hints(apart=frozenset({error.condition}))) from None
+        except NotCompiledError:
+            raise DivideError(hints | Hints(on_host=region.kept())) from None
+    return found
+
+
+def _demand_few(unit: Unit, key: Key) -> None:
+    """A region isn't compiled for ever more values that must be known: what needs them runs alone
+    then, and the region is compiled for the shapes of what that gives.
+
+    Raises:
+        DivideError: it was compiled for enough of them.
+    """
+    needing = unit.hints.needing.intersection(unit.elements)
+    alone = frozenset(operation for operation in needing if table.is_folded(operation))
+    if not alone:
+        return
+    shapes = [_without_values(each) for each, _ in unit.cache]
+    if shapes.count(_without_values(key)) >= MOST:
+        raise DivideError(unit.hints.with_on_host(alone))
+
+
+def _without_values(key: Key) -> Key:
+    return tuple(part[:2] if isinstance(part, tuple) else part for part in key)
+
+
+def _around(unit: Unit, operation: Operation) -> Value | None:
+    """The condition of the loop, or choice, that an operation of a region is in."""
+    for each in unit.elements:
+        if isinstance(each, Loop) and operation in each.members:
+            return each.test
+        if isinstance(each, Choice) and operation in each.members:
+            return each.condition
+    return None
+
+
+def _is_handed_on(unit: Unit, place: int, value: Any) -> bool:
+    """Whether an input is no array: operations in the region hand it on at most."""
+    source, index = unit.inputs[place]
+    return isinstance(value, Resource) or source.types[index] in HANDLES
+
+
+def _key(unit: Unit, place: int, value: Any) -> Any:
+    """What of a value decides how its region is compiled."""
+    if isinstance(value, Reference) or value is ABSENT:
+        return value
+    if _is_handed_on(unit, place, value):
+        return Resource
+    if is_text(value):
+        return ("text", tuple(np.ravel(np.asarray(value, object))))
+    array = np.asarray(value)
+    if _is_known(unit, place, value):
+        return (array.shape, array.dtype, array.tobytes())
+    return (array.shape, array.dtype)
+
+
+def _is_known(unit: Unit, place: int, value: Any) -> bool:
+    if isinstance(value, Known):
+        return True
+    return unit.needs_values and unit.inputs[place] in unit.hints.known
+
+
+@dataclass(frozen=True)
+class _HandedOn(Resource):
+    """What stands for an input that is no array while a region is compiled."""
+
+    place: int
+
+
+class _Region:
+    """A region, while it's compiled for some inputs."""
+
+    def __init__(self, store: Store, unit: Unit, values: list[Any]) -> None:
+        self._unit, self._lowering = unit, Lowering(store)
+        self._places: list[int] = []
+        self._holes: list[Any] = []
+        self._values = Values()
+        for place, (value, given) in enumerate(zip(unit.inputs, values, strict=True)):
+            self._values[value] = self._taken(place, given)
+
+    def _taken(self, place: int, given: Any) -> Any:
+        if isinstance(given, Reference) or given is ABSENT:
+            return given
+        if _is_handed_on(self._unit, place, given):
+            return _HandedOn(place)
+        if is_text(given):
+            return np.asarray(given, object)
+        array = np.asarray(given)
+        if _is_known(self._unit, place, given):
+            return array
+        hole = K.placeholder(array.shape, dtype=str(array.dtype))
+        self._places.append(place)
+        self._holes.append(hole)
+        return hole
+
+    def nearest(self, tensor: Tensor) -> frozenset[Value]:
+        """The values next to a tensor that, once known, tell it: itself, or what it's made of."""
+        of = {x: value for value, x in self._values.items() if isinstance(x, Tensor)}
+        of.update(self._read())
+        known = self._unit.hints.known if self._unit.needs_values else frozenset()
+        found, seen, rest = set[Any](), {tensor}, [tensor]
+        while rest:
+            node = rest.pop()
+            if node in of:
+                if of[node] not in known:
+                    found.add(of[node])
+                continue
+            new = [each for each in node.operands if each not in seen]
+            seen.update(new)
+            rest += new
+        return frozenset(found)
+
+    def _read(self) -> dict[Tensor, Value]:
+        """By what variables hold, the values that hand it on, whoever takes it."""
+        found, read = {}, self._lowering.read
+        for (source, index), x in self._values.items():
+            is_value = source.types[index] < REFERENCE and source.types[index] not in HANDLES
+            if isinstance(x, Reference) and x in read and is_value:
+                found[self._lowering.value(x)] = source, index
+        return found
+
+    def kept(self) -> frozenset[Operation]:
+        """The operations that make what's kept, in the region."""
+        inside = {each for element in self._unit.elements for each in operations_of(element)}
+        return frozenset(each for each in inside if each.type in table.MAKERS)
+
+    def compiled(self) -> Compiled:
+        """The function of the region."""
+        lower(self._lowering, self._values, self._unit.elements)
+        known, computed, outputs, handed_on = {}, [], [], {}
+        for value in self._unit.outputs:
+            found = self._values.get(value)
+            if isinstance(found, ArrayHandle | StackHandle):
+                raise NotCompiledError("an array that others use")
+            if isinstance(found, Tensor):
+                computed.append(value)
+                outputs.append(found)
+            elif isinstance(found, _HandedOn):
+                handed_on[value] = found.place
+            elif value in self._values:
+                known[value] = found.view(Known) if isinstance(found, np.ndarray) else found
+        variables, assigned = self._lowering.store.variables, self._lowering.assigned
+        begun = [
+            reference
+            for reference, value in assigned.items()
+            if reference not in variables
+            or tuple(variables.cell(reference).shape) != tuple(value.shape)
+        ]
+        updates = [
+            (variables.cell(reference), value)
+            for reference, value in assigned.items()
+            if reference not in begun
+        ]
+        outputs += [assigned[reference] for reference in begun]
+        function = K.function(self._holes, outputs, updates) if outputs or updates else None
+        read = [reference for reference in self._lowering.read if reference not in begun]
+        return Compiled(self._places, function, known, handed_on, computed, begun, read)

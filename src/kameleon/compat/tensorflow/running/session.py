@@ -1,0 +1,77 @@
+"""A session: the values of a graph's variables, and plans for what is fetched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon._locks import rlock
+
+from ..formats.wire import fields
+from ..operations.values import is_text, texts
+from ..variables import Store
+from .prepared import Prepared, call
+
+if TYPE_CHECKING:
+    from ..graph import Graph, Operation, Value
+
+
+class Session:
+    """Runs parts of a graph.
+
+    Args:
+        graph: the graph.
+        seconds: how long a run may take, if it isn't told; None: as long as it likes.
+
+    Attributes:
+        graph: the graph.
+        store: what is kept between runs.
+    """
+
+    def __init__(self, graph: Graph, seconds: float | None = None) -> None:
+        self.graph, self.store, self._seconds = graph, Store(call), seconds
+        self._plans: dict[Any, Prepared] = {}
+        self._lock = rlock()
+
+    def run(
+        self,
+        feeds: Mapping[Value, Any],
+        fetches: Sequence[Value],
+        targets: Sequence[Operation],
+        seconds: float | None = None,
+    ) -> list[Any]:
+        """Run what is fetched, and the targets, in so many seconds; the values of the fetches."""
+        key = (tuple(feeds), tuple(fetches), tuple(targets), self.graph.version)
+        plan = self._plans.get(key)
+        if plan is None:
+            with self._lock:
+                plan = self._plans[key] = Prepared(feeds, fetches, targets)
+        seconds = self._seconds if seconds is None else seconds
+        deadline = None if seconds is None else time.monotonic() + seconds
+        feeds = {at: self._fed(value) for at, value in feeds.items()}
+        return [_given(value) for value in plan.run(self.store, feeds, deadline)]
+
+    def _fed(self, value: Any) -> Any:
+        """What a value that is fed stands for: texts; a tensor that the session keeps."""
+        if getattr(value, "dtype", None) is not None and value.dtype.names == ("resource",):
+            told = dict(fields(value.tobytes()))
+            return self.store.resources["tensor", told.get(3, b"").decode()]
+        return texts(value) if is_text(value) else value
+
+    def close(self) -> None:
+        """Let go of all values."""
+        self.store.waiting.close()
+        self._plans.clear()
+        self.store = Store(call)
+
+
+def _given(value: Any) -> Any:
+    """A value as TensorFlow's sessions give it: an array, a number of NumPy, bytes."""
+    if is_text(value) and np.ndim(value) == 0:
+        return np.asarray(value, object).item()
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)[()] if value.ndim == 0 else np.asarray(value)
+    return value

@@ -1,0 +1,71 @@
+"""Static shapes of operations' outputs, and values that are known when the graph is built.
+
+    rules        the table of shape functions, and what they share
+    handles      what is behind handles
+    known        values that follow from constants and from shapes
+    the others   shape functions, by subject
+
+A type without a shape function has outputs of unknown rank.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..failures import failure
+from . import (  # noqa: F401
+    arrays,
+    diagonals,
+    elementwise,
+    host,
+    lists,
+    matrices,
+    networks,
+    parsing,
+    pictures,
+    places,
+    ragged,
+    sequences,
+    sounds,
+    sparse,
+    state,
+    strings,
+    tables,
+)
+from .known import known_value
+from .rules import RULES, ShapeMismatchError, merged
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+__all__ = ["ShapeMismatchError", "infer", "known_value", "merged"]
+
+
+def infer(operation: Operation) -> list[Shape]:
+    """The shapes of an operation's outputs.
+
+    Raises:
+        InvalidArgumentError: (TensorFlow's) the shapes of its inputs don't go together.
+    """
+    rule = RULES.get(operation.type)
+    count = len(operation.types)
+    if rule is None:
+        is_dataset = operation.type.removesuffix("V2").endswith("Dataset")
+        return [() if is_dataset else None] * count
+    given = [source.shapes[index] for source, index in operation.inputs]
+    try:
+        found = rule(operation, given)
+    except ShapeMismatchError as error:
+        shown = ", ".join(_text(shape) for shape in given)
+        message = (
+            f"{error} for '{operation.name}' (op: '{operation.type}') with input shapes: {shown}."
+        )
+        raise failure("INVALID_ARGUMENT", message) from None
+    shapes: list[Shape] = found if isinstance(found, list) else [found]
+    return (shapes + [None] * count)[:count]
+
+
+def _text(shape: Shape) -> str:
+    if shape is None:
+        return "<unknown>"
+    return f"[{','.join('?' if size < 0 else str(size) for size in shape)}]"

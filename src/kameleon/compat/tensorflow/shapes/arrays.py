@@ -1,0 +1,523 @@
+"""Shapes of what makes, cuts, joins and rearranges arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import held, name_of
+from ..graph import shape_of as shape_of_message
+from .known import UNSEEN, sizes_at, slices_of, value_at
+from .rules import (
+    UNKNOWN,
+    ShapeMismatchError,
+    at_least,
+    axis_of,
+    merged,
+    product,
+    rank_of,
+    same,
+    shape_of,
+    unknown,
+    with_rank,
+)
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+@shape_of("Const")
+def _const(operation: Operation, given: list[Shape]) -> Shape:
+    return shape_of_message(operation.attribute("value").tensor_shape)
+
+
+@shape_of("Placeholder PlaceholderWithDefault VariableV2 Variable TemporaryVariable")
+def _told(operation: Operation, given: list[Shape]) -> Shape:
+    found: Shape = operation.attribute("shape")
+    return found
+
+
+@shape_of("Fill")
+def _fill(operation: Operation, given: list[Shape]) -> Shape:
+    with_rank(given[1], 0)
+    value = value_at(operation, 0)
+    if value is not None and np.any(value < 0):
+        raise ShapeMismatchError("Fill dimensions must be >= 0")
+    return from_sizes(operation, given, 0)
+
+
+@shape_of(
+    "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts"
+    " ParameterizedTruncatedNormal"
+)
+def _of_sizes(operation: Operation, given: list[Shape]) -> Shape:
+    return from_sizes(operation, given, 0)
+
+
+@shape_of(
+    "StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2"
+    " StatefulTruncatedNormal"
+)
+def _of_sizes_behind(operation: Operation, given: list[Shape]) -> Shape:
+    return from_sizes(operation, given, 2)
+
+
+@shape_of(
+    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal"
+    " StatelessRandomUniformInt"
+)
+def _of_sizes_by_seeds(operation: Operation, given: list[Shape]) -> Shape:
+    same(with_rank(given[1], 1)[0], 2)
+    return from_sizes(operation, given, 0)
+
+
+@shape_of("RandomGamma RandomPoisson RandomPoissonV2")
+def _of_sizes_and_parameters(operation: Operation, given: list[Shape]) -> Shape:
+    sizes = from_sizes(operation, given, 0)
+    return None if sizes is None or given[1] is None else sizes + given[1]
+
+
+@shape_of("Multinomial StatelessMultinomial")
+def _classes(operation: Operation, given: list[Shape]) -> Shape:
+    batch, count = with_rank(given[0], 2)[0], value_at(operation, 1)
+    with_rank(given[1], 0)
+    if count is not None and count < 0:
+        raise ShapeMismatchError(f"Dimension size, given by scalar input 1, must be >= 0: {count}")
+    return (batch, UNKNOWN if count is None else int(count))
+
+
+@shape_of("BroadcastTo")
+def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
+    found = from_sizes(operation, given, 1)
+    if found is not None and given[0] is not None:
+        at_least(found, len(given[0]))
+        pairs = zip(given[0][::-1], found[::-1], strict=False)
+        for size, other in pairs:
+            if size not in (1, UNKNOWN) and other >= 0:
+                same(size, other)
+    return found
+
+
+def from_sizes(operation: Operation, given: list[Shape], place: int) -> Shape:
+    """As many sizes as an input holds, none of which may be below zero."""
+    shape = given[place]
+    if shape is not None and len(shape) != 1:
+        raise ShapeMismatchError(f"Shape must be rank 1 but is rank {len(shape)}")
+    sizes, value = sizes_at(operation, place), value_at(operation, place)
+    if value is not None and np.any(value < -1):
+        raise ShapeMismatchError(f"Dimension {int(np.min(value))} must be >= 0")
+    return sizes
+
+
+def shown(sizes: Sequence[int]) -> str:
+    """Sizes as messages show them."""
+    return str(list(sizes)).replace(" ", "")
+
+
+@shape_of("Reshape")
+def _reshape(operation: Operation, given: list[Shape]) -> Shape:
+    sizes, shape = sizes_at(operation, 1), given[0]
+    if sizes is None:
+        return None
+    if shape is None or UNKNOWN in shape:
+        return sizes
+    total = product(shape)
+    if sizes.count(UNKNOWN) == 1:
+        rest = product([size for size in sizes if size >= 0])
+        if rest and total % rest:
+            raise ShapeMismatchError(
+                f"Dimension size must be evenly divisible by {rest} but is {total}"
+            )
+        return tuple(total // rest if size < 0 else size for size in sizes) if rest else sizes
+    if UNKNOWN not in sizes and product(sizes) != total:
+        raise ShapeMismatchError(
+            f"Cannot reshape a tensor with {total} elements to shape"
+            f" {shown(sizes)} ({product(sizes)} elements)"
+        )
+    return sizes
+
+
+@shape_of("Shape")
+def _shape(operation: Operation, given: list[Shape]) -> Shape:
+    return (rank_of(given[0]),)
+
+
+@shape_of("ShapeN")
+def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [(rank_of(shape),) for shape in given]
+
+
+@shape_of("BroadcastGradientArgs")
+def _reductions(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [(UNKNOWN,), (UNKNOWN,)]
+
+
+@shape_of("IdentityN")
+def _each(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return list(given)
+
+
+@shape_of("ExpandDims")
+def _expand(operation: Operation, given: list[Shape]) -> Shape:
+    axis, shape = value_at(operation, 1), given[0]
+    if shape is None or axis is None:
+        return None
+    at = int(np.ravel(axis)[0])
+    if not -len(shape) - 1 <= at <= len(shape):
+        raise ShapeMismatchError(f"dim {at} not in the interval [{-len(shape) - 1}, {len(shape)}].")
+    at %= len(shape) + 1
+    return (*shape[:at], 1, *shape[at:])
+
+
+@shape_of("Squeeze")
+def _squeeze(operation: Operation, given: list[Shape]) -> Shape:
+    shape, told = given[0], operation.attribute("squeeze_dims")
+    if shape is None or (not told and UNKNOWN in shape):
+        return None
+    axes = [axis_of(axis, len(shape)) for axis in told]
+    for axis in axes:
+        if shape[axis] not in (1, UNKNOWN):
+            raise ShapeMismatchError(
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}"
+            )
+    kept = [at not in axes if axes else size != 1 for at, size in enumerate(shape)]
+    return tuple(size for size, keep in zip(shape, kept, strict=True) if keep)
+
+
+@shape_of("Transpose ConjugateTranspose")
+def _transpose(operation: Operation, given: list[Shape]) -> Shape:
+    order, shape = value_at(operation, 1), given[0]
+    if shape is None:
+        return None if order is None else unknown(len(order))
+    if order is None:
+        return unknown(len(shape))
+    if len(order) != len(shape):
+        raise ShapeMismatchError(f"Shape must be rank {len(order)} but is rank {len(shape)}")
+    return tuple(shape[int(axis)] for axis in order)
+
+
+# Joining and cutting ----------------------------------------------------------------------------
+
+
+@shape_of("ConcatV2")
+def _concat(operation: Operation, given: list[Shape]) -> Shape:
+    return concatenated(value_at(operation, len(given) - 1), given[:-1])
+
+
+def concatenated(axis: np.ndarray | None, shapes: list[Shape]) -> Shape:
+    """The shape of several tensors joined along an axis."""
+    known = [at_least(shape, 1) for shape in shapes if shape is not None]
+    if not known:
+        return None
+    rank = len(known[0] or ())
+    wide = [(UNKNOWN,) * rank if shape is None else with_rank(shape, rank) for shape in shapes]
+    if axis is None:
+        return unknown(rank)
+    at = int(axis)
+    for shape in shapes:
+        at_least(shape, at + 1 if at >= 0 else -at)
+    at %= rank
+    rest: Shape = None
+    for shape in wide:
+        rest = merged(rest, shape[:at] + shape[at + 1 :])
+    assert rest is not None
+    sizes = [shape[at] for shape in wide]
+    total = UNKNOWN if UNKNOWN in sizes else sum(sizes)
+    return (*rest[:at], total, *rest[at:])
+
+
+@shape_of("Pack")
+def _pack(operation: Operation, given: list[Shape]) -> Shape:
+    found: Shape = None
+    for shape in given:
+        found = merged(found, shape)
+    if found is None:
+        return None
+    at = axis_of(operation.attribute("axis") or 0, len(found) + 1)
+    return (*found[:at], len(given), *found[at:])
+
+
+@shape_of("Unpack")
+def _unpack(operation: Operation, given: list[Shape]) -> list[Shape]:
+    count, shape = len(operation.types), given[0]
+    if shape is None:
+        return [None] * count
+    at = axis_of(operation.attribute("axis") or 0, len(shape))
+    if shape[at] not in (UNKNOWN, operation.attribute("num")):
+        raise ShapeMismatchError(
+            f"Dimension must be {operation.attribute('num')} but is {shape[at]}"
+        )
+    return [shape[:at] + shape[at + 1 :]] * count
+
+
+@shape_of("Split SplitV")
+def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
+    even = operation.type == "Split"
+    shape, axis, count = (
+        given[1 if even else 0],
+        value_at(operation, 0 if even else 2),
+        len(operation.types),
+    )
+    if shape is None or axis is None:
+        return [unknown(None if shape is None else len(shape))] * count
+    at = axis_of(int(axis), len(shape))
+    if even:
+        if shape[at] >= 0 and shape[at] % count:
+            raise ShapeMismatchError(
+                f"Dimension size must be evenly divisible by {count} but is {shape[at]}"
+            )
+        sizes = [shape[at] // count if shape[at] >= 0 else UNKNOWN] * count
+    else:
+        sizes = _uneven(value_at(operation, 1), count, shape[at])
+    return [(*shape[:at], size, *shape[at + 1 :]) for size in sizes]
+
+
+def _uneven(told: np.ndarray | None, count: int, total: int) -> list[int]:
+    """Sizes of parts, of which one may be what is left of a total."""
+    if told is None:
+        return [UNKNOWN] * count
+    sizes = [int(size) for size in told]
+    whole = sum(size for size in sizes if size >= 0)
+    if total >= 0 and (whole > total or (UNKNOWN not in sizes and whole != total)):
+        raise ShapeMismatchError(
+            f"can't split axis of size {total} into pieces of size {shown(sizes)}"
+        )
+    if sizes.count(UNKNOWN) == 1 and total >= 0:
+        sizes = [total - whole if size < 0 else size for size in sizes]
+    return sizes
+
+
+@shape_of("StridedSlice")
+def _strided(operation: Operation, given: list[Shape]) -> Shape:
+    shape, strides = given[0], value_at(operation, 3)
+    if shape is None or strides is None:
+        return None
+    steps = strides.ravel().tolist()
+    begin, end = (
+        [UNSEEN] * len(steps) if value is None else value.ravel().tolist()
+        for value in (value_at(operation, 1), value_at(operation, 2))
+    )
+    return sliced(shape, slices_of(operation, begin, end, steps))
+
+
+def sliced(shape: tuple[int, ...], slices: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of a slice.
+
+    >>> sliced((5, -1, 3), (slice(1, 3, 1), Ellipsis, None, 0))
+    (2, -1, 1)
+    """
+    consumed = sum(1 for part in slices if part is not None and part is not Ellipsis)
+    if consumed > len(shape):
+        raise ShapeMismatchError(
+            f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims"
+        )
+    slices = slices if Ellipsis in slices else (*slices, Ellipsis)
+    found: list[int] = []
+    rest = list(shape)
+    for part in slices:
+        if part is Ellipsis:
+            skipped = len(shape) - consumed
+            found += rest[:skipped]
+            rest = rest[skipped:]
+        elif part is None:
+            found.append(1)
+        elif part == UNSEEN:
+            rest.pop(0)
+        elif isinstance(part, int):
+            size = rest.pop(0)
+            if size >= 0 and not -size <= part < size:
+                raise ShapeMismatchError(
+                    f"slice index {part} of dimension {len(shape) - len(rest) - 1} out of bounds."
+                )
+        else:
+            found.append(_slice_size(part, rest.pop(0)))
+    return tuple(found)
+
+
+def _slice_size(part: slice, size: int) -> int:
+    if size >= 0 and UNSEEN not in (part.start, part.stop):
+        return len(range(*part.indices(size)))
+    return size if part == slice(None, None, 1) else UNKNOWN
+
+
+@shape_of("Slice")
+def _slice(operation: Operation, given: list[Shape]) -> Shape:
+    """A size of -1 is the rest, where all begins and sizes are known."""
+    begins, counts, shape = sizes_at(operation, 1), sizes_at(operation, 2), given[0]
+    for place in (1, 2):
+        with_rank(given[place], 1)
+    known = begins if begins is not None else counts
+    if known is None:
+        return unknown(rank_of(shape)) if shape is not None else None
+    shape = with_rank(shape, len(known))
+    if counts is None:
+        return unknown(len(shape))
+    told = value_at(operation, 2)
+    begins = begins or unknown(len(shape)) or ()
+    found = []
+    for size, start, count in zip(shape, begins, counts, strict=True):
+        rest = size - start if size >= 0 and start >= 0 else UNKNOWN
+        found.append(count if count >= 0 else rest if told is not None else UNKNOWN)
+    return tuple(found)
+
+
+def _pads(operation: Operation, given: list[Shape]) -> tuple[Shape, np.ndarray | None]:
+    """A shape, and its margins: a row for each axis."""
+    pads, shape = value_at(operation, 1), given[0]
+    rows = with_rank(given[1], 2)
+    if rows[1] not in (2, UNKNOWN):
+        raise ShapeMismatchError(f"Dimension must be 2 but is {rows[1]}")
+    if shape is None and rows[0] >= 0:
+        shape = unknown(rows[0])
+    if shape is not None and rows[0] >= 0:
+        with_rank(shape, rows[0])
+    if pads is not None and np.any(pads < 0):
+        raise ShapeMismatchError("Paddings must be non-negative")
+    return shape, pads
+
+
+@shape_of("Pad PadV2 MirrorPad")
+def _pad(operation: Operation, given: list[Shape]) -> Shape:
+    shape, pads = _pads(operation, given)
+    if pads is None or shape is None:
+        return unknown(None if shape is None else len(shape))
+    margins = (int(np.sum(pad)) for pad in pads)
+    return tuple(
+        UNKNOWN if size < 0 else size + more for size, more in zip(shape, margins, strict=True)
+    )
+
+
+@shape_of("MirrorPadGrad")
+def _unpad(operation: Operation, given: list[Shape]) -> Shape:
+    shape, pads = _pads(operation, given)
+    if pads is None or shape is None:
+        return unknown(None if shape is None else len(shape))
+    pairs = zip(shape, pads, strict=True)
+    return tuple(UNKNOWN if size < 0 else size - int(np.sum(pad)) for size, pad in pairs)
+
+
+@shape_of("Tile")
+def _tile(operation: Operation, given: list[Shape]) -> Shape:
+    counts, shape = sizes_at(operation, 1), given[0]
+    if counts is None or shape is None:
+        return unknown(rank_of(shape) if shape is not None else None)
+    pairs = zip(with_rank(shape, len(counts)), counts, strict=True)
+    return tuple(UNKNOWN if size < 0 or n < 0 else size * n for size, n in pairs)
+
+
+@shape_of("Range")
+def _range(operation: Operation, given: list[Shape]) -> Shape:
+    for shape in given:
+        with_rank(shape, 0)
+    first, last, step = (value_at(operation, place) for place in range(3))
+    if first is None or last is None or step is None:
+        return (UNKNOWN,)
+    if step == 0:
+        raise ShapeMismatchError("Requires delta != 0")
+    if (first > last) if step > 0 else (first < last):
+        sign = "<= limit when delta > 0" if step > 0 else ">= limit when delta < 0"
+        raise ShapeMismatchError(f"Requires start {sign}: {first}/{last}")
+    return (len(np.arange(first.item(), last.item(), step.item())),)
+
+
+@shape_of("LinSpace")
+def _linspace(operation: Operation, given: list[Shape]) -> Shape:
+    for shape in given:
+        with_rank(shape, 0)
+    count = value_at(operation, 2)
+    if count is not None and count <= 0:
+        raise ShapeMismatchError(f"Requires num > 0: {count}")
+    return (UNKNOWN if count is None else int(count),)
+
+
+@shape_of("BroadcastArgs")
+def _joint(operation: Operation, given: list[Shape]) -> Shape:
+    sizes = [with_rank(shape, 1)[0] for shape in given]
+    return (UNKNOWN if min(sizes) < 0 else max(sizes),)
+
+
+@shape_of("Bitcast")
+def _bitcast(operation: Operation, given: list[Shape]) -> Shape:
+    from_type, to_type = (np.dtype(held(name_of(operation.attribute(n)))) for n in ("T", "type"))
+    shape, more = given[0], from_type.itemsize // to_type.itemsize
+    if shape is None or from_type.itemsize == to_type.itemsize:
+        return shape
+    if more:
+        return (*shape, more)
+    less = to_type.itemsize // from_type.itemsize
+    if not shape or shape[-1] not in (less, UNKNOWN):
+        raise ShapeMismatchError(f"Cannot bitcast due to shape: the last size isn't {less}")
+    return shape[:-1]
+
+
+@shape_of("EnsureShape")
+def _ensure(operation: Operation, given: list[Shape]) -> Shape:
+    return merged(given[0], operation.attribute("shape"))
+
+
+@shape_of("SpaceToBatchND BatchToSpaceND")
+def _blocks_nd(operation: Operation, given: list[Shape]) -> Shape:
+    sides, edges, shape = value_at(operation, 1), value_at(operation, 2), given[0]
+    axes = with_rank(given[1], 1)[0]
+    if with_rank(given[2], 2)[1] not in (2, UNKNOWN):
+        raise ShapeMismatchError("paddings and crops have two columns")
+    if axes >= 0:
+        shape = at_least(shape, axes + 1)
+    if shape is None or axes < 0:
+        return unknown(None if shape is None else len(shape))
+    told = [UNKNOWN] * axes if sides is None else [int(side) for side in sides]
+    if sides is not None and np.any(sides < 1):
+        raise ShapeMismatchError("block_shape must be positive")
+    if edges is not None and np.any(edges < 0):
+        raise ShapeMismatchError("paddings and crops must be non-negative")
+    return blocks_of_batches(shape, told, edges, operation.type == "SpaceToBatchND")
+
+
+def blocks_of_batches(
+    shape: tuple[int, ...], sides: list[int], edges: np.ndarray | None, into_batch: bool
+) -> Shape:
+    """The shape of blocks of space that become batches, or of batches that become blocks."""
+    count, blocks, batch = len(sides), product(sides), shape[0]
+    if batch >= 0 and blocks >= 0:
+        if not into_batch and batch % blocks:
+            raise ShapeMismatchError(
+                f"Dimension size must be evenly divisible by {blocks} but is {batch}"
+            )
+        batch = batch * blocks if into_batch else batch // blocks
+    elif blocks < 0:
+        batch = UNKNOWN
+    space = []
+    for at, side in enumerate(sides):
+        size, edge = shape[at + 1], UNKNOWN if edges is None else int(np.sum(edges[at]))
+        if size < 0 or edge < 0 or side < 0:
+            space.append(UNKNOWN)
+        elif into_batch and (size + edge) % side:
+            raise ShapeMismatchError(
+                f"Dimension size must be evenly divisible by {side} but is {size + edge}"
+            )
+        elif not into_batch and size * side < edge:
+            raise ShapeMismatchError(f"crops of {edge} are more than {size * side}")
+        else:
+            space.append((size + edge) // side if into_batch else size * side - edge)
+    return (batch, *space, *shape[count + 1 :])
+
+
+@shape_of("SpaceToDepth DepthToSpace")
+def _blocks_of_channels(operation: Operation, given: list[Shape]) -> Shape:
+    side, shape = operation.attribute("block_size"), with_rank(given[0], 4)
+    last = operation.attribute("data_format") == b"NHWC"
+    batch, rows, columns, depth = shape if last else (shape[0], *shape[2:], shape[1])
+
+    def scaled(size: int, by: int, into: bool) -> int:
+        if size >= 0 and not into and size % by:
+            raise ShapeMismatchError(
+                f"Dimension size must be evenly divisible by {by} but is {size}"
+            )
+        return UNKNOWN if size < 0 else size * by if into else size // by
+
+    grows = operation.type == "DepthToSpace"
+    space = [scaled(size, side, grows) for size in (rows, columns)]
+    depth = scaled(depth, side * side, not grows)
+    return (batch, *space, depth) if last else (batch, depth, *space)

@@ -1,0 +1,262 @@
+"""Shapes of matrices by their diagonals, and of what keeps or joins rows by older types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .known import value_at
+from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, shape_of, with_rank
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+@shape_of("Diag")
+def _big_diag(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 1)
+    return None if shape is None else (*shape, *shape)
+
+
+@shape_of("DiagPart")
+def _big_diag_part(operation: Operation, given: list[Shape]) -> Shape:
+    shape = given[0]
+    if shape is None:
+        return None
+    if not shape or len(shape) % 2:
+        raise ShapeMismatchError(f"Input must have even and non-zero rank, input rank {len(shape)}")
+    return merged(shape[: len(shape) // 2], shape[len(shape) // 2 :])
+
+
+@shape_of("MatrixBandPart BatchMatrixBandPart")
+def _band(operation: Operation, given: list[Shape]) -> Shape:
+    return at_least(given[0], 2) if operation.type.startswith("Batch") else given[0]
+
+
+@shape_of("MatrixDiag BatchMatrixDiag")
+def _diag(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 1)
+    return None if shape is None else (*shape, shape[-1])
+
+
+@shape_of("MatrixDiagPart BatchMatrixDiagPart")
+def _diag_part(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 2)
+    return None if shape is None else (*shape[:-2], smaller(*shape[-2:]))
+
+
+def smaller(one: int, other: int) -> int:
+    """The smaller of two sizes; -1, if one isn't known."""
+    return UNKNOWN if UNKNOWN in (one, other) and 0 not in (one, other) else min(one, other)
+
+
+@shape_of("MatrixSetDiag BatchMatrixSetDiag")
+def _set_diag(operation: Operation, given: list[Shape]) -> Shape:
+    shape, diagonal = at_least(given[0], 2), at_least(given[1], 1)
+    if shape is not None and diagonal is not None:
+        part = merged(diagonal, (*shape[:-2], smaller(*shape[-2:])))
+        assert part is not None
+        return (*part[:-1], *shape[-2:])
+    return shape
+
+
+# Several diagonals ------------------------------------------------------------------------------
+
+
+def diagonals(operation: Operation, place: int) -> tuple[int, int] | None:
+    """The lowest and the highest diagonal that an input tells; None, if they aren't known."""
+    found = value_at(operation, place)
+    if found is None:
+        return None
+    numbers = np.ravel(found)
+    if len(numbers) > 2:
+        raise ShapeMismatchError(f"diag_index must have one or two elements, not {len(numbers)}")
+    low, high = int(numbers[0]), int(numbers[-1])
+    if low > high:
+        raise ShapeMismatchError(f"lower_diag_index {low} is above upper_diag_index {high}")
+    return low, high
+
+
+@shape_of("MatrixDiagV2")
+def _diag_of_several(operation: Operation, given: list[Shape]) -> Shape:
+    shape, band = at_least(given[0], 1), diagonals(operation, 1)
+    with_rank(given[4], 0)
+    if shape is None or band is None:
+        return None
+    low, high = band
+    rows, columns = (value_at(operation, place) for place in (2, 3))
+    batch = shape[:-1] if low == high else shape[:-2]
+    if low != high and shape[-2] >= 0 and shape[-2] != high - low + 1:
+        raise ShapeMismatchError(f"{high - low + 1} diagonals were expected, not {shape[-2]}")
+    told = [UNKNOWN if value is None else int(value) for value in (rows, columns)]
+    if shape[-1] < 0:
+        return (*batch, *told)
+    return (*batch, *matrix_sizes(shape[-1], low, high, *told))
+
+
+def matrix_sizes(longest: int, low: int, high: int, rows: int, columns: int) -> tuple[int, int]:
+    """The sizes of the matrix with diagonals of some length; -1 stands for the smallest that fit.
+
+    >>> matrix_sizes(3, 1, 1, -1, -1)
+    (4, 4)
+    """
+    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
+    if rows == columns == UNKNOWN:
+        return (max(least_rows, least_columns),) * 2
+    if rows == UNKNOWN:
+        rows = least_rows
+    elif columns == UNKNOWN:
+        columns = least_columns
+    if (
+        rows < least_rows
+        or columns < least_columns
+        or (rows != least_rows and columns != least_columns)
+    ):
+        raise ShapeMismatchError(f"{rows} rows and {columns} columns don't fit the diagonals")
+    return rows, columns
+
+
+@shape_of("MatrixDiagPartV2")
+def _part_of_several(operation: Operation, given: list[Shape]) -> Shape:
+    shape, band = at_least(given[0], 2), diagonals(operation, 1)
+    with_rank(given[2], 0)
+    if shape is None or band is None:
+        return None
+    low, high = band
+    rows, columns = shape[-2:]
+    count = () if low == high else (high - low + 1,)
+    if UNKNOWN in (rows, columns):
+        return (*shape[:-2], *count, UNKNOWN)
+    return (*shape[:-2], *count, longest_diagonal(rows, columns, low, high))
+
+
+def longest_diagonal(rows: int, columns: int, low: int, high: int) -> int:
+    """The length of the longest of some diagonals of a matrix."""
+    return min(rows + min(high, 0), columns - max(low, 0))
+
+
+@shape_of("MatrixSetDiagV2")
+def _set_several(operation: Operation, given: list[Shape]) -> Shape:
+    shape, diagonal, band = at_least(given[0], 2), at_least(given[1], 1), diagonals(operation, 2)
+    if shape is None or diagonal is None or band is None:
+        return shape
+    batch = diagonal[:-1] if band[0] == band[1] else diagonal[:-2]
+    front = merged(shape[:-2], batch)
+    assert front is not None
+    return (*front, *shape[-2:])
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+@shape_of("Roll")
+def _roll(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 1)
+    shift, axes = given[1:]
+    if shift is not None and axes is not None and (len(shift) > 1 or shift != axes):
+        if len(shift) > 1 or len(axes) > 1 or len(shift) != len(axes):
+            raise ShapeMismatchError("shift and axis must be scalars, or vectors of one length")
+        merged(shift, axes)
+    return shape
+
+
+@shape_of("Reverse")
+def _reverse(operation: Operation, given: list[Shape]) -> Shape:
+    shape, dims = given[0], with_rank(given[1], 1)
+    return shape if shape is None or dims[0] < 0 else with_rank(shape, dims[0])
+
+
+@shape_of("ReverseV2")
+def _reverse_axes(operation: Operation, given: list[Shape]) -> Shape:
+    shape, axes = given[0], value_at(operation, 1)
+    with_rank(given[1], 1)
+    if shape is None or axes is None:
+        return shape
+    seen = set()
+    for axis in (int(each) for each in axes):
+        if not -len(shape) <= axis < len(shape):
+            raise ShapeMismatchError(f"axis[0] = {axis} out of valid range [0, {len(shape) - 1}].")
+        if axis % len(shape) in seen:
+            raise ShapeMismatchError(f"axis {axis % len(shape)} specified more than once.")
+        seen.add(axis % len(shape))
+    return shape
+
+
+@shape_of("ReverseSequence")
+def _reverse_sequences(operation: Operation, given: list[Shape]) -> Shape:
+    shape, lengths = given[0], with_rank(given[1], 1)
+    if shape is None:
+        return None
+    time, batch = operation.attribute("seq_dim"), operation.attribute("batch_dim")
+    for axis in (time, batch):
+        if axis >= len(shape):
+            raise ShapeMismatchError(f"axis {axis} must be < input rank {len(shape)}")
+    sizes = list(shape)
+    found = merged((shape[batch],), lengths)
+    assert found is not None
+    sizes[batch] = found[0]
+    return tuple(sizes)
+
+
+@shape_of("DataFormatDimMap DataFormatVecPermute")
+def _same(operation: Operation, given: list[Shape]) -> Shape:
+    return given[0]
+
+
+@shape_of("Concat")
+def _concat(operation: Operation, given: list[Shape]) -> Shape:
+    from .arrays import concatenated
+
+    return concatenated(value_at(operation, 0), given[1:])
+
+
+@shape_of("ParallelConcat")
+def _parallel(operation: Operation, given: list[Shape]) -> Shape:
+    found: Shape = operation.attribute("shape")
+    for shape in given:
+        if shape is None or UNKNOWN in shape:
+            raise ShapeMismatchError("All input shapes must be fully defined.")
+        merged(shape[1:], None if found is None else found[1:])
+    return found
+
+
+@shape_of("ConcatOffset")
+def _offsets(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [with_rank(shape, 1) for shape in given[1:]]
+
+
+@shape_of("StridedSliceGrad")
+def _uncut(operation: Operation, given: list[Shape]) -> Shape:
+    from .arrays import from_sizes
+
+    return from_sizes(operation, given, 0)
+
+
+@shape_of("CompareAndBitpack")
+def _packed(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 1)
+    if shape is None:
+        return None
+    if shape[-1] >= 0 and shape[-1] % 8:
+        raise ShapeMismatchError(f"Dimension size must be evenly divisible by 8 but is {shape[-1]}")
+    return (*shape[:-1], UNKNOWN if shape[-1] < 0 else shape[-1] // 8)
+
+
+@shape_of("SpaceToBatch BatchToSpace")
+def _blocks(operation: Operation, given: list[Shape]) -> Shape:
+    from .arrays import blocks_of_batches
+
+    side = int(operation.attribute("block_size"))
+    if side < 2:
+        raise ShapeMismatchError(f"Block size should be > 1: {side}")
+    shape = with_rank(given[0], 4)
+    edges = value_at(operation, 1)
+    return blocks_of_batches(shape, [side, side], edges, operation.type == "SpaceToBatch")
+
+
+@shape_of("Empty")
+def _empty(operation: Operation, given: list[Shape]) -> Shape:
+    from .arrays import from_sizes
+
+    return from_sizes(operation, given, 0)

@@ -1,0 +1,312 @@
+"""Values that are known when the graph is built: they follow from constants, and from shapes that
+are known in full. Of vectors of sizes a part may be known: there, -1 stands for an unknown size.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import name_of
+from .rules import UNKNOWN, ShapeMismatchError, unknown
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+Array = np.ndarray
+Ask = Callable[[], "Array | None"]
+Fold = Callable[["Operation", list[Ask], int], "Array | None"]
+
+DEPTH = 64  # how far back is looked
+LARGEST = 1 << 20  # of what is computed, how many elements
+FOLDS: dict[str, Fold] = {}
+# What NumPy gives for some types where all is known: `(operation, *arrays)`; operations, which are
+# loaded late, fill it.
+COMPUTED: dict[str, Callable[..., Any]] = {}
+
+
+def known_value(operation: Operation, index: int = 0) -> Array | None:
+    """The value of an output; None, if it isn't known."""
+    return _Query().value(operation, index, 0)
+
+
+class _Query:
+    """The values that one value follows from."""
+
+    def __init__(self) -> None:
+        self._found: dict[Any, Array | None] = {}
+
+    def value(self, operation: Operation, index: int, depth: int) -> Array | None:
+        """The value of an output."""
+        if operation.type == "Const":
+            return constant(operation)
+        key = (operation, index)
+        if key not in self._found:
+            self._found[key] = None  # a loop leads to what isn't known
+            if depth < DEPTH:
+                self._found[key] = self._followed(operation, index, depth + 1)
+        return self._found[key]
+
+    def _followed(self, operation: Operation, index: int, depth: int) -> Array | None:
+        asks = [self._asking(source, place, depth) for source, place in operation.inputs]
+        if operation.type == "Enter":  # what's computed of it isn't known
+            return asks[0]() if depth == 1 and operation.attribute("is_constant") else None
+        if operation.type in FOLDS:
+            return FOLDS[operation.type](operation, asks, index)
+        compute = _computed(operation)
+        return None if compute is None else _result(compute, operation, asks, index)
+
+    def _asking(self, source: Operation, index: int, depth: int) -> Ask:
+        return lambda: self.value(source, index, depth)
+
+
+def _computed(operation: Operation) -> Callable[..., Any] | None:
+    """What computes an operation's values of arrays, if they are the same each time."""
+    table: Any = importlib.import_module("kameleon.compat.tensorflow.operations.table")
+    found: Callable[..., Any] | None = COMPUTED.get(operation.type)
+    if found is None and table.is_compiled(operation) and not operation.definition.is_stateful:
+        return lambda *given: _evaluated(table.PURE[operation.type](*given))
+    return found
+
+
+def _evaluated(found: Any) -> Any:
+    from kameleon import backend as K
+
+    with K.using_engine("numpy"):
+        values = found if isinstance(found, list) else [found]
+        arrays = [K.eval(each) if K.is_tensor(each) else each for each in values]
+    return arrays if isinstance(found, list) else arrays[0]
+
+
+def _result(
+    compute: Callable[..., Any], operation: Operation, asks: list[Ask], index: int
+) -> Array | None:
+    """What follows where all inputs are known."""
+    given = []
+    for ask in asks:
+        value = ask()
+        if value is None or value.size > LARGEST:
+            return None
+        given.append(value)
+    try:
+        with np.errstate(all="ignore"):
+            found = compute(operation, *given)
+    except Exception:  # the operation fails when it's run, and says so
+        return None
+    return np.asarray(found[index] if isinstance(found, list) else found)
+
+
+def constant(operation: Operation) -> Array:
+    """The value of a constant."""
+    if operation.value is None:
+        operation.value = array_of(operation.attribute("value"))
+    value: Array = operation.value
+    return value
+
+
+def array_of(message: Any) -> Array:
+    """The array of a message TensorProto: its bytes, or its numbers, of which the last one stands
+    for all that aren't there."""
+    name = name_of(message.dtype)
+    kind = np.dtype(object if name == "string" else name.removeprefix("q"))
+    shape = tuple(each.size for each in message.tensor_shape.dim)
+    count = int(np.prod(shape, dtype=np.int64))
+    if message.tensor_content:
+        return np.frombuffer(message.tensor_content, kind).reshape(shape).copy()
+    told: Any = getattr(message, _FIELDS.get(name, "int_val"))
+    if kind.kind == "c":
+        told = [complex(*pair) for pair in zip(told[::2], told[1::2], strict=True)]
+    if _FIELDS.get(name) == "half_val":
+        told = np.array(told, np.uint16).view(kind)
+    last = told[-1] if len(told) else b"" if name == "string" else 0
+    found = np.full(count, last, kind)
+    found[: len(told)] = told
+    return found.reshape(shape)
+
+
+# By type: the field of a TensorProto that holds its numbers, where it isn't `int_val`.
+_FIELDS = {
+    "float16": "half_val", "bfloat16": "half_val", "float32": "float_val",
+    "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
+    "complex128": "dcomplex_val", "int64": "int64_val", "bool": "bool_val",
+    "uint32": "uint32_val", "uint64": "uint64_val",
+}  # fmt: skip
+
+
+def value_at(operation: Operation, place: int) -> Array | None:
+    """The known value of an operation's input."""
+    source, index = operation.inputs[place]
+    return known_value(source, index)
+
+
+def shape_at(operation: Operation, place: int) -> Shape:
+    """The static shape of an operation's input."""
+    source, index = operation.inputs[place]
+    return source.shapes[index]
+
+
+def folds(*types: str) -> Callable[[Fold], Fold]:
+    """Decorates what tells the known value of some types of operations."""
+
+    def add(fold: Fold) -> Fold:
+        for name in " ".join(types).split():
+            FOLDS[name] = fold
+        return fold
+
+    return add
+
+
+# Of shapes --------------------------------------------------------------------------------------
+
+
+@folds("Identity StopGradient")
+def _same(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    return asks[0]()
+
+
+@folds("PlaceholderWithDefault")
+def _may_be_fed(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    return None
+
+
+@folds("Cast")
+def _cast(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    found, kind = asks[0](), name_of(operation.types[0])
+    return found if found is None or kind == "bfloat16" else found.astype(kind)
+
+
+def _told(operation: Operation, asks: list[Ask], place: int) -> Shape:
+    """The shape of an input, which its value tells, too."""
+    shape = shape_at(operation, place)
+    if shape is not None and UNKNOWN not in shape:
+        return shape
+    value = asks[place]()
+    return shape if value is None else value.shape
+
+
+@folds("Shape ShapeN")
+def _shape(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    shape = _told(operation, asks, index)
+    if shape is None or UNKNOWN in shape:
+        return None
+    return np.array(shape, name_of(operation.types[index]))
+
+
+@folds("Rank")
+def _rank(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    shape = _told(operation, asks, 0)
+    return None if shape is None else np.array(len(shape), np.int32)
+
+
+@folds("Size")
+def _size(operation: Operation, asks: list[Ask], index: int) -> Array | None:
+    shape = _told(operation, asks, 0)
+    if shape is None or UNKNOWN in shape:
+        return None
+    return np.array(int(np.prod(shape)), name_of(operation.types[0]))
+
+
+# Of vectors of sizes ----------------------------------------------------------------------------
+
+
+def sizes_at(operation: Operation, place: int) -> Shape:
+    """The sizes that an input holds, as a shape: -1 where one isn't known; None, if none is."""
+    source, index = operation.inputs[place]
+    return _sizes(source, index, 0)
+
+
+def _sizes(operation: Operation, index: int, depth: int) -> Shape:
+    kind = operation.type
+    found: Shape = None
+    if depth > DEPTH:
+        return None
+    if kind in ("Shape", "ShapeN"):
+        return shape_at(operation, index)
+    if kind == "Pack" and all(shape_at(operation, at) == () for at in range(len(operation.inputs))):
+        values = [value_at(operation, at) for at in range(len(operation.inputs))]
+        return tuple(UNKNOWN if value is None else int(value) for value in values)
+    if kind == "ConcatV2":
+        found = _joined(operation, depth)
+    elif kind == "StridedSlice":
+        found = _part(operation, depth)
+    if found is None:
+        value = known_value(operation, index)
+        if value is not None and value.ndim == 1:
+            return tuple(int(size) for size in value)
+        shape = operation.shapes[index]
+        return unknown(shape[0]) if shape and len(shape) == 1 else None
+    return found
+
+
+def _joined(operation: Operation, depth: int) -> Shape:
+    parts: list[int] = []
+    for source, index in operation.inputs[:-1]:
+        part = _sizes(source, index, depth + 1)
+        if part is None:
+            return None
+        parts += part
+    return tuple(parts)
+
+
+def _part(operation: Operation, depth: int) -> Shape:
+    """A part of sizes: from one place to another, nothing else."""
+    bounds = [value_at(operation, place) for place in (1, 2, 3)]
+    if any(value is None or np.size(value) != 1 for value in bounds):
+        return None
+    if any(operation.attribute(f"{n}_mask") for n in ("ellipsis", "new_axis", "shrink_axis")):
+        return None
+    source, index = operation.inputs[0]
+    whole = _sizes(source, index, depth + 1)
+    if whole is None:
+        return None
+    begin, end, step = ([int(np.ravel(value)[0])] for value in bounds if value is not None)
+    cut = slices_of(operation, begin, end, step)[0]
+    if step[0] < 0 and (cut.start or 0) < (len(whole) if cut.stop is None else cut.stop):
+        raise ShapeMismatchError("Subshape must have computed start >= end: stride is negative")
+    return tuple(whole[cut])
+
+
+UNSEEN = "?"  # a bound that isn't known
+
+
+def slices_of(
+    operation: Operation, begin: list[Any], end: list[Any], strides: list[int]
+) -> tuple[Any, ...]:
+    """A strided slice as Python writes it: slices, numbers, None, an ellipsis."""
+    masks = {
+        name: operation.attribute(f"{name}_mask")
+        for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    found: list[Any] = []
+    for place, (start, stop, step) in enumerate(zip(begin, end, strides, strict=True)):
+        bit = 1 << place
+        if masks["ellipsis"] & bit:
+            found.append(Ellipsis)
+        elif masks["new_axis"] & bit:
+            found.append(None)
+        elif step == 0:
+            raise ShapeMismatchError(f"strides[{place}] must be non-zero")
+        elif masks["shrink_axis"] & bit:
+            found.append(start)  # a number, or UNSEEN
+        else:
+            first = None if masks["begin"] & bit else start
+            last = None if masks["end"] & bit else stop
+            found.append(slice(first, last, step))
+    return tuple(found)
+
+
+def reduction_axes(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:
+    """Along which axes gradients of a broadcast function are summed, for each operand.
+
+    >>> reduction_axes([2, 1], [3])
+    ([1], [0])
+    """
+    if one == other:
+        return [], []
+    rank = max(len(one), len(other))
+    padded = [[1] * (rank - len(sizes)) + sizes for sizes in (one, other)]
+    first, second = ([at for at, size in enumerate(sizes) if size == 1] for sizes in padded)
+    return first, second

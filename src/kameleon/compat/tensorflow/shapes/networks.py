@@ -1,0 +1,319 @@
+"""Shapes of convolutions, pooling, normalization and losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .known import sizes_at, value_at
+from .rules import (
+    UNKNOWN,
+    ShapeMismatchError,
+    at_least,
+    broadcast,
+    merged,
+    same,
+    shape_of,
+    unknown,
+    with_rank,
+)
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+def is_channels_last(operation: Operation) -> bool:
+    """Whether an operation's `data_format` puts channels last."""
+    told = operation.attribute("data_format")
+    return told is None or told.endswith(b"C")
+
+
+def spatial(operation: Operation, name: str, rank: int) -> list[int]:
+    """A list of sizes for all axes, such as strides, of which the spatial ones are taken."""
+    told: Any = operation.attribute(name) or [1] * rank
+    return list(told[1:-1] if is_channels_last(operation) else told[2:])
+
+
+def explicit_pads(operation: Operation, rank: int) -> list[tuple[int, int]]:
+    """How much is padded before and after each spatial axis, where an operation says so itself."""
+    told: Any = operation.attribute("explicit_paddings") or [0] * (2 * rank)
+    pairs = list(zip(told[::2], told[1::2], strict=True))
+    return pairs[1:-1] if is_channels_last(operation) else pairs[2:]
+
+
+def windowed(size: int, kernel: int, stride: int, pad: int | None, dilation: int = 1) -> int:
+    """How many places a window has; as many as fit with strides alone, where it isn't said how
+    much is padded."""
+    for name, step in (("Stride", stride), ("Dilation rate", dilation)):
+        if step < 1:
+            raise ShapeMismatchError(f"{name} must be > 0, but got {step}")
+    if size < 0:
+        return UNKNOWN
+    if pad is None:
+        return -(-size // stride)
+    if kernel < 0:
+        return UNKNOWN
+    left = size + pad - (kernel - 1) * dilation - 1
+    if left < 0:
+        raise ShapeMismatchError(
+            f"Negative dimension size caused by subtracting {size + pad - left} from {size + pad}"
+        )
+    return left // stride + 1
+
+
+@shape_of("Conv2D Conv3D DepthwiseConv2dNative")
+def _convolution(operation: Operation, given: list[Shape]) -> Shape:
+    rank = 5 if operation.type == "Conv3D" else 4
+    shape, kernel = with_rank(given[0], rank), with_rank(given[1], rank)
+    last = is_channels_last(operation)
+    channels, space = (shape[-1], shape[1:-1]) if last else (shape[1], shape[2:])
+    if operation.type == "DepthwiseConv2dNative":
+        same(channels, kernel[-2])
+        filters = UNKNOWN if UNKNOWN in kernel[-2:] else kernel[-2] * kernel[-1]
+    else:
+        filters = kernel[-1]
+        if channels >= 0 and kernel[-2] > 0 and channels % kernel[-2]:
+            raise ShapeMismatchError(
+                f"Depth of input ({channels}) is not a multiple of input depth of filter"
+                f" ({kernel[-2]})"
+            )
+    sizes = _windows(operation, space, kernel[:-2])
+    return (shape[0], *sizes, filters) if last else (shape[0], filters, *sizes)
+
+
+@shape_of("MaxPool AvgPool MaxPool3D AvgPool3D")
+def _pool(operation: Operation, given: list[Shape]) -> Shape:
+    rank = 5 if "3D" in operation.type else 4
+    for name in ("ksize", "strides"):
+        if len(operation.attribute(name)) != rank:
+            raise ShapeMismatchError(f"{operation.type} needs {rank} numbers in {name}")
+    shape = with_rank(given[0], rank)
+    last = is_channels_last(operation)
+    space = shape[1:-1] if last else shape[2:]
+    sizes = _windows(operation, space, tuple(spatial(operation, "ksize", rank)))
+    return (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
+
+
+@shape_of("MaxPoolWithArgmax")
+def _pool_with_places(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [_pool(operation, given)] * 2
+
+
+@shape_of("MaxPoolV2")
+def _pool_by_inputs(operation: Operation, given: list[Shape]) -> Shape:
+    """The sizes and strides of its window are inputs."""
+    shape = with_rank(given[0], 4)
+    told = [value_at(operation, place) for place in (1, 2)]
+    if told[0] is None or told[1] is None:
+        return unknown(4)
+    sizes, strides = ([int(n) for n in value] for value in told if value is not None)
+    pad = None if operation.attribute("padding") == b"SAME" else 0
+    parts = enumerate(zip(shape, sizes, strides, strict=True))
+    at = (1, 2) if is_channels_last(operation) else (2, 3)
+    return tuple(windowed(n, k, s, pad) if axis in at else n for axis, (n, k, s) in parts)
+
+
+@shape_of("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")
+def _max_pool_second(operation: Operation, given: list[Shape]) -> Shape:
+    merged(given[0], given[2])
+    return given[1]
+
+
+@shape_of("MaxPoolGradGradWithArgmax")
+def _max_pool_second_by_place(operation: Operation, given: list[Shape]) -> Shape:
+    merged(given[0], given[1])
+    return given[2]
+
+
+@shape_of("MaxPoolGradWithArgmax FractionalMaxPoolGrad LRNGrad")
+def _like_the_input(operation: Operation, given: list[Shape]) -> Shape:
+    return with_rank(given[1 if operation.type == "LRNGrad" else 0], 4)
+
+
+@shape_of("FractionalMaxPool FractionalAvgPool")
+def _fractional(operation: Operation, given: list[Shape]) -> list[Shape]:
+    shape, ratios = with_rank(given[0], 4), operation.attribute("pooling_ratio")
+    if len(ratios) != 4:
+        raise ShapeMismatchError("pooling_ratio needs 4 numbers")
+    pairs = zip(shape, ratios, strict=True)
+    sizes = tuple(UNKNOWN if size < 0 else int(size / ratio) for size, ratio in pairs)
+    return [sizes, (UNKNOWN,), (UNKNOWN,)]
+
+
+@shape_of("FractionalAvgPoolGrad")
+def _fractional_gradient(operation: Operation, given: list[Shape]) -> Shape:
+    return sizes_at(operation, 0) or unknown(4)
+
+
+@shape_of("Dilation2D")
+def _dilation(operation: Operation, given: list[Shape]) -> Shape:
+    shape, kernel = with_rank(given[0], 4), with_rank(given[1], 3)
+    steps, rates = operation.attribute("strides"), operation.attribute("rates")
+    pad = None if operation.attribute("padding") == b"SAME" else 0
+    if len(steps) != 4 or len(rates) != 4:
+        raise ShapeMismatchError("Dilation2D needs 4 numbers in strides and rates")
+    if UNKNOWN in (*shape[1:3], *kernel[:2]):
+        return (shape[0], UNKNOWN, UNKNOWN, kernel[2])
+    space = (windowed(shape[i], kernel[i - 1], steps[i], pad, rates[i]) for i in (1, 2))
+    return (shape[0], *space, same(shape[3], kernel[2]))
+
+
+@shape_of("Dilation2DBackpropInput")
+def _like_the_first(operation: Operation, given: list[Shape]) -> Shape:
+    return given[0]
+
+
+@shape_of("Dilation2DBackpropFilter")
+def _like_the_second(operation: Operation, given: list[Shape]) -> Shape:
+    return given[1]
+
+
+@shape_of("LRN")
+def _of_rank_four(operation: Operation, given: list[Shape]) -> Shape:
+    return with_rank(given[0], 4)
+
+
+@shape_of("Softmax LogSoftmax")
+def _of_rows(operation: Operation, given: list[Shape]) -> Shape:
+    return at_least(given[0], 1)
+
+
+@shape_of("FusedPadConv2D FusedResizeAndPadConv2D")
+def _padded_convolution(operation: Operation, given: list[Shape]) -> Shape:
+    resizes = operation.type == "FusedResizeAndPadConv2D"
+    shape = with_rank(given[0], 4)
+    if resizes:
+        sizes = value_at(operation, 1)
+        space = (UNKNOWN, UNKNOWN) if sizes is None else tuple(int(n) for n in np.ravel(sizes))
+        shape = (shape[0], *space, shape[3])
+    pads, kernel = value_at(operation, 1 + resizes), with_rank(given[2 + resizes], 4)
+    rows = with_rank(given[1 + resizes], 2)
+    if rows[0] not in (4, UNKNOWN) or rows[1] not in (2, UNKNOWN):
+        raise ShapeMismatchError("paddings has 4 rows and 2 columns")
+    if pads is None:
+        return unknown(4)
+    wide = [UNKNOWN if n < 0 else n + int(np.sum(p)) for n, p in zip(shape, pads, strict=True)]
+    steps, pad = operation.attribute("strides"), operation.attribute("padding") == b"SAME"
+    space = tuple(windowed(wide[i], kernel[i - 1], steps[i], None if pad else 0) for i in (1, 2))
+    return (wide[0], *space, kernel[3])
+
+
+def _windows(
+    operation: Operation, space: tuple[int, ...], kernel: tuple[int, ...]
+) -> tuple[int, ...]:
+    rank, is_same = len(space) + 2, operation.attribute("padding") == b"SAME"
+    pads = [None if is_same else before + after for before, after in explicit_pads(operation, rank)]
+    strides, dilations = (spatial(operation, name, rank) for name in ("strides", "dilations"))
+    parts = zip(space, kernel, strides, pads, dilations, strict=True)
+    return tuple(windowed(size, k, step, pad, gap) for size, k, step, pad, gap in parts)
+
+
+@shape_of("Conv2DBackpropInput Conv3DBackpropInputV2 DepthwiseConv2dNativeBackpropInput")
+def _convolution_input(operation: Operation, given: list[Shape]) -> Shape:
+    sizes = sizes_at(operation, 0)
+    return sizes or unknown(5 if "3D" in operation.type else 4)
+
+
+@shape_of("Conv2DBackpropFilter Conv3DBackpropFilterV2 DepthwiseConv2dNativeBackpropFilter")
+def _convolution_kernel(operation: Operation, given: list[Shape]) -> Shape:
+    sizes = sizes_at(operation, 1)
+    return sizes or unknown(5 if "3D" in operation.type else 4)
+
+
+@shape_of("MaxPoolGrad MaxPoolGradV2 MaxPool3DGrad")
+def _max_pool_gradient(operation: Operation, given: list[Shape]) -> Shape:
+    return given[0]
+
+
+@shape_of("AvgPoolGrad AvgPool3DGrad")
+def _average_pool_gradient(operation: Operation, given: list[Shape]) -> Shape:
+    return sizes_at(operation, 0) or unknown(5 if "3D" in operation.type else 4)
+
+
+@shape_of("BiasAdd BiasAddV1")
+def _bias(operation: Operation, given: list[Shape]) -> Shape:
+    shape, bias = at_least(given[0], 2), with_rank(given[1], 1)
+    if shape is None:
+        return None
+    at = len(shape) - 1 if is_channels_last(operation) else 1
+    return (*shape[:at], same(shape[at], bias[0]), *shape[at + 1 :])
+
+
+@shape_of("BiasAddGrad")
+def _bias_gradient(operation: Operation, given: list[Shape]) -> Shape:
+    shape = given[0]
+    if shape is None:
+        return (UNKNOWN,)
+    return (shape[-1] if is_channels_last(operation) else shape[1],)
+
+
+@shape_of("SoftmaxCrossEntropyWithLogits")
+def _cross_entropy(operation: Operation, given: list[Shape]) -> list[Shape]:
+    found = broadcast(given[0], given[1])
+    logits = with_rank(found, 2)
+    return [logits[:1], logits]
+
+
+@shape_of("SparseSoftmaxCrossEntropyWithLogits")
+def _sparse_cross_entropy(operation: Operation, given: list[Shape]) -> list[Shape]:
+    logits, labels = with_rank(given[0], 2), with_rank(given[1], 1)
+    batch = merged(logits[:1], labels)
+    assert batch is not None
+    return [batch, (*batch, logits[1])]
+
+
+@shape_of("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
+def _normalize(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, at = with_rank(given[0], 4), 3 if is_channels_last(operation) else 1
+    depth: Shape = (x[at],)
+    for shape in given[1:] if not operation.attribute("is_training") else given[1:3]:
+        depth = merged(depth, with_rank(shape, 1))
+    assert depth is not None
+    last: Shape = None if operation.type.endswith("V3") else depth
+    return [(*x[:at], depth[0], *x[at + 1 :]), *[depth] * 4, last]
+
+
+@shape_of("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3")
+def _normalize_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [given[0], given[2], given[2], (0,), (0,)]
+
+
+# Cells ------------------------------------------------------------------------------------------
+
+
+@shape_of("LSTMBlockCell")
+def _cell(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
+    return [(x[0], state[1])] * 7
+
+
+@shape_of("LSTMBlockCellGrad")
+def _cell_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
+    gates = UNKNOWN if state[1] < 0 else 4 * state[1]
+    return [(x[0], state[1]), (x[0], gates), *[(state[1],)] * 3]
+
+
+@shape_of("BlockLSTM")
+def _cells(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, bias = with_rank(given[1], 3), with_rank(given[-1], 1)
+    return [(*x[:2], UNKNOWN if bias[0] < 0 else bias[0] // 4)] * 7
+
+
+@shape_of("BlockLSTMGrad")
+def _cells_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [*given[1:9]]
+
+
+@shape_of("GRUBlockCell")
+def _gated(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
+    return [(x[0], state[1])] * 4
+
+
+@shape_of("GRUBlockCellGrad")
+def _gated_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
+    gates = UNKNOWN if state[1] < 0 else 2 * state[1]
+    return [x, (x[0], state[1]), (x[0], state[1]), (x[0], gates)]

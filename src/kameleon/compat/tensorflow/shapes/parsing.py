@@ -1,0 +1,123 @@
+"""Shapes of what is read from strings: examples, columns, raw numbers, tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dtypes import name_of
+from .known import value_at
+from .rules import UNKNOWN, ShapeMismatchError, shape_of, with_rank
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+def _sparse(count: int, rank: int) -> list[Shape]:
+    """First all indices, then all values, then all shapes."""
+    return [*[(UNKNOWN, rank)] * count, *[(UNKNOWN,)] * count, *[(rank,)] * count]
+
+
+def _told(operation: Operation, name: str) -> list[Any]:
+    return list(operation.attribute(name) or [])
+
+
+def _behind(first: tuple[int, ...], shapes: list[Any]) -> list[Shape]:
+    return [None if shape is None else (*first, *shape) for shape in shapes]
+
+
+@shape_of("ParseExample")
+def _examples(operation: Operation, given: list[Shape]) -> list[Shape]:
+    batch = with_rank(given[0], 1)
+    many = operation.attribute("Nsparse")
+    return [*_sparse(many, 2), *_behind(batch, _told(operation, "dense_shapes"))]
+
+
+@shape_of("ParseSingleExample")
+def _example(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 0)
+    many = len(_told(operation, "sparse_keys"))
+    return [*_sparse(many, 1), *_behind((), _told(operation, "dense_shapes"))]
+
+
+@shape_of("ParseSingleSequenceExample")
+def _sequence(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 0)
+    return [
+        *_sparse(operation.attribute("Ncontext_sparse"), 1),
+        *_behind((), _told(operation, "context_dense_shapes")),
+        *_sparse(operation.attribute("Nfeature_list_sparse"), 2),
+        *_behind((UNKNOWN,), _told(operation, "feature_list_dense_shapes")),
+    ]
+
+
+@shape_of("ParseSequenceExample")
+def _sequences(operation: Operation, given: list[Shape]) -> list[Shape]:
+    batch = with_rank(given[0], 1)
+    lists = _told(operation, "feature_list_dense_shapes")
+    return [
+        *_sparse(operation.attribute("Ncontext_sparse"), 2),
+        *_behind(batch, _told(operation, "context_dense_shapes")),
+        *_sparse(operation.attribute("Nfeature_list_sparse"), 3),
+        *_behind((*batch, UNKNOWN), lists),
+        *[batch] * len(lists),
+    ]
+
+
+@shape_of("DecodeCSV")
+def _columns(operation: Operation, given: list[Shape]) -> list[Shape]:
+    for shape in given[1:]:
+        if shape is not None and (len(shape) > 1 or (shape and shape[0] > 1)):
+            raise ShapeMismatchError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    return [given[0]] * len(operation.types)
+
+
+@shape_of("DecodeCompressed DecodeJSONExample")
+def _same(operation: Operation, given: list[Shape]) -> Shape:
+    return given[0]
+
+
+@shape_of("DecodeRaw DecodePaddedRaw")
+def _raw(operation: Operation, given: list[Shape]) -> Shape:
+    if given[0] is None:
+        return None
+    size = value_at(operation, 1) if operation.type == "DecodePaddedRaw" else None
+    if size is None:
+        return (*given[0], UNKNOWN)
+    width = np.dtype(name_of(operation.types[0])).itemsize
+    if size <= 0 or size % width:
+        raise ShapeMismatchError(f"fixed_length must be a positive multiple of {width}, not {size}")
+    return (*given[0], int(size) // width)
+
+
+@shape_of("SerializeTensor AddSparseToTensorsMap")
+def _scalar(operation: Operation, given: list[Shape]) -> Shape:
+    return ()
+
+
+@shape_of("SerializeSparse")
+def _pack(operation: Operation, given: list[Shape]) -> Shape:
+    return (3,)
+
+
+@shape_of("SerializeManySparse")
+def _pack_rows(operation: Operation, given: list[Shape]) -> Shape:
+    return (UNKNOWN, 3)
+
+
+@shape_of("AddManySparseToTensorsMap")
+def _keep_rows(operation: Operation, given: list[Shape]) -> Shape:
+    return (UNKNOWN,)
+
+
+@shape_of("DeserializeManySparse DeserializeSparse TakeManySparseFromTensorsMap")
+def _unpack(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
+
+
+@shape_of("SparseCross")
+def _cross(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [(UNKNOWN, 2), (UNKNOWN,), (2,)]

@@ -1,0 +1,262 @@
+"""Shapes of what looks up, scatters, counts and sorts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .arrays import from_sizes
+from .handles import shape_behind
+from .known import shape_at, value_at
+from .rules import (
+    UNKNOWN,
+    ShapeMismatchError,
+    at_least,
+    axis_of,
+    merged,
+    rank_of,
+    shape_of,
+    unknown,
+    with_rank,
+)
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+def size_at(operation: Operation, place: int) -> int:
+    """The size that an input tells; -1, if it isn't known."""
+    with_rank(shape_at(operation, place), 0)
+    found = value_at(operation, place)
+    if found is not None and found < 0:
+        raise ShapeMismatchError(f"Dimension size, given by scalar input {place}, must be >= 0")
+    return UNKNOWN if found is None else int(found)
+
+
+def starts_with(shape: Shape, first: Shape) -> None:
+    """Check that a shape begins with another one."""
+    if shape is not None and first is not None:
+        if len(shape) < len(first):
+            raise ShapeMismatchError(
+                f"Shape must be at least rank {len(first)} but is rank {len(shape)}"
+            )
+        merged(shape[: len(first)], first)
+
+
+# Looking up -------------------------------------------------------------------------------------
+
+
+@shape_of("Gather GatherV2 ResourceGather")
+def _gather(operation: Operation, given: list[Shape]) -> Shape:
+    table = shape_behind(operation) if operation.type == "ResourceGather" else given[0]
+    table, at = at_least(table, 1), given[1]
+    axis = value_at(operation, 2) if operation.type == "GatherV2" else np.array(0)
+    if operation.type == "GatherV2":
+        with_rank(given[2], 0)
+    if table is None or at is None:
+        return None
+    batch = operation.attribute("batch_dims") or 0
+    batch += len(at) if batch < 0 else 0
+    if axis is None:
+        return unknown(len(table) - 1 + len(at) - batch)
+    over = axis_of(int(axis), len(table))
+    if batch > over:
+        raise ShapeMismatchError(f"batch_dims {batch} is beyond axis {over}")
+    merged(table[:batch], at[:batch])
+    return (*table[:batch], *table[batch:over], *at[batch:], *table[over + 1 :])
+
+
+@shape_of("GatherNd ResourceGatherNd")
+def _gather_nd(operation: Operation, given: list[Shape]) -> Shape:
+    table = shape_behind(operation) if operation.type == "ResourceGatherNd" else given[0]
+    at = at_least(given[1], 1)
+    if table is None or at is None or at[-1] < 0:
+        return None
+    if at[-1] > len(table):
+        raise ShapeMismatchError("indices.shape[-1] must be <= params.rank")
+    return at[:-1] + table[at[-1] :]
+
+
+@shape_of("OneHot")
+def _one_hot(operation: Operation, given: list[Shape]) -> Shape:
+    axis, depth = operation.attribute("axis"), size_at(operation, 1)
+    if axis < -1:
+        raise ShapeMismatchError("axis must be >= -1")
+    shape = given[0]
+    if shape is None:
+        return None
+    at = len(shape) if axis == -1 else axis
+    if at > len(shape):
+        return (depth, *shape)  # its run fails
+    return (*shape[:at], depth, *shape[at:])
+
+
+# Scattering -------------------------------------------------------------------------------------
+
+
+def check_scattered(at: Shape, values: Shape, shape: Shape) -> None:
+    """Check the places and values of a scatter into a tensor of some shape."""
+    if at is None or values is None or shape is None or not at or at[-1] < 0:
+        return
+    outer = len(at) - 1
+    if at[-1] > len(shape) or len(values) != outer + len(shape) - at[-1]:
+        raise ShapeMismatchError(
+            f"The inner {len(shape) - at[-1]} dimensions of output shape must match the inner"
+            f" dimensions of updates shape"
+        )
+    merged(at[:-1], values[:outer])
+    merged(shape[at[-1] :], values[outer:])
+
+
+@shape_of("ScatterNd")
+def _scatter_nd(operation: Operation, given: list[Shape]) -> Shape:
+    at, values = at_least(given[0], 1), at_least(given[1], 1)
+    found = from_sizes(operation, given, 2)
+    check_scattered(at, values, found)
+    return found
+
+
+@shape_of(
+    "TensorScatterAdd TensorScatterSub TensorScatterUpdate ScatterNdNonAliasingAdd ScatterNdUpdate"
+    " ScatterNdAdd ScatterNdSub"
+)
+def _scatter_into(operation: Operation, given: list[Shape]) -> Shape:
+    check_scattered(at_least(given[1], 1), at_least(given[2], 1), given[0])
+    return given[0]
+
+
+@shape_of("InplaceAdd InplaceSub InplaceUpdate")
+def _in_place(operation: Operation, given: list[Shape]) -> Shape:
+    return given[0]
+
+
+@shape_of(
+    "UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd"
+    " UnsortedSegmentJoin"
+)
+def _segments(operation: Operation, given: list[Shape]) -> Shape:
+    count = size_at(operation, 2)
+    if given[1] is None:
+        return None
+    starts_with(given[0], given[1])
+    return None if given[0] is None else (count, *given[0][len(given[1]) :])
+
+
+@shape_of("SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd")
+def _sorted_segments(operation: Operation, given: list[Shape]) -> Shape:
+    shape = at_least(given[0], 1)
+    with_rank(given[1], 1)
+    return None if shape is None else (UNKNOWN, *shape[1:])
+
+
+@shape_of("DynamicStitch ParallelDynamicStitch")
+def _stitch(operation: Operation, given: list[Shape]) -> Shape:
+    half = len(given) // 2
+    rest: Shape = None
+    most, complete = -1, True
+    for place, (at, values) in enumerate(zip(given[:half], given[half:], strict=True)):
+        numbers = value_at(operation, place)
+        complete = complete and numbers is not None
+        if numbers is not None and numbers.size:
+            most = max(most, int(numbers.max()))
+        if at is not None and values is not None:
+            starts_with(values, at)
+            rest = merged(rest, values[len(at) :])
+    return None if rest is None else (most + 1 if complete else UNKNOWN, *rest)
+
+
+@shape_of("DynamicPartition")
+def _partition(operation: Operation, given: list[Shape]) -> list[Shape]:
+    data, parts = given
+    count = len(operation.types)
+    if data is None or parts is None:
+        return [None] * count
+    starts_with(data, parts)
+    return [(UNKNOWN, *data[len(parts) :])] * count
+
+
+# What gives as much as there is -----------------------------------------------------------------
+
+
+@shape_of("Where")
+def _where(operation: Operation, given: list[Shape]) -> Shape:
+    return (UNKNOWN, rank_of(given[0]))
+
+
+@shape_of("ListDiff")
+def _difference(operation: Operation, given: list[Shape]) -> list[Shape]:
+    for shape in given:
+        with_rank(shape, 1)
+    return [(UNKNOWN,), (UNKNOWN,)]
+
+
+@shape_of("Unique UniqueWithCounts")
+def _unique(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 1)
+    return [(UNKNOWN,), given[0], (UNKNOWN,)]
+
+
+@shape_of("UniqueV2 UniqueWithCountsV2")
+def _unique_along(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [(UNKNOWN,), given[0], (UNKNOWN,)]
+
+
+@shape_of("Bincount")
+def _counts(operation: Operation, given: list[Shape]) -> Shape:
+    return (size_at(operation, 1),)
+
+
+@shape_of("HistogramFixedWidth")
+def _histogram(operation: Operation, given: list[Shape]) -> Shape:
+    with_rank(given[1], 1)
+    return (size_at(operation, 2),)
+
+
+# Order ------------------------------------------------------------------------------------------
+
+
+@shape_of("LowerBound UpperBound")
+def _places(operation: Operation, given: list[Shape]) -> Shape:
+    with_rank(given[0], 2)
+    return with_rank(given[1], 2)
+
+
+@shape_of("TopKV2 TopK")
+def _top(operation: Operation, given: list[Shape]) -> list[Shape]:
+    shape = at_least(given[0], 1)
+    size = operation.attribute("k") if len(given) == 1 else size_at(operation, 1)
+    if shape is None:
+        return [None, None]
+    if 0 <= shape[-1] < size:
+        raise ShapeMismatchError(f"input must have last dimension >= k = {size} but is {shape[-1]}")
+    return [(*shape[:-1], size)] * 2
+
+
+@shape_of("NthElement")
+def _nth(operation: Operation, given: list[Shape]) -> Shape:
+    shape, size = at_least(given[0], 1), size_at(operation, 1)
+    if shape is None:
+        return None
+    if 0 <= shape[-1] <= size:
+        raise ShapeMismatchError(f"Input must have last dimension > n = {size} but is {shape[-1]}")
+    return shape[:-1]
+
+
+@shape_of("InTopK InTopKV2")
+def _in_top(operation: Operation, given: list[Shape]) -> Shape:
+    predictions, targets = with_rank(given[0], 2), with_rank(given[1], 1)
+    return merged(predictions[:1], targets)
+
+
+@shape_of("UnravelIndex")
+def _unravel(operation: Operation, given: list[Shape]) -> Shape:
+    at, dims = given[0], with_rank(given[1], 1)
+    if at is None or len(at) > 1:
+        return None
+    return (*dims, *at)
+
+
+@shape_of("InvertPermutation")
+def _invert(operation: Operation, given: list[Shape]) -> Shape:
+    return with_rank(given[0], 1)

@@ -1,0 +1,70 @@
+"""Shapes of ragged tensors' parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .known import value_at
+from .rules import UNKNOWN, known_sizes, same, shape_of, unknown, with_rank
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+
+@shape_of("RaggedRange")
+def _range(operation: Operation, given: list[Shape]) -> list[Shape]:
+    sizes = [shape[0] for shape in given if shape]
+    rows = UNKNOWN
+    for size in sizes:
+        rows = same(rows, size)
+    if all(shape == () for shape in given):
+        rows = 1
+    return [(UNKNOWN if rows < 0 else rows + 1,), (UNKNOWN,)]
+
+
+@shape_of("RaggedGather")
+def _gather(operation: Operation, given: list[Shape]) -> list[Shape]:
+    *_, values, _ = given
+    inner = None if values is None else (UNKNOWN, *values[1:])
+    return [*[(UNKNOWN,)] * operation.attribute("OUTPUT_RAGGED_RANK"), inner]
+
+
+@shape_of("RaggedTensorToSparse")
+def _to_sparse(operation: Operation, given: list[Shape]) -> list[Shape]:
+    *splits, values = given
+    if values is None:
+        return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
+    rank = len(splits) + len(values)
+    count = UNKNOWN
+    if UNKNOWN not in values:
+        count = 1
+        for size in values:
+            count *= size
+    return [(count, rank), (count,), (rank,)]
+
+
+@shape_of("RaggedTensorToTensor")
+def _to_dense(operation: Operation, given: list[Shape]) -> Shape:
+    sizes = known_sizes(value_at(operation, 0))
+    values, count = given[1], len(operation.attribute("row_partition_types"))
+    if values is None:
+        return sizes or None
+    first = operation.attribute("row_partition_types")[0] == b"FIRST_DIM_SIZE"
+    rank = count + (0 if first else 1) + len(values) - 1
+    found = list(sizes or unknown(rank) or ())
+    for at in range(len(values) - 1):
+        found[rank - len(values) + 1 + at] = max(found[rank - len(values) + 1 + at], values[1 + at])
+    return tuple(found)
+
+
+@shape_of("RaggedTensorToVariant")
+def _encode(operation: Operation, given: list[Shape]) -> Shape:
+    if not operation.attribute("batched_input"):
+        return ()
+    size = with_rank(given[0], 1)[0]
+    return (UNKNOWN if size < 0 else size - 1,)
+
+
+@shape_of("RaggedTensorFromVariant")
+def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [*[(UNKNOWN,)] * (len(operation.types) - 1), None]

@@ -1,0 +1,114 @@
+"""The table of shape functions, and what they share.
+
+A size is -1 where it isn't known, a shape None where its rank isn't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..graph import Operation, Shape
+
+UNKNOWN = -1
+
+Found = "Shape | list[Shape]"
+Rule = Callable[["Operation", list["Shape"]], "Shape | list[Shape]"]
+R = TypeVar("R", bound=Rule)
+
+RULES: dict[str, Rule] = {}
+
+
+class ShapeMismatchError(ValueError):
+    """Shapes that don't go together; the message says how, in TensorFlow's words."""
+
+
+def shape_of(*types: str) -> Callable[[R], R]:
+    """Decorates the shape function of some types of operations."""
+
+    def add(rule: R) -> R:
+        for name in " ".join(types).split():
+            RULES[name] = rule
+        return rule
+
+    return add
+
+
+def merged(one: Shape, other: Shape) -> Shape:
+    """What is known of a shape by two descriptions of it."""
+    if one is None or other is None:
+        return other if one is None else one
+    if len(one) != len(other):
+        raise ShapeMismatchError(f"Shapes must be equal rank, but are {len(one)} and {len(other)}")
+    return tuple(same(a, b, at) for at, (a, b) in enumerate(zip(one, other, strict=True)))
+
+
+def same(one: int, other: int, axis: int | None = None) -> int:
+    """What is known of a size by two descriptions of it."""
+    if one >= 0 and other >= 0 and one != other:
+        where = "Dimensions" if axis is None else f"Dimension {axis} in both shapes"
+        raise ShapeMismatchError(f"{where} must be equal, but are {one} and {other}")
+    return max(one, other)
+
+
+def with_rank(shape: Shape, rank: int) -> tuple[int, ...]:
+    """The shape, which must be of that rank."""
+    if shape is None:
+        return (UNKNOWN,) * rank
+    if len(shape) != rank:
+        raise ShapeMismatchError(f"Shape must be rank {rank} but is rank {len(shape)}")
+    return shape
+
+
+def at_least(shape: Shape, rank: int) -> Shape:
+    """The shape, which must be of that rank or a higher one."""
+    if shape is not None and len(shape) < rank:
+        raise ShapeMismatchError(f"Shape must be at least rank {rank} but is rank {len(shape)}")
+    return shape
+
+
+def broadcast(one: Shape, other: Shape) -> Shape:
+    """The shape of an element-wise function of two tensors."""
+    if one is None or other is None:
+        return None
+    rank = max(len(one), len(other))
+    pairs = zip((1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other, strict=True)
+    return tuple(_broadcast_size(a, b) for a, b in pairs)
+
+
+def _broadcast_size(one: int, other: int) -> int:
+    if one == 1 or other == 1:
+        return other if one == 1 else one
+    if one == UNKNOWN or other == UNKNOWN:
+        return max(one, other)  # a known size above 1, or none
+    return same(one, other)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise ShapeMismatchError(f"Invalid axis {axis} for a shape of rank {rank}")
+    return axis % rank if rank else 0
+
+
+def known_sizes(values: np.ndarray | None) -> Shape:
+    """A vector of sizes as a shape."""
+    return None if values is None else tuple(int(size) for size in np.ravel(values))
+
+
+def unknown(rank: int | None) -> Shape:
+    """A shape of which the rank alone is known."""
+    return None if rank is None or rank < 0 else (UNKNOWN,) * rank
+
+
+def rank_of(shape: Shape) -> int:
+    """How long a vector of that many sizes is; -1, if that isn't known."""
+    return UNKNOWN if shape is None else len(shape)
+
+
+def product(sizes: Sequence[int]) -> int:
+    """The product of sizes; -1, if one isn't known."""
+    return UNKNOWN if UNKNOWN in sizes else int(np.prod(sizes, dtype=np.int64))

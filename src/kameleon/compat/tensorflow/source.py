@@ -1,0 +1,162 @@
+"""What today's Python, NumPy and protobuf want otherwise in TensorFlow 1.15's Python files.
+
+The files stay as they were published; a file's text is changed when it's compiled. Imports of
+`tensorflow` go to `tensorflow_core`, so that a TensorFlow that is installed is left alone, and
+old packages that clash with newer ones of the same name have names of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import zlib
+from pathlib import Path
+
+# Packages in these files, by the names that imports in them say.
+RENAMED = {"tensorflow": "tensorflow_core", "gast": "tensorflow_gast"}
+
+_NAMES = "|".join(RENAMED)
+_OLD_NUMPY = {
+    "object": "object_", "float": "float64", "int": "int_", "complex": "complex128", "str": "str_",
+    "unicode": "str_", "bool": "bool_", "bool8": "bool_", "float_": "float64",
+    "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "Inf": "inf", "NaN": "nan",
+    "infty": "inf", "product": "prod", "alltrue": "all", "sometrue": "any", "in1d": "isin",
+    "cumproduct": "cumprod", "asscalar": "ndarray.item",
+}  # fmt: skip
+
+
+def _renamed(match: re.Match[str]) -> str:
+    return f"{match[1]}{RENAMED[match[2]]}"
+
+
+def _plain_import(match: re.Match[str]) -> str:
+    """`import tensorflow.a.b` binds `tensorflow`."""
+    old, path, alias = match[2], match[3], match[4]
+    new = RENAMED[old]
+    if alias or not path:
+        return f"{match[1]}import {new}{path}{alias or f' as {old}'}"
+    return f"{match[1]}import {new}{path}; import {new} as {old}"
+
+
+# Abstract classes, which lie in `collections.abc` today.
+_ABSTRACT = re.compile(
+    r"\b(_?collections(?:_lib)?)\.(?=(?:Mutable)?(?:Mapping|Sequence|Set)\b|Iterable\b|Iterator\b"
+    r"|Callable\b|Hashable\b|Sized\b|Container\b|MappingView\b|Generator\b)"
+)
+
+# In each file: a pattern, and what takes the place of a match.
+EVERYWHERE = (
+    (re.compile(rf"^(\s*from )({_NAMES})(?=[. ])", re.M), _renamed),
+    (re.compile(rf"^(\s*)import ({_NAMES})\b([\w.]*)( as \w+)?", re.M), _plain_import),
+    # Modules that are loaded late are named by strings.
+    (re.compile(r"""(["'])(tensorflow)(?=\.(?:python|contrib|_api|compat|tools)\b)"""), _renamed),
+    (re.compile(r"\.tostring\(\)"), lambda match: ".tobytes()"),
+    (
+        re.compile(rf"\bnp\.({'|'.join(_OLD_NUMPY)})\b(?!\.)"),
+        lambda match: f"np.{_OLD_NUMPY[match[1]]}",
+    ),
+    (re.compile(r"\.notifyAll\(\)"), ".notify_all()"),  # warned about since Python 3.10
+    (_ABSTRACT, lambda match: f"{match[1]}.abc."),
+    (re.compile(r"^(\s*)import (collections)( as \w+)?$", re.M), r"\1import \2.abc, \2\3"),
+    (re.compile(r"^(\s*)import imp$", re.M), rf"\1import {__package__}.dropped as imp"),
+    (re.compile(r"\b_?inspect\.(getargspec|ArgSpec)\b"), lambda match: f"{_DROPPED}.{match[1]}"),
+)  # fmt: skip
+_DROPPED = "__import__('kameleon.compat.tensorflow.dropped', fromlist='*')"
+
+# By the end of a file's path: a text that is in it, and what takes its place.
+IN_FILES = {
+    # Today's protobuf writes numbers short without being told.
+    "tensorflow_core/python/framework/graph_io.py": ((", float_format=''", ""),),
+    "tensorflow_core/python/platform/tf_logging.py": (
+        (
+            "_logger_find_caller(stack_info=False)",
+            "_logger_find_caller(stack_info=False, stacklevel=1)",
+        ),
+    ),
+    # Today's NumPy lets through what a tensor raises that is asked for its array.
+    "tensorflow_core/python/ops/array_ops.py": (
+        ("if np.prod(shape) < 1000", f"if {_DROPPED}.product(shape) < 1000"),
+    ),
+    # TensorBoard's summaries are TensorFlow 2's, and import one that is installed.
+    "tensorflow_core/_api/v1/compat/v2/__init__.py": (
+        ("  from tensorboard.summary._tf import summary\n", "  raise ImportError\n"),
+        (
+            '  _logging.warning(\n      "Limited tf.compat',
+            '  _logging.debug(\n      "Limited tf.compat',
+        ),
+    ),
+    # A TensorFlow that is installed defines the same flag.
+    "tensorflow_core/python/ops/parallel_for/pfor.py": (
+        (
+            '    "which a converter is not defined.")',
+            '    "which a converter is not defined.", allow_override=True)',
+        ),
+    ),
+    # Today's `object` has `__eq__` and others that the graph's tensors override.
+    "tensorflow_core/python/framework/ops.py": (
+        ("getattr(clazz_object, operator, None)", "clazz_object.__dict__.get(operator)"),
+    ),
+    # Names of modules whose functions AutoGraph leaves alone.
+    "tensorflow_core/python/autograph/core/config.py": (
+        (
+            "    DoNotConvert('tensorflow'),\n",
+            "    DoNotConvert('tensorflow'),\n    DoNotConvert('tensorflow_core'),\n"
+            "    DoNotConvert('kameleon'),\n",
+        ),
+    ),
+    # Trees are written as today's Python has them; what wrote them knows an older one.
+    "tensorflow_core/python/autograph/pyct/compiler.py": (
+        ("import astor\n", ""),
+        (
+            "astor.code_gen.SourceGenerator(indentation, False,\n"
+            + " " * 45
+            + "astor.string_repr.pretty_string)",
+            "__import__('kameleon.compat.tensorflow.syntax', fromlist='*').Writer()",
+        ),
+    ),
+    # A TensorFlow that is installed leaves names on objects of others, such as `unittest.mock`.
+    "tensorflow_core/python/util/tf_export.py": (("'_tf_api_", "'_tf1_api_"),),
+    # A TensorFlow 2 that is installed sets this variable, for itself and all that it starts.
+    "tensorflow_core/python/tf2.py": (('os.getenv("TF2_BEHAVIOR", "0") != "0"', "False"),),
+    # A docstring's indentation, which Python 3.13 takes away.
+    "tensorflow_core/python/keras/layers/normalization.py": (("    assert old in string\n", ""),),
+}
+
+
+def adapted(text: str, path: str) -> str:
+    """The text of a file, as it's compiled.
+
+    >>> adapted("from tensorflow.python import keras\\nimport tensorflow as tf\\n", "x.py")
+    'from tensorflow_core.python import keras\\nimport tensorflow_core as tf\\n'
+    >>> adapted("import tensorflow.contrib\\nx = np.object\\n", "x.py")
+    'import tensorflow_core.contrib; import tensorflow_core as tensorflow\\nx = np.object_\\n'
+    """
+    for pattern, instead in EVERYWHERE:
+        text = pattern.sub(instead, text)
+    for end, pairs in IN_FILES.items():
+        if path.replace("\\", "/").endswith(end):
+            for old, new in pairs:
+                text = text.replace(old, new)
+    return text
+
+
+# Byte code that another version of this file had a part in is made anew.
+REVISION = zlib.crc32(Path(__file__).read_bytes()) & 0xFFFF
+
+_SERIALIZED = re.compile(r"serialized_pb=(?:_b\((.*?)\)\n|(b'.*?')\n)", re.S)
+_IMPORTS = re.compile(r"^from (?!google\.protobuf)\S+ import \w+_pb2.*$", re.M)
+
+
+def is_of_early_compiler(text: str) -> bool:
+    """Whether a module is of protobuf's compiler before its version 3.20: today's protobuf makes no
+    classes of it.
+    """
+    return "_descriptor.FileDescriptor(" in text and _SERIALIZED.search(text) is not None
+
+
+def descriptor(text: str) -> tuple[bytes, list[str]]:
+    """What a module that protobuf's compiler wrote holds: a file's descriptor, and its imports."""
+    found = _SERIALIZED.search(text)
+    assert found is not None, "a module of protobuf's compiler"
+    held: str | bytes = ast.literal_eval(found[1] or found[2])
+    return held if isinstance(held, bytes) else held.encode("latin-1"), _IMPORTS.findall(text)

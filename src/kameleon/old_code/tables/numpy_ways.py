@@ -1,0 +1,420 @@
+"""Functions of NumPy that behave otherwise than in 2019, and what makes them behave as then."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, reduce, wraps
+from typing import Any
+
+import numpy as np
+
+from ..arguments import renamed
+from ..stand_in import Value, warn_old
+
+Function = Callable[..., Any]
+
+# --- lists of unequal lengths -------------------------------------------------------------------
+
+RAGGED = "numpy.array of lists of unequal lengths"
+
+
+def _array_of(name: str) -> Value:
+    """`array` and its like: rows of unequal lengths give an array of objects, as until NumPy 1.23,
+    `copy=False` copies where it must, as until 1.26, and integers wrap around.
+    """
+
+    def give(numpy: Any) -> Any:
+        make = getattr(numpy, name)
+        may_copy = None if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else False
+
+        def array(rows: Any, *args: Any, **options: Any) -> Any:
+            if options.get("copy") is False:
+                options["copy"] = may_copy
+            try:
+                return make(rows, *args, **options)
+            except OverflowError:
+                return _wrapping(make, rows, *args, **options)
+            except ValueError as error:
+                asked = options.get("dtype") is not None or (args and args[0] is not None)
+                if asked or "inhomogeneous" not in str(error):
+                    raise
+            warn_old(RAGGED, "numpy.array(…, dtype=object)")
+            return make(
+                rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object}
+            )
+
+        array.__name__ = array.__qualname__ = name
+        array.__module__, array.__doc__ = "numpy", make.__doc__
+        return array
+
+    return give
+
+
+def _of_ragged(function: Function) -> Function:
+    """A function that makes an array of its first argument, which may have unequal rows."""
+    as_array = _array_of("asanyarray")(np)
+
+    @wraps(function)
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        return function(as_array(a) if isinstance(a, list | tuple) else a, *args, **options)
+
+    return call
+
+
+def _saving_ragged(function: Function) -> Function:
+    """`save` and its like: any of the arrays may have unequal rows."""
+    as_array = _array_of("asanyarray")(np)
+
+    @wraps(function)
+    def call(file: Any, *arrays: Any, **named: Any) -> Any:
+        def of(x: Any) -> Any:
+            return as_array(x) if isinstance(x, list | tuple) else x
+
+        return function(file, *map(of, arrays), **{name: of(x) for name, x in named.items()})
+
+    return call
+
+
+# --- integers that don't fit a dtype ------------------------------------------------------------
+
+WRAPS = "wrapping an integer around into a smaller dtype"
+WRAPS_TODAY = "numpy.array(x).astype(dtype)"
+
+
+def _wrapping(make: Function, rows: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+    """`array` of integers that don't fit the dtype: they wrap around."""
+    if dtype is None or np.dtype(dtype).kind not in "iu":
+        return make(rows, dtype, *args, **options)
+    found = make(rows, None, *args, **options)
+    if found.dtype.kind not in "iufb":  # not even the largest integers hold them
+        return make(rows, dtype, *args, **options)
+    warn_old(WRAPS, WRAPS_TODAY)
+    return found.astype(dtype)
+
+
+def scalar(name: str) -> Value:
+    """What a scalar type of integers gives where it's called: they wrap around."""
+
+    def give(numpy: Any) -> Any:
+        kind = getattr(numpy, name)
+
+        @wraps(kind, updated=())
+        def make(*args: Any, **options: Any) -> Any:
+            try:
+                return kind(*args, **options)
+            except OverflowError:
+                return _wrapping(numpy.array, *args, kind, **options)[()]
+
+        return make
+
+    return give
+
+
+def _filling(function: Function) -> Function:
+    """`full` and its like, whose value wraps around."""
+
+    @wraps(function)
+    def call(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+        try:
+            return function(a, fill_value, dtype, **options)
+        except OverflowError:
+            kind = dtype if dtype is not None else np.asarray(a).dtype
+            return function(a, _wrapping(np.array, fill_value, kind), dtype, **options)
+
+    return call
+
+
+def _counting(function: Function) -> Function:
+    """`arange`, whose values wrap around."""
+
+    @wraps(function)
+    def arange(*args: Any, dtype: Any = None, **options: Any) -> Any:
+        try:
+            return function(*args, dtype=dtype, **options)
+        except OverflowError:
+            return _wrapping(np.array, function(*args, **options), dtype)
+
+    return arange
+
+
+def _of_small(function: Function) -> Function:
+    """A function of two numbers or arrays, of a dtype that holds an integer beside an array."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return function(*_holding(args), **options)
+
+    return call
+
+
+def _holding(args: tuple[Any, ...]) -> Iterator[Any]:
+    """The arguments; Python's integers that the arrays' dtype can't hold, in one that can."""
+    kinds = [x.dtype for x in args if isinstance(x, np.ndarray | np.generic)]
+    small = [kind for kind in kinds if kind.kind in "iu"]
+    for x in args:
+        if (
+            type(x) is int
+            and small
+            and not all(np.iinfo(kind).min <= x <= np.iinfo(kind).max for kind in small)
+        ):
+            warn_old("an integer beside an array of a smaller dtype", "numpy.array(x)")
+            yield np.asarray(x, np.min_scalar_type(x))
+        else:
+            yield x
+
+
+# --- what is taken ------------------------------------------------------------------------------
+
+
+def of_any_iterable(function: Function) -> Function:
+    """A function of several arrays in a sequence, which may come one by one."""
+    said = f"numpy.{function.__name__}(generator)"
+
+    @wraps(function)
+    def call(tup: Any, *args: Any, **options: Any) -> Any:
+        if not hasattr(tup, "__getitem__"):
+            warn_old(said, f"numpy.{function.__name__}(list(…))")
+            tup = list(tup)
+        return function(tup, *args, **options)
+
+    return call
+
+
+def _summing(function: Function) -> Function:
+    """`sum`, also of a generator, as Python's own."""
+    ragged = _of_ragged(function)
+
+    @wraps(function)
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(a, Iterator):
+            warn_old("numpy.sum(generator)", "sum(…)")
+            return reduce(operator.add, a, 0)
+        return ragged(a, *args, **options)
+
+    return call
+
+
+def _of_whole_floats(function: Function) -> Function:
+    """`linspace` and its like, whose number of values may be 50.0."""
+
+    @wraps(function)
+    def call(start: Any, stop: Any, num: Any = 50, *args: Any, **options: Any) -> Any:
+        if isinstance(num, float):
+            warn_old(f"numpy.{function.__name__}(num={num})", f"num={int(num)}")
+            num = int(num)
+        return function(start, stop, num, *args, **options)
+
+    return call
+
+
+def _of_numbers(function: Function) -> Function:
+    """A function of arrays, which takes a number for an array of one."""
+
+    @wraps(function)
+    def call(a: Any) -> Any:
+        return function(np.atleast_1d(a))
+
+    return call
+
+
+def _reading(function: Function) -> Function:
+    """`loadtxt` and its like: converters get bytes, and so do arrays of dtype=None."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        converters = options.get("converters")
+        by_bytes = converters or options.get("dtype", float) is None
+        if by_bytes and "encoding" not in options:
+            options["encoding"] = "bytes"
+        return function(*args, **options)
+
+    return call
+
+
+def _fromstring(function: Function) -> Function:
+    def fromstring(
+        string: Any, dtype: Any = float, count: int = -1, sep: str = "", **like: Any
+    ) -> Any:
+        """`numpy.fromstring`; without a separator the array of a string's bytes, as until 2.2."""
+        if sep:
+            return function(string, dtype, count, sep=sep, **like)
+        warn_old("numpy.fromstring of binary data", "numpy.frombuffer")
+        data = string.encode("latin-1") if isinstance(string, str) else string
+        return np.frombuffer(data, dtype, count).copy()
+
+    return fromstring
+
+
+def _issubdtype(function: Function) -> Function:
+    @wraps(function)
+    def issubdtype(arg1: Any, arg2: Any) -> Any:
+        """`numpy.issubdtype`; Python's types stand for kinds, as until 1.20."""
+        kinds = {float: np.floating, int: np.signedinteger, complex: np.complexfloating}
+        return function(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
+
+    return issubdtype
+
+
+def _reshape(function: Function) -> Function:
+    """`reshape`, whose array may be given by name, too."""
+    by_name = renamed("numpy.reshape", newshape="shape")(function)
+
+    @wraps(function)
+    def reshape(*args: Any, **options: Any) -> Any:
+        return by_name(*([options.pop("a")] if "a" in options else args), **options)
+
+    return reshape
+
+
+# --- what is given ------------------------------------------------------------------------------
+
+
+def _as_list(function: Function) -> Function:
+    """A function that gave a list and gives a tuple today."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        found = function(*args, **options)
+        return list(found) if type(found) is tuple else found
+
+    return call
+
+
+def _unique(function: Function) -> Function:
+    @wraps(function)
+    def unique(
+        ar: Any, return_index: bool = False, return_inverse: bool = False, *args: Any, **more: Any
+    ) -> Any:
+        """`numpy.unique`, whose inverse is flat, as until NumPy 1.26."""
+        found = function(ar, return_index, return_inverse, *args, **more)
+        if not return_inverse:
+            return found
+        at = 2 if return_index else 1
+        return (*found[:at], found[at].reshape(-1), *found[at + 1 :])
+
+    return unique
+
+
+def _solve(function: Function) -> Function:
+    @wraps(function)
+    def solve(a: Any, b: Any) -> Any:
+        """`numpy.linalg.solve`, which takes a stack of vectors beside one of matrices."""
+        if np.ndim(b) == np.ndim(a) - 1 > 1:
+            warn_old("numpy.linalg.solve of a stack of vectors", "b[..., None]")
+            return function(a, np.asarray(b)[..., None])[..., 0]
+        return function(a, b)
+
+    return solve
+
+
+def _least_squares(function: Function) -> Function:
+    @wraps(function)
+    def lstsq(a: Any, b: Any, rcond: Any = "warn") -> Any:
+        """`numpy.linalg.lstsq`; by default nothing but the machine's precision counts as 0."""
+        return function(a, b, -1 if rcond == "warn" else rcond)
+
+    return lstsq
+
+
+def _dtype(numpy: Any) -> Any:
+    """`numpy.dtype`, which takes kinds of numbers, as until NumPy 1.26, and former names."""
+    kinds = {
+        numpy.floating: "float64", numpy.inexact: "float64", numpy.number: "float64",
+        numpy.complexfloating: "complex128", numpy.integer: "int64", numpy.signedinteger: "int64",
+        numpy.unsignedinteger: "uint64", numpy.character: "S", numpy.flexible: "V",
+        numpy.generic: "V", "float_": "float64", "complex_": "complex128", "unicode_": "U",
+        "string_": "S", "bool8": "bool", "longfloat": "longdouble",
+    }  # fmt: skip
+
+    class OfKinds(type):
+        """Makes a class that is `numpy.dtype` in all but its calls."""
+
+        def __call__(cls, dtype: Any, *args: Any, **options: Any) -> Any:
+            known = kinds.get(dtype) if isinstance(dtype, type | str) else None
+            return numpy.dtype(known or dtype, *args, **options)
+
+        def __instancecheck__(cls, x: Any) -> bool:
+            return isinstance(x, numpy.dtype)
+
+        def __subclasscheck__(cls, kind: type) -> bool:
+            return issubclass(kind, numpy.dtype)
+
+        def __getattr__(cls, name: str) -> Any:
+            return getattr(numpy.dtype, name)
+
+    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": numpy.dtype.__doc__})
+
+
+# --- the tables ---------------------------------------------------------------------------------
+
+Way = Callable[[Function], Function]
+
+
+def _by(ways: Mapping[str, Way]) -> dict[str, Value]:
+    """By name, what gives a library's function of that name, behaving as it did."""
+
+    def value(name: str, way: Way, library: Any) -> Any:
+        return way(getattr(library, name))
+
+    return {name: partial(value, name, way) for name, way in ways.items()}
+
+
+def _as(said: str, **names: str | None) -> Way:
+    return renamed(f"numpy.{said}", **names)
+
+
+BINS = ("histogram", "histogram2d", "histogramdd")
+QUANTILES = ("percentile", "quantile", "nanpercentile", "nanquantile")
+WAYS: dict[str, Way] = {
+    **dict.fromkeys(("copy", "shape", "size", "ndim"), _of_ragged),
+    **dict.fromkeys(("max", "min", "amax", "amin", "array_split", "repeat", "mean"), _of_ragged),
+    **dict.fromkeys(("save", "savez", "savez_compressed"), _saving_ragged),
+    **dict.fromkeys(("vstack", "hstack", "dstack", "column_stack", "stack"), of_any_iterable),
+    **dict.fromkeys(("linspace", "logspace", "geomspace"), _of_whole_floats),
+    **dict.fromkeys(("nonzero", "argwhere"), _of_numbers),
+    **dict.fromkeys(("loadtxt", "genfromtxt"), _reading),
+    **dict.fromkeys(("full", "full_like"), _filling),
+    **dict.fromkeys(
+        ("gradient", "meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d"),
+        _as_list,
+    ),
+    **{name: _as(name, normed="density") for name in BINS},
+    **{name: _as(name, interpolation="method") for name in QUANTILES},
+    "arange": _counting,
+    "array2string": _as("array2string", style=None),
+    "corrcoef": _as("corrcoef", bias=None, ddof=None),
+    "fromstring": _fromstring,
+    "isscalar": _as("isscalar", num="element"),
+    "issubdtype": _issubdtype,
+    "reshape": _reshape,
+    "sum": _summing,
+    "unique": _unique,
+    "unravel_index": _as("unravel_index", dims="shape"),
+    "where": _of_small,
+}
+CHANGED: Mapping[str, Value] = {
+    **_by(WAYS),
+    **{name: _array_of(name) for name in ("array", "asarray", "asanyarray")},
+    "dtype": _dtype,
+    "row_stack": lambda numpy: of_any_iterable(numpy.vstack),
+}
+INTEGERS = (
+    "byte ubyte short ushort intc uintc int_ uint intp uintp longlong ulonglong"
+    " int8 uint8 int16 uint16 int32 uint32 int64 uint64"
+).split()
+# By name, what is there where code calls it on the spot.
+CALLED: Mapping[str, Value] = {
+    **{name: scalar(name) for name in INTEGERS},
+    **_by(dict.fromkeys(("add", "subtract", "multiply", "maximum", "minimum"), _of_small)),
+}
+OF_LINALG = _by(
+    {"solve": _solve, "lstsq": _least_squares, "matrix_rank": _as("linalg.matrix_rank", M="A")}
+)
+OF_RANDOM = _by({"permutation": _of_ragged})
+OF_TESTING = _by(
+    {
+        name: _as(f"testing.{name}", x="actual", y="desired")
+        for name in ("assert_array_equal", "assert_array_almost_equal", "assert_array_less")
+    }
+)

@@ -1,0 +1,19 @@
+"""Writes `protocol/signatures.txt`: the definitions of the types in the table of operations.
+
+python definitions.py                     # where TensorFlow's Python files are installed
+"""
+
+from pathlib import Path
+
+from kameleon.compat.tensorflow import graph, importing
+from kameleon.compat.tensorflow.loading.built import TABLES
+from kameleon.compat.tensorflow.protocol import signatures
+
+if __name__ == "__main__":
+    importing.begin()
+    registered = graph.definitions()
+    kinds = sorted({kind for table in TABLES for kind in table} & set(registered))
+    lines = [signatures.line_of(registered[kind]) for kind in kinds]
+    path = Path(signatures.__file__).with_name("signatures.txt")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(lines)} definitions in {path}")

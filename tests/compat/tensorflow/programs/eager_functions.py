@@ -1,0 +1,286 @@
+"""`tf.function` called from eager execution: traces, state, loops, gradients of all that."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from recording import case, main, raised
+
+tf.enable_eager_execution()
+
+
+def sloped(function, *xs):
+    """What a function gives, and the gradients of its sum."""
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = function(*xs)
+    return [y, tape.gradient(y, list(xs))]
+
+
+@case
+def traces():
+    traced = []
+
+    @tf.function
+    def f(x, flag=True):
+        traced.append(1)
+        return x + 1 if flag else x - 1
+
+    calls = [(tf.constant(1),), (tf.constant(2),), (tf.constant(1.0),), (1,), (1,), (2,)]
+    calls += [(tf.constant(1), False), (np.array([1, 2]),), (np.array([3, 4]),)]
+    return [f(*call) for call in calls] + [f(tf.constant(1), flag=True), len(traced)]
+
+
+@case
+def structures():
+    @tf.function
+    def f(a, b):
+        return {"s": a[0] + b["x"], "t": (a[1], b["x"]), "n": None}
+
+    found = f((tf.constant(1.0), tf.constant(2.0)), {"x": tf.constant(3.0)})
+    return [sorted(found), found["s"], found["t"], found["n"] is None]
+
+
+@case
+def variables_of_functions():
+    class Counter(tf.Module):
+        def __init__(self):
+            self.v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(tf.ones_like(x))
+            self.v.assign_add(x)
+            return self.v * 2
+
+    counter = Counter()
+    found = [counter(tf.constant([1.0, 2.0])) for _ in range(2)]
+
+    @tf.function
+    def bad():
+        return tf.Variable(1.0)
+
+    return [found, counter.v, len(counter.trainable_variables), raised(bad)[0]]
+
+
+@case
+def effects_in_order():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f():
+        before = v.read_value()
+        v.assign(before * 2)
+        between = v.read_value()
+        v.assign_add(1.0)
+        return before, between, v.read_value()
+
+    return [f(), f(), v]
+
+
+@case
+def loops():
+    @tf.function
+    def f(x, n):
+        y = x
+        i = tf.constant(0)
+        while i < n:
+            y = y * x + 1.0
+            i += 1
+        return y
+
+    x = tf.constant([0.5, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x, tf.constant(3))
+        slope = tape.gradient(y, x)
+    return [y, slope, tape.gradient(slope, x)]
+
+
+@case
+def branches():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            found = v * x * x
+        else:
+            found = v - x
+        return found
+
+    found = []
+    for start in (2.0, -1.0):
+        x = tf.constant(start)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        found.append([y, tape.gradient(y, [x, v])])
+    return found
+
+
+@case
+def arrays_of_tensors():
+    @tf.function
+    def f(x):
+        count = tf.shape(x)[0]
+        array = tf.TensorArray(tf.float32, size=count)
+        for i in tf.range(count):
+            array = array.write(i, x[i] * tf.cast(i, tf.float32))
+        return array.stack()
+
+    @tf.function
+    def g(x):
+        array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=())
+        for i in tf.range(4):
+            if i != 2:
+                array = array.write(array.size(), x * tf.cast(i, tf.float32))
+        return tf.reduce_sum(array.stack() ** 2)
+
+    return [
+        sloped(f, tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])),
+        sloped(g, tf.constant(2.0)),
+    ]
+
+
+@case
+def functions_over_rows():
+    @tf.function
+    def f(x):
+        mapped, scanned = tf.map_fn(lambda a: a * a, x), tf.scan(lambda a, b: a + b, x)
+        return mapped + scanned * tf.vectorized_map(lambda a: a + 1, x)
+
+    return sloped(f, tf.constant([1.0, 2.0, 3.0]))
+
+
+@case
+def slopes_inside():
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = tf.sin(x) * x
+            slope = inner.gradient(y, x)
+        return slope, outer.gradient(slope, x), tf.gradients(x**3, x)[0]
+
+    return [f(tf.constant([1.0, 2.0])), sloped(lambda x: f(x)[2], tf.constant([2.0]))]
+
+
+@case
+def custom_gradients_inside():
+    @tf.custom_gradient
+    def clipped(x):
+        return tf.identity(x), lambda dy: tf.clip_by_value(dy, -1.0, 1.0)
+
+    return sloped(tf.function(lambda x: clipped(x) * 5.0), tf.constant(2.0))
+
+
+@case
+def functions_of_python_inside():
+    @tf.function
+    def f(x):
+        y = tf.py_function(lambda a: a * 2 + 1, [x], tf.float32)
+        y.set_shape(x.shape)
+        return y + tf.numpy_function(lambda a: a * 3, [x], tf.float32)
+
+    return sloped(f, tf.constant([1.0, 2.0]))
+
+
+@case
+def functions_in_functions():
+    @tf.function
+    def square(x):
+        return x * x
+
+    @tf.function
+    def f(x):
+        return square(x) + square(square(x))
+
+    nodes = f.get_concrete_function(tf.constant(2.0)).graph.as_graph_def().node
+    return [sloped(f, tf.constant(2.0)), [node.op for node in nodes]]
+
+
+@case
+def static_shapes():
+    shapes, v = [], tf.Variable(tf.ones([2, 2]))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+    def f(x):
+        y = tf.matmul(x, tf.ones([3, 2]))
+        shapes.extend([str(x.shape), str(y.shape), str((v + 1).shape), str(v.shape)])
+        return y
+
+    return [f(tf.ones([2, 3])), f(tf.ones([1, 3])), shapes]
+
+
+@case
+def checks_inside():
+    @tf.function
+    def f(x):
+        tf.debugging.assert_greater(x, 0.0)
+        tf.Assert(x < 10.0, [x])
+        return x
+
+    calls = [lambda x=x: f(tf.constant(x)) for x in (-1.0, 20.0)]
+    return [f(tf.constant(1.0)), [raised(call)[0] for call in calls]]
+
+
+@case
+def sparse_and_ragged_tensors():
+    @tf.function
+    def f(sparse, ragged):
+        return tf.sparse.to_dense(sparse) * 2, ragged * 2
+
+    @tf.function
+    def g():
+        return tf.sparse.SparseTensor([[0, 1]], [2.0], [2, 2])
+
+    one, two = f(tf.sparse.SparseTensor([[0, 1]], [1.0], [2, 2]), tf.ragged.constant([[1, 2], [3]]))
+    return [one, two.to_list(), g().values]
+
+
+@case
+def recurrent_networks():
+    x = tf.constant(np.linspace(-1, 1, 24).reshape(2, 4, 3).astype("float32"))
+    ones = {"kernel_initializer": "ones", "recurrent_initializer": "ones"}
+    layer = tf.keras.layers.LSTM(3, return_sequences=True, **ones)
+    return [sloped(tf.function(lambda x: layer(x)), x), layer(x)]
+
+
+@case
+def models_in_folders():
+    class Scaled(tf.Module):
+        def __init__(self):
+            self.v = tf.Variable(3.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def scale(self, x):
+            return x * self.v
+
+    folder = os.path.join(tempfile.mkdtemp(), "model")
+    model = Scaled()
+    model.scale(tf.constant(1.0))
+    tf.saved_model.save(model, folder)
+    again = tf.compat.v2.saved_model.load(folder)
+    again.v.assign(4.0)
+    return [again.scale(tf.constant(2.0)), model.scale(tf.constant(2.0))]
+
+
+@case
+def graphs_that_call_functions():
+    @tf.function
+    def f(x):
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = f(x)
+        return session.run([y, tf.gradients(y, x)[0]], {x: 2.0})
+
+
+if __name__ == "__main__":
+    main()

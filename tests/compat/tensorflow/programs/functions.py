@@ -1,0 +1,258 @@
+"""Functions of graphs: calls, their effects, gradients; branches and loops that are functions."""
+
+import numpy as np
+import tensorflow as tf
+from recording import case, main, run, started
+from tensorflow.python.framework import function
+from tensorflow.python.ops import functional_ops
+
+
+def counter():
+    """A variable of the new kind, and a function that adds to it and doubles."""
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+    @function.Defun(tf.float32, func_name="counting")
+    def counting(x):
+        with tf.control_dependencies([v.assign_add(x)]):
+            return tf.identity(x) * 2.0
+
+    return v, counting
+
+
+@case
+def call_by_name():
+    @function.Defun(tf.float32, tf.float32, func_name="both")
+    def both(x, y):
+        return x * y + 1.0, x - y
+
+    a, b = both(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))
+    return [a.op.type, a.shape.ndims, run([a, b])]
+
+
+@case
+def gradient_of_a_call():
+    @function.Defun(tf.float32, tf.float32)
+    def product(x, y):
+        return tf.sin(x) * y
+
+    x = tf.constant([1.0, 2.0])
+    return run(tf.gradients(product(x, x * x) + product(x, 2.0 * x), x))
+
+
+@case
+def gradients_of_its_own():
+    @function.Defun(tf.float32, tf.float32)
+    def slope(x, dy):
+        return dy * 100.0
+
+    @function.Defun(tf.float32, grad_func=slope)
+    def one(x):
+        return x * 2.0
+
+    @function.Defun(tf.float32, python_grad_func=lambda op, g: g * 7.0)
+    def other(x):
+        return x * 2.0
+
+    x = tf.constant(1.0)
+    return run([tf.gradients(one(x), x), tf.gradients(other(x), x)])
+
+
+@case
+def effects_once_a_run():
+    v, counting = counter()
+    y, session = counting(3.0), started()
+    return [session.run(y), session.run(v), session.run([y, y + 1.0]), session.run(v)]
+
+
+@case
+def effects_of_two_calls():
+    v, counting = counter()
+    first = counting(3.0)
+    with tf.control_dependencies([first]):
+        second = counting(v.read_value())
+    session = started()
+    return [session.run(second), session.run(v)]
+
+
+@case
+def a_call_is_a_target():
+    v, counting = counter()
+    operation, session = counting(3.0).op, started()
+    session.run(operation)
+    with tf.control_dependencies([operation]):
+        after = v.read_value()
+    return [session.run(v), session.run(after)]
+
+
+@case
+def call_in_a_branch():
+    v, counting = counter()
+    way = tf.placeholder(tf.bool, [])
+    y, session = tf.cond(way, lambda: counting(5.0), lambda: 1.0), started()
+    return [[session.run(y, {way: w}), session.run(v)] for w in (True, False, True)]
+
+
+@case
+def call_in_a_loop():
+    v, counting = counter()
+
+    def body(i, x):
+        y = counting(x)
+        y.set_shape([])
+        return i + 1, y
+
+    out = tf.while_loop(lambda i, x: i < 4, body, [tf.constant(0), tf.constant(1.0)])
+    session = started()
+    return [session.run(out), session.run(v)]
+
+
+@case
+def loop_in_a_function():
+    @function.Defun(tf.float32)
+    def eightfold(x):
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2.0), [0, x])[1]
+
+    return run(eightfold(eightfold(tf.constant(1.0))))
+
+
+@case
+def functions_call_functions():
+    @function.Defun(tf.float32)
+    def inner(x):
+        return x * x
+
+    @function.Defun(tf.float32)
+    def outer(x):
+        return inner(inner(x)) + inner(x)
+
+    x = tf.constant(1.5)
+    return run([outer(x), tf.gradients(outer(x), x)])
+
+
+@case
+def captured_values():
+    k = tf.constant([1.0, 10.0])
+
+    @function.Defun(tf.float32)
+    def scaled(x):
+        return x * k
+
+    return run(scaled(tf.constant(3.0)))
+
+
+@case
+def assertion_in_a_function():
+    @function.Defun(tf.float32)
+    def checked(x):
+        with tf.control_dependencies([tf.Assert(x > 0, [x])]):
+            return tf.identity(x)
+
+    session = started()
+    try:
+        session.run(checked(-1.0))
+    except tf.errors.InvalidArgumentError as error:
+        return ["assertion failed: [-1]" in str(error), session.run(checked(1.0))]
+    return []
+
+
+@case
+def functional_branches():
+    @function.Defun(tf.float32)
+    def double(x):
+        return x * 2.0
+
+    @function.Defun(tf.float32)
+    def triple(x):
+        return x * 3.0
+
+    way = tf.placeholder(tf.float32, [])
+    y = functional_ops.If(way, [4.0], double, triple)[0]
+    called = functional_ops.remote_call(args=[way], Tout=[tf.float32], f=double, target="/cpu:0")
+    session = tf.Session()
+    return [session.run([y, called[0]], {way: w}) for w in (0.0, 1.0, -2.0)]
+
+
+@case
+def functional_loop():
+    v, counting = counter()
+
+    @function.Defun(tf.float32)
+    def small(x):
+        return x < 100.0
+
+    y, session = functional_ops.While([1.0], small, counting)[0], started()
+    return [session.run(y), session.run(v)]
+
+
+@case
+def second_version_of_cond():
+    tf.enable_control_flow_v2()
+    try:
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+        x = tf.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: v.assign_add(x) * 2.0, lambda: x * x)
+        slope, session = tf.gradients(y, x)[0], started()
+    finally:
+        tf.disable_control_flow_v2()
+    return [[session.run(y, {x: a}), session.run(v)] for a in (3.0, -3.0)] + [
+        session.run(slope, {x: a}) for a in (3.0, -3.0)
+    ]
+
+
+@case
+def second_version_of_loops():
+    tf.enable_control_flow_v2()
+    try:
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+
+        def body(i, y):
+            with tf.control_dependencies([v.assign_add(1.0)]):
+                return i + 1, y * v.read_value()
+
+        out = tf.while_loop(lambda i, y: i < 5, body, [0, tf.constant(1.0)])
+    finally:
+        tf.disable_control_flow_v2()
+    session = started()
+    return [session.run(out), session.run(v)]
+
+
+@case
+def branches_by_number():
+    way = tf.placeholder(tf.int32, [])
+    tf.enable_control_flow_v2()
+    try:
+        y = tf.switch_case(way, [lambda: np.float32(1), lambda: np.float32(2), lambda: 3.0])
+    finally:
+        tf.disable_control_flow_v2()
+    session = tf.Session()
+    return [session.run(y, {way: each}) for each in (-1, 0, 1, 2, 5)]
+
+
+@case
+def higher_functions():
+    x = tf.constant([1.0, 2.0, 3.0])
+    return run(
+        [
+            tf.map_fn(lambda each: each * each, x),
+            tf.scan(lambda total, each: total + each, x),
+            tf.foldr(lambda total, each: total - each, x),
+        ]
+    )
+
+
+@case
+def in_and_out_of_a_message():
+    @function.Defun(tf.float32, func_name="squared")
+    def squared(x):
+        return x * x
+
+    x = tf.placeholder(tf.float32, [], name="x")
+    tf.add(squared(x), 1.0, name="y")
+    message = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default():
+        y = tf.import_graph_def(message, {"x": tf.constant(3.0)}, ["y:0"], name="again")[0]
+        return [tf.Session().run(y), sorted(f.signature.name for f in message.library.function)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Random numbers of seeds, which are TensorFlow's own, number for number."""
+
+import tensorflow as tf
+from recording import case, main, run, started
+
+KINDS = [tf.float32, tf.float64, tf.float16]
+
+
+def twice(*tensors):
+    """What two runs of a session give: other numbers each time."""
+    session = started()
+    return [session.run(list(tensors)) for _ in range(2)]
+
+
+@case
+def even_numbers():
+    found = [tf.random_uniform([7], dtype=kind, seed=3) for kind in KINDS]
+    return twice(*found, tf.random_uniform([2, 3], -1.0, 2.0, seed=4))
+
+
+@case
+def normal_numbers():
+    found = [tf.random_normal([7], dtype=kind, seed=3) for kind in KINDS]
+    return twice(*found, tf.random_normal([2, 3], 1.0, 2.0, seed=4))
+
+
+@case
+def truncated_numbers():
+    found = [tf.truncated_normal([40], dtype=kind, seed=3) for kind in KINDS]
+    return twice(*found, tf.truncated_normal([2, 3], 1.0, 2.0, seed=4))
+
+
+@case
+def whole_numbers():
+    one = tf.random_uniform([7], 0, 10, tf.int32, seed=3)
+    return twice(one, tf.random_uniform([3], -5, 100000000000, tf.int64, seed=4))
+
+
+@case
+def seeds_of_graphs():
+    tf.set_random_seed(5)
+    found = [tf.random_uniform([3]), tf.random_normal([3], seed=2), tf.random_shuffle(tf.range(6))]
+    return twice(*found, tf.random_crop(tf.range(9), [3]))
+
+
+@case
+def without_a_state():
+    makers = [tf.random.stateless_uniform, tf.random.stateless_normal]
+    makers.append(tf.random.stateless_truncated_normal)
+    found = [make([7], seed=[2, 3], dtype=kind) for make in makers for kind in KINDS]
+    found.append(tf.random.stateless_uniform([5], [2, -3], 0, 100, tf.int32))
+    return twice(*found, tf.random.stateless_categorical([[0.0, 1.0]], 5, seed=[4, 5]))
+
+
+@case
+def choices():
+    weights = tf.log([[0.1, 0.7, 0.2], [1e-9, 0.5, 0.5]])
+    return twice(tf.multinomial(weights, 9, seed=3), tf.random.categorical(weights, 4, seed=1))
+
+
+@case
+def initializers():
+    makers = [
+        tf.glorot_uniform_initializer(seed=1), tf.initializers.he_normal(seed=2),
+        tf.random_normal_initializer(0.0, 0.1, seed=4), tf.truncated_normal_initializer(seed=5),
+        tf.variance_scaling_initializer(seed=6), tf.keras.initializers.lecun_uniform(seed=7),
+    ]  # fmt: skip
+    return run([make([3, 2]) for make in makers])
+
+
+@case
+def a_network_of_a_seed():
+    tf.set_random_seed(1)
+    x = tf.random_normal([4, 3])
+    hidden = tf.layers.dense(x, 5, tf.nn.relu)
+    hidden = tf.nn.dropout(hidden, rate=0.4)
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 1)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    session = started()
+    return [session.run([loss, step])[0] for _ in range(4)]
+
+
+@case
+def numbers_in_loops():
+    tf.set_random_seed(3)
+    total = tf.while_loop(
+        lambda i, s: i < 4,
+        lambda i, s: (i + 1, s + tf.random_uniform([2], seed=1)),
+        [0, tf.zeros([2])],
+    )[1]
+    way = tf.placeholder(tf.bool, [])
+    drawn = tf.cond(way, lambda: tf.random_uniform([], seed=2), lambda: 0.0)
+    session = started()
+    return [session.run(total), [session.run(drawn, {way: w}) for w in (True, False, True)]]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Strings: letters, numbers, patterns, words, hashes; values, static shapes, errors."""
+
+import numpy as np
+import tensorflow as tf
+from recording import case, error_of, main, told
+
+WORDS = [b"Hello World", b"", b" two\t spaces ", b"\xc3\xa9t\xc3\xa9", b"a,b;;c"]
+
+
+def fed(words=tuple(WORDS)):
+    """A vector of strings whose size isn't known, and what is fed."""
+    x = tf.placeholder(tf.string, [None])
+    return x, {x: list(words)}
+
+
+def check(function, words=tuple(WORDS)):
+    """What a function tells of strings."""
+    x, feeds = fed(words)
+    return told(function(x), feeds)
+
+
+@case
+def letters():
+    return [
+        check(tf.strings.lower), check(tf.strings.upper), check(tf.strings.strip),
+        check(lambda x: tf.strings.upper(x, encoding="utf-8")),
+        check(tf.strings.length), check(lambda x: tf.strings.length(x, unit="UTF8_CHAR")),
+        check(lambda x: tf.strings.substr(x, 1, 3), WORDS[:1] + WORDS[2:]),
+        check(lambda x: tf.strings.substr(x, -2, 5), WORDS[:1] + WORDS[2:]),
+        check(lambda x: tf.strings.substr(x, 1, 2, unit="UTF8_CHAR"), WORDS[3:]),
+        told(tf.strings.substr([["abc", "defg"]], [[0, 1]], [[2, 9]])),
+        told(tf.strings.substr(["abcde"], [0, 1, 2], [1, 2, 3])),
+        error_of(lambda: tf.strings.substr(["abc"], 4, 1)),
+        error_of(lambda: tf.strings.substr(["abc"], -4, 1)),
+        check(lambda x: tf.reshape(tf.stack([x, x])[:, 1:], [-1])),
+        check(lambda x: tf.where(tf.equal(x, ""), tf.fill(tf.shape(x), "-"), x)),
+        check(lambda x: [tf.gather(x, [0, 4]), tf.concat([x, ["z"]], 0), tf.unique(x)[1]]),
+        check(lambda x: [tf.transpose([x, x]), tf.reverse(x, [0]), tf.tile(x[:1], [2])]),
+        check(lambda x: [tf.not_equal(x, "x"), tf.expand_dims(x, 1), tf.size(x)]),
+    ]  # fmt: skip
+
+
+@case
+def numbers():
+    given = ["1", " -2 ", "3.5e2", ".5", "inf", "-nan", "0x10", "1e400"]
+    ten = [0.1, -2.0, 1234567.0, 1e-9, np.inf]
+    return [
+        told(tf.string_to_number(given)), told(tf.string_to_number(given[:6], tf.float64)),
+        told(tf.string_to_number(["12", "-7"], tf.int32)),
+        told(tf.string_to_number(["9000000000"], tf.int64)),
+        [error_of(lambda x=x: tf.string_to_number([x])) for x in ("", "1x", "1 2", "e5", "+1")],
+        [error_of(lambda x=x: tf.string_to_number([x], tf.int32))
+         for x in ("1.0", "3000000000", "", "+1", " 1 ")],
+        told(tf.as_string(ten)), told(tf.as_string(np.array(ten))),
+        told(tf.as_string(ten[:4], precision=2, width=12, fill="0")),
+        told(tf.as_string(ten, scientific=True)), told(tf.as_string(ten, shortest=True)),
+        told(tf.as_string([1, -20], width=5, fill="0")), told(tf.as_string([True, False])),
+        told(tf.as_string(np.array([300, 2], "int64"), width=6, fill="-")),
+        told(tf.as_string([1 + 2j])), told(tf.as_string(ten[:3], width=10, fill=" ")),
+    ]  # fmt: skip
+
+
+@case
+def hashes():
+    long = [b"x" * n for n in (3, 8, 16, 17, 33, 64, 65, 200)]
+    return [
+        check(lambda x: tf.string_to_hash_bucket_fast(x, 1000)),
+        check(lambda x: tf.string_to_hash_bucket(x, 1000)),
+        check(lambda x: tf.strings.to_hash_bucket_strong(x, 1000, [1, -2])),
+        check(lambda x: tf.string_to_hash_bucket_fast(x, 2**62), long),
+        check(lambda x: tf.string_to_hash_bucket(x, 2**62), long),
+        check(lambda x: tf.strings.to_hash_bucket_strong(x, 2**62, [3, 4]), long),
+        told(tf.raw_ops.Fingerprint(data=["a", "bc"], method="farmhash64")),
+        told(tf.raw_ops.Fingerprint(data=[[1, 2], [3, 4]], method="farmhash64")),
+    ]
+
+
+@case
+def patterns():
+    return [
+        check(lambda x: tf.regex_replace(x, "[aeo]", "_")),
+        check(lambda x: tf.regex_replace(x, r"(\w)(\w)", r"\2\1\0", replace_global=False)),
+        check(lambda x: tf.strings.regex_replace(x, tf.constant("l+"), "L")),
+        check(lambda x: tf.strings.regex_replace(x, "[[:space:]]+", "")),
+        check(lambda x: tf.strings.regex_replace(x, "\u00e9", "e")),
+        check(lambda x: tf.strings.regex_replace(x, ".", "*")),
+        check(lambda x: tf.strings.regex_full_match(x, ".*o.*")),
+        check(lambda x: tf.strings.regex_full_match(x, tf.constant("(?i)hello.*"))),
+        error_of(lambda: tf.strings.regex_full_match(["a"], "(")),
+        error_of(lambda: tf.strings.regex_replace(["a"], tf.constant("["), "")),
+    ]
+
+
+@case
+def joined():
+    cube = np.array([[["a", "b"], ["c", "d"]], [["e", "f"], ["g", "h"]]], object)
+    return [
+        check(lambda x: tf.string_join([x, "-", x], "+")), told(tf.string_join(["a", "b"], ",")),
+        error_of(lambda: tf.string_join([["a"], ["b", "c"]])),
+        told(tf.reduce_join(cube, 0)), told(tf.reduce_join(cube, [2, 0], separator="-")),
+        told(tf.reduce_join(cube, [0, 2], keep_dims=True)), told(tf.reduce_join(cube)),
+        told(tf.reduce_join(cube, -1)), told(tf.reduce_join(cube[0][:0], 0, separator="x")),
+        error_of(lambda: tf.reduce_join(cube, 3)),
+        check(lambda x: tf.reduce_join(x, separator="|")),
+        told(tf.strings.unsorted_segment_join(["a", "b", "c", "d"], [2, 0, 2, 0], 3, "/")),
+        told(tf.strings.unsorted_segment_join(cube[0], [1, 1], 2)),
+        told(tf.encode_base64(["hello", "\xff", ""])),
+        told(tf.encode_base64(["hello", "a", "ab"], pad=True)),
+        told(tf.decode_base64(["aGVsbG8", "YQ==", ""])), error_of(lambda: tf.decode_base64("@@@")),
+    ]  # fmt: skip
+
+
+@case
+def words():
+    return [
+        check(tf.string_split), check(lambda x: tf.string_split(x, ",;")),
+        check(lambda x: tf.string_split(x, ",;", skip_empty=False)),
+        check(lambda x: tf.string_split(x, "")),
+        check(lambda x: tf.compat.v1.strings.split(x, result_type="SparseTensor")),
+        check(lambda x: tf.compat.v1.strings.split(x, sep=";", result_type="SparseTensor")),
+        check(lambda x: tf.strings.split(x, sep=" ", maxsplit=1)),
+        check(lambda x: tf.strings.split(x, result_type="RaggedTensor").to_tensor("-")),
+        told(tf.strings.split(["a b", "c"], result_type="RaggedTensor")[0]),
+        told(tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"]]), 2).to_sparse()),
+        told(tf.strings.ngrams(tf.ragged.constant([["a", "b", "c"], ["d"]]), (1, 3), "-",
+                               ("<", ">")).flat_values),
+        told(tf.strings.ngrams(tf.ragged.constant([["a", "b"], ["d"]]), 4, pad_values="p",
+                               padding_width=1, preserve_short_sequences=True).flat_values),
+    ]  # fmt: skip
+
+
+@case
+def unicode():
+    broken = [b"a\xff\xc3\xa9", b"\xe2\x82\xac!"]
+    tall = ["a\u00e9".encode("utf-16-be"), "\U0001f600".encode("utf-16-be")]
+    found = [
+        told(tf.strings.unicode_decode(broken, "UTF-8").to_tensor(-1)),
+        told(tf.strings.unicode_decode(broken, "UTF-8", "ignore").flat_values),
+        told(tf.strings.unicode_decode(broken, "UTF-8", replacement_char=63).flat_values),
+        error_of(lambda: tf.strings.unicode_decode(broken, "UTF-8", "strict").flat_values),
+        told(tf.strings.unicode_decode(tall, "UTF-16-BE").flat_values),
+        told([x.flat_values for x in tf.strings.unicode_decode_with_offsets(WORDS, "UTF-8")]),
+        told(tf.strings.unicode_split(WORDS[3:], "UTF-8").to_sparse()),
+        told(tf.strings.unicode_encode([[97, 233], [8364, 128512]], "UTF-8")),
+        told(tf.strings.unicode_encode([97, 233], "UTF-32-BE")),
+        told(tf.strings.unicode_encode([97, -5, 0xD800], "UTF-8")),
+        error_of(lambda: tf.strings.unicode_encode([97, -5], "UTF-8", "strict")),
+        told(tf.strings.unicode_transcode(["caf\xe9".encode("latin-1")], "latin-1", "UTF-8")),
+        told(tf.strings.unicode_transcode(["a\x01b"], "UTF-8", "UTF-8", "replace", 32, True)),
+    ]
+    return found
+
+
+@case
+def formats():
+    many = np.arange(24).reshape(4, 6)
+    return [
+        told(tf.strings.format("a {} b {}", (tf.constant([1, 2]), tf.constant("x")))),
+        told(tf.strings.format("{}", [many])), told(tf.strings.format("{}", [many], summarize=2)),
+        told(tf.strings.format("{}", [many.reshape(2, 3, 4)], summarize=-1)),
+        told(tf.strings.format("<>", [np.array([0.1, 2.0], "f")], placeholder="<>")),
+        told(tf.strings.format("{}", [np.array([0.1, 1e20, 3.0])])),
+        told(tf.strings.format("{}{}", (True, [True, False]))),
+        told(tf.strings.format("{}", [np.array(["q", "r"], object)])),
+        told(tf.strings.format("{}", [np.zeros([0, 2], "f")])),
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

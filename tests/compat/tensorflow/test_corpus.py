@@ -1,0 +1,57 @@
+"""Expressions and programs that TensorFlow 1.15 recorded, on its own Python files above K: values,
+dtypes, gradients, static shapes. What differs still is listed, by case, with the reason; what
+differs on some engines only, with a reason for each.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hosting.originals import needs_tensorflows_files
+from hosting.programs import COMMAND, run
+
+HERE = Path(__file__).parent
+RECORDED = HERE.parents[1] / "recorded"
+# By folder of records, what compares.
+SCRIPTS = {"tf1": "corpus.py", "types": "corpus.py", "around": "around.py"}
+ENGINES = frozenset({"numpy", "torch", "tensorflow", "jax"})
+# By folder and subject (`tf1.arrays`) and by case, what isn't as recorded yet.
+DIFFERENCES: dict[str, dict[str, str | dict[str, str]]] = {
+    path.stem: json.loads(path.read_text("utf-8"))
+    for path in sorted((HERE / "differences").glob("*.json"))
+}
+pytestmark = needs_tensorflows_files
+
+
+def compared(engine: str, folder: str, subject: str) -> dict[str, Any]:
+    """What differs from the records of a subject on an engine."""
+    script = str(HERE / SCRIPTS[folder])
+    line = ["run", "--engine", engine, "--tensorflow", "original", script, str(RECORDED / folder)]
+    with tempfile.TemporaryDirectory() as elsewhere:
+        ended = run(["-W", "ignore", "-c", COMMAND, *line, subject], Path(elsewhere), seconds=3600)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    found: dict[str, Any] = json.loads(ended.stdout)[subject]
+    return found
+
+
+def listed(engine: str, name: str) -> set[str]:
+    """The cases of a subject that aren't as recorded on an engine."""
+    reasons = DIFFERENCES[name].items()
+    return {case for case, why in reasons if isinstance(why, str) or engine in why}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_cases_give_what_was_recorded(engine_name: str, name: str) -> None:
+    if engine_name not in ENGINES:
+        pytest.skip("a few engines stand for all: programs beside this one run on each")
+    folder, _, subject = name.partition(".")
+    found, known = compared(engine_name, folder, subject), listed(engine_name, name)
+    assert found["cases"] > 0
+    assert {case: told for case, told in found["failed"].items() if case not in known} == {}
+    mended = known - found["failed"].keys()
+    assert not mended, "these are as recorded now: take them off the list"

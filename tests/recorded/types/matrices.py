@@ -1,0 +1,43 @@
+"""Diagonals and bands, blocks of space, layouts, joining and cutting by older types."""
+
+R = "tf.raw_ops."
+CASES = [
+    *("tf.matrix_diag(%s)" % a for a in ("v", "m", "t", "whole", "v, k=1", "m, k=-1", "m, k=1, num_rows=4", "m, k=0, num_cols=6, padding_value=9.0",
+      "t, k=(-1, 1)", "m, k=(0, 2), num_rows=4, num_cols=6", "m[:2], k=(-1, 0), padding_value=5.0", "t, k=(-2, 0), num_rows=5, num_cols=4")),
+    *("tf.matrix_diag_part(%s)" % a for a in ("m", "t", "s", "n", "m, k=1", "n, k=-2", "t, k=(-1, 2), padding_value=7.0", "n, k=(-3, -1)", "s, k=(0, 2)", "whole, k=1")),
+    *("tf.matrix_set_diag(%s)" % a for a in ("m, v[:3]", "t, m[:2, :3]", "n, v[:4]", "m, v[:3], k=1", "whole, [9, 9]")),
+    *("tf.matrix_band_part(%s)" % a for a in ("s, 1, 0", "t, -1, 1", "m, 0, -1", "n, 2, 1", "t, 0, 0", "whole, 0, 1")),
+    *(R + "%s" % a for a in ("MatrixDiag(diagonal=m)", "MatrixDiagPart(input=t)", "MatrixSetDiag(input=m, diagonal=v[:3])")),
+    *(R + "MatrixSetDiagV2(input=%s, diagonal=%s, k=%s)" % a for a in (("m", "v[:3]", "1"), ("whole", "[9, 9]", "0"))),
+    "tf.diag(v)", "tf.diag(whole)", "tf.diag_part(s)", "tf.diag_part(tf.reshape(tf.range(36.0), [2, 3, 2, 3]))", "tf.trace(s)", "tf.trace(t)", "tf.linalg.tensor_diag(m)",
+    *("tf.space_to_batch(%s)" % a for a in ("g, [[0, 0], [0, 0]], 2", "g, [[1, 1], [0, 2]], 2", "x[:, :4, :6], [[1, 1], [0, 0]], block_size=3")),
+    *("tf.batch_to_space(%s)" % a for a in ("tf.tile(g, [2, 1, 1, 1]), [[0, 0], [0, 0]], 2", "tf.tile(g, [2, 1, 1, 1]), [[1, 1], [0, 3]], block_size=2")),
+    *("tf.space_to_batch_nd(%s)" % a for a in ("line, [3], [[0, 0]]", "line, [2], [[1, 2]]", "volume, [2, 1, 3], [[0, 0], [0, 0], [0, 0]]", "g, [2, 4], [[0, 0], [4, 0]]")),
+    *("tf.batch_to_space_nd(%s)" % a for a in ("tf.tile(g, [3, 1, 1, 1]), [3, 2], [[1, 2], [0, 1]]", "tf.tile(line, [2, 1, 1]), [2], [[3, 0]]")),
+    *("tf.space_to_depth(%s)" % a for a in ("g, 2", "g, 2, name='z'")),
+    *("tf.depth_to_space(%s)" % a for a in ("g, 2", "tf.tile(g, [1, 1, 1, 9]), 3")),
+    *(R + "%s(x=%s)" % (n, a) for n in ("DataFormatDimMap", "DataFormatVecPermute") for a in ("[1, 2, 3, 0]", "[3, 1, -4, 2], src_format='NHWC', dst_format='NCHW'")[:2]),
+    R + "DataFormatVecPermute(x=[[1, 2], [3, 4], [5, 6], [7, 8]], src_format='NHWC', dst_format='HWNC')", R + "DataFormatDimMap(x=[[-1, 0], [1, 2]], src_format='NCHW', dst_format='NHWC')",
+    R + "Concat(concat_dim=1, values=[m, q])", "tf.parallel_stack([tf.zeros([2, 3]), tf.ones([2, 3])])",
+    R + "Reverse(tensor=m, dims=[True, False])", "tf.tile(m, [1, 0])",
+    *("tf.reverse_sequence(%s)" % a for a in ("t, [2, 3], seq_axis=1, batch_axis=0", "t, [1, 0, 2], seq_axis=2, batch_axis=1", "m, [1, 4, 2], 1", "tf.transpose(t), [1, 0, 3], seq_axis=0, batch_axis=1")),
+    R + "Empty(shape=[2, 3], dtype=tf.float32, init=True)", R + "StridedSliceGrad(shape=[3, 4], begin=[0, 3], end=[3, 0], strides=[2, -1], dy=q[:2, :3])",
+    R + "MirrorPadGrad(input=m, paddings=[[0, 1], [1, 1]], mode='SYMMETRIC')", R + "MirrorPadGrad(input=n, paddings=[[1, 1], [1, 0]], mode='REFLECT')",
+    R + "ConcatOffset(concat_dim=1, shape=[[2, 3], [2, 4], [2, 5]])", R + "BroadcastGradientArgs(s0=[2, 1, 3], s1=[5, 1])", R + "BroadcastArgs(s0=[2, 1, 3], s1=[5, 1])",
+    "tf.roll(m, [1, 1], [1, 1])", "tf.roll(t, -5, 1)", "tf.eye(3, 2, batch_shape=[2])", "tf.broadcast_to(whole, [2, 2, 3])", "tf.pad(bytes, [[0, 1], [2, 0]], constant_values=7)",
+    "tf.pad(yes, [[0, 1], [0, 0]])", "tf.pad(t, [[1, 0], [0, 0], [0, 0]], constant_values=v[0])", "tf.split(t, [1, -1, 1], 1)", "tf.split(t, tf.constant([1, 2]), 1)",
+    "tf.concat([m[:0], q], 0)", "tf.stack([yes, yes])", "tf.squeeze(tf.zeros([1, 2, 1]), [-1])", "tf.slice(m, tf.cast(tf.round(p[0, :2]), tf.int32) * 0 + 1, [1, -1])",
+    "m[tf.cast(p[0, 0] * 0.0, tf.int32):2]", "t[::-1, ..., ::2]", "m[1:0]", "t[:, 1:2, -1:]", "tf.strided_slice(t, [0, 0, 0], [2, 3, 4], [1, 2, 3])", "m[..., tf.newaxis, 1]",
+    "tf.required_space_to_batch_paddings(tf.shape(x)[1:3], [2, 2])", "tf.reshape(m, [tf.size(m) // 2, -1])", "tf.reshape(tf.zeros([0, 3]), [3, -1])", "tf.meshgrid(six, counts, indexing='ij')",
+    "tf.reshape(t, tf.stack([tf.shape(t)[1], 8]))", "tf.fill(tf.stack([tf.shape(m)[0], 2]), 1.0)", "tf.zeros(tf.concat([tf.shape(m), [2]], 0))", "tf.transpose(t, [2, 0, 1])", "tf.transpose(t, tf.range(2, -1, -1))",
+    "tf.tile(m, tf.stack([1, tf.shape(m)[0]]))", "tf.reshape(x, [-1, tf.reduce_prod(tf.shape(x)[1:])])", "tf.reshape(x, tf.concat([tf.shape(x)[:1], [-1]], 0))", "tf.expand_dims(m, -2)",
+    "tf.constant([1, 2, 3])[tf.newaxis] + ids[:, tf.newaxis]", "tf.ones(tf.shape(x)[1:])", "tf.range(tf.shape(x)[1])", "tf.broadcast_to(v[:4], tf.shape(m))", "tf.split(m, tf.shape(m)[1] // 2 * [1, 1], 1)[0]",
+]  # fmt: skip
+ERRORS = [
+    "tf.matrix_diag_part(v)", "tf.matrix_set_diag(m, v)", "tf.matrix_set_diag(m, m)", "tf.matrix_band_part(v, 1, 1)", "tf.diag_part(m)", "tf.diag_part(v)", "tf.matrix_diag(1.0)",
+     "tf.space_to_depth(x, 2)", "tf.depth_to_space(x, 2)", "tf.space_to_depth(m, 2)", "tf.space_to_batch(x, [[0, 0], [0, 0]], 2)",
+    "tf.space_to_batch_nd(line, [2], [[0, 0]])", "tf.space_to_batch_nd(line, [0], [[0, 0]])", "tf.batch_to_space_nd(line, [3], [[8, 8]])", "tf.reverse_sequence(t, [1, 2, 3], 1)", "tf.reverse_sequence(t, [1, 2], 5)", "tf.reverse_sequence(m, [[1]], 1)",
+    "tf.roll(m, [1], [0, 1])", "tf.transpose(m, [0, 0])", "tf.transpose(m, [0])", "tf.slice(m, [0], [1])", "tf.slice(m, [0, 3], [1, 2])", "m[5:, 7]", "m[0, 0, 0]", "tf.split(m, [1, 1], 1)", "tf.split(v, 4)", "tf.reshape(m, [5, -1])", "tf.reshape(v, [-1, -1])",
+    "tf.broadcast_to(m, [4])", "tf.pad(m, [[1, 1, 1]])", "tf.pad(m, [[-1, 1], [0, 0]])", "tf.pad(m, [[4, 0], [0, 9]], 'REFLECT')", "tf.tile(m, [-1, 2])", "tf.fill([[1]], 2.0)", "tf.fill([2], [1.0])", "tf.ones([2, -1])", "tf.squeeze(m, [0, 1])", "tf.expand_dims(m, -4)",
+    "tf.stack([m, v])", "tf.stack([m], axis=3)", "tf.unstack(m, axis=2)", "tf.unstack(m, num=3, axis=1)", "tf.concat([m, v], 0)", "tf.concat([m, q], -3)", "tf.concat([1.0, 2.0], 0)", "tf.reverse(m, [0, 0])", "tf.reverse(m, [0, -2])", "tf.eye(-2)", "tf.ensure_shape(m, [3])",
+]  # fmt: skip

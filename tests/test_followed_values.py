@@ -1,0 +1,47 @@
+"""Values that PyTorch and JAX follow, given to compiled functions: an error says what to use."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kameleon import backend as K
+from kameleon.errors import FeedError
+
+X = np.array([1.0, 2.0], "float32")
+
+
+def squares(**options: Any) -> Any:
+    x = K.placeholder((2,), name="followed")
+    return K.function([x], [x * x, *K.gradients(K.sum(x * x), [x])], **options)
+
+
+def test_tensors_that_pytorch_differentiates_by_are_refused() -> None:
+    torch = pytest.importorskip("torch", reason="the tensors are PyTorch's")
+    f = squares(engine="torch", as_numpy=False)
+    leaf = torch.tensor(X, requires_grad=True)
+    for value in (leaf, leaf * 1, torch.nn.Parameter(torch.tensor(X))):
+        with pytest.raises(FeedError, match=r"'followed\S*' has requires_grad=True.*K.gradients"):
+            f([value])
+    with torch.no_grad():
+        assert f([leaf])[0].tolist() == [1.0, 4.0]
+    values, slopes = f([leaf.detach()])
+    assert (values.tolist(), slopes.tolist()) == ([1.0, 4.0], [2.0, 4.0])
+    assert squares(engine="torch")([leaf])[1].tolist() == [2.0, 4.0]  # arrays remember nothing
+
+
+@pytest.mark.parametrize("engine", ["jax", "numpy"])
+@pytest.mark.parametrize("as_numpy", [True, False])
+def test_tracers_are_refused(engine: str, as_numpy: bool) -> None:
+    jax = pytest.importorskip("jax", reason="the tracers are JAX's")
+    f = squares(engine=engine, as_numpy=as_numpy)
+    v = K.zeros((2,))
+    for follow in (jax.jit, jax.grad, jax.vmap):
+        with pytest.raises(FeedError, match=re.escape("outside of jax.jit, jax.grad")):
+            follow(lambda x: f([x])[0].sum())(np.float32([[1, 2]]) if follow is jax.vmap else X)
+    with pytest.raises(FeedError, match="is a tracer of JAX"):
+        jax.jit(lambda x: K.set_value(v, x))(X)
+    assert f([jax.numpy.asarray(X)])[0].tolist() == [1.0, 4.0]
