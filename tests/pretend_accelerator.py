@@ -45,6 +45,8 @@ FLOATS_ONLY = {
 }
 # Functions that take scalars from the processor; else those of up to two tensors, elementwise.
 TAKE_SCALARS = ("floor_divide", "where")
+# What CUDA rounds the operands of, unless PyTorch's setting for convolutions forbids it.
+ROUNDED = ("convolution", "convolution_backward")
 # Operations whose results the processor has to wait for.
 WAITED_FOR = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 # Where CUDA stops the process, the processor raises an error with such words.
@@ -130,6 +132,8 @@ class _Call:
         options = {name: self.inside(x) for name, x in kwargs.items()}
         self.check()
         given = [self.number(x) if t else x for x, t in zip(given, kind.tensors, strict=False)]
+        if kind.name in ROUNDED and _rounds():
+            given = [_tf32(x) for x in given]
         try:
             results = kind.op(*given, **options)
         except (IndexError, RuntimeError) as error:
@@ -144,8 +148,10 @@ class _Call:
         return self.outside(results)
 
     def copy(self, source: Tensor, target: Tensor) -> Tensor:
-        """From one device to another, or to itself."""
-        self.inside(target).copy_(self.inside(source))
+        """From one device to another, or to itself; negative floats don't wrap around as uint64."""
+        found = self.inside(source)
+        saturates = target.dtype is torch.uint64 and found.is_floating_point()
+        self.inside(target).copy_(found.clamp_min(0) if saturates else found)
         if target.device.type != NAME:
             self.waited()
         return target
@@ -200,6 +206,20 @@ class _Call:
                 storage = own.untyped_storage()
         empty = torch._C._acc.create_empty_tensor((0,), x.dtype)
         return _put(empty, x, storage or _outside(memory))
+
+
+def _rounds() -> bool:
+    """Whether PyTorch's setting lets convolutions round."""
+    setting = getattr(torch.backends.cudnn, "conv", None)
+    return torch.backends.cudnn.allow_tf32 if setting is None else setting.fp32_precision == "tf32"
+
+
+def _tf32(x: Any) -> Any:
+    """The ten bits of a float32 that TF32 keeps."""
+    if not isinstance(x, torch.Tensor) or x.dtype is not torch.float32 or not x.numel():
+        return x
+    bits = x.contiguous().view(torch.int32)
+    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def _outside(memory: Storage) -> Storage:

@@ -308,6 +308,31 @@ def test_devices_begin_with_the_accelerator(accelerated: Accelerated) -> None:
     assert accelerated.devices() == (f"{pretend.NAME}:0", "cpu")
 
 
+def test_convolutions_are_as_exact_as_products(accelerated: Accelerated) -> None:
+    rng, setting = np.random.default_rng(0), torch.backends.cudnn
+    setting = getattr(setting, "conv", setting)
+    before = {
+        n: getattr(setting, n) for n in ("fp32_precision", "allow_tf32") if hasattr(setting, n)
+    }
+    given = [rng.normal(size=shape).astype("float32") for shape in ((2, 8, 8, 3), (3, 3, 3, 4))]
+    x, k = (K.placeholder(array.shape) for array in given)
+    loss = K.sum(K.square(K.conv2d(x, k, data_format="channels_last")))
+    outputs = [loss, *K.gradients(loss, [x, k])]
+    found, exact = (
+        K.function([x, k], outputs, engine=e)(given) for e in (accelerated.name, "numpy")
+    )
+    for got, expected in zip(found, exact, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-4)
+    assert before == {n: getattr(setting, n) for n in before}
+    torch.set_float32_matmul_precision("high")
+    try:
+        rounded = K.function([x, k], outputs, engine=accelerated.name)(given)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    np.testing.assert_allclose(rounded[0], exact[0], rtol=1e-2)
+    assert abs(rounded[0] - exact[0]) > 1e-5 * exact[0]
+
+
 # --- variables -----------------------------------------------------------------------------------
 
 STEPS, ROWS, UNITS, KINDS = 5, 30, 20, 4

@@ -16,9 +16,10 @@ MOVES = frozenset(
 ) | {leaf.name for leaf in LEAVES}
 # Sums of many products, which hardware is quick at in half precision: each sum is rounded once,
 # and its order is the engine's own.
-CONTRACTIONS = frozenset(
-    "contract conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
+CONVOLUTIONS = frozenset(
+    "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
 )
+CONTRACTIONS = CONVOLUTIONS | {"contract"}
 
 # Primitives that give an operand's elements, up to the sign, whole numbers or bools: exact in any
 # precision, so that they need no other one wherever their operands are really rounded.
@@ -31,6 +32,13 @@ EXACT = frozenset(
 def computes_half(node: Node) -> bool:
     """Whether a node has operands or results of float16."""
     return any(x.dtype == FLOAT16 for x in (*node.operands, *node.results))
+
+
+def convolves(graph: Graph) -> bool:
+    """Whether some node is a convolution, in a body too."""
+    return any(
+        n.primitive.name in CONVOLUTIONS or any(map(convolves, bodies(n))) for n in graph.nodes
+    )
 
 
 def has_half(graph: Graph) -> bool:

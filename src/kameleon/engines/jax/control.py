@@ -12,6 +12,7 @@ from jax.experimental import io_callback
 from ...errors import EngineError
 from ...ir.node import Node
 from ...ir.program import Graph
+from ...prims.precision import convolves
 from ...prims.random import PARITY, ROTATIONS, ROUNDS
 from .._lowering import Rule
 from .lowering import HOST, Tracing, Value, as_array, same_shapes
@@ -73,15 +74,11 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
 # XLA's convolutions on a processor are up to 15 times slower within a loop than outside of one.
 # Loops with convolutions, and with no more steps, are unrolled: they compile in 2 s, not 0.5.
 LONGEST_UNROLLED = 32
-CONVOLUTIONS = frozenset(
-    ("conv", "conv_input", "conv_kernel", "depthwise_conv", "depthwise_input", "depthwise_kernel")
-)
 
 
 def _unrolled(body: Graph, length: int) -> int:
     """How many steps of a scan become one iteration of XLA's loop."""
-    convolves = any(n.primitive.name in CONVOLUTIONS for n in body.nodes)
-    return max(1, length) if convolves and length <= LONGEST_UNROLLED else 1
+    return max(1, length) if length <= LONGEST_UNROLLED and convolves(body) else 1
 
 
 def _while(e: Tracing, node: Node, *operands: Value) -> Value:

@@ -33,6 +33,7 @@ WHOLE = {
     "floor_div": "{0} // {1}",
     "mod": "{0} % {1}",
     "neg": "-{0}",
+    "shift_right": "{0} >> {1}",
     "maximum": "int_max({0}, {1})",
     "minimum": "int_min({0}, {1})",
     "cast": "{0}",

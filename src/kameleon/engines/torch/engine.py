@@ -12,12 +12,14 @@ from torch.utils.dlpack import from_dlpack
 
 from ...ir.node import Node
 from ...ir.program import Graph
+from ...prims.precision import convolves
 from .._base import Engine, Executable
 from .._code.code import Code
 from .._code.emitter import Rule
 from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
+from .precision import AS_PRODUCTS
 from .rules import CARRIERS, RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
 
@@ -106,6 +108,7 @@ class TorchExecutable(Executable):
     def __init__(self, emitter: TorchEmitter, code: Code):
         self.code, self.graph = code, emitter.graph
         self.device, self.agreement = emitter.device, emitter.agreement
+        self.rounds = emitter.device.type != "cpu" and convolves(emitter.graph)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
@@ -113,6 +116,9 @@ class TorchExecutable(Executable):
         given = [as_tensor(x, device) for x in arguments]
         if self.agreement is not None:
             self.agreement.check(*given)
+        if self.rounds:
+            with AS_PRODUCTS:
+                return self.code(given)
         return self.code(given)
 
     @cached_property

@@ -56,6 +56,12 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(spoilt, exact.to(found.dtype), found)
 
 
+def wrapped(x: Tensor) -> Tensor:
+    """Floats as uint64; a negative one as the integer that wraps around to it."""
+    negative = x.to(torch.int64)
+    return torch.where(x < 0, negative, x.to(torch.uint64).view(torch.int64)).view(torch.uint64)
+
+
 # Where a condition is random `torch.where` takes twenty times as long as arithmetic on bits.
 _SMALL = 4096
 _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

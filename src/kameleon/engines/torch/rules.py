@@ -122,6 +122,16 @@ def _flat(name: str, text: str) -> Rule:
     return lambda e, node: (flat if node in e.flat_pools else by_cells)(e, node)
 
 
+# Dtypes ------------------------------------------------------------------------------------
+
+
+def _cast(e: Emitter, node: Node) -> None:
+    """Accelerators give 0 for negative floats as uint64, where the processor wraps around."""
+    wraps = e.device.type == "cpu" or not node.operands[0].dtype.is_float
+    text = "{0}.to(DTYPE)" if wraps or node.dtype != "uint64" else "wrapped({0})"
+    along(text)(e, node)
+
+
 # Functions of Python -----------------------------------------------------------------------
 
 
@@ -144,7 +154,7 @@ RULES: dict[str, Rule] = {
     "log_softmax": along("log_softmax({0}, AXIS{out})"),
     "mod": _mod,
     "select": _select,
-    "cast": along("{0}.to(DTYPE)"),
+    "cast": _cast,
     "bitcast": along("{0}.view(DTYPE)", VIEW),
     "size": lambda e, node: e.slot(node),
     "broadcast_to": broadcast("{0}.expand(DIMS)"),
