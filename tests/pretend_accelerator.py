@@ -134,6 +134,11 @@ class _Call:
         given = [self.number(x) if t else x for x, t in zip(given, kind.tensors, strict=False)]
         if kind.name in ROUNDED and _rounds():
             given = [_tf32(x) for x in given]
+        of_number = bool(self.others) and self.others[0] is args[-1]
+        if kind.name == "floor_divide" and of_number and given[1].is_floating_point():
+            given = [given[0] * (1 / given[1]), torch.ones(())]  # CUDA's code takes a reciprocal
+        if kind.name == "avg_pool2d_backward" and _is_channels_last(given[1]):
+            given[4] = [0, 0]  # CUDA's code forgets the margins
         try:
             results = kind.op(*given, **options)
         except (IndexError, RuntimeError) as error:
@@ -148,10 +153,11 @@ class _Call:
         return self.outside(results)
 
     def copy(self, source: Tensor, target: Tensor) -> Tensor:
-        """From one device to another, or to itself; negative floats don't wrap around as uint64."""
+        """From one device to another, or to itself."""
         found = self.inside(source)
-        saturates = target.dtype is torch.uint64 and found.is_floating_point()
-        self.inside(target).copy_(found.clamp_min(0) if saturates else found)
+        if found.is_floating_point() and not target.is_floating_point():
+            found = _nearest(found, target.dtype)
+        self.inside(target).copy_(found)
         if target.device.type != NAME:
             self.waited()
         return target
@@ -220,6 +226,23 @@ def _tf32(x: Any) -> Any:
         return x
     bits = x.contiguous().view(torch.int32)
     return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def _nearest(x: Tensor, dtype: Any) -> Tensor:
+    """Floats as integers: CUDA gives the nearest one of 32 or 64 bits, and takes bits of that."""
+    if dtype is torch.bool:
+        return x != 0
+    narrow = dtype.itemsize < 4 or dtype is torch.int32
+    wide = torch.int32 if narrow else torch.uint64 if dtype is torch.uint64 else torch.int64
+    limits = torch.iinfo(wide)
+    whole = torch.nan_to_num(x.double(), 0.0).trunc()
+    exact = [min(max(int(v), limits.min), limits.max) for v in whole.flatten().tolist()]
+    return torch.tensor(exact, dtype=wide).reshape(x.shape)
+
+
+def _is_channels_last(x: Tensor) -> bool:
+    """As PyTorch decides: of one channel, tensors can be both."""
+    return x.is_contiguous(memory_format=torch.channels_last) and x.stride(1) < x.stride(2)
 
 
 def _outside(memory: Storage) -> Storage:

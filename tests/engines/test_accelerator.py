@@ -333,6 +333,45 @@ def test_convolutions_are_as_exact_as_products(accelerated: Accelerated) -> None
     assert abs(rounded[0] - exact[0]) > 1e-5 * exact[0]
 
 
+UNUSUAL = [np.nan, np.inf, -np.inf, 1e30, -1e30, 5e9, -5e9, 2.5e9, 300.7, -300.7, 127.9, -0.5]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
+def test_casts_of_what_no_integer_holds(accelerated: Accelerated, dtype: str) -> None:
+    """As on the processor, where they are what `tests/backend/test_casts.py` says."""
+    x = K.placeholder((None,), dtype="float64")
+    engines_too = accelerated.name, OnProcessor.name
+    found, expected = (
+        K.function([x], [K.cast(x, dtype)], engine=e)([UNUSUAL])[0] for e in engines_too
+    )
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("window", [(1, 4), (3, 3)])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_gradients_of_mean_pools_with_margins(
+    accelerated: Accelerated, window: tuple[int, int], channels: int
+) -> None:
+    x = K.placeholder((2, 5, 8, channels))
+    y = K.pool2d(x, window, (2, 3), "same", "channels_last", "avg")
+    (slope,) = K.gradients(K.sum(K.square(y)), [x])
+    given = np.random.default_rng(0).normal(size=(2, 5, 8, channels))
+    found, expected = (
+        K.function([x], [slope], engine=e)([given])[0] for e in (accelerated.name, "numpy")
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_quotients_by_numbers_are_exact(accelerated: Accelerated) -> None:
+    """PyTorch's code for CUDA takes reciprocals of divisors from the processor."""
+    x = K.placeholder((None,))
+    given = np.arange(-500, 500, dtype="float32") * np.float32(0.1)
+    found, expected = (
+        K.function([x], [x // 0.1], engine=e)([given])[0] for e in (accelerated.name, "numpy")
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
 # --- variables -----------------------------------------------------------------------------------
 
 STEPS, ROWS, UNITS, KINDS = 5, 30, 20, 4

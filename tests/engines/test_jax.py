@@ -15,7 +15,7 @@ pytest.importorskip("jax", reason="the JAX engine needs JAX")
 import jax
 
 from kameleon import backend as K
-from kameleon.engines.jax import arrays, control
+from kameleon.engines.jax import arrays, control, elementwise, windows
 from kameleon.engines.jax import executable as executable_module
 from kameleon.engines.jax.engine import engine
 from kameleon.errors import EvaluationError, RecompilationWarning
@@ -483,3 +483,27 @@ def test_nan_and_infinity_times_a_bool_as_a_number_are_nan(dtype: str) -> None:
     for got, want in zip(f([values, given]), expected, strict=True):
         np.testing.assert_array_equal(got, want)
         np.testing.assert_array_equal(np.signbit(got[3:]), np.signbit(want[3:]))
+
+
+# --- away from the processor --------------------------------------------------------------------
+
+
+def test_what_graphics_processors_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quotients of float32 to the last bit, and convolutions of integers."""
+    for module in (elementwise, windows):
+        monkeypatch.setattr(module, "on_processor", lambda: False)
+    line = np.array(
+        [-9999999.0, 9999999, 1, -7.5, 1e38, np.inf, -np.inf, np.nan, 0, -0.0], "float32"
+    )
+    a, b = (v.ravel() for v in np.meshgrid(line, line))
+    x, y = (K.placeholder(a.shape) for _ in range(2))
+    signal, kernel = (K.placeholder(s, dtype="int32") for s in ((1, 6, 2), (3, 2, 2)))
+    outputs = [x // y, K.conv1d(signal, kernel, padding="same", data_format="channels_last")]
+    large = np.arange(12, dtype="int32").reshape(1, 6, 2) * 2**28
+    given = [a, b, large, np.arange(12, dtype="int32").reshape(3, 2, 2)]
+    found = K.function([x, y, signal, kernel], outputs)(given)
+    for got, expected in zip(
+        found, K.function([x, y, signal, kernel], outputs, engine="numpy")(given), strict=True
+    ):
+        np.testing.assert_array_equal(got, expected)
+    assert "convolution" not in str(K.function([signal, kernel], outputs[1:]).source)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..ir.leaves import LEAVES
-from ..ir.node import ITEM, Node
+from ..ir.node import ITEM
 from ..ir.program import Graph, bodies
-from ..ir.types import FLOAT16
+from ..ir.types import DType
 
 # Primitives that give elements of their operands, or facts about these for which the dtype doesn't
 # matter. For loops and conditions their bodies decide, and a function of Python has its own types.
@@ -29,11 +29,6 @@ EXACT = frozenset(
 )
 
 
-def computes_half(node: Node) -> bool:
-    """Whether a node has operands or results of float16."""
-    return any(x.dtype == FLOAT16 for x in (*node.operands, *node.results))
-
-
 def convolves(graph: Graph) -> bool:
     """Whether some node is a convolution, in a body too."""
     return any(
@@ -41,10 +36,11 @@ def convolves(graph: Graph) -> bool:
     )
 
 
-def has_half(graph: Graph) -> bool:
-    """Whether some node has operands or results of float16."""
+def has_dtype(graph: Graph, *dtypes: DType) -> bool:
+    """Whether some node has operands or results of these dtypes, in a body too."""
     return any(
-        computes_half(n) or any(map(has_half, bodies(n)))
+        any(x.dtype in dtypes for x in (*n.operands, *n.results))
+        or any(has_dtype(body, *dtypes) for body in bodies(n))
         for n in graph.nodes
         if n.primitive is not ITEM
     )

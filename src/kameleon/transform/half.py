@@ -17,7 +17,7 @@ from collections.abc import Container, Mapping
 
 from ..ir.program import Graph
 from ..ir.types import FLOAT16, FLOAT32
-from ..prims.precision import MOVES, has_half
+from ..prims.precision import MOVES, has_dtype
 from .carriers import in_carriers
 
 _SINGLE: Mapping[str, str] = {FLOAT16: FLOAT32}
@@ -30,7 +30,7 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
         graph: a simplified graph. Its inputs and the dtypes of its outputs stay.
         kept: names of primitives that the engine computes in float16 itself.
     """
-    if not has_half(graph):
+    if not has_dtype(graph, FLOAT16):
         return graph
 
     def moves(name: str) -> bool:

@@ -29,6 +29,11 @@ SWITCHED = """old = get()
  finally: put(old)"""
 
 
+def on_processor() -> bool:
+    """Whether JAX's default device is the processor."""
+    return jax.default_backend() == "cpu"
+
+
 def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:
     """What a call gives with 64-bit numbers switched on."""
     if not SWITCH.holds:

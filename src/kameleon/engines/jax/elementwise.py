@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from ...ir.leaves import input_node
 from ...ir.node import Node
+from ...ir.program import Graph
+from ...ir.types import FLOAT32, FLOAT64, TensorType
+from ...prims import elementwise as ew
 from ...prims.division import divides_safely
+from ...transform import arithmetic
 from .._lowering import Rule
+from .arrays import on_processor
 from .lowering import HOST, Tracing, Value, joined, rounded
 
 Function = Callable[..., Value]
@@ -58,13 +64,31 @@ def _mod(x: Value, y: Value) -> Value:
     return lax.select(lax.eq(r, _zero(y)), signed, found)
 
 
-def _floor_div(x: Value, y: Value) -> Value:
-    """The whole number below x / y, of integers."""
+def _floor_div(e: Tracing, node: Node, x: Value, y: Value) -> Value:
+    """The whole number below x / y."""
+    x, y = joined(x, y)
+    if _is_float(x):
+        return _in_double(e, x, y)
     quotient = lax.div(x, y)
     if np.issubdtype(x.dtype, np.unsignedinteger):
         return quotient
     lower = lax.sub(quotient, np.ones(np.shape(y), y.dtype))
     return lax.select(_sign_differs(lax.rem(x, y), y), lower, quotient)
+
+
+def _in_double(e: Tracing, x: Value, y: Value) -> Value:
+    """x // y of float32, where quotients of float32 aren't rounded correctly."""
+    given = [input_node(TensorType(np.shape(v), FLOAT32)) for v in (x, y)]
+    quotient = arithmetic.floor_div(ew.floor_div(*(ew.cast(v, FLOAT64) for v in given)))
+    assert quotient is not None
+    return e.inner(Graph(given, [ew.cast(quotient, FLOAT32)]), [x, y])[0]
+
+
+def _divides(node: Node) -> bool:
+    """Whether quotients of integers are safe; XLA's of float32 on GPUs may be one bit off."""
+    if node.dtype.is_integer:
+        return divides_safely(node)
+    return node.dtype == FLOAT32 and not on_processor()
 
 
 def _shift_right(x: Value, n: Value) -> Value:
@@ -98,7 +122,6 @@ FUNCTIONS: dict[str, Function] = {
     "sub": lax.sub,
     "mul": lax.mul,
     "div": lax.div,
-    "floor_div": _floor_div,
     "mod": _mod,
     "pow": lax.pow,
     "maximum": lax.max,
@@ -120,9 +143,14 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
+def _is_half(x: Value) -> bool:
+    """Whether XLA leaves out the rounding to x: on processors it keeps that to bfloat16."""
+    return bool(x.dtype == np.float16 or (x.dtype == "bfloat16" and not on_processor()))
+
+
 def cast(e: Tracing, node: Node, x: Value) -> Value:
     """Numbers as another dtype; whatever isn't 0 is true."""
-    if x.dtype == np.float16 and not isinstance(x, HOST):
+    if _is_half(x) and not isinstance(x, HOST):
         x = rounded(e, x)
     if node.dtype.is_bool and not _is_bool(x):
         return lax.ne(x, _zero(x))
@@ -162,11 +190,12 @@ def bitcast(e: Tracing, node: Node, x: Value) -> Value:
 
 RULES: dict[str, Rule] = {
     **{name: _rule(function) for name, function in FUNCTIONS.items()},
+    "floor_div": _floor_div,
     "cast": cast,
     "bitcast": bitcast,
 }
 WHERE: dict[str, Callable[[Node], bool]] = {
-    "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
+    "floor_div": _divides,
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,
 }

@@ -15,7 +15,8 @@ from ...errors import RecompilationWarning, warn
 from ...ir.node import Node
 from ...ir.program import Graph, bodies
 from ...ir.text import text_of
-from ...prims.precision import has_half
+from ...ir.types import BFLOAT16, FLOAT16
+from ...prims.precision import has_dtype
 from ...prims.shaping import shape_inputs
 from .._base import Executable
 from .._flags import checked, flagged
@@ -182,7 +183,7 @@ def _large_constants(graph: Graph) -> list[Node]:
     for node in graph.nodes:
         for body in bodies(node):
             found.update(dict.fromkeys(_large_constants(body)))
-    if has_half(graph) or meeting_themselves(graph):
+    if has_dtype(graph, FLOAT16, BFLOAT16) or meeting_themselves(graph):
         found[NOTHING] = None
     return list(found)
 

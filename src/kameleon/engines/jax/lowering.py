@@ -109,7 +109,7 @@ class Tracing(Lowering):
 
 
 def rounded(e: Tracing, x: Value) -> Value:
-    """Numbers of float16 that are really rounded to float16, though XLA has computed them.
+    """Numbers of float16 or bfloat16 that are really rounded, though XLA has computed them.
 
     XLA and LLVM leave out the rounding of a float32 to float16 that becomes float32 again, and
     contract products with sums, unless the program reads the bits.

@@ -18,6 +18,7 @@ from ...errors import EvaluationError
 from ...ir.node import Node
 from ...prims.windows import Window
 from .._lowering import Rule
+from .arrays import on_processor
 from .lowering import Tracing, Value, as_array, same_shapes, same_sizes, scalar
 
 Dims = Sequence[int]
@@ -213,9 +214,15 @@ def _has_many_cells(node: Node) -> bool:
     return node.attrs["window"].cells >= MANY_CELLS  # type: ignore[no-any-return]
 
 
+def _has_convolutions(node: Node) -> bool:
+    """Whether XLA has them: on GPUs of floats alone."""
+    return node.dtype.is_float or on_processor()
+
+
 WHERE: dict[str, Callable[[Node], bool]] = {
+    **dict.fromkeys(("conv", "conv_kernel"), _has_convolutions),
     # XLA has no fast code for a dilated input in float64.
-    "conv_input": lambda node: node.dtype != "float64",
+    "conv_input": lambda node: node.dtype != "float64" and _has_convolutions(node),
     "depthwise_input": _has_many_cells,
     "depthwise_kernel": _has_many_cells,
 }

@@ -90,10 +90,14 @@ class TorchEmitter(Emitter):
         return is_number and self.device.type != "cpu"
 
     def stretched(self, node: Node) -> tuple[list[Arg], list[int]]:
-        """See `Emitter.stretched`: where all operands are numbers, the first one is moved."""
+        """See `Emitter.stretched`: the first of several numbers is moved, and each divisor, whose
+        reciprocal PyTorch would multiply by.
+        """
         args, full = super().stretched(node)
         bare = bare_operands(node)
-        return ([self.slot(bare[0]), *args[1:]] if all(map(self._stays, bare)) else args), full
+        moved = [0] if all(map(self._stays, bare)) else []
+        moved += [1] if node.primitive.name == "floor_div" else []
+        return [self.slot(bare[i]) if i in moved else x for i, x in enumerate(args)], full
 
     def product(self, node: Node) -> str:
         """See `Emitter.product`: accelerators have products of floats alone."""

@@ -56,10 +56,17 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(spoilt, exact.to(found.dtype), found)
 
 
-def wrapped(x: Tensor) -> Tensor:
-    """Floats as uint64; a negative one as the integer that wraps around to it."""
-    negative = x.to(torch.int64)
-    return torch.where(x < 0, negative, x.to(torch.uint64).view(torch.int64)).view(torch.uint64)
+def to_integers(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Floats as integers, on any device as on the processor: by way of int32 or int64, whose least
+    number stands for what it doesn't hold.
+    """
+    is_narrow = dtype.itemsize < 4 or dtype is torch.int32
+    wide, limit = (torch.int32, 2.0**31) if is_narrow else (torch.int64, 2.0**63)
+    fits = (x >= -limit) & (x < limit)
+    found = torch.where(fits, x.to(wide), torch.iinfo(wide).min)
+    if dtype is not torch.uint64:
+        return found.to(dtype)
+    return torch.where(x >= limit, x.to(dtype).view(wide), found).view(dtype)
 
 
 # Where a condition is random `torch.where` takes twenty times as long as arithmetic on bits.

@@ -69,7 +69,7 @@ NAMESPACE: dict[str, Any] = {
         for name in (
             "choose cumprod_slope extremum gather iota keep_unless keep_where minus_one_hot mod "
             "pad prod product_of_others put_along scan scatter_add sign softmax_crossentropy "
-            "sparse_dot sparse_softmax_crossentropy take_along unslice upright wrapped"
+            "sparse_dot sparse_softmax_crossentropy take_along to_integers unslice upright"
         ).split()
     },
     **{

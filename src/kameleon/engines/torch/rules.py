@@ -126,9 +126,9 @@ def _flat(name: str, text: str) -> Rule:
 
 
 def _cast(e: Emitter, node: Node) -> None:
-    """Accelerators give 0 for negative floats as uint64, where the processor wraps around."""
-    wraps = e.device.type == "cpu" or not node.operands[0].dtype.is_float
-    text = "{0}.to(DTYPE)" if wraps or node.dtype != "uint64" else "wrapped({0})"
+    """Out of range, accelerators have other integers than the processor."""
+    whole = node.dtype.is_integer and node.operands[0].dtype.is_float
+    text = "to_integers({0}, DTYPE)" if whole and e.device.type != "cpu" else "{0}.to(DTYPE)"
     along(text)(e, node)
 
 

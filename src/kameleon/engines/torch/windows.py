@@ -216,4 +216,6 @@ def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads
         return g.new_zeros((g.shape[0], *space, g.shape[-1]))
     front, moves = _front(g), (_two(sizes, 1), _two(strides, 1), _even(padding))
     like = _front(g.new_empty((g.shape[0], *space, g.shape[-1])))
+    if not g.is_cpu and any(map(any, padding)):  # CUDA's code for channels last forgets margins
+        like = torch.empty_like(like, memory_format=torch.contiguous_format)
     return _last(_AVG_BACK[front.dim() - 2](front, like, *moves, False, True, 1), len(sizes))
