@@ -6,7 +6,8 @@
     python tests/release/readme.py --list         # what would be run
 
 A block is an indented paragraph that begins with `pip install`. Its environment has pip and
-nothing else; its home is an empty folder. Exits with 1 where a command fails; all is tried first.
+nothing else; its home is an empty folder. What its commands write into the checkout is removed, but
+for what git ignores. Exits with 1 where a command fails; all is tried first.
 """
 
 from __future__ import annotations
@@ -95,6 +96,13 @@ def faults(block: list[str], folder: Path) -> Iterator[str]:
             return
 
 
+def untracked() -> set[Path]:
+    """The files of the checkout that git doesn't know, and doesn't ignore."""
+    git = ["git", "ls-files", "--others", "--exclude-standard", "-z"]
+    done = subprocess.run(git, cwd=ROOT, capture_output=True, text=True)
+    return {ROOT / name for name in done.stdout.split("\0") if name}
+
+
 def main() -> int:
     """Run all that is asked for; the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -111,9 +119,15 @@ def main() -> int:
         print("\n\n".join("\n".join(block) for block in found))
         return 0
     failed: list[str] = []
+    before = untracked()
     for block in found:
         with tempfile.TemporaryDirectory() as folder:
             failed += faults(block, Path(folder))
+        for path in untracked() - before:
+            path.unlink()
+            while path.parent != ROOT and not any(path.parent.iterdir()):
+                path = path.parent
+                path.rmdir()
     print("\n\n".join(failed))
     return 1 if failed else 0
 
