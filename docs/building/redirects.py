@@ -71,7 +71,8 @@ const found = navigator.languages.map(x => folders[x.slice(0, 2).toLowerCase()])
 location.replace((found || "{source}") + "/index.html");
 </script>
 <noscript><meta http-equiv="refresh" content="0; url={source}/index.html"></noscript>"""
-# The site's own page, in the language of the lost address or the reader's, with its last word.
+# The site's own page, in the language of the lost address or the reader's, with its last word. Where
+# that page is lost, its language isn't there.
 LOST = """<script>
 const folders = {folders};
 const parts = location.pathname.split("/");
@@ -79,8 +80,10 @@ const at = parts.findIndex(part => Object.values(folders).includes(part));
 const spoken = navigator.languages.map(x => folders[x.slice(0, 2).toLowerCase()]).find(x => x);
 const base = at < 0 ? "/" : parts.slice(0, at).join("/") + "/";
 const last = parts.filter(part => part && part !== "index.html").pop() || "";
-const word = last.replace(/\\.html$/, "");
-location.replace(base + (parts[at] || spoken || "{source}") + "/404.html?q=" + word);
+const gone = last === "404.html";
+const word = gone ? new URLSearchParams(location.search).get("q") : last.replace(/\\.html$/, "");
+const folder = (!gone && (parts[at] || spoken)) || "{source}";
+if (!gone || parts[at] !== folder) location.replace(base + folder + "/404.html?q=" + word);
 </script>
 <noscript><meta http-equiv="refresh" content="0; url=/{source}/404.html"></noscript>"""
 

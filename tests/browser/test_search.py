@@ -223,6 +223,12 @@ def test_a_lost_address_without_a_language(reader: Reader) -> None:
     reader.until(lambda: reader.place == f"{language}/404.html?q=core")
 
 
+def test_a_lost_address_in_a_language_that_is_not_there(reader: Reader) -> None:
+    language = "ja" if is_built("ja") else "en"
+    reader.open("ja/layers/core/")
+    reader.until(lambda: reader.place == f"{language}/404.html?q=core")
+
+
 @pytest.mark.parametrize(("page", "word"), [("names", "conv2d"), ("tensorflow", "tf.nn.softmax")])
 def test_tables_are_filtered(reader: Reader, page: str, word: str) -> None:
     reader.open(f"en/{page}.html")
