@@ -71,8 +71,8 @@ const found = navigator.languages.map(x => folders[x.slice(0, 2).toLowerCase()])
 location.replace((found || "{source}") + "/index.html");
 </script>
 <noscript><meta http-equiv="refresh" content="0; url={source}/index.html"></noscript>"""
-# The site's own page, in the language of the lost address or the reader's, with its last word. Where
-# that page is lost, its language isn't there.
+# The site's own page, in the language of the lost address or the reader's, with its last word.
+# Where that page is lost, its language isn't there.
 LOST = """<script>
 const folders = {folders};
 const parts = location.pathname.split("/");
