@@ -26,6 +26,8 @@ os.environ["KERAS_HOME"] = _HOME
 os.environ["KERAS_BACKEND"] = "numpy"  # tests choose other engines themselves
 os.environ.pop("KAMELEON_ENGINE", None)  # it would override KERAS_BACKEND
 os.environ.pop("KAMELEON_AS", None)
+# Whether or not TensorFlow's files are installed; tests that are about these say so themselves.
+os.environ["KAMELEON_KERAS_ON"] = "kameleon"
 
 
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files

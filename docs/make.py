@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from kameleon import backend as K
-from kameleon import errors, leaked
+from kameleon import errors, undocumented
+from kameleon.compat.tensorflow.operations import table
 from kameleon.engines import Engine
 from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
@@ -25,16 +26,9 @@ from kameleon.ir.leaves import LEAVES, input_node
 from kameleon.ir.node import ITEM, REGISTRY, Node, Primitive
 from kameleon.ir.program import Graph
 from kameleon.ir.types import TensorType, as_dtype
-from kameleon.leaked.parts import LeakedModule
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.tf1.installed.names import qualifies
-from kameleon.tf1.modules import Namespace, advice
-from kameleon.tf1.names import NAMES as NAMES_OF_TENSORFLOW
-from kameleon.tf1.public import endpoints
-from kameleon.tf1.public import public as public_names
-from kameleon.tf1.refusals import REFUSED
 from kameleon.theano1.modules import Namespace as OfTheano
 
 PRIMITIVES = """# The primitives
@@ -107,8 +101,9 @@ BEYOND = """
 LEAKED = """
 ## Names that were never documented
 
-Programs took them from the module all the same. What is in `K.tf` follows TensorFlow 1.15's calls,
-over K functions; what isn't there is an error that says what to use.
+Programs took them from the module all the same. What isn't there is an error that says what to use.
+Where Keras runs on [its own TensorFlow backend](keras2.md#import-tensorflow-as-tf), all of them are
+there, `K.tf` too.
 
 | name | here |
 |---|---|
@@ -259,25 +254,28 @@ def documented_row(name: str, documented: str, older: Iterable[str], behind: str
     return table_row([code(name + documented), "; ".join(notes) or "the same"])
 
 
-PARTS = (LeakedModule, Namespace, OfTheano)
+PARTS = (undocumented.Library, OfTheano)
 
 
 def leaked_rows() -> Iterable[str]:
     """Aliases, parts of libraries, and names with nothing behind them."""
-    aliases = {n: x for n, x in leaked.ALIASES.items() if not isinstance(x, PARTS)}
-    for names, words in ((aliases, "aliases"), (leaked.VALUES, "their values, when asked for")):
+    aliases = {n: x for n, x in undocumented.ALIASES.items() if not isinstance(x, PARTS)}
+    for names, words in (
+        (aliases, "aliases"),
+        (undocumented.VALUES, "their values, when asked for"),
+    ):
         yield table_row([", ".join(code(f"K.{n}") for n in sorted(names)), words])
     for name, part in sorted(parts().items()):
         has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), PARTS))
         yield table_row([code(f"K.{name}"), f"has {has}" if has else "says what to use"])
-    for name, use in sorted(leaked.INSTEAD.items()):
+    for name, use in sorted(undocumented.INSTEAD.items()):
         yield table_row([code(f"K.{name}"), f"use {use}"])
 
 
 def parts() -> dict[str, Any]:
-    """The stand-ins for libraries, each once: what is in `K.tf` under its name there."""
-    found: dict[str, LeakedModule] = {}
-    queue = sorted(leaked.ALIASES.items(), key=lambda item: item[0] != "tf")
+    """The stand-ins for libraries, each once: what is in `K.theano` under its name there."""
+    found: dict[str, Any] = {}
+    queue = sorted(undocumented.ALIASES.items(), key=lambda item: item[0] != "theano")
     while queue:
         name, part = queue.pop(0)
         if isinstance(part, PARTS) and part not in found.values():
@@ -299,18 +297,20 @@ def names_page() -> str:
     return NAMES + "".join(rows) + BEYOND + "".join(more) + LEAKED + "".join(leaked_rows())
 
 
-TENSORFLOW = """# From `tf.*` of TensorFlow 1 to Kameleon
+TENSORFLOW = """# What runs of TensorFlow 1.15
 
-What `import tensorflow as tf` in a program of those days has (under `kameleon run`, after
-`import kameleon.as_keras`, and as `K.tf`): for every public name of TensorFlow 1.15, by namespace,
-whether it works, works where TensorFlow 2 is installed, or doesn't, and what to use then. How such
-a program runs: [the guide](keras2.md#import-tensorflow-as-tf). `tf.keras` is the hosted Keras.
-Names of TensorFlow's own tests and of what is inside of it are left out.
+`import tensorflow as tf` in a program of those days (under `kameleon run`, and after `import
+kameleon.as_keras`) gives TensorFlow 1.15's own Python files, unmodified; `kameleon tensorflow
+install` gets them. So every name is there that is written in Python: layers, optimizers, losses,
+estimators, `tf.keras`, `tf.data`, `tf.contrib`, and what is inside of `tensorflow.python`. What
+they make is a graph of operations, as ever; Kameleon runs that graph, on any engine. How such a
+program runs: [the guide](keras2.md#import-tensorflow-as-tf).
 
-What works is over K, on every engine. What works where TensorFlow is installed is its own function,
-called in a node of the graph ([calls](calls.md)), on every engine and with its gradients. Complex
-numbers and strings, which no tensor holds, may stand between two such functions:
-`tf.abs(tf.signal.stft(x, 256, 128))`.
+So what works is a question of types of operations, not of names. This page has all that run. An
+operation of any other type is made like these, and is an error when it's run, which names the type
+and the line of the program that made it. *Compiled* operations become parts of compiled functions
+of the engine; others run between these, on the host: they read and write files, keep queues and
+tables, or work on strings, complex and quantized numbers.
 
 This page is generated from the tables by `python docs/make.py`.
 
@@ -318,38 +318,13 @@ This page is generated from the tables by `python docs/make.py`.
 
 
 def tensorflow_page() -> str:
-    """The page of TensorFlow's names: what works, what TensorFlow does, what to use for others."""
-    public = public_names()
-    every = {n for first, entry in public.functions.items() for n in (first, *entry.also)}
-    spaces: dict[str, list[str]] = {}
-    for name in sorted(every | set(public.others)):
-        spaces.setdefault(name.rpartition(".")[0], []).append(name)
-    whole = [name for names in spaces.values() for name in names]
-    refused = {name for first in REFUSED for name in endpoints(first)}
-    works = {name for name in whole if name in NAMES_OF_TENSORFLOW} - refused
-    called = {name for name in whole if qualifies(name)}
-    parts = [
-        TENSORFLOW,
-        f"Of {len(whole)} names {len(works)} work, {len(called)} work where TensorFlow is"
-        f" installed, {len(whole) - len(works) - len(called)} don't.\n",
-    ]
-    here = dict.fromkeys(works, "works") | dict.fromkeys(
-        called, "works where TensorFlow is installed"
-    )
-    for space, names in sorted(spaces.items()):
-        parts.append(
-            f"\n## {code(f'tf.{space}' if space else 'tf')}\n\n| name | here |\n|---|---|\n"
-        )
-        parts += (
-            table_row([code(f"tf.{name}"), here.get(name) or f"doesn't; use {instead(name)}"])
-            for name in names
-        )
-    return "".join(parts)
-
-
-def instead(name: str) -> str:
-    """What to use for a name that there isn't."""
-    return advice(name).partition("; use ")[2].replace("|", "\\|")
+    """The page of TensorFlow's types of operations: which run, and where."""
+    compiled = {*table.PURE, *table.EFFECTS}
+    names = sorted({*compiled, *table.HOST, *table.FOLDS})
+    rows = [table_row([code(name), "compiled" if name in compiled else "host"]) for name in names]
+    count = f"Of {len(names)} types {len(compiled)} are compiled, the others run on the host.\n"
+    head = "\n## Types of operations\n\n| type | where |\n|---|---|\n"
+    return "".join([TENSORFLOW, count, head, *rows])
 
 
 # Numerics ----------------------------------------------------------------------------------------

@@ -199,8 +199,6 @@ def test_no_other_module_opens_files_for_writing() -> None:
         "kameleon/files.py": ['open(draft, "xb"'],
         "kameleon/events.py": ['open(self.path, "wb"'],  # a log, which grows while it's read
         "kameleon/compat/tensorflow/formats/records.py": ['open(path, "wb"'],  # such a log, too
-        "kameleon/tf1/estimators/estimator.py": ["mkdtemp"],  # a model's, where none is named
-        "kameleon/tf1/platform.py": ["mkdtemp"],  # a folder for a test case's files
         "kameleon/checkpoint.py": ["mkdtemp"],  # the example's; Orbax writes what is kept
         "kameleon/cli/tensorflow_files.py": ["write_bytes("],  # into a draft of a folder
         # The original TensorFlow's own functions of files, for what its programs write.

@@ -553,7 +553,7 @@ def sessions() -> None:
     np.testing.assert_array_equal(K.get_session().run(y, feed_dict={x: [1.0, 2.0]}), [2.0, 4.0])
     first, second = K.get_session().run([y, K.sum(y)], {x: [1.0, 2.0]})
     assert (first.tolist(), float(second)) == ([2.0, 4.0], 6.0)
-    set_session(K.tf.Session(config=K.tf.ConfigProto(intra_op_parallelism_threads=1)))
+    set_session(get_session())
     assert get_session() is K.get_session()
     K.manual_variable_initialization(False)
 
@@ -584,11 +584,10 @@ def names_that_keras_doesnt_hand_on() -> None:
     assert KTF.relu is K.relu
     assert K.tensorflow_backend._get_available_gpus() == []
     assert K._BACKEND == K.backend() == "kameleon.backend"
-    np.testing.assert_array_equal(K.eval(K.tf.nn.relu(K.constant([-1.0, 2.0]))), [0.0, 2.0])
     assert K.py_sum([1, 2]) == 3
     assert not hasattr(K, "no_such_name")
     assert not hasattr(K, "losses")  # a module of ours isn't a name of theirs
-    for name, advice in (("C", "CNTK"), ("ctc", None)):
+    for name, advice in (("C", "CNTK"), ("tf", "tensorflow install"), ("ctc", None)):
         try:
             found = getattr(K, name)
         except AttributeError as error:

@@ -21,6 +21,9 @@ COMMAND = (
     "import sys; sys.argv = ['kameleon', *sys.argv[1:]]; from kameleon.cli import main; main()"
 )
 
+# Keras runs on TensorFlow's files, where they're installed.
+ANYWHERE = {"KAMELEON_KERAS_ON": ""}
+
 LOAD_BACKEND = """
 import importlib, json, os
 from .common import floatx
@@ -50,15 +53,12 @@ SMALL_KERAS = {
 
 
 def write_small_keras(folder: Path) -> dict[str, str]:
-    """Write the tiny Keras into a folder; return the settings with which it's the original.
-
-    It's too small for what `tensorflow.keras` has beside it.
-    """
+    """Write the tiny Keras into a folder; return the settings with which it's the original."""
     for name, text in SMALL_KERAS.items():
         path = folder / "keras" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return {"KAMELEON_KERAS2": str(folder), "KAMELEON_TF_KERAS": "keras"}
+    return {"KAMELEON_KERAS2": str(folder)}
 
 
 def run(
@@ -70,15 +70,17 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run Python in a folder, without any setting of Keras but `settings`.
 
-    keras.json is that of the folder `home` below it. Kameleon's engine is NumPy.
+    keras.json is that of the folder `home` below it. Kameleon's engine is NumPy. Keras runs on K,
+    also where TensorFlow's files are installed; `ANYWHERE` leaves that open.
     """
-    ours = ("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS", "KAMELEON_KERAS_ON")
+    ours = ("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     paths = [str(SOURCE), environment.get("PYTHONPATH", "")]
     environment |= {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "KERAS_HOME": str(folder / "home"),
         "KAMELEON_ENGINE": "numpy",
+        "KAMELEON_KERAS_ON": "kameleon",
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
     return subprocess.run(

@@ -152,10 +152,10 @@ def one_device_runs_the_model_itself() -> None:
 
 
 def tensorboard_writes_its_files() -> None:
-    from keras import backend as K
     from keras.callbacks import LambdaCallback, TensorBoard
     from keras.layers import Conv1D, Dense, Embedding, Flatten
     from keras.models import Sequential
+    from tensorboard.compat.proto.summary_pb2 import Summary
 
     model = Sequential([Embedding(7, 4, input_length=6), Conv1D(3, 2), Flatten(), Dense(2)])
     model.compile("sgd", "mse", metrics=["mae"])
@@ -173,7 +173,7 @@ def tensorboard_writes_its_files() -> None:
             embeddings_metadata="names.tsv",
             update_freq="batch",
         )
-        own = K.tf.Summary(value=[K.tf.Summary.Value(tag="of_a_program", simple_value=0.25)])
+        own = Summary(value=[Summary.Value(tag="of_a_program", simple_value=0.25)])
         add = LambdaCallback(on_epoch_begin=lambda *_: board.writer.add_summary(own, 1))
         model.fit(x, y, 5, epochs=2, validation_data=(x, y), callbacks=[board, add], verbose=0)
         names = sorted(os.listdir(folder))

@@ -1,4 +1,4 @@
-"""What `import tensorflow` gives: to old code its names over K, to everybody else the library."""
+"""What `import tensorflow` gives: TensorFlow 1.15's files to old code, the library to others."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 from support import SOURCE
 
-from kameleon.config import installed
 from kameleon.old_code import importing
 
-from .originals import needs_original
-from .programs import run, run_code, write_small_keras
+from .originals import needs_original, needs_tensorflows_files
+from .programs import ANYWHERE, run, run_code, write_small_keras
 from .test_as_keras import NO_TENSORFLOW
 
 RUN = ("-m", "kameleon", "run")
@@ -162,16 +161,14 @@ from tensorflow.python.framework import ops
 import tensorflow.compat.v1 as tf1
 import tensorflow.keras.backend as TK
 from tensorflow.python.keras import layers as TL
-from tensorflow.contrib.keras import layers as CL
 from tensorflow import keras as TF
-import keras
-from keras import backend as K
 import kameleon.backend
-assert tf.__version__ == "1.15.0" and tf1 is tf and hasattr(ops, "get_default_graph")
-assert TK is K and TL is CL is tf.keras.layers is TF.layers is keras.layers
-assert sys.modules["tensorflow"] is tf and sys.modules["tensorflow.keras"] is keras
-x = K.placeholder((2,))
-print(K.function([x], [tf.reduce_mean(x)])([[1, 2]])[0], before, K.backend())
+assert tf.__version__ == "1.15.5" and tf1.Session is tf.Session
+assert hasattr(ops, "get_gradient_function")
+assert TK is tf.keras.backend and TL.Dense is tf.keras.layers.Dense is TF.layers.Dense
+assert sys.modules["tensorflow"] is tf
+x = tf.placeholder(tf.float32, (2,))
+print(tf.Session().run(tf.reduce_mean(x), {x: [1, 2]}), before)
 import library, modern
 print(library.version, library.is_there, modern.version, modern.is_there)
 """
@@ -211,9 +208,10 @@ def install(folder: Path) -> None:
     (libraries / "tensorflow" / "__init__.py").write_text(INSTALLED, "utf-8")
 
 
+@needs_tensorflows_files
 @pytest.mark.parametrize("there", [False, True])
 @pytest.mark.parametrize("how", ["run", "import"])
-def test_old_code_gets_the_names_over_k(
+def test_old_code_gets_tensorflows_files(
     tmp_path: Path, surroundings: dict[str, str], there: bool, how: str
 ) -> None:
     if there:
@@ -223,30 +221,22 @@ def test_old_code_gets_the_names_over_k(
     else:
         found = run_code("import kameleon.as_keras\n" + ASKS, tmp_path, surroundings)
     others = "2.99" if there else "None"
-    said = f"1.5 False tensorflow\n1.15.0 True {others} False\n"
+    said = f"1.5 False\n1.15.5 True {others} False\n"
     assert (found.returncode, found.stdout) == (0, said), found.stderr
 
 
-ALONE = """
-import tensorflow as tf
-import numpy as np
-import tensorflow.compat.v1.compat.v1 as again
-x = tf.placeholder(tf.float32, [None, 2, 3], name="x")
-print(x.shape.as_list(), x.shape.ndims, x.shape[1].value, tf.shape(x).shape)
-print(np.prod(x.shape[1:]).value, np.prod(x.shape).value, np.prod(x.get_shape()[1:]) + 1)
-print(tf.reshape(x, [-1, np.prod(x.shape[1:])]).shape, again is tf, tf.compat.v1 is tf)
-"""
-SHAPES = "[None, 2, 3] 3 2 (3,)\n6 None 7\n(?, 6) True True\n"
-
-
-@pytest.mark.parametrize("original", [False, True])
-def test_shapes_are_tensorflows_in_programs_without_keras(
-    tmp_path: Path, surroundings: dict[str, str], original: bool
+@pytest.mark.parametrize("there", [False, True])
+def test_where_the_files_lack_the_line_that_installs_them_is_said(
+    tmp_path: Path, surroundings: dict[str, str], there: bool
 ) -> None:
-    paths = {"PYTHONPATH": surroundings["PYTHONPATH"]}
-    (tmp_path / "alone.py").write_text(ALONE, "utf-8")
-    found = run([*RUN, "alone.py"], tmp_path, surroundings if original else paths)
-    assert (found.returncode, found.stdout) == (0, SHAPES), found.stderr
+    if there:
+        install(tmp_path)
+    (tmp_path / "program.py").write_text("import modern\nimport tensorflow", "utf-8")
+    settings = surroundings | {"KAMELEON_TENSORFLOW1": "nowhere"}
+    found = run([*RUN, "program.py"], tmp_path, settings)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "MissingLibraryError" in found.stderr
+    assert "kameleon tensorflow install" in found.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("by", ["option", "variable"])
@@ -265,52 +255,33 @@ def test_the_installed_one_where_it_is_asked_for(
 def test_a_choice_that_there_is_not(tmp_path: Path, surroundings: dict[str, str]) -> None:
     found = run([*RUN, "--tensorflow", "2", "program.py"], tmp_path, surroundings)
     assert (found.returncode, found.stdout) == (2, "")
-    said = "kameleon run: --tensorflow: '2' is none of kameleon, original, installed"
+    said = "kameleon run: --tensorflow: '2' is none of original, installed"
     assert found.stderr.startswith(said)
 
 
 ENGINE = """
 import tensorflow as tf
-from tensorflow.keras import backend as K
-from tensorflow.keras.layers import Dense
+from keras import backend as K
+from keras.layers import Dense
 import kameleon.backend, sys
 print(tf.__version__, kameleon.backend.backend(), "tensorflow" in sys.modules)
 x = K.constant([1.0, 3.0])
-found = kameleon.backend.function([], [x], as_numpy=False)([])[0]
-print(K.eval(tf.reduce_mean(x)), type(found).__module__)
+print(K.eval(tf.reduce_mean(x)), type(x).__module__)
+y = kameleon.backend.constant([1.0, 3.0])
+found = kameleon.backend.function([], [y], as_numpy=False)([])[0]
+print(type(found).__module__)
 """
 
 
 @needs_original
+@needs_tensorflows_files
 @pytest.mark.slow
 def test_the_engine_keeps_the_real_one(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow", reason="needs TensorFlow")
     (tmp_path / "program.py").write_text(ENGINE, "utf-8")
-    found = run([*RUN, "--engine", "tensorflow", "program.py"], tmp_path)
+    found = run([*RUN, "--engine", "tensorflow", "program.py"], tmp_path, ANYWHERE)
     assert found.returncode == 0, found.stderr
-    first, second = found.stdout.splitlines()
-    assert first == "1.15.0 tensorflow True"
-    assert second.startswith("2.0 tensorflow.python")
-
-
-# --- the installed TensorFlow's own functions -------------------------------------------------
-
-CALLS = """
-import numpy as np
-import tensorflow as tf
-
-x = tf.placeholder(tf.float32, [None, 4])
-power = tf.abs(tf.signal.rfft(x))
-slope = tf.gradients(tf.reduce_sum(power * power), [x])[0]
-with tf.Session() as session:
-    found = session.run([power, slope, tf.strings.join(["a", "b"])], {x: [[1.0, 0.0, -1.0, 0.0]]})
-print(*(np.round(y, 4).tolist() for y in found[:2]), found[2])
-"""
-
-
-@pytest.mark.skipif(not installed("tensorflow"), reason="these are functions of TensorFlow's")
-def test_functions_that_are_not_over_k_are_the_installed_ones(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(CALLS, "utf-8")
-    done = run([*RUN, "program.py"], tmp_path, write_small_keras(tmp_path / "original"))
-    said = "[[0.0, 2.0, 0.0]] [[4.0, 0.0, -4.0, 0.0]] b'ab'\n"
-    assert (done.returncode, done.stdout) == (0, said), done.stderr
+    first, second, third = found.stdout.splitlines()
+    assert first == "1.15.5 tensorflow True"
+    assert second == "2.0 tensorflow_core.python.framework.ops"
+    assert third.startswith("tensorflow.python")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 from kameleon.compat.tensorflow import location as of_tensorflow
 from kameleon.hosting import location
 
@@ -23,11 +23,13 @@ ORIGINAL = ["--tensorflow", "original"]
 
 # By what the command line and the environment say, what comes out: the last line.
 RUNS: list[tuple[list[str], dict[str, str], str]] = [
+    ([], {}, ON_TENSORFLOW),
     (ORIGINAL, {}, ON_TENSORFLOW),
+    (["--devices", "1"], {"KAMELEON_ENGINE": "jax"}, ON_KAMELEON),
     (["--keras-on", "tensorflow"], {}, ON_TENSORFLOW),
     (["--engine", "numpy"], {"KAMELEON_KERAS_ON": "tensorflow"}, ON_TENSORFLOW),
-    ([*ORIGINAL, "--keras-on", "kameleon"], {}, ON_KAMELEON),
-    ([*ORIGINAL, "--as", "theano"], {}, ON_KAMELEON.replace("tensorflow", "theano")),
+    (["--keras-on", "kameleon"], {}, ON_KAMELEON),
+    (["--as", "theano"], {}, ON_KAMELEON.replace("tensorflow", "theano")),
 ]
 # … and what is said where they don't go together.
 REFUSED: list[tuple[list[str], dict[str, str], str]] = [
@@ -59,7 +61,7 @@ def ran(
     options: list[str], settings: dict[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-    return run(["-c", COMMAND, "run", *options, "program.py"], folder, settings)
+    return run(["-c", COMMAND, "run", *options, "program.py"], folder, ANYWHERE | settings)
 
 
 @needs_originals
@@ -80,3 +82,25 @@ def test_what_does_not_go_together_is_one_line(
     assert (found.returncode, found.stdout) == (1, "")
     assert len(found.stderr.splitlines()) == 1
     assert said in found.stderr
+
+
+ALONE = """
+from keras import backend as K
+x = K.variable([[1.0, 2.0]])
+print(K.backend(), x.get_shape().as_list(), K.eval(x + 1).tolist())
+try:
+    import tensorflow
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not location.installed(), reason=location.INSTALL)
+def test_without_tensorflows_files_keras_runs_on_k(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(ALONE, encoding="utf-8")
+    settings = ANYWHERE | {"KAMELEON_TENSORFLOW1": "nowhere"}
+    found = run(["-c", COMMAND, "run", "program.py"], tmp_path, settings)
+    assert found.returncode == 0, found.stderr[-2000:]
+    first, second = found.stdout.splitlines()
+    assert first == "tensorflow [1, 2] [[2.0, 3.0]]"
+    assert "aren't installed" in second and "kameleon tensorflow install" in second

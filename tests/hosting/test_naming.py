@@ -161,14 +161,14 @@ def test_all_ways_to_ask_without_the_original(tmp_path: Path, name: str) -> None
 USES_OUR_OWN = """
 import os
 from keras import backend as K
-from keras.backend.tensorflow_backend import _to_tensor, tf, set_session, get_session
+from keras.backend.tensorflow_backend import _to_tensor, set_session, get_session
 from keras.backend.common import floatx
 
 if K.backend() != "tensorflow":
     raise ImportError("only TensorFlow is supported")
-set_session(tf.Session())
+set_session(get_session())
 x = K.placeholder((2,))
-(value,) = K.function([x], [tf.multiply(x, _to_tensor(2, K.dtype(x)))])([[1.0, 2.0]])
+(value,) = K.function([x], [x * _to_tensor(2, K.dtype(x))])([[1.0, 2.0]])
 print(*value, floatx(), os.environ["KERAS_BACKEND"], "KAMELEON_ENGINE" in os.environ)
 """
 
@@ -275,15 +275,15 @@ LIBRARY = """
 import keras.backend as K
 from keras import backend
 from keras.backend import tensorflow_backend as KTF
-from keras.backend.tensorflow_backend import _to_tensor, tf, set_session, get_session
+from keras.backend.tensorflow_backend import _to_tensor, set_session, get_session
 from keras.backend.common import floatx, image_data_format
 
 if K.backend() != "tensorflow":
     raise ImportError("only TensorFlow is supported")
-set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
+set_session(get_session())
 
 def scaled(x, by):
-    return tf.multiply(x, _to_tensor(by, KTF.dtype(x)))
+    return x * _to_tensor(by, KTF.dtype(x))
 """
 USES = """
 import numpy as np

@@ -64,7 +64,7 @@ def tried(library: Library, engine: str) -> bool:
         began, results = time.monotonic(), folder / "results.json"
         subprocess.run(
             [sys.executable, "-W", "ignore", "-m", "kameleon", "run", "--engine", engine,
-             "--tensorflow", "original", str(HERE / "unittests.py"), str(results), *names],
+             str(HERE / "unittests.py"), str(results), *names],
             env={**os.environ, "PYTHONPATH": given}, cwd=place, check=False, timeout=SECONDS,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """Runs modules of tests in one process, and writes what came of them.
 
-kameleon run --tensorflow original unittests.py RESULTS.json MODULE ...
+kameleon run unittests.py RESULTS.json MODULE ...
 """
 
 import importlib

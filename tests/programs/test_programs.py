@@ -16,11 +16,9 @@ from typing import Any
 
 import pytest
 from hosting.originals import needs_original, needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 from numpy.testing import assert_allclose
 from support import engines_under_test
-
-from kameleon.compat.tensorflow import location
 
 HERE = Path(__file__).parent
 RECORDED: dict[str, dict[str, Any]] = json.loads((HERE / "recorded.json").read_text("utf-8"))
@@ -40,27 +38,21 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
-# On TensorFlow 1.15's own Python files.
-ORIGINAL = ("--tensorflow", "original")
-
-
 @functools.cache
-def results(engine: str, hidden: bool, options: tuple[str, ...] = ()) -> dict[str, Any]:
+def results(engine: str, hidden: bool) -> dict[str, Any]:
     """What each program gives on an engine; they share a process, as imports take seconds."""
     prelude = NO_TENSORFLOW if hidden else ""
-    many = ["--engine", engine, *options, str(HERE / "whole" / "many.py")]
+    many = ["--engine", engine, str(HERE / "whole" / "many.py")]
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["-c", prelude + COMMAND, "run", *many, *RECORDED]
-        ended = run(arguments, Path(folder))
+        ended = run(arguments, Path(folder), ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     found: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
     return found
 
 
-def assert_as_recorded(
-    engine: str, program: str, hidden: bool, options: tuple[str, ...] = ()
-) -> None:
-    found = results(engine, hidden, options)[program]
+def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
+    found = results(engine, hidden)[program]
     assert isinstance(found, dict), found
     assert found.keys() == RECORDED[program].keys()
     for key, expected in RECORDED[program].items():
@@ -72,66 +64,45 @@ def test_every_program_is_recorded() -> None:
     assert names == RECORDED.keys()
 
 
-@needs_original
-@pytest.mark.parametrize("program", RECORDED)
+# Keras's Adam reads how many steps there were while the step counts on: TensorFlow may do either
+# first. Here it counts first, as TensorFlow does in most programs; when this one was recorded, it
+# read first.
+READ_FIRST = {"capsules"}
+PROGRAMS = sorted(RECORDED.keys() - READ_FIRST)
+pytestmark = [needs_original, needs_tensorflows_files]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_gives_the_originals_numbers_without_tensorflow(program: str) -> None:
     assert_as_recorded("numpy", program, hidden=True)
 
 
-@needs_original
 @pytest.mark.nightly
-@pytest.mark.parametrize("program", RECORDED)
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("engine", [e for e in engines_under_test() if e not in ("cntk", "theano")])
 def test_gives_the_originals_numbers(engine: str, program: str) -> None:
     assert_as_recorded(engine, program, hidden=False)
 
 
-# Keras's Adam reads how many steps there were while the step counts on: TensorFlow may do either
-# first. Here it counts first, as TensorFlow does in most programs; when this one was recorded, it
-# read first.
-READ_FIRST = {"capsules"}
-
-
-@needs_original
-@needs_tensorflows_files
-@pytest.mark.nightly
-@pytest.mark.parametrize("program", sorted(RECORDED.keys() - READ_FIRST))
-@pytest.mark.parametrize("engine", ["numpy", "torch"])
-def test_gives_its_numbers_on_tensorflows_files(engine: str, program: str) -> None:
-    assert_as_recorded(engine, program, False, ORIGINAL)
-
-
-def passes_its_tests(
-    library: str, engine: str, hidden: bool, tmp_path: Path, how: tuple[str, ...] = ()
-) -> None:
+def passes_its_tests(library: str, engine: str, hidden: bool, tmp_path: Path) -> None:
     prelude = NO_TENSORFLOW if hidden else ""
     options = ["-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "files")]
     ended = run(
-        ["-c", prelude + COMMAND, "run", "--engine", engine, *how, "-m", "pytest", *options],
+        ["-c", prelude + COMMAND, "run", "--engine", engine, "-m", "pytest", *options],
         HERE / "libraries" / library,
-        {"KERAS_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"},
+        ANYWHERE | {"KERAS_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
     assert " passed" in ended.stdout
 
 
-@needs_original
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_passes_its_own_tests_without_tensorflow(library: str, tmp_path: Path) -> None:
     passes_its_tests(library, "numpy", True, tmp_path)
 
 
-@needs_original
 @pytest.mark.nightly
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("engine", [e for e in engines_under_test() if e not in ("cntk", "theano")])
 def test_passes_its_own_tests(engine: str, library: str, tmp_path: Path) -> None:
     passes_its_tests(library, engine, False, tmp_path)
-
-
-@needs_original
-@needs_tensorflows_files
-@pytest.mark.nightly
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_passes_its_own_tests_on_tensorflows_files(library: str, tmp_path: Path) -> None:
-    passes_its_tests(library, "numpy", False, tmp_path, ORIGINAL)

@@ -1,4 +1,4 @@
-"""Programs of `tf.keras`, unchanged, by `kameleon run --tf-keras`: TensorFlow 1.15's numbers.
+"""Programs of `tf.keras`, unchanged, by `kameleon run`: TensorFlow 1.15's numbers.
 
 What the programs of `tf_keras/` give was recorded by `many.py` on TensorFlow 1.15; those of
 `tf_keras_2/` by `record.py`, with the behaviour of TensorFlow 2. They draw first weights and data
@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosting.originals import needs_original, needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.originals import needs_tensorflows_files
+from hosting.programs import ANYWHERE, COMMAND, run
 from numpy.testing import assert_allclose
 from support import engines_under_test
-
-from kameleon.compat.tensorflow import location
 
 HERE = Path(__file__).parent
 WHOLE = HERE / "tf_keras"
@@ -39,16 +37,17 @@ SECOND: dict[str, dict[str, Any]] = json.loads(
     (HERE / "recorded_tf_keras_2.json").read_text("utf-8")
 )
 CLOSE = {"rtol": 3e-4, "atol": 3e-5}  # of float32, after some twenty steps, in up to thirty layers
+pytestmark = needs_tensorflows_files
 ENGINES = [e for e in engines_under_test() if e not in ("cntk", "theano")]
 
 
 @functools.cache
-def results(engine: str, hidden: bool, how: tuple[str, ...] = ()) -> dict[str, Any]:
+def results(engine: str, hidden: bool) -> dict[str, Any]:
     """What each program gives on an engine; they share a process, as imports take seconds."""
     prelude = NO_TENSORFLOW if hidden else ""
-    many = ["--engine", engine, *how, str(WHOLE / "many.py")]
+    many = ["--engine", engine, str(WHOLE / "many.py")]
     found: dict[str, Any] = {}
-    for options in (["--tf-keras", *many, *RECORDED],
+    for options in ([*many, *RECORDED],
                     ["--tf-keras=2", *many, "../tf_keras_2", *SECOND]):  # fmt: skip
         found |= _results(prelude, options)
     return found
@@ -56,16 +55,16 @@ def results(engine: str, hidden: bool, how: tuple[str, ...] = ()) -> dict[str, A
 
 def _results(prelude: str, options: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        ended = run(["-c", prelude + COMMAND, "run", *options], Path(folder))
+        ended = run(["-c", prelude + COMMAND, "run", *options], Path(folder), ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     found: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
     return found
 
 
-def assert_as_recorded(engine: str, program: str, hidden: bool, how: tuple[str, ...] = ()) -> None:
+def assert_as_recorded(engine: str, program: str, hidden: bool) -> None:
     if program == "watched":
         pytest.importorskip("tensorboard", reason="one of its callbacks is TensorBoard")
-    found = results(engine, hidden, how)[program]
+    found = results(engine, hidden)[program]
     recorded = (RECORDED | SECOND)[program]
     assert isinstance(found, dict), found
     assert found.keys() == recorded.keys()
@@ -80,24 +79,13 @@ def test_every_program_is_recorded() -> None:
     assert names == SECOND.keys()
 
 
-@needs_original
 @pytest.mark.parametrize("program", [*RECORDED, *SECOND])
 def test_gives_tensorflows_numbers_without_tensorflow(program: str) -> None:
     assert_as_recorded("numpy", program, hidden=True)
 
 
-@needs_original
 @pytest.mark.nightly
 @pytest.mark.parametrize("program", [*RECORDED, *SECOND])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_gives_tensorflows_numbers(engine: str, program: str) -> None:
     assert_as_recorded(engine, program, hidden=False)
-
-
-@needs_original
-@needs_tensorflows_files
-@pytest.mark.nightly
-@pytest.mark.parametrize("program", [*RECORDED, *SECOND])
-@pytest.mark.parametrize("engine", ["numpy", "torch"])
-def test_gives_its_numbers_on_tensorflows_files(engine: str, program: str) -> None:
-    assert_as_recorded(engine, program, False, ("--tensorflow", "original"))

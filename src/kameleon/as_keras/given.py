@@ -10,7 +10,7 @@ class Given:
         self.original = False  # whether it's the original; else Kameleon's own part of Keras
         self.folder: str | None = None  # the original's, if it had to be put on the path
         self.aliased = False  # whether tensorflow.keras gives the same, in an installed TensorFlow
-        self.serves_tensorflow = False  # whether old code gets TensorFlow's names over K
+        self.serves_tensorflow = False  # whether old code gets TensorFlow 1.15's files
 
 
 given = Given()

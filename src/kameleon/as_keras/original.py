@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from .. import config, hosting
+from ..compat.tensorflow import location as files
 from ..errors import ArgumentError, EngineNotFoundError
 from ..hosting import location
 from .given import given
@@ -17,7 +18,7 @@ from .given import given
 CHILDREN = os.path.join(os.path.dirname(__file__), "children")
 BACKENDS = {"kameleon": config.HOSTED, "tensorflow": "tensorflow"}  # what Keras is told of each
 # What the environment says where Keras runs on TensorFlow's own files.
-ON_TENSORFLOW = {config.TENSORFLOW: config.WHICH_TENSORFLOW[1], config.AS: "tensorflow"}
+ON_TENSORFLOW = {config.TENSORFLOW: config.WHICH_TENSORFLOW[0], config.AS: "tensorflow"}
 WRITTEN_FOR = "tensorflow"  # the backend that most programs were written for
 
 
@@ -53,6 +54,14 @@ def name_backend() -> None:
         os.environ.update(_engine() | {config.ENVIRONMENT: config.known_as()})
 
 
+def which_tensorflow() -> str:
+    """Which TensorFlow old code gets: what `KAMELEON_TENSORFLOW` says; where it says nothing,
+    TensorFlow 1.15's own files where they're installed, and else nothing: ''.
+    """
+    told = os.environ.get(config.TENSORFLOW, "").strip()
+    return told or (config.WHICH_TENSORFLOW[0] if files.installed() else "")
+
+
 def choose_base(is_here: bool) -> None:
     """Let `KAMELEON_KERAS_ON` say what Keras runs on: where nobody has said so, on TensorFlow where
     programs get its own files and are told its name, else on Kameleon.
@@ -79,6 +88,7 @@ def choose_base(is_here: bool) -> None:
                 )
         location.find()
         os.environ.update(ON_TENSORFLOW)
+    says[config.TENSORFLOW] = which_tensorflow()
     fits = is_here and says == ON_TENSORFLOW
     os.environ[config.KERAS_ON] = told or (tensorflow if fits else kameleon)
 
@@ -106,10 +116,9 @@ def hosted(module: ModuleType) -> Iterator[None]:
 
 def _know_tensorflow() -> None:
     """Let programs ask of tensors what they asked of TensorFlow's: `x.get_shape()`, `x.op` …"""
-    from ..tf1 import methods
+    from ..hosted import tensors  # late: it loads the K surface
 
-    methods.install()
-    methods.show_shapes()
+    tensors.install()
 
 
 def share_path() -> None:

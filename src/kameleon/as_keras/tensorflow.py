@@ -1,16 +1,15 @@
-"""What `import tensorflow` gives old code: TensorFlow 1's names over K, and `keras` in them.
+"""What `import tensorflow` gives old code: TensorFlow 1.15's own Python files above K's graph.
 
-Old code gets these modules whether TensorFlow is installed or not. Everybody else (Kameleon's
-engine of that name, TensorFlow itself, modern libraries) gets the installed one, or none. Where the
-user asks for the installed TensorFlow, old code gets that, too; then `tensorflow.keras` is refused,
-or, where the program asks for it, the same as `keras`.
+Old code gets these modules whether another TensorFlow is installed or not. Everybody else
+(Kameleon's engine of that name, TensorFlow itself, modern libraries) gets the installed one, or
+none. Where the user asks for the installed TensorFlow, old code gets that, too; then
+`tensorflow.keras` is refused, or, where the program asks for it, the same as `keras`.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,20 +17,16 @@ from types import ModuleType
 from typing import Any
 
 from .. import config, old_code
+from ..compat.tensorflow import location as files
 from ..errors import ArgumentError, HostingError
 from ..hosting import location
 from .given import given
+from .original import which_tensorflow
 
 TF_KERAS = "tensorflow.keras"
-CORE = "tensorflow_core"  # the package that TensorFlow 1.15 to 2.1 lies in; editors import from it
 ORIGINAL = "kameleon.compat.tensorflow"  # the package of what TensorFlow's own files need
 OF_KERAS = ("keras", "keras_applications", "keras_preprocessing")
-SECOND = "2.3.0"  # the version that programs of TensorFlow 2 are told
 
-# What stands before `keras` where programs take TensorFlow's Keras from.
-_BEFORE_KERAS = re.compile(
-    r"tensorflow(?:\.python|\.contrib|\.compat\.v[12]|\._api\.v1)?\.(?=keras(?:\.|$))"
-)
 INSTEAD = (
     "tensorflow.keras is TensorFlow's own Keras: it doesn't run on Kameleon, and can't share a"
     " process with the Keras that does. In this program, write `from keras` instead of"
@@ -64,33 +59,29 @@ def with_our_keras(module: ModuleType) -> Iterator[None]:
     vars(module)["keras"] = Later("keras")
 
 
-# --- the names over K ---------------------------------------------------------------------------
+# --- TensorFlow 1.15's files --------------------------------------------------------------------
 
 
 def serve_old_code() -> None:
-    """From now on, old code imports TensorFlow 1's names over K, unless the user says otherwise.
+    """From now on, old code imports TensorFlow 1.15's own files, unless the user says otherwise.
 
     Raises:
         ArgumentError: (a ValueError) `KAMELEON_TENSORFLOW` holds another word.
-        MissingLibraryError: (an ImportError) Keras is to run on TensorFlow's own files, and these
-            aren't installed.
+        MissingLibraryError: (an ImportError) Keras is to run on these files, and they aren't
+            installed.
     """
-    ours, original, _ = config.WHICH_TENSORFLOW
-    told = os.environ.get(config.TENSORFLOW, "").strip() or ours
-    if told not in config.WHICH_TENSORFLOW:
+    original, installed = config.WHICH_TENSORFLOW
+    told = os.environ.get(config.TENSORFLOW, "").strip()
+    if told not in ("", *config.WHICH_TENSORFLOW):
         expected = " or ".join(config.WHICH_TENSORFLOW)
         raise ArgumentError(f"{config.TENSORFLOW}={told}: use {expected}")
-    if told == original:
-        with_keras = config.keras_on() == "tensorflow"
-        if with_keras:
-            files: Any = importlib.import_module(f"{ORIGINAL}.location")
-            files.find()  # so that what is missing is said at once
-        old_code.provide("tensorflow", original_module, also=OF_KERAS if with_keras else ())
+    if told == installed:
         return
-    given.serves_tensorflow = told == ours
-    if given.serves_tensorflow:
-        old_code.provide("tensorflow", module)
-        old_code.provide(CORE, lambda name: module(name.replace(CORE, "tensorflow", 1)))
+    with_keras = config.keras_on() == "tensorflow"
+    if with_keras:
+        files.find()  # so that what is missing is said at once
+    given.serves_tensorflow = which_tensorflow() == original
+    old_code.provide("tensorflow", original_module, also=OF_KERAS if with_keras else ())
 
 
 def original_module(name: str) -> ModuleType:
@@ -105,45 +96,8 @@ def original_module(name: str) -> ModuleType:
     return found
 
 
-def module(name: str) -> ModuleType:
-    """The module that old code gets by a full name in TensorFlow.
-
-    Raises:
-        ModuleNotFoundError: there is none; the message says what to use.
-    """
-    found = _BEFORE_KERAS.match(name)
-    if found is not None:
-        return module_of_keras(name, name[found.end() :])
-    names: Any = importlib.import_module("kameleon.tf1.modules")  # late: it loads the K surface
-    names.methods.show_shapes()  # also where the program imports no Keras
-    if names.module_of_keras is None and given.original and which_keras() != "keras":
-        names.module_of_keras = _of_keras
-        if which_keras() == "2":
-            root = names.module("tensorflow")
-            vars(root)["__version__"] = vars(root)["VERSION"] = SECOND
-    path = name.removeprefix("tensorflow.")
-    if names.module_of_keras is not None and names.OF_KERAS.get(path, ("", False))[1]:
-        found_keras: ModuleType = names.module_of_keras(names.OF_KERAS[path][0])
-        return found_keras
-    holds_keras = _BEFORE_KERAS.match(f"{name}.keras") is not None
-    try:
-        made: ModuleType = names.module(name)
-    except ModuleNotFoundError:
-        if not holds_keras:
-            raise
-        made = names.Namespace(name.removeprefix("tensorflow."), {})
-    if holds_keras:
-        vars(made).setdefault("keras", Later("keras"))
-    return made
-
-
-def _of_keras(path: str) -> ModuleType:
-    """The module of `tf.keras` that lies at a path."""
-    return module_of_keras(f"{TF_KERAS}.{path}".rstrip("."), f"keras.{path}".rstrip("."))
-
-
 def which_keras() -> str:
-    """Which `tf.keras` the program gets, as `KAMELEON_TF_KERAS` says.
+    """Whose names and behaviour the files have, TensorFlow 1's or 2's, as `KAMELEON_TF_KERAS` says.
 
     Raises:
         ArgumentError: (a ValueError) it holds another word.
@@ -155,14 +109,11 @@ def which_keras() -> str:
     return told
 
 
+# --- the names in an installed TensorFlow -------------------------------------------------------
+
+
 def module_of_keras(name: str, meant: str) -> ModuleType:
     """The module `meant` of the Keras on Kameleon, for which a program says `name`."""
-    top, _, path = meant.partition(".")
-    if top == "keras" and given.original and which_keras() != "keras":
-        # Late: it loads the hosted Keras.
-        made = importlib.import_module("kameleon.hosted.tf_keras.modules")
-        found: ModuleType = made.module(name, path)
-        return found
     try:
         return importlib.import_module(meant)
     except ModuleNotFoundError as error:
@@ -173,12 +124,9 @@ def module_of_keras(name: str, meant: str) -> ModuleType:
         ) from None
 
 
-# --- the names in an installed TensorFlow -------------------------------------------------------
-
-
 def alias_tensorflow() -> None:
-    """From now on, `tensorflow.keras` and what is in it are the Keras on Kameleon, also where old
-    code gets the installed TensorFlow.
+    """From now on, `tensorflow.keras` and what is in it are the Keras on Kameleon, where old code
+    doesn't get TensorFlow 1.15's own files, which have a Keras of their own.
 
     This works without TensorFlow, too: then there's nothing else in `tensorflow`. Tensors are
     Kameleon's, so other functions of an installed TensorFlow can't take them.
@@ -188,6 +136,7 @@ def alias_tensorflow() -> None:
     """
     if given.aliased or given.serves_tensorflow:
         return
+    old_code.withdraw("tensorflow")
     if TF_KERAS in sys.modules:
         raise HostingError(f"{TF_KERAS} is already imported; {BEFORE}")
     given.aliased = True

@@ -45,8 +45,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
 
     @_boundary
     def __getattr__(name: str) -> object:
-        """Names that were never documented and that programs use; see `leaked`."""
+        """Names that were never documented and that programs use; see `undocumented`."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # By name: the room of these names stands on this one.
-        return _importlib.import_module("kameleon.leaked").look_up(name)
+        return _importlib.import_module("kameleon.undocumented").look_up(name)

@@ -112,25 +112,25 @@ def add_options(parser: Parser, of_devices: str = DEVICES) -> None:
         "--tensorflow",
         metavar="WHICH",
         type=one_of(WHICH_TENSORFLOW),
-        help="what old code imports by this name: kameleon (the default) for TensorFlow 1's names"
-        " over K; original for TensorFlow 1.15's own Python files above K's graph (kameleon"
-        " tensorflow install); or installed for the library itself",
+        help="what old code imports by this name: original (the default) for TensorFlow 1.15's own"
+        " Python files above K's graph (kameleon tensorflow install), or installed for the library",
     )
     parser.add_argument(
         "--keras-on",
         metavar="WHICH",
         type=one_of(WHICH_KERAS_ON),
-        help="what the original Keras runs on: kameleon for K; or tensorflow for its own TensorFlow"
-        " backend, where tensors of Keras and TensorFlow are one kind (the default with"
-        " --tensorflow original, which it implies)",
+        help="what the original Keras runs on: tensorflow for its own TensorFlow backend, where"
+        " tensors of Keras and TensorFlow are one kind (the default where the files of TensorFlow"
+        " 1.15 are installed), or kameleon for K (the default without them, and with --devices)",
     )
     parser.add_argument(
         "--tf-keras",
         *(f"--tf-keras={which}" for which in WHICH_TF_KERAS),
         action=_Which,
         nargs=0,
-        help="let tensorflow.keras be the Keras on Kameleon, also in the installed TensorFlow, with"
-        " the names and defaults of TensorFlow 1 (the default) or 2, or the same as keras",
+        help="give the files of TensorFlow 1.15 the names and the behaviour of TensorFlow 1 (the"
+        " default) or 2; where old code gets an installed TensorFlow, let its tensorflow.keras be"
+        " the Keras on Kameleon",
     )
     parser.add_argument(
         "--no-old-names",
@@ -191,7 +191,7 @@ def _begin(plan: Plan) -> None:
     told = {
         AS: plan.known_as,
         TENSORFLOW: plan.tensorflow,
-        KERAS_ON: plan.keras_on,
+        KERAS_ON: plan.keras_on or (WHICH_KERAS_ON[0] if plan.devices else ""),
         TF_KERAS: plan.which_keras,
         old_code.SWITCH: "0" if plan.no_old_names else "",
     }
@@ -394,8 +394,8 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
 
 OF_TENSORFLOW = ("tensorflow", "tensorflow.keras")
 NO_TENSORFLOW = (
-    f"Without {TENSORFLOW}=installed, old programs get TensorFlow 1's names over K from Kameleon,"
-    " and tensorflow.keras is then the same as keras"
+    f"Without {TENSORFLOW}=installed, old programs get TensorFlow 1.15's own files, which"
+    " `kameleon tensorflow install` fetches"
 )
 OUTSIDE = (__file__, runpy.__file__, "<frozen runpy>")
 

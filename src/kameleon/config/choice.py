@@ -33,15 +33,14 @@ OWN_BY = "KAMELEON_ENGINE_BY"
 AS = "KAMELEON_AS"
 KNOWN_AS = {"tensorflow": "tensorflow", "theano": "theano", "kameleon": HOSTED}
 
-# Which TensorFlow old programs import: its names over K, the Python files of TensorFlow 1.15 above
-# K's graph, or the library that is installed.
+# Which TensorFlow old programs import: the Python files of TensorFlow 1.15 above K's graph, or the
+# library that is installed.
 TENSORFLOW = "KAMELEON_TENSORFLOW"
-WHICH_TENSORFLOW = ("kameleon", "original", "installed")
+WHICH_TENSORFLOW = ("original", "installed")
 
-# Which `tf.keras` old programs import: with the names, arguments and defaults of TensorFlow 1.15 or
-# of 2.x, or the hosted Keras as it is.
+# Whether the files of TensorFlow 1.15 have the names and the behaviour of TensorFlow 1 or 2.
 TF_KERAS = "KAMELEON_TF_KERAS"
-WHICH_TF_KERAS = ("1", "2", "keras")
+WHICH_TF_KERAS = ("1", "2")
 
 # What the original Keras that old programs import runs on: K, or its own TensorFlow backend, above
 # the Python files of TensorFlow 1.15.

@@ -9,6 +9,8 @@ from keras import backend as K
 from keras.metrics import Metric
 from keras.utils.metrics_utils import NEG_INF
 
+from ..prims.indexing import top_k
+
 
 def filter_top_k(x: Any, k: int) -> Any:
     """The `k` largest of each row; all others become so small that no threshold lets them pass.
@@ -19,7 +21,7 @@ def filter_top_k(x: Any, k: int) -> Any:
         x: tensor (…, classes).
         k: how many stay.
     """
-    _, places = K.tf.nn.top_k(x, k)
+    _, places = top_k(x, k)
     chosen = K.sum(K.one_hot(places, K.int_shape(x)[-1]), axis=-2)
     return x * chosen + NEG_INF * (1 - chosen)
 

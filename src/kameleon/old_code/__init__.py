@@ -12,9 +12,9 @@ from types import CodeType
 
 from .. import config
 from . import importing, settings_file
-from .importing import SWITCH, are_names_given, old_import, provide
+from .importing import SWITCH, are_names_given, old_import, provide, withdraw
 
-__all__ = ["SWITCH", "are_names_given", "begin", "provide", "stands_between"]
+__all__ = ["SWITCH", "are_names_given", "begin", "provide", "stands_between", "withdraw"]
 
 
 def begin() -> None:

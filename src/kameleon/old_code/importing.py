@@ -64,6 +64,11 @@ def provide(package: str, provider: Provider, also: Iterable[str] = ()) -> None:
     _tops.add(package)
 
 
+def withdraw(package: str) -> None:
+    """From now on, old code's imports of a package that was provided are everybody's."""
+    _providers.pop(package, None)
+
+
 def are_names_given() -> bool:
     """Whether the tables of old names are in force, as `KAMELEON_OLD_NAMES` says.
 

@@ -1,6 +1,6 @@
 """Programs whose results TensorFlow 1.15 recorded (`recorded/around`), held against the records.
 
-    kameleon run --tensorflow original around.py RECORDED_FOLDER SUBJECT ...
+    kameleon run around.py RECORDED_FOLDER SUBJECT ...
 
 It prints JSON: by subject, how many cases there are, and by case what differs.
 """

@@ -1,6 +1,6 @@
 """How often regions are compiled while programs run with other values, forty times.
 
-kameleon run --tensorflow original compilations.py
+kameleon run compilations.py
 """
 
 import json

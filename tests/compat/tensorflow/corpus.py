@@ -1,6 +1,6 @@
 """Expressions whose results TensorFlow 1.15 recorded (`recorded/tf1`), held against the records.
 
-    kameleon run --tensorflow original corpus.py RECORDED_FOLDER SUBJECT ...
+    kameleon run corpus.py RECORDED_FOLDER SUBJECT ...
 
 It prints JSON: by subject, how many cases there are, and by expression what differs. Expressions
 that raise are held against the classes of their errors.

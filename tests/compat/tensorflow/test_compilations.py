@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 
 from hosting.originals import needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 
 pytestmark = needs_tensorflows_files
 SCRIPT = Path(__file__).with_name("compilations.py")
 
 
 def test_regions_are_compiled_for_a_few_values_alone(tmp_path: Path) -> None:
-    line = ["run", "--engine", "numpy", "--tensorflow", "original", str(SCRIPT)]
-    ended = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path)
+    line = ["run", "--engine", "numpy", str(SCRIPT)]
+    ended = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path, ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     found = json.loads(ended.stdout)
     assert found and all(0 < count <= 16 for count in found.values()), found

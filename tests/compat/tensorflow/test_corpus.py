@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from hosting.originals import needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parents[1] / "recorded"
@@ -30,9 +30,11 @@ pytestmark = needs_tensorflows_files
 def compared(engine: str, folder: str, subject: str) -> dict[str, Any]:
     """What differs from the records of a subject on an engine."""
     script = str(HERE / SCRIPTS[folder])
-    line = ["run", "--engine", engine, "--tensorflow", "original", script, str(RECORDED / folder)]
+    line = ["run", "--engine", engine, script, str(RECORDED / folder)]
     with tempfile.TemporaryDirectory() as elsewhere:
-        ended = run(["-W", "ignore", "-c", COMMAND, *line, subject], Path(elsewhere), seconds=3600)
+        ended = run(
+            ["-W", "ignore", "-c", COMMAND, *line, subject], Path(elsewhere), ANYWHERE, seconds=3600
+        )
     assert ended.returncode == 0, ended.stderr[-3000:]
     found: dict[str, Any] = json.loads(ended.stdout)[subject]
     return found

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hosting.originals import needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 from support import run_python
 
 import kameleon
@@ -300,9 +300,9 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not location.installed():
         pytest.skip(location.INSTALL)
     folder = tmp_path_factory.mktemp("networks")
-    line = ["run", "--engine", "numpy", "--tensorflow", "original", str(FOLDER / "networks.py")]
+    line = ["run", "--engine", "numpy", str(FOLDER / "networks.py")]
     names = ["inception", "mobilenet", "detector"]
-    ended = run(["-W", "ignore", "-c", COMMAND, *line, str(folder), *names], folder)
+    ended = run(["-W", "ignore", "-c", COMMAND, *line, str(folder), *names], folder, ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     return folder
 

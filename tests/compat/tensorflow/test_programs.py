@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hosting.originals import needs_tensorflows_files
-from hosting.programs import COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, run
 
 from kameleon.hosting import location as keras
 
@@ -30,9 +30,9 @@ def computed(engine: str, topic: str) -> dict[str, Any]:
     """What the programs of a topic return on an engine, all in one process."""
     if topic.startswith(OF_KERAS) and not keras.installed():
         pytest.skip(keras.INSTALL)
-    line = ["run", "--engine", engine, "--tensorflow", "original", str(FOLDER / f"{topic}.py")]
+    line = ["run", "--engine", engine, str(FOLDER / f"{topic}.py")]
     with tempfile.TemporaryDirectory() as folder:
-        ended = run(["-W", "ignore", "-c", COMMAND, *line], Path(folder))
+        ended = run(["-W", "ignore", "-c", COMMAND, *line], Path(folder), ANYWHERE)
     assert ended.returncode == 0, ended.stderr[-3000:]
     found: dict[str, Any] = json.loads(ended.stdout)
     return found

@@ -3,7 +3,7 @@
     python networks.py FOLDER NAME ...
 
 Writes `NAME.pb` and `NAME.npz` (arrays by `in|tensor`, `out|tensor`). It runs on TensorFlow 1.15,
-and by `kameleon run --tensorflow original`.
+and by `kameleon run`.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Programs of TensorFlow 1, by topic: each builds a graph of its own, runs it, and returns numbers.
 
     python basics.py > basics.json                    # on TensorFlow 1.15, in Python 3.7
-    kameleon run --tensorflow original basics.py      # here
+    kameleon run basics.py      # here
 
 A topic is a file beside this one. It prints JSON: by name, what each program returned. Where a
 topic has enabled eager execution, its programs run without a graph. The topics of Keras want the

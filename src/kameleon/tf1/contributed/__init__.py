@@ -1,1 +1,0 @@
-"""What `tf.contrib` has beside layers and cells: variables, losses, training, older names."""

@@ -1,1 +1,0 @@
-"""`tf.estimator`: a model's function, trained, evaluated and asked by functions that give data."""

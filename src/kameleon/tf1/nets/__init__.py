@@ -1,1 +1,0 @@
-"""What networks are made of in TensorFlow 1: layers, cells and loops over time, losses, metrics."""

@@ -1,1 +1,0 @@
-"""Recurrent networks of TensorFlow 1: cells, wrappers around them, and loops that run them."""

@@ -1,1 +1,0 @@
-"""Names of TensorFlow 1."""
