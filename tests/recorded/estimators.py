@@ -1,10 +1,10 @@
 """What estimators of TensorFlow 1.15 compute: trained, evaluated, asked, gone on with.
 
-python estimators.py        # by TensorFlow 1.15: writes estimators.json beside this file
+python estimators.py estimators.json
 """
 
 import json
-import os
+import sys
 import tempfile
 
 import numpy as np
@@ -188,7 +188,6 @@ def plain(x):
 if __name__ == "__main__":
     import tensorflow
 
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "estimators.json")
-    with open(path, "w") as file:
+    with open(sys.argv[1], "w") as file:
         json.dump(found_by(tensorflow), file, indent=1, sort_keys=True)
         file.write("\n")

@@ -29,7 +29,7 @@ def in_words(found: tensorflow_files.Status) -> str:
     return (
         f"The Python files of TensorFlow {location.VERSION} are in {found.folder}"
         f" ({found.size / 1e6:.0f} MB). A program runs on them by:"
-        " kameleon run --tensorflow original script.py"
+        " kameleon run script.py"
     )
 
 
