@@ -4,6 +4,7 @@ python estimators.py estimators.json
 """
 
 import json
+import os
 import sys
 import tempfile
 

@@ -14,7 +14,7 @@ from ..ir.node import Node, new_serial
 from ..ir.rewrite import closed, substitute
 from ..ir.types import INT32, TensorType, join_shapes
 from ..prims.control import cond, run_scan, while_
-from ..prims.elementwise import add, cast, constant
+from ..prims.elementwise import add, constant
 from ..prims.movement import broadcast_to, iota, reshape
 from ..prims.random import random_fold
 from ..prims.sizes import dims_of, roots_of, size_of
@@ -199,31 +199,6 @@ def while_over(
     t, zero = input_node(TensorType((), INT32)), constant(0, INT32)
     made = [*_drawn_at(t, made, sources), add(t, constant(1, INT32))]
     return _while(what, [*states, t], [*carry, zero], made, start)[:-1]
-
-
-def traced_collecting(
-    what: str,
-    condition: Callable[[list[Node]], Node],
-    body: Callable[[list[Node], Node], tuple[Sequence[Node], Sequence[Node]]],
-    carry: Sequence[Node],
-) -> tuple[list[Node], list[Node]]:
-    """A loop like `traced_while`, whose body is also given the number of the step, and gives,
-    beside the new states, outputs that are stacked.
-    """
-    states, t = [input_node(x.type) for x in carry], input_node(TensorType((), INT32))
-    start = new_serial()
-    with body_of(what):
-        test = condition(states)
-        new, outputs = body(states, t)
-    made = [test, *_checked_states(what, states, new), *outputs]
-    sources = Closure(what, [*states, t], made, start).sources
-    made = _drawn_at(t, made, sources) if sources else made
-    counting = [*made[: 1 + len(states)], add(t, constant(1, INT32))]
-    zero = constant(0, INT32)
-    steps = _while(what, [*states, t], [*carry, zero], counting, start)[-1]
-    captured = Closure(what, [*states, t], made[1:], start).captured
-    graph = closed([*captured, *states, t], made[1:])
-    return run_scan(graph, captured, carry, [cast(iota([steps]), INT32)])
 
 
 def _while(
