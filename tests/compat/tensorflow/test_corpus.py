@@ -46,14 +46,21 @@ def listed(engine: str, name: str) -> set[str]:
     return {case for case, why in reasons if isinstance(why, str) or engine in why}
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", DIFFERENCES)
-def test_cases_give_what_was_recorded(engine_name: str, name: str) -> None:
-    if engine_name not in ENGINES:
-        pytest.skip("a few engines stand for all: programs beside this one run on each")
+def check(engine: str, name: str) -> None:
     folder, _, subject = name.partition(".")
-    found, known = compared(engine_name, folder, subject), listed(engine_name, name)
+    found, known = compared(engine, folder, subject), listed(engine, name)
     assert found["cases"] > 0
     assert {case: told for case, told in found["failed"].items() if case not in known} == {}
-    mended = known - found["failed"].keys()
-    assert not mended, "these are as recorded now: take them off the list"
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_cases_give_what_was_recorded(name: str) -> None:
+    check("numpy", name)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_cases_give_what_was_recorded_on_all_engines(engine_name: str, name: str) -> None:
+    if engine_name not in ENGINES:
+        pytest.skip("a few engines stand for all: programs beside this one run on each")
+    check(engine_name, name)
