@@ -62,9 +62,23 @@ EVERYWHERE = (
     (re.compile(r"\b_?inspect\.(getargspec|ArgSpec)\b"), lambda match: f"{_DROPPED}.{match[1]}"),
 )  # fmt: skip
 _DROPPED = "__import__('kameleon.compat.tensorflow.dropped', fromlist='*')"
+_LATE = "__import__('kameleon.compat.tensorflow.late', fromlist='*')"
+_ESTIMATOR = tuple(
+    (
+        f"  from tensorflow_estimator.python.estimator.api._{version} import estimator\n",
+        f"  estimator = {_LATE}.estimator('{version}')\n",
+    )
+    for version in ("v1", "v2")
+)
+_YAML = (("  import yaml\n", f"  yaml = {_LATE}.library('yaml')\n"),)
 
 # By the end of a file's path: a text that is in it, and what takes its place.
 IN_FILES = {
+    "tensorflow_core/__init__.py": _ESTIMATOR,
+    "tensorflow_core/_api/v1/v1.py": _ESTIMATOR,
+    "tensorflow_core/_api/v1/compat/v1/__init__.py": _ESTIMATOR,
+    "tensorflow_core/python/keras/saving/model_config.py": _YAML,
+    "tensorflow_core/python/keras/engine/network.py": _YAML,
     # Today's protobuf writes numbers short without being told.
     "tensorflow_core/python/framework/graph_io.py": ((", float_format=''", ""),),
     "tensorflow_core/python/platform/tf_logging.py": (
@@ -79,6 +93,7 @@ IN_FILES = {
     ),
     # TensorBoard's summaries are TensorFlow 2's, and import one that is installed.
     "tensorflow_core/_api/v1/compat/v2/__init__.py": (
+        *_ESTIMATOR,
         ("  from tensorboard.summary._tf import summary\n", "  raise ImportError\n"),
         (
             '  _logging.warning(\n      "Limited tf.compat',
