@@ -66,7 +66,6 @@ EXTREMA: dict[str, tuple[Callable[..., Any], dict[str, float]]] = {
     "max": (K.max, {"float32": -np.inf, "float16": -np.inf, "int32": -(2**31), "uint8": 0}),
     "min": (K.min, {"float32": np.inf, "int64": 2**63 - 1, "int8": 127, "uint8": 255}),
     "logsumexp": (K.logsumexp, {"float32": -np.inf, "float64": -np.inf}),
-    "tf.reduce_max": (K.tf.reduce_max, {"float32": -np.inf}),
 }
 
 

@@ -13,6 +13,7 @@ from kameleon import backend as K
 from kameleon.engines._code.rules import stacking
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
+from kameleon.prims.indexing import argsort, take_along
 from kameleon.transform.hoisting import LARGEST_SLICE
 from kameleon.transform.simplify import simplify
 
@@ -171,13 +172,12 @@ def test_gradients_of_loops_that_pick_by_data(engine: str) -> None:
     mask = np.array([[1, 0, 1], [1, 1, 1]], "float32")
     x, w, chosen = K.variable(values), K.variable(np.arange(4.0)), K.placeholder((2, 3))
 
-    def step(pair: Any) -> Any:
-        rows, which = pair
-        picked = K.tf.boolean_mask(rows, which > 0.0)
-        sums = K.tf.nn.top_k(K.sum(K.square(picked) * w, -1), k=K.tf.shape(picked)[0])[0]
-        return K.sum(K.exp(sums / 10.0))
+    def step(number: Any) -> Any:
+        picked = K.gather(x, number)[K.gather(chosen, number) > 0.0]
+        sums = K.sum(K.square(picked) * w, -1)
+        return K.sum(K.exp(take_along(sums, argsort(sums, axis=0), 0) / 10.0))
 
-    y = K.sum(K.tf.map_fn(step, (x, chosen), dtype="float32"))
+    y = K.sum(K.map_fn(step, K.arange(2), dtype="float32"))
     by_x, by_w = K.gradients(y, [x, w])
     again = K.gradients(K.sum(by_w), [w])[0]
     got = K.function([chosen], [y, by_x, by_w, again])([mask])
