@@ -24,7 +24,6 @@ from .given import given
 from .original import which_tensorflow
 
 TF_KERAS = "tensorflow.keras"
-ORIGINAL = "kameleon.compat.tensorflow"  # the package of what TensorFlow's own files need
 OF_KERAS = ("keras", "keras_applications", "keras_preprocessing")
 
 INSTEAD = (
@@ -91,9 +90,9 @@ def original_module(name: str) -> ModuleType:
         ModuleNotFoundError: there is none.
         MissingLibraryError: (an ImportError) the files aren't installed.
     """
-    importing: Any = importlib.import_module(f"{ORIGINAL}.importing")
-    found: ModuleType = importing.module(name, second=which_keras() == "2")
-    return found
+    from ..compat.tensorflow import importing  # late: programs without TensorFlow need none of it
+
+    return importing.module(name, second=which_keras() == "2")
 
 
 def which_keras() -> str:

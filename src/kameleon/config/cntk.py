@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
+
+from . import folders
 
 VERSION = "2.7"
 VARIABLE = "KAMELEON_CNTK"  # names the folder
@@ -18,10 +19,7 @@ def folder() -> str:
     >>> os.path.isabs(folder())
     True
     """
-    told = os.environ.get(VARIABLE, "").strip()
-    if told:
-        return os.path.abspath(os.path.expanduser(told))
-    return os.path.join(sys.prefix, "share", "kameleon", f"cntk-{VERSION}")
+    return folders.folder(VARIABLE, f"cntk-{VERSION}")
 
 
 def python(where: str) -> str:

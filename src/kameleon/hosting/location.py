@@ -7,8 +7,8 @@ folder of its own, which is put first on the path of a program that wants the or
 from __future__ import annotations
 
 import os
-import sys
 
+from ..config import folders
 from ..errors import MissingLibraryError
 
 VERSION = "2.3.1"
@@ -25,10 +25,7 @@ def folder() -> str:
     >>> os.path.isabs(folder())
     True
     """
-    told = os.environ.get(VARIABLE, "").strip()
-    if told:
-        return os.path.abspath(os.path.expanduser(told))
-    return os.path.join(sys.prefix, "share", "kameleon", f"keras-{VERSION}")
+    return folders.folder(VARIABLE, f"keras-{VERSION}")
 
 
 def holds_original(package: str) -> bool:

@@ -14,11 +14,11 @@ MOVES = frozenset(
     "slice unslice reverse pad concatenate gather take_along cast bitcast is_nan "
     "cond while scan call".split()
 ) | {leaf.name for leaf in LEAVES}
-# Sums of many products, which hardware is quick at in half precision: each sum is rounded once,
-# and its order is the engine's own.
 CONVOLUTIONS = frozenset(
     "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel".split()
 )
+# Sums of many products, which hardware is quick at in half precision: each sum is rounded once,
+# and its order is the engine's own.
 CONTRACTIONS = CONVOLUTIONS | {"contract"}
 
 # Primitives that give an operand's elements, up to the sign, whole numbers or bools: exact in any

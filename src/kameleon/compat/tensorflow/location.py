@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
+from ...config import folders
 from ...errors import MissingLibraryError
 
 VERSION = "1.15.5"
@@ -20,10 +20,7 @@ def folder() -> str:
     >>> os.path.isabs(folder())
     True
     """
-    told = os.environ.get(VARIABLE, "").strip()
-    if told:
-        return os.path.abspath(os.path.expanduser(told))
-    return os.path.join(sys.prefix, "share", "kameleon", f"tensorflow-{VERSION}")
+    return folders.folder(VARIABLE, f"tensorflow-{VERSION}")
 
 
 def holds_files(where: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,19 +86,32 @@ def _spatial_sizes(operation: Operation, sizes: list[int]) -> tuple[int, ...]:
 # Convolutions -----------------------------------------------------------------------------------
 
 
-@pure("Conv2D Conv3D")
-def convolved(operation: Operation, x: Any, kernel: Any) -> Node:
+def _convolving(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Any], Node]:
     """A convolution as an operation says."""
-    node, k = channels_last(operation, x), tensor(kernel)
-    window = window_of(operation, node.shape[1:-1], sizes_of(k, 0, -2))
-    return as_told(operation, C.conv(node, k, window=window))
+
+    def rule(operation: Operation, x: Any, kernel: Any) -> Node:
+        node, k = channels_last(operation, x), tensor(kernel)
+        window = window_of(operation, node.shape[1:-1], sizes_of(k, 0, -2))
+        return as_told(operation, primitive(node, k, window=window))
+
+    return rule
 
 
-@pure("Conv2DBackpropInput Conv3DBackpropInputV2")
-def _conv_input(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
-    space, k = _spatial_sizes(operation, integers(sizes)), tensor(kernel)
-    window = window_of(operation, space, sizes_of(k)[:-2])
-    return as_told(operation, C.conv_input(channels_last(operation, g), k, space, window))
+def _convolving_back(primitive: Callable[..., Node]) -> Callable[[Operation, Any, Any, Any], Node]:
+    """The adjoint of a convolution in its input."""
+
+    def rule(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
+        space, k = _spatial_sizes(operation, integers(sizes)), tensor(kernel)
+        window = window_of(operation, space, sizes_of(k)[:-2])
+        return as_told(operation, primitive(channels_last(operation, g), k, space, window))
+
+    return rule
+
+
+convolved = pure("Conv2D Conv3D")(_convolving(C.conv))
+pure("DepthwiseConv2dNative")(_convolving(C.depthwise_conv))
+pure("Conv2DBackpropInput Conv3DBackpropInputV2")(_convolving_back(C.conv_input))
+pure("DepthwiseConv2dNativeBackpropInput")(_convolving_back(C.depthwise_input))
 
 
 @pure("Conv2DBackpropFilter Conv3DBackpropFilterV2")
@@ -106,20 +119,6 @@ def _conv_kernel(operation: Operation, x: Any, sizes: Any, g: Any) -> Node:
     node = channels_last(operation, x)
     window = window_of(operation, node.shape[1:-1], tuple(integers(sizes)[:-2]))
     return C.conv_kernel(node, channels_last(operation, g), window=window)
-
-
-@pure("DepthwiseConv2dNative")
-def _depthwise(operation: Operation, x: Any, kernel: Any) -> Node:
-    node, k = channels_last(operation, x), tensor(kernel)
-    window = window_of(operation, node.shape[1:-1], sizes_of(k, 0, -2))
-    return as_told(operation, C.depthwise_conv(node, k, window=window))
-
-
-@pure("DepthwiseConv2dNativeBackpropInput")
-def _depthwise_input(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
-    space, k = _spatial_sizes(operation, integers(sizes)), tensor(kernel)
-    window = window_of(operation, space, sizes_of(k)[:-2])
-    return as_told(operation, C.depthwise_input(channels_last(operation, g), k, space, window))
 
 
 @pure("DepthwiseConv2dNativeBackpropFilter")

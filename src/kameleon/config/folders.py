@@ -1,0 +1,18 @@
+"""The folders into which commands install what programs need."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def folder(variable: str, name: str) -> str:
+    """The folder that an environment variable names; or one of that name among Python's own.
+
+    >>> os.path.basename(folder("KAMELEON_UNSET", "keras-2.3.1"))
+    'keras-2.3.1'
+    """
+    told = os.environ.get(variable, "").strip()
+    if told:
+        return os.path.abspath(os.path.expanduser(told))
+    return os.path.join(sys.prefix, "share", "kameleon", name)
