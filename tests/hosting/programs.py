@@ -21,6 +21,15 @@ COMMAND = (
     "import sys; sys.argv = ['kameleon', *sys.argv[1:]]; from kameleon.cli import main; main()"
 )
 
+# As if TensorFlow weren't installed: everybody but old code, who gets Kameleon's, is refused.
+NO_TENSORFLOW = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "tensorflow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+"""
 # Keras runs on TensorFlow's files, where they're installed.
 ANYWHERE = {"KAMELEON_KERAS_ON": ""}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from hosting.originals import needs_original, needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, NO_TENSORFLOW, run
 from numpy.testing import assert_allclose
 from support import engines_under_test
 
@@ -26,16 +26,6 @@ LIBRARIES = sorted(path.name for path in (HERE / "libraries").iterdir() if path.
 
 # Weights are of float32: some ten steps of training make differences of rounding larger.
 CLOSE = {"rtol": 2e-5, "atol": 2e-5}
-
-# As if TensorFlow weren't installed: everybody but old code, who gets Kameleon's, is refused.
-NO_TENSORFLOW = """
-import sys
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "tensorflow":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Hidden())
-"""
 
 
 @functools.cache

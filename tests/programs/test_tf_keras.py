@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from hosting.programs import ANYWHERE, COMMAND, NO_TENSORFLOW, run
 from numpy.testing import assert_allclose
 from support import engines_under_test
 
@@ -24,15 +24,6 @@ WHOLE = HERE / "tf_keras"
 RECORDED: dict[str, dict[str, Any]] = json.loads(
     (HERE / "recorded_tf_keras.json").read_text("utf-8")
 )
-# As if TensorFlow weren't installed: everybody but old code, who gets Kameleon's, is refused.
-NO_TENSORFLOW = """
-import sys
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "tensorflow":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Hidden())
-"""
 SECOND: dict[str, dict[str, Any]] = json.loads(
     (HERE / "recorded_tf_keras_2.json").read_text("utf-8")
 )
