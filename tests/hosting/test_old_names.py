@@ -211,6 +211,16 @@ def test_everything_at_once() -> None:
     assert space["Inf"] == np.inf and "__name__" in space and space["__file__"] == PROGRAM
 
 
+def test_everything_at_once_warns_of_nothing() -> None:
+    def value(library: ModuleType) -> str:
+        warnings.warn("it is going, too", DeprecationWarning, stacklevel=2)
+        return library.__name__
+
+    table = stand_in.Table(gone={"old": stand_in.Old("new", value)})
+    found = stand_in.StandIn(ModuleType("library"), table).everything()
+    assert vars(found)["old"] == "library"
+
+
 # --- the warning ------------------------------------------------------------------------------
 
 

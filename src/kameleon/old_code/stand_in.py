@@ -162,11 +162,13 @@ class StandIn(ModuleType):
         """
         library, found = self._library, ModuleType(self._library.__name__)
         listed = getattr(library, "__all__", None) or [n for n in vars(library) if n[0] != "_"]
-        for name in listed:
-            setattr(found, name, getattr(self, name))
-        for name, old in self._table.gone.items():
-            with suppress(AttributeError):
-                vars(found).setdefault(name, old.value(library))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the library's, too
+            for name in listed:
+                setattr(found, name, getattr(self, name))
+            for name, old in self._table.gone.items():
+                with suppress(AttributeError):
+                    vars(found).setdefault(name, old.value(library))
         vars(found)["__all__"] = [name for name in vars(found) if not name.startswith("__")]
         return found
 
