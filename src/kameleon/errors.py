@@ -172,6 +172,10 @@ class MissingNameError(KameleonError, AttributeError):
     Remedy: the message says what to use.
     """
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.obj = self  # so Python suggests no names that look alike
+
 
 class MissingLibraryError(KameleonError, ImportError):
     """A library is needed that is not installed.

@@ -391,7 +391,7 @@ def the_original_of_numpys_backend() -> None:
     from keras.backend import numpy_backend
 
     assert numpy_backend.np.int is int
-    gone = ["int"] if np.__version__ < "2" else ["int", "Inf", "unicode_", "string_"]
+    gone = ["int", "Inf", "unicode_", "string_"]
     for name in gone:
         assert not hasattr(np, name), name
 

@@ -10,7 +10,7 @@ import pytest
 
 from kameleon.cli import run as runner
 
-from .originals import needs_original
+from .originals import needs_original, needs_tensorflows_files
 from .programs import run, run_without_original, write_small_keras
 
 RUN = ("-m", "kameleon", "run")
@@ -258,7 +258,9 @@ print(losses[-1] < losses[0], sys.modules[Dense.__module__].K.backend())
 
 
 @needs_original
-@pytest.mark.parametrize("keras", ["keras", "tensorflow.keras"])
+@pytest.mark.parametrize(
+    "keras", ["keras", pytest.param("tensorflow.keras", marks=needs_tensorflows_files)]
+)
 def test_the_original_trains(tmp_path: Path, keras: str) -> None:
     (tmp_path / "program.py").write_text(TRAINS.format(keras=keras), "utf-8")
     found = run([*RUN, "program.py"], tmp_path)

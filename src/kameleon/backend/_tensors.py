@@ -58,10 +58,7 @@ def array_of(value: Any, dtype: DType, what: str) -> np.ndarray:
     """
     try:
         given = as_numpy(value)
-        array = np.asarray(given)
-        _require_numbers(array)
-        if array is not given:
-            _require_held(array, np.dtype(dtype))
+        _require_numbers(np.asarray(given))
         return np.array(given, dtype=dtype)
     except (ValueError, TypeError, RuntimeError, OverflowError) as error:  # RuntimeError: PyTorch's
         raise ArgumentError(f"{what}: {value!r} is no array of {dtype}: {error}") from None
@@ -73,15 +70,6 @@ def _require_numbers(array: np.ndarray) -> None:
         as_dtype(array.dtype)
     elif any(item is None or isinstance(item, str | bytes) for item in array.flat):
         raise TypeError("the elements must be numbers")
-
-
-def _require_held(array: np.ndarray, dtype: np.dtype[Any]) -> None:
-    """Refuse integers of Python's that are too large for a dtype: NumPy 1 wraps them around."""
-    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
-        limits = np.iinfo(dtype)
-        for found in (int(array.min()), int(array.max())):
-            if not limits.min <= found <= limits.max:
-                raise OverflowError(f"Python integer {found} out of bounds for {dtype}")
 
 
 def as_tensor(x: TensorLike, what: str, dtype: Any = None) -> Node:

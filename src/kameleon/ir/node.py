@@ -389,12 +389,7 @@ def new_serial() -> int:
 
 
 def frozen(value: Any, dtype: Any = None) -> np.ndarray:
-    """A private read-only copy of `value` as an array; a number must fit, on NumPy 1, too."""
-    kind = None if dtype is None else as_dtype(dtype)
-    if isinstance(value, int) and kind is not None and kind.kind in ("signed", "unsigned"):
-        limits = np.iinfo(kind)
-        if not limits.min <= value <= limits.max:
-            raise OverflowError(f"{value} is out of the range of {kind}")
-    array = np.array(value, dtype=kind)
+    """A private read-only copy of `value` as an array; a number must fit."""
+    array = np.array(value, dtype=None if dtype is None else as_dtype(dtype))
     array.flags.writeable = False
     return array

@@ -65,9 +65,7 @@ ZEROS = ("0", "0.0")
 def _ufunc(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         args, full = e.stretched(node)
-        if not node.shape:  # NumPy 1 takes a number of Python for a float64 or int64 there
-            args = [e.slot(x) for x in node.operands]
-        elif all(isinstance(a, str) for a in args):
+        if all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         fits = node.operands[0].dtype == node.dtype and function not in NOT_IN_PLACE
@@ -79,9 +77,8 @@ def _ufunc(function: str) -> Rule:
 
 
 def _relu(e: Emitter, node: Node) -> None:
-    zero = "0" if node.shape else "{0}.dtype.type(0)"  # so a scalar keeps its dtype in NumPy 1, too
     # Of -0 and 0 NumPy takes the second one, but of half precision the first.
-    given = f"{zero}, {{0}}" if node.dtype == "float16" else f"{{0}}, {zero}"
+    given = "0, {0}" if node.dtype == "float16" else "{0}, 0"
     unary(f"maximum({given}{{out}})")(e, node)
 
 

@@ -26,11 +26,10 @@ def _array_of(name: str) -> Value:
 
     def give(numpy: Any) -> Any:
         make = getattr(numpy, name)
-        may_copy = None if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else False
 
         def array(rows: Any, *args: Any, **options: Any) -> Any:
             if options.get("copy") is False:
-                options["copy"] = may_copy
+                options["copy"] = None
             try:
                 return make(rows, *args, **options)
             except OverflowError:
