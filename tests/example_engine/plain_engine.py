@@ -15,7 +15,8 @@ from kameleon.engines import Engine, Executable, Lowering
 from kameleon.errors import EvaluationError, ShapeError
 from kameleon.ir.node import Node
 from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
+from kameleon.ir.types import DType, TensorType, as_dtype
+from kameleon.prims.filling import greatest, least
 
 Array = Any
 Rule = Callable[..., Any]  # (walk, node, values of its operands) -> its value, or a tuple
@@ -79,9 +80,14 @@ def along(function: Callable[..., Array]) -> Rule:
     return lambda walk, node, *values: function(*values, node.attrs["axis"])
 
 
-def reduced(function: Callable[..., Array], **options: Any) -> Rule:
+def reduced(function: Callable[..., Array]) -> Rule:
     """A rule of the value and the attribute `axes`."""
-    return lambda walk, node, x: function(x, axis=node.attrs["axes"], **options)
+    return lambda walk, node, x: function(x, axis=node.attrs["axes"])
+
+
+def extremum(function: Callable[..., Array], of_nothing: Callable[[DType], float]) -> Rule:
+    """A reduction that gives a value where there's nothing to reduce, too."""
+    return lambda walk, node, x: function(x, axis=node.attrs["axes"], initial=of_nothing(node.dtype))
 
 
 def summed(function: Callable[..., Array]) -> Rule:
@@ -251,8 +257,8 @@ RULES: dict[str, Rule] = {
     "contract": contract,
     "reduce_sum": summed(np.sum),
     "reduce_prod": summed(np.prod),
-    "reduce_max": reduced(np.max),
-    "reduce_min": reduced(np.min),
+    "reduce_max": extremum(np.max, least),
+    "reduce_min": extremum(np.min, greatest),
     "reduce_any": reduced(np.any),
     "reduce_all": reduced(np.all),
     "argmax": along(np.argmax),
