@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import location, source
+from . import late, location, source
 
 # By name of a package that is found here: its folder among the files.
 PACKAGES = {
@@ -63,6 +63,29 @@ class Adapted(SourceFileLoader):
         found = dict(super().path_stats(path))
         found["mtime"] = int(found["mtime"]) + source.REVISION
         return found
+
+
+class AtOnce(Adapted):
+    """Loads `tensorflow.python`: what tensors need, and not what its file loads."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__class__ = late.Package
+        for name in late.AT_ONCE:
+            importlib.import_module(f"{late.PYTHON}.{name}")
+
+
+class Everything(Loader):
+    """Loads what the file of `tensorflow.python` loads."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        package = sys.modules[late.PYTHON]
+        assert isinstance(package.__loader__, AtOnce)
+        code = package.__loader__.get_code(late.PYTHON)
+        assert code is not None
+        exec(code, vars(package))
 
 
 class Messages(Loader):
@@ -137,6 +160,8 @@ class Finder(MetaPathFinder):
             return _messages(name, path) if is_librarys else None
         if name in OURS:
             return ModuleSpec(name, Given(OURS[name]))
+        if name == late.EVERYTHING:
+            return ModuleSpec(name, Everything())
         if rest:
             found = PathFinder.find_spec(name, path)
         else:
@@ -144,8 +169,10 @@ class Finder(MetaPathFinder):
         if found is None or not (found.origin or "").endswith(".py"):
             return found
         assert found.origin is not None
-        made = Messages if found.origin.endswith("_pb2.py") else None
-        found.loader = made(found.origin) if made else Adapted(name, found.origin)
+        if found.origin.endswith("_pb2.py"):
+            found.loader = Messages(found.origin)
+        else:
+            found.loader = (AtOnce if name == late.PYTHON else Adapted)(name, found.origin)
         return found
 
     def _package(self, name: str) -> ModuleSpec | None:

@@ -1,17 +1,41 @@
-"""What TensorFlow 1.15 loads at once, and programs seldom ask for: it is loaded when they do."""
+"""What TensorFlow 1.15 loads at once is loaded when a program asks for it.
+
+- The modules of its API look their names up, as its own generator writes them for lazy loading
+  (`source` sees to that); `tf.keras` and `tf.estimator` are there as `Late` modules.
+- `tensorflow.python` loads what tensors need. All else is loaded by the file of that package, which
+  is run when somebody asks for a name that it makes, or for a type of operations, a gradient or
+  another thing that modules register when they're loaded, and isn't registered yet.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 from . import location
 
 ESTIMATOR = "tensorflow_estimator.python.estimator.api._{}.estimator"
+KERAS = f"{location.PACKAGE}.python.keras.api._{{}}.keras"
+PYTHON = f"{location.PACKAGE}.python"
+EVERYTHING = f"{PYTHON}._everything"  # a module without names: loading it loads all
+
+# What tensors need: their operators, how values become tensors, how variables are made.
+AT_ONCE = ("ops.math_ops", "ops.variable_scope", "ops.resource_variable_ops")
+# Packages in `tensorflow.python` whose names stand for modules in them.
+HIDDEN = frozenset(
+    "compat distribute feature_column layers module profiler saved_model summary user_ops".split()
+)
+# By name of a registry: modules that register there, where it isn't everything.
+REGISTERING = {
+    "proto functions": (
+        "ops.control_flow_ops", "ops.critical_section_ops", "training.queue_runner_impl",
+        "training.saver",
+    )
+}  # fmt: skip
 
 
 class Late(ModuleType):
@@ -29,10 +53,10 @@ class Late(ModuleType):
         return dir(importlib.import_module(self.__name__))
 
 
-def estimator(version: str) -> ModuleType:
-    """`tf.estimator` of "v1" or "v2", whose folder is known."""
-    made = Late(ESTIMATOR.format(version))
-    made.__file__ = os.path.join(location.find(), *made.__name__.split("."), "__init__.py")
+def package(name: str) -> ModuleType:
+    """A package among the files, whose folder is known."""
+    made = Late(name)
+    made.__file__ = os.path.join(location.find(), *name.split("."), "__init__.py")
     return made
 
 
@@ -45,3 +69,85 @@ def library(name: str) -> ModuleType:
     if importlib.util.find_spec(name) is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     return Late(name)
+
+
+class Package(ModuleType):
+    """`tensorflow.python`, whose file is run by loading `EVERYTHING`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        full = f"{self.__name__}.{name}"
+        if name not in HIDDEN and importlib.util.find_spec(full) is not None:
+            return importlib.import_module(full)
+        everything()
+        try:
+            return vars(self)[name]
+        except KeyError:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_package = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        if not (name in HIDDEN and is_package):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> Iterable[str]:
+        everything()
+        return super().__dir__()
+
+
+def everything() -> bool:
+    """Load all that TensorFlow 1.15 loads when it's imported; a second call does nothing more."""
+    importlib.import_module(EVERYTHING)
+    return True
+
+
+def register(registry: str) -> bool:
+    """Load what registers things under names in a registry, where something isn't there."""
+    if registry not in REGISTERING:
+        return everything()
+    for name in REGISTERING[registry]:
+        importlib.import_module(f"{PYTHON}.{name}")
+    return True
+
+
+def missing(names: dict[str, Any]) -> Callable[[str], Any]:
+    """`__getattr__` for a module some of whose names the package's file sets."""
+
+    def found(name: str) -> Any:
+        if not name.startswith("__"):
+            everything()
+        if name not in names:
+            raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}")
+        return names[name]
+
+    return found
+
+
+class Definitions(Mapping[str, Any]):
+    """The definitions of types of operations: those of modules that are loaded; all, if need be.
+
+    Args:
+        known: the first ones, which grow.
+    """
+
+    def __init__(self, known: dict[str, Any]) -> None:
+        self._known = known
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            everything()
+        return self._known[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The definition of a type."""
+        found = self._known.get(name)
+        return super().get(name, default) if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        everything()
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        everything()
+        return len(self._known)

@@ -12,6 +12,8 @@ import re
 import zlib
 from pathlib import Path
 
+from . import late
+
 # Packages in these files, by the names that imports in them say.
 RENAMED = {"tensorflow": "tensorflow_core", "gast": "tensorflow_gast"}
 
@@ -63,20 +65,67 @@ EVERYWHERE = (
 )  # fmt: skip
 _DROPPED = "__import__('kameleon.compat.tensorflow.dropped', fromlist='*')"
 _LATE = "__import__('kameleon.compat.tensorflow.late', fromlist='*')"
-_ESTIMATOR = tuple(
+_PACKAGES = tuple(
     (
-        f"  from tensorflow_estimator.python.estimator.api._{version} import estimator\n",
-        f"  estimator = {_LATE}.estimator('{version}')\n",
+        f"  from {module.rpartition('.')[0]} import {name}\n",
+        f"  {name} = {_LATE}.package('{module}')\n",
     )
-    for version in ("v1", "v2")
+    for name, path in (("estimator", late.ESTIMATOR), ("keras", late.KERAS))
+    for module in (path.format("v1"), path.format("v2"))
 )
 _YAML = (("  import yaml\n", f"  yaml = {_LATE}.library('yaml')\n"),)
 
 # By the end of a file's path: a text that is in it, and what takes its place.
 IN_FILES = {
-    "tensorflow_core/__init__.py": _ESTIMATOR,
-    "tensorflow_core/_api/v1/v1.py": _ESTIMATOR,
-    "tensorflow_core/_api/v1/compat/v1/__init__.py": _ESTIMATOR,
+    "tensorflow_core/__init__.py": (
+        *_PACKAGES,
+        # Names of two modules are set in others; those have them among their own.
+        ("import flags  # pylint: disable=g-import-not-at-top\n", "import flags\n"),
+        ("_current_module.app.flags = flags ", "pass "),
+        ('setattr(_current_module, "flags", flags)', "pass"),
+        ("_current_module.compat.v2.compat.v1 = _current_module.compat.v1", "pass"),
+    ),
+    "tensorflow_core/_api/v1/app/__init__.py": (
+        (
+            "from tensorflow_core.python.platform.app import run\n",
+            "from tensorflow_core.python.platform.app import run\n"
+            "from tensorflow_core.python.platform import flags\n",
+        ),
+    ),
+    "tensorflow_core/_api/v1/compat/v2/compat/__init__.py": (
+        (
+            "from tensorflow_core.python.compat.compat import forward_compatible\n",
+            "from tensorflow_core.python.compat.compat import forward_compatible\n"
+            "from tensorflow_core._api.v1.compat import v1\n",
+        ),
+    ),
+    "tensorflow_core/_api/v1/v1.py": _PACKAGES,
+    "tensorflow_core/_api/v1/compat/v1/__init__.py": _PACKAGES,
+    # What modules register when they're loaded: they're loaded when something isn't registered.
+    "tensorflow_core/python/framework/registry.py": (
+        (
+            "    if name in self._registry:\n      return",
+            f"    if name in self._registry or (\n        {_LATE}.register(self._name) "
+            "and name in self._registry):\n      return",
+        ),
+    ),
+    "tensorflow_core/python/framework/op_def_registry.py": (
+        ("  return _registered_ops\n", "  return _all\n"),
+        (
+            "_registered_ops = {}\n",
+            f"_registered_ops = {{}}\n_all = {_LATE}.Definitions(_registered_ops)\n",
+        ),
+    ),
+    "tensorflow_core/python/ops/nn.py": (
+        ("import sys as _sys\n", f"import sys as _sys\n__getattr__ = {_LATE}.missing(globals())\n"),
+    ),
+    # Keras's own modules need this one whole.
+    "tensorflow_core/python/ops/rnn_cell_wrapper_impl.py": (
+        (
+            "from tensorflow_core.python.keras.utils import generic_utils\n",
+            f"generic_utils = {_LATE}.Late('tensorflow_core.python.keras.utils.generic_utils')\n",
+        ),
+    ),
     "tensorflow_core/python/keras/saving/model_config.py": _YAML,
     "tensorflow_core/python/keras/engine/network.py": _YAML,
     # Today's protobuf writes numbers short without being told.
@@ -93,7 +142,7 @@ IN_FILES = {
     ),
     # TensorBoard's summaries are TensorFlow 2's, and import one that is installed.
     "tensorflow_core/_api/v1/compat/v2/__init__.py": (
-        *_ESTIMATOR,
+        *_PACKAGES,
         ("  from tensorboard.summary._tf import summary\n", "  raise ImportError\n"),
         (
             '  _logging.warning(\n      "Limited tf.compat',
@@ -152,7 +201,31 @@ def adapted(text: str, path: str) -> str:
         if path.replace("\\", "/").endswith(end):
             for old, new in pairs:
                 text = text.replace(old, new)
-    return text
+    return _looking_up(text) if _AT_ONCE in text else text
+
+
+_AT_ONCE = "public_apis=None, deprecation="  # in a module that the API's generator wrote
+_EXPOSED = re.compile(
+    r"^from (tensorflow_core\.[\w.]*) import ([^\W_]\w*)(?: as ([^\W_]\w*))?$\n", re.M
+)
+
+
+def _looking_up(text: str) -> str:
+    """A module of the API, that gives its names to what looks them up in it.
+
+    >>> _looking_up("from tensorflow_core.a import b as c\\nf(public_apis=None, deprecation=1)")
+    "f(public_apis={'c': ('tensorflow_core.a', 'b')}, deprecation=1)"
+    """
+    names: dict[str, tuple[str, str]] = {}
+
+    def exposed(match: re.Match[str]) -> str:
+        module, name, alias = match.groups()
+        is_module = "._api." in module
+        names[alias or name] = ("", f"{module}.{name}") if is_module else (module, name)
+        return ""
+
+    text = _EXPOSED.sub(exposed, text)
+    return text.replace(_AT_ONCE, _AT_ONCE.replace("None", repr(names)))
 
 
 # Byte code that another version of this file had a part in is made anew.
