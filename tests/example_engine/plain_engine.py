@@ -87,7 +87,9 @@ def reduced(function: Callable[..., Array]) -> Rule:
 
 def extremum(function: Callable[..., Array], of_nothing: Callable[[DType], float]) -> Rule:
     """A reduction that gives a value where there's nothing to reduce, too."""
-    return lambda walk, node, x: function(x, axis=node.attrs["axes"], initial=of_nothing(node.dtype))
+    return lambda walk, node, x: function(
+        x, axis=node.attrs["axes"], initial=of_nothing(node.dtype)
+    )
 
 
 def summed(function: Callable[..., Array]) -> Rule:

@@ -44,10 +44,8 @@ def install(arguments: Sequence[str]) -> None:
     )
     wheel = parser.understood(arguments).wheel
     before = tensorflow_files.status()
-    if before.installed:
-        print(f"Nothing to do. {in_words(before)}")
-        return
-    print(f"They go to {before.folder}")
+    if not before.installed:
+        print(f"They go to {before.folder}")
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(*columns, console=waiting_console(), transient=True) as bars:
         task = bars.add_task("", total=1)
@@ -57,7 +55,8 @@ def install(arguments: Sequence[str]) -> None:
                 task, description=what, completed=done, total=total
             ),
         )
-    print(f"Done. {in_words(tensorflow_files.status())}")
+    done = "Nothing else to do" if before.installed else "Done"
+    print(f"{done}. {in_words(tensorflow_files.status())}")
 
 
 def uninstall(arguments: Sequence[str]) -> None:

@@ -57,7 +57,8 @@ def status() -> Status:
 
 
 def install(local: Path | None, progress: Progress) -> None:
-    """Put the files into their folder, complete or not at all.
+    """Put the files into their folder, complete or not at all; if they're there, bring their byte
+    code up to date.
 
     Args:
         local: a wheel to take them from; else they come from the package index.
@@ -72,6 +73,9 @@ def install(local: Path | None, progress: Progress) -> None:
         return location.holds_files(folder)
 
     folder = Path(location.folder())
+    if location.installed():
+        _compile(folder, progress)
+        return
     with original.filled_at_once(
         folder, f"TensorFlow {location.VERSION}", location.VARIABLE, is_complete
     ) as draft:
