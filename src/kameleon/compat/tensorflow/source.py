@@ -205,6 +205,7 @@ def adapted(text: str, path: str) -> str:
 
 
 _AT_ONCE = "public_apis=None, deprecation="  # in a module that the API's generator wrote
+_OF_API = re.compile(r"\b(_api\.v|api\._v)\d\b")
 _EXPOSED = re.compile(
     r"^from (tensorflow_core\.[\w.]*) import ([^\W_]\w*)(?: as ([^\W_]\w*))?$\n", re.M
 )
@@ -220,7 +221,7 @@ def _looking_up(text: str) -> str:
 
     def exposed(match: re.Match[str]) -> str:
         module, name, alias = match.groups()
-        is_module = "._api." in module
+        is_module = _OF_API.search(module) is not None
         names[alias or name] = ("", f"{module}.{name}") if is_module else (module, name)
         return ""
 
