@@ -156,6 +156,18 @@ IN_FILES = {
             '    "which a converter is not defined.", allow_override=True)',
         ),
     ),
+    # Each operation is made by a function some of whose arguments are deprecated: what it's called
+    # with is known without asking for its parameters again.
+    "tensorflow_core/python/util/deprecation.py": (
+        (
+            "invalid_args = []\n        named_args = tf_inspect.getcallargs(func, *args, **kwargs)",
+            "invalid_args = []\n        named_args = dict(zip(arg_spec.args[::-1],"
+            " (arg_spec.defaults or ())[::-1]))\n"
+            "        named_args.update(arg_spec.kwonlydefaults or ())\n"
+            "        named_args.update(zip(arg_spec.args, args))\n"
+            "        named_args.update(kwargs)",
+        ),
+    ),
     # Today's `object` has `__eq__` and others that the graph's tensors override.
     "tensorflow_core/python/framework/ops.py": (
         ("getattr(clazz_object, operator, None)", "clazz_object.__dict__.get(operator)"),

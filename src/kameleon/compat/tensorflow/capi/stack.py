@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import linecache
 import sys
-from types import FrameType
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, overload
 
 DEPTH = 30  # frames that are kept; the innermost
 
@@ -25,17 +26,52 @@ class StackFrame(NamedTuple):
         return linecache.getline(self.filename, self.lineno).strip()
 
 
-StackSummary = list
+class StackSummary(Sequence[StackFrame]):
+    """Frames, outermost first. Each operation has some, and few are ever looked at.
+
+    Args:
+        codes: what each of them runs, innermost first.
+        lines: the line where it is.
+    """
+
+    __slots__ = ("_codes", "_lines")
+
+    def __init__(self, codes: Sequence[CodeType], lines: Sequence[int]) -> None:
+        self._codes, self._lines = tuple(codes), tuple(lines)
+
+    @overload
+    def __getitem__(self, place: int) -> StackFrame: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[StackFrame]: ...
+
+    def __getitem__(self, place: int | slice) -> StackFrame | list[StackFrame]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        code, line = self._codes[~place], self._lines[~place]
+        return StackFrame(code.co_filename, line, code.co_name, {}, code.co_firstlineno)
+
+    def __len__(self) -> int:
+        return len(self._codes)
 
 
-def extract_stack(limit: Any = None, mapper: Any = None, filters: Any = None) -> list[StackFrame]:
-    """The frames that are running, outermost first."""
-    found: list[StackFrame] = []
+def extract_stack(limit: int = -1, mapper: Any = None, filters: Any = None) -> StackSummary:
+    """The frames that are running, but for the caller's.
+
+    Args:
+        limit: how many, the innermost ones; -1: as many as are kept.
+        mapper: isn't used.
+        filters: isn't used.
+
+    >>> extract_stack(1)[0].name == sys._getframe(1).f_code.co_name
+    True
+    """
+    codes, lines = [], []
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and len(found) < DEPTH:
-        code = frame.f_code
-        found.append(
-            StackFrame(code.co_filename, frame.f_lineno, code.co_name, {}, code.co_firstlineno)
-        )
+    left = DEPTH if limit < 0 else min(limit, DEPTH)
+    while frame is not None and left:
+        codes.append(frame.f_code)
+        lines.append(frame.f_lineno)
         frame = frame.f_back
-    return found[::-1]
+        left -= 1
+    return StackSummary(codes, lines)
