@@ -1,5 +1,7 @@
 """Asks for each name of TensorFlow 1.15's API, and of 2.0's in it; prints, as JSON, how many there
 are, and those that can't be had.
+
+    kameleon run names.py
 """
 
 from __future__ import annotations
@@ -7,8 +9,6 @@ from __future__ import annotations
 import json
 from types import ModuleType
 from typing import Any
-
-import tensorflow as tf
 
 
 class Names:
@@ -34,7 +34,11 @@ class Names:
                 self.ask(found, f"{path}.{name}")
 
 
-names = Names()
-for each in ("tf", "tf.compat.v1", "tf.compat.v2"):
-    names.ask(eval(each, {"tf": tf}), each)
-print(json.dumps({"count": names.count, "missing": names.missing}))
+if __name__ == "__main__":
+    import tensorflow as tf
+
+    names = Names()
+    names.ask(tf, "tf")
+    names.ask(tf.compat.v1, "tf.compat.v1")
+    names.ask(tf.compat.v2, "tf.compat.v2")
+    print(json.dumps({"count": names.count, "missing": names.missing}))

@@ -116,6 +116,27 @@ IN_FILES = {
             f"_registered_ops = {{}}\n_all = {_LATE}.Definitions(_registered_ops)\n",
         ),
     ),
+    "tensorflow_core/python/ops/resource_variable_ops.py": (
+        (
+            'pywrap_tensorflow.RegisterType("ResourceVariable", ResourceVariable)\n',
+            'pywrap_tensorflow.RegisterType("ResourceVariable", ResourceVariable)\n'
+            'pywrap_tensorflow.RegisterType("Tensor", ops.Tensor)\n'
+            'pywrap_tensorflow.RegisterType("IndexedSlices", ops.IndexedSlices)\n',
+        ),
+    ),
+    "tensorflow_core/python/ops/linalg/linear_operator_algebra.py": (
+        (
+            'finds the most specific function registered."""\n',
+            'finds the most specific function registered."""\n'
+            "  import tensorflow_core.python.ops.linalg.linalg\n",
+        ),
+    ),
+    "tensorflow_core/python/saved_model/revived_types.py": (
+        (
+            "  _, type_registrations = _REVIVED",
+            f"  {_LATE}.everything()\n  _, type_registrations = _REVIVED",
+        ),
+    ),
     "tensorflow_core/python/ops/nn.py": (
         ("import sys as _sys\n", f"import sys as _sys\n__getattr__ = {_LATE}.missing(globals())\n"),
     ),
