@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support import SOURCE
 
 from kameleon.compat.tensorflow import location as of_tensorflow
 from kameleon.hosting import location
+
+from .programs import run
 
 INSTALLED = location.installed()
 needs_original = pytest.mark.skipif(
@@ -33,27 +32,8 @@ def run_hosted(
         home: folder for keras.json.
         settings: more of the environment.
     """
-    kept = {
-        k: v
-        for k, v in os.environ.items()
-        if not k.startswith(("KERAS_", "KAMELEON_ENGINE", "KAMELEON_AS"))
-    }
-    paths = [str(SOURCE), kept.get("PYTHONPATH", "")]
-    kept["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    kept |= {
-        "KERAS_BACKEND": "kameleon.backend",
-        "KAMELEON_ENGINE": "numpy",
-        "KERAS_HOME": str(home),
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        env=kept | dict(settings or {}),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    hosted = {"KERAS_BACKEND": "kameleon.backend", "KERAS_HOME": str(home)}
+    return run(arguments, home, hosted | dict(settings or {}), seconds=600)
 
 
 def assert_runs(program: str, home: Path) -> None:
