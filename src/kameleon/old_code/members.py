@@ -11,8 +11,9 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import wraps
-from types import FrameType, ModuleType
+from types import FrameType, GetSetDescriptorType, ModuleType
 from typing import Any, NamedTuple
 
 from . import closed
@@ -77,6 +78,9 @@ class _LostMember(_Member):
     def __get__(self, instance: Any, kind: type) -> Any:
         if not gives_old_names() or not asks_by_name(sys._getframe(1)):
             return self.found_by_others(instance, kind)
+        if self.before is not None and instance is not None:
+            with suppress(AttributeError):
+                return self.found_by_others(instance, kind)
         warn_old(f"{self.owner.__name__}.{self.name}", self.lost.today)
         return self.lost.value(kind if instance is None else instance)
 
@@ -111,7 +115,8 @@ def give(library: ModuleType, members: Members) -> None:
             if isinstance(member, Changed):
                 if callable(before):
                     closed.put(owner, name, _ChangedMember(owner, name, before, member))
-            elif before is None:
+            # A library may leave a name behind that only says that it's gone.
+            elif before is None or isinstance(before, GetSetDescriptorType):
                 closed.put(owner, name, _LostMember(owner, name, before, member))
 
 

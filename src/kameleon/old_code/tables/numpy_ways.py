@@ -256,12 +256,15 @@ def _issubdtype(function: Function) -> Function:
 
 
 def _reshape(function: Function) -> Function:
-    """`reshape`, whose array may be given by name, too."""
-    by_name = renamed("numpy.reshape", newshape="shape")(function)
+    """`reshape`, whose array may be given by name, and whose shape by its old one."""
 
     @wraps(function)
     def reshape(*args: Any, **options: Any) -> Any:
-        return by_name(*([options.pop("a")] if "a" in options else args), **options)
+        given = [options.pop("a")] if "a" in options else list(args)
+        if "newshape" in options:
+            warn_old("numpy.reshape(newshape=…)", "numpy.reshape(a, shape)")
+            given.append(options.pop("newshape"))
+        return function(*given, **options)
 
     return reshape
 
