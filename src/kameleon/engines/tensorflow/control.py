@@ -20,8 +20,10 @@ BORROWED = ("ctc_greedy", "ctc_beam_search")
 
 def check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
     axes = list(range(len(holds.shape)))
-    required(raw.All(input=holds, axis=axes) if axes else holds, node.attrs["message"])
-    return x
+    first = required(raw.All(input=holds, axis=axes) if axes else holds, node.attrs["message"])
+    # What takes x waits: kernels of TensorFlow 2.18 end the process where sizes don't fit.
+    with tf.control_dependencies([first]):
+        return raw.Identity(input=x)
 
 
 def cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[Tensor, ...]:

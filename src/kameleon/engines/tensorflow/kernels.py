@@ -131,12 +131,12 @@ def shielded(x: Tensor, shape: Sequence[int | None] | None = None) -> Tensor:
     return same
 
 
-def required(holds: Tensor, message: str) -> None:
-    """Let the call fail where `holds` (a bool scalar) is false.
+def required(holds: Tensor, message: str) -> tf.Operation:
+    """Let the call fail where `holds` (a bool scalar) is false; the operation that sees to it.
 
     An Assert has an effect, so it's run although nothing needs it.
     """
-    raw.Assert(condition=holds, data=[tf.constant(message)])
+    return raw.Assert(condition=holds, data=[tf.constant(message)])
 
 
 def on_gpu() -> bool:
