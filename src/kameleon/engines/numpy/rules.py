@@ -65,7 +65,9 @@ ZEROS = ("0", "0.0")
 def _ufunc(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         args, full = e.stretched(node)
-        if all(isinstance(a, str) for a in args):
+        if not node.shape:  # NumPy 1, in CNTK's process, takes Python's numbers for wide ones there
+            args = [e.slot(x) for x in node.operands]
+        elif all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         fits = node.operands[0].dtype == node.dtype and function not in NOT_IN_PLACE
@@ -78,7 +80,8 @@ def _ufunc(function: str) -> Rule:
 
 def _relu(e: Emitter, node: Node) -> None:
     # Of -0 and 0 NumPy takes the second one, but of half precision the first.
-    given = "0, {0}" if node.dtype == "float16" else "{0}, 0"
+    zero = "0" if node.shape else "{0}.dtype.type(0)"  # for NumPy 1, in CNTK's process
+    given = f"{zero}, {{0}}" if node.dtype == "float16" else f"{{0}}, {zero}"
     unary(f"maximum({given}{{out}})")(e, node)
 
 
