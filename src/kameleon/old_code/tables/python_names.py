@@ -271,6 +271,22 @@ def _of_urls(name: str) -> Old | None:
     return from_module("urllib.parse", name) if name.startswith(("split", "unwrap")) else None
 
 
+def _of_tests(method: str) -> Callable[[Any], Any]:
+    """A function of `unittest` that has become a method of a loader with settings."""
+
+    def give(unittest: Any) -> Any:
+        def call(case: Any, prefix: str = "test", key: Any = None, suite: Any = None) -> Any:
+            loader = unittest.TestLoader()
+            loader.testMethodPrefix = prefix
+            loader.sortTestMethodsUsing = key or loader.sortTestMethodsUsing
+            loader.suiteClass = suite or loader.suiteClass
+            return getattr(loader, method)(case)
+
+        return call
+
+    return give
+
+
 OF_PATTERNS = "compile fullmatch match search split sub subn findall finditer".split()
 ELEMENT = {
     "getchildren": Lost("list(element)", _getchildren),
@@ -393,16 +409,11 @@ TABLES: Mapping[str, Table] = {
         {
             "makeSuite": Old(
                 "unittest.defaultTestLoader.loadTestsFromTestCase",
-                lambda unittest: unittest.defaultTestLoader.loadTestsFromTestCase,
+                _of_tests("loadTestsFromTestCase"),
             ),
             "findTestCases": same("unittest.defaultTestLoader.loadTestsFromModule"),
             "getTestCaseNames": Old(
-                "unittest.defaultTestLoader.getTestCaseNames",
-                lambda unittest: (
-                    lambda case, prefix="test", *more: unittest.defaultTestLoader.getTestCaseNames(
-                        case
-                    )
-                ),
+                "unittest.defaultTestLoader.getTestCaseNames", _of_tests("getTestCaseNames")
             ),
             "_TextTestResult": same("unittest.TextTestResult"),
         },
