@@ -244,12 +244,16 @@ def wait_until_it_computes(pid: int, computes: bool) -> None:
 
 
 def files_to_be_left(pid: int) -> list[str]:
-    """What a process has open, or mapped, that has a name and is there to be written to."""
+    """What a process has open, or mapped, that has a name and is there to be written to.
+
+    An environment may lie there, too.
+    """
     maps = Path(f"/proc/{pid}/maps").read_text("utf-8").splitlines()
     names = [line.split(maxsplit=5)[5] for line in maps if len(line.split(maxsplit=5)) == 6]
     names += [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
     places = ("/dev/shm/", "/tmp/", "/var/tmp/", "/run/", "/SYSV")
-    return [name for name in names if name.startswith(places) and "memfd:" not in name]
+    named = [name for name in names if name.startswith(places) and "memfd:" not in name]
+    return [name for name in named if not name.startswith(sys.prefix)]
 
 
 def of_session(pid: int) -> list[int]:
