@@ -79,6 +79,7 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[float, float], 
 
 def check(found: Any, expected: Any, exact: bool) -> None:
     """Equal numbers with equal signs; large quotients, which aren't whole, to a unit."""
+    assert found.dtype == expected.dtype
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     near = 0.0 if exact else 1.01 * 2.0 ** -(PRECISION[found.dtype.name] - 1)
     small = np.abs(expected) <= 2.0 ** PRECISION[found.dtype.name]

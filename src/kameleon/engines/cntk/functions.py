@@ -99,7 +99,7 @@ def _sqrt(b: Any, node: Any, x: Any) -> Any:
 
 def _sign(b: Any, node: Any, x: Any) -> Any:
     zero, one = number(0, x), number(1, x)
-    below = C.element_select(C.less(x, zero), C.negate(one), x)
+    below = C.element_select(C.less(x, zero), C.negate(one), C.plus(x, zero))  # -0 + 0 is 0
     return C.element_select(C.greater(x, zero), one, below)
 
 

@@ -107,6 +107,11 @@ class PlainEmitter(NumpyEmitter):
     ):
         super().__init__(graph, more, results, pooled=False)
 
+    def scalar(self, array: Any) -> None:
+        """See `NumpyEmitter.scalar`: to NumPy 1 Python's numbers beside scalars are wide ones, and
+        beside arrays, where they're nearly too large for the array's dtype.
+        """
+
     def is_blocked(self, node: Node) -> bool:
         """See `Emitter.is_blocked`."""
         return False

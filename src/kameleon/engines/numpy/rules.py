@@ -65,9 +65,7 @@ ZEROS = ("0", "0.0")
 def _ufunc(function: str) -> Rule:
     def rule(e: Emitter, node: Node) -> None:
         args, full = e.stretched(node)
-        if not node.shape:  # NumPy 1, in CNTK's process, takes Python's numbers for wide ones there
-            args = [e.slot(x) for x in node.operands]
-        elif all(isinstance(a, str) for a in args):
+        if all(isinstance(a, str) for a in args):
             args[0] = e.slot(node.operands[0])
         holes = ", ".join(f"{{{i}}}" for i in range(len(args)))
         fits = node.operands[0].dtype == node.dtype and function not in NOT_IN_PLACE
