@@ -13,7 +13,7 @@ from kameleon.prims import elementwise as E
 from kameleon.prims import indexing as I
 from kameleon.prims import movement as M
 from kameleon.prims.filling import full_like
-from kameleon.prims.sizes import Size, as_node, sizes_product
+from kameleon.prims.sizes import Size, sizes_product
 
 from ..shapes.known import constant, reduction_axes
 from .scattering import flat_positions
@@ -31,6 +31,7 @@ from .values import (
     sizes_in,
     sizes_of,
     tensor,
+    vector_of,
 )
 
 if TYPE_CHECKING:
@@ -55,14 +56,7 @@ def _nothing(operation: Operation) -> list[Any]:
 @pure("Shape ShapeN")
 def _shape(operation: Operation, *values: Any) -> list[Array]:
     kind = dtype_of(operation, "out_type")
-    return [_vector(dims(value), kind) for value in values]
-
-
-def _vector(sizes: list[Size], kind: str) -> Any:
-    """Sizes as an array; as a tensor, where some aren't known."""
-    if all(isinstance(size, int) for size in sizes):
-        return np.array(sizes, kind)
-    return E.cast(M.stack([as_node(size) for size in sizes], 0), kind)
+    return [vector_of(dims(value), kind) for value in values]
 
 
 @pure("Rank")
@@ -221,9 +215,9 @@ def _broadcast_to(operation: Operation, x: Any, sizes: Any) -> Node:
 
 @known("Tile")
 def _tile(operation: Operation, x: Any, counts: Any) -> Any:
-    if not isinstance(x, Node):
-        return np.tile(x, integers(counts))
-    return K.tile(x, integers(counts))
+    if isinstance(x, Node) or isinstance(counts, Node):
+        return K.tile(tensor(x), sizes_in(counts))
+    return np.tile(x, integers(counts))
 
 
 @pure("ReverseV2")

@@ -15,6 +15,7 @@ from kameleon.prims import indexing as I
 from kameleon.prims import pool as P
 from kameleon.prims.movement import broadcast_to, move_axis, reshape
 from kameleon.prims.reduce import reduce_sum
+from kameleon.prims.sizes import Size, as_node, sizes_product
 from kameleon.prims.windows import Window
 
 from ..shapes.networks import explicit_pads, is_channels_last, spatial
@@ -28,6 +29,7 @@ from .values import (
     dtype_of,
     integer,
     integers,
+    sizes_in,
     sizes_of,
     tensor,
 )
@@ -79,7 +81,7 @@ def _missing(size: int | None, step: int, width: int) -> int:
     return max(0, (-(-size // step) - 1) * step + width - size)
 
 
-def _spatial_sizes(operation: Operation, sizes: list[int]) -> tuple[int, ...]:
+def _spatial_sizes(operation: Operation, sizes: list[Size]) -> tuple[Size, ...]:
     return tuple(sizes[1:-1] if is_channels_last(operation) else sizes[2:])
 
 
@@ -101,8 +103,9 @@ def _convolving_back(primitive: Callable[..., Node]) -> Callable[[Operation, Any
     """The adjoint of a convolution in its input."""
 
     def rule(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
-        space, k = _spatial_sizes(operation, integers(sizes)), tensor(kernel)
-        window = window_of(operation, space, sizes_of(k)[:-2])
+        space, k = _spatial_sizes(operation, sizes_in(sizes)), tensor(kernel)
+        known = [size if isinstance(size, int) else None for size in space]
+        window = window_of(operation, known, sizes_of(k)[:-2])
         return as_told(operation, primitive(channels_last(operation, g), k, space, window))
 
     return rule
@@ -150,7 +153,7 @@ def _max_pool_gradient(operation: Operation, x: Any, y: Any, g: Any) -> Node:
     node = channels_last(operation, x)
     window = pool_window(operation, node)
     at = P.max_pool(node, window=window).results[1]
-    found = P.unpool(channels_last(operation, g), at, sizes_of(node, 1, -1), window)
+    found = P.unpool(channels_last(operation, g), at, dims(node)[1:-1], window)
     return as_told(operation, found)
 
 
@@ -162,13 +165,10 @@ def _average_pool(operation: Operation, x: Any) -> Node:
 
 @pure("AvgPoolGrad AvgPool3DGrad")
 def _average_pool_gradient(operation: Operation, sizes: Any, g: Any) -> Node:
-    told = integers(sizes)
-    shape = [
-        told[0],
-        *_spatial_sizes(operation, told),
-        told[-1 if is_channels_last(operation) else 1],
-    ]
-    node = K.placeholder(shape, dtype=dtype_of(operation, "T"))
+    told = sizes_in(sizes)
+    channels = told[-1 if is_channels_last(operation) else 1]
+    shape = [told[0], *_spatial_sizes(operation, told), channels]
+    node = broadcast_to(E.constant(0, dtype_of(operation, "T")), shape)
     pooled = P.average_pool(node, pool_window(operation, node))
     [found] = K.gradients(K.sum(pooled * channels_last(operation, g)), [node])
     return as_told(operation, found)
@@ -191,6 +191,11 @@ def _bias_gradient(operation: Operation, g: Any) -> Node:
     return reduce_sum(node, list(range(len(node.shape) - 1)))
 
 
+def _count(x: Node) -> Node:
+    """How many elements of a channel there are."""
+    return E.cast(as_node(sizes_product(dims(x)[:-1])), x.dtype)
+
+
 def _like(x: Node, *values: Node) -> list[Node]:
     return [broadcast_to(value, dims(x)) for value in values]
 
@@ -202,10 +207,10 @@ def _normalize(
     node, epsilon = channels_last(operation, x), operation.attribute("epsilon")
     axes = list(range(len(node.shape) - 1))
     if operation.attribute("is_training"):
-        center, count = mean(node, axes), int(np.prod(sizes_of(node, 0, -1)))
+        center, count = mean(node, axes), _count(node)
         apart = node - broadcast_to(center, dims(node))
         spread = mean(apart * apart, axes)
-        told = spread * (count / max(count - 1, 1))
+        told = spread * (count / K.maximum(count - 1, 1.0))
     else:
         center, spread = tensor(mean_), tensor(variance)
         told = spread
@@ -220,7 +225,7 @@ def _normalize_gradient(
     operation: Operation, g: Any, x: Any, scale: Any, center: Any, spread: Any, *_: Any
 ) -> list[Any]:
     given, node = channels_last(operation, g), channels_last(operation, x)
-    axes, count = list(range(len(node.shape) - 1)), int(np.prod(sizes_of(node)[:-1]))
+    axes, count = list(range(len(node.shape) - 1)), _count(node)
     root = 1 / E.sqrt(tensor(spread) + operation.attribute("epsilon"))
     m, r = _like(node, tensor(center), root)
     standard = (node - m) * r

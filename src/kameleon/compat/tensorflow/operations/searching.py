@@ -8,10 +8,22 @@ import numpy as np
 
 from kameleon.prims import indexing as I
 from kameleon.prims import movement as M
+from kameleon.prims.sizes import Size
 
 from ..failures import failure
 from .table import compiled_if, fold, host, pure
-from .values import array, dtype_of, follows_from_shapes, sizes_of, tensor
+from .values import (
+    are_sizes_open,
+    array,
+    dtype_of,
+    follows_from_shapes,
+    may_be_sizes,
+    result_type,
+    sizes_in,
+    sizes_of,
+    tensor,
+    vector_of,
+)
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -77,6 +89,8 @@ def _has_known_places(operation: Operation) -> bool:
 def _stitch(operation: Operation, *values: Any) -> Any:
     half = len(values) // 2
     places, parts = [array(value) for value in values[:half]], values[half:]
+    if are_sizes_open() and all(may_be_sizes(tensor(part)) for part in parts):
+        return _stitched_sizes(places, [sizes_in(part) for part in parts], result_type(operation))
     rest = sizes_of(parts[0])[places[0].ndim :]
     rows = [
         M.reshape(tensor(part), [at.size, *rest]) for at, part in zip(places, parts, strict=True)
@@ -87,6 +101,14 @@ def _stitch(operation: Operation, *values: Any) -> Any:
     shaped = [part.reshape(at.shape) for part, at in zip(numbers, places, strict=True)]
     written = stitched(*places, *shaped)
     return I.gather(M.concatenate([nothing, *rows], 0), tensor(written), 0)
+
+
+def _stitched_sizes(places: list[np.ndarray], parts: list[list[Size]], dtype: str) -> Any:
+    """Numbers by numbers, so that each is known for what it is."""
+    found: dict[int, Size] = {}
+    for at, part in zip(places, parts, strict=True):
+        found.update(zip(map(int, at), part, strict=True))
+    return vector_of([found.get(at, 0) for at in range(max(found, default=-1) + 1)], dtype)
 
 
 @host("DynamicPartition")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kameleon.prims import elementwise as E
 from kameleon.prims import indexing as I
 from kameleon.prims import movement as M
 from kameleon.prims.filling import full_like
+from kameleon.prims.sizes import Size
 
 from ..failures import failure
 from ..lowering import Lowering
@@ -19,7 +21,7 @@ from ..shapes.known import slices_of
 from ..variables import Reference
 from .state import given_back
 from .table import effect, known, pure
-from .values import UnknownSizeError, dims, integers, sizes_of, tensor
+from .values import UnknownSizeError, dims, integers, sizes_in, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -101,11 +103,12 @@ def _from_the_front(at: Node, size: int) -> Node:
 def _strided_gradient(
     operation: Operation, sizes: Any, begin: Any, end: Any, strides: Any, g: Any
 ) -> Node:
-    shape = tuple(integers(sizes))
+    shape = sizes_in(sizes)
     if _is_of_one_row(operation, begin):
-        row = M.reshape(tensor(g), [1, *shape[1:]])
-        return I.scatter_add(row, _from_the_front(begin, shape[0]), shape[0], 0)
-    return _spread(Cuts(operation, shape, begin, end, strides), g, shape)
+        row, [rows] = M.reshape(tensor(g), [1, *shape[1:]]), integers(shape[0])
+        return I.scatter_add(row, _from_the_front(begin, rows), rows, 0)
+    known = tuple(size if isinstance(size, int) else None for size in shape)
+    return _spread(Cuts(operation, known, begin, end, strides), g, shape)
 
 
 def _inner(cuts: Cuts, shape: tuple[int, ...]) -> list[int]:
@@ -114,9 +117,13 @@ def _inner(cuts: Cuts, shape: tuple[int, ...]) -> list[int]:
     return [len(range(*slice(*window).indices(size))) for window, size in pairs]
 
 
-def _spread(cuts: Cuts, part: Any, shape: tuple[int, ...]) -> Node:
+def _spread(cuts: Cuts, part: Any, shape: Sequence[Size]) -> Node:
     """What a slice gave, in its place among zeros."""
-    found = M.reshape(tensor(part), _inner(cuts, shape))
+    sizes: list[Size] = [1] * len(shape)
+    for axis, size in zip(cuts.axes, dims(part), strict=True):
+        if axis is not None:
+            sizes[axis] = size
+    found = M.reshape(tensor(part), sizes)
     if cuts.flipped:
         found = K.reverse(found, cuts.flipped)
     return M.unslice(found, shape, cuts.windows)

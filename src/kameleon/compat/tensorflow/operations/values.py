@@ -16,8 +16,9 @@ from kameleon import backend as K
 from kameleon.backend._known import known_int
 from kameleon.backend._tensors import broadcast_together, dims_from
 from kameleon.ir.node import Tensor as Node
-from kameleon.prims.movement import broadcast_to
-from kameleon.prims.sizes import Size
+from kameleon.prims.elementwise import cast
+from kameleon.prims.movement import broadcast_to, stack
+from kameleon.prims.sizes import Size, as_node
 
 from ..dtypes import name_of
 from ..tensors import UnknownSizeError as UnknownSizeError
@@ -77,8 +78,7 @@ def array(value: Any) -> np.ndarray:
     if value.dtype.is_integer and value.shape == () and (known := known_int(value)) is not None:
         return np.array(known, str(value.dtype))
     if origins(value):
-        is_short = _is_vector(value) and (value.shape[0] or 0) < MANY
-        found = dims_from(value, "sizes") if is_short else [value]
+        found = dims_from(value, "sizes") if may_be_sizes(value) else [value]
         if all(isinstance(each, int) for each in found):
             return np.array(found, str(value.dtype))
         raise NeedsValueError(f"a tensor of shape {value.shape}", value)
@@ -126,6 +126,18 @@ def integer(value: Any) -> int:
     return int(array(value))
 
 
+def may_be_sizes(value: Node) -> bool:
+    """Whether a tensor is a short vector of integers."""
+    return _is_vector(value) and (value.shape[0] or 0) < MANY
+
+
+def vector_of(sizes: Sequence[Size], dtype: str) -> Any:
+    """Sizes as an array; as a tensor, where some aren't known."""
+    if all(isinstance(size, int) for size in sizes):
+        return np.array(sizes, dtype)
+    return cast(stack([as_node(size) for size in sizes], 0), dtype)
+
+
 def _is_vector(value: Node) -> bool:
     return value.dtype.is_integer and len(value.shape) == 1 and value.shape[0] is not None
 
@@ -143,6 +155,11 @@ def open_sizes() -> Iterator[None]:
         _sizes_are_open.reset(token)
 
 
+def are_sizes_open() -> bool:
+    """Whether tensors may have axes of unknown size."""
+    return _sizes_are_open.get()
+
+
 def sizes_in(value: Any) -> list[Size]:
     """The sizes that a vector holds; where sizes are open, scalars of K's for unknown ones.
 
@@ -150,7 +167,7 @@ def sizes_in(value: Any) -> list[Size]:
         NeedsValueError: they aren't known.
         UnknownSizeError: where sizes are open, it isn't known how many they are.
     """
-    if not isinstance(value, Node) or not _sizes_are_open.get():
+    if not isinstance(value, Node) or not are_sizes_open():
         return [*integers(value)]
     if not _is_vector(value):
         raise UnknownSizeError(f"sizes in a tensor of shape {value.shape}")

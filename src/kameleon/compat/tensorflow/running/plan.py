@@ -25,6 +25,7 @@ from .needed import (
     Needed,
     operations_of,
 )
+from .sizes import Key, Sizes
 from .structure import structure
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Unit:
         pending: how many edges lead here.
         closes_loop: a Merge that takes the values of the next turn, too.
         cache: what the region was compiled to.
+        sizes: by kind of its key, the sizes that differ from run to run.
         controls: what of the edges stands for "it has run".
         divided: a plan that does the same in smaller units.
     """
@@ -85,6 +87,7 @@ class Unit:
     pending: int = 0
     closes_loop: bool = False
     cache: dict[Any, Any] = field(default_factory=dict)
+    sizes: dict[Key, Sizes] = field(default_factory=dict)
     controls: list[Value] = field(default_factory=list)
     divided: Plan | None = None
 

@@ -2,7 +2,8 @@
 
 A region is compiled for the shapes and types of what comes in. Where an operation needs a value
 to build its part (a size, an axis), that value is a part of the key, too; if it's computed in the
-region itself, the region is cut in two before that operation.
+region itself, the region is cut in two before that operation. Sizes that differ from run to run are
+left open at last, where all operations can be built without them.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
-from ..operations.values import Known, NeedsValueError, is_text
+from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
 from ..resources.base import Resource
 from ..variables import Reference, Store
 from .bodies import ABSENT, ApartError, Values, lower
 from .needed import Choice, Loop, operations_of
 from .plan import Hints
+from .sizes import MOST, Key, Sizes, is_open, kind_of
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
     from .plan import Unit
 
 
-# So many regions are compiled that differ in nothing but values which must be known.
-MOST = 3
-Key = tuple[Any, ...]
+# So many compiled functions a region keeps.
+KEPT = 32
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Compiled:
         computed: the values that the function gives.
         begun: variables that have no value yet, or one of another shape, which get one.
         read: variables that must have a value.
+        is_open: whether sizes were left open.
     """
 
     places: list[int]
@@ -58,10 +60,25 @@ class Compiled:
     computed: list[Value]
     begun: list[Reference]
     read: list[Reference]
+    is_open: bool
+
+    def run(self, store: Store, values: list[Any]) -> dict[Value, Any]:
+        """The values that others take from the region, given those of its inputs."""
+        for reference in self.read:
+            store.variables.cell(reference)
+        results: list[Any] = []
+        if self.function is not None:
+            results = self.function([values[place] for place in self.places])
+        found = dict(self.known)
+        found.update((value, values[place]) for value, place in self.handed_on.items())
+        found.update(zip(self.computed, results, strict=False))
+        for reference, value in zip(self.begun, results[len(self.computed) :], strict=True):
+            store.variables.begin(reference, value)
+        return found
 
 
-def run(store: Store, unit: Unit, values: list[Any]) -> dict[Value, Any]:
-    """Run a region; the values that others take from it.
+def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dict[Value, Any]:
+    """Run a region, `openly` or for just these sizes; the values that others take from it.
 
     Raises:
         DivideError: it must be run in smaller units.
@@ -72,21 +89,13 @@ def run(store: Store, unit: Unit, values: list[Any]) -> dict[Value, Any]:
             store.variables.value(x) if isinstance(x, Reference) and at in known else x
             for at, x in zip(unit.inputs, values, strict=True)
         ]
-    compiled = _compiled(store, unit, values)
-    for reference in compiled.read:
-        store.variables.cell(reference)
-    results: list[Any] = []
-    if compiled.function is not None:
-        try:
-            results = compiled.function([values[place] for place in compiled.places])
-        except EvaluationError as error:
-            raise failure("INVALID_ARGUMENT", str(error)) from error
-    found = dict(compiled.known)
-    found.update((value, values[place]) for value, place in compiled.handed_on.items())
-    found.update(zip(compiled.computed, results, strict=False))
-    for reference, value in zip(compiled.begun, results[len(compiled.computed) :], strict=True):
-        store.variables.begin(reference, value)
-    return found
+    compiled = _compiled(store, unit, values, openly)
+    try:
+        return compiled.run(store, values)
+    except EvaluationError as error:
+        if compiled.is_open:  # the sizes may be such as weren't thought of
+            return run(store, unit, values, openly=False)
+        raise failure("INVALID_ARGUMENT", str(error)) from error
 
 
 class DivideError(Exception):
@@ -97,30 +106,62 @@ class DivideError(Exception):
         self.hints = hints
 
 
-def _compiled(store: Store, unit: Unit, values: list[Any]) -> Compiled:
+def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Compiled:
     key = tuple(_key(unit, place, value) for place, value in enumerate(values))
     begun = tuple(value in store.variables for value in values if isinstance(value, Reference))
     found: Compiled | None = unit.cache.get((key, begun))
     if found is None:
+        sizes = unit.sizes.setdefault(kind_of(key), Sizes())
+        if openly and sizes.have_changed(key):
+            found = _without_sizes(store, unit, values, sizes, key, begun)
+    if found is None:
         _demand_few(unit, key)
-        region, hints = _Region(store, unit, values), unit.hints
-        try:
-            found = unit.cache[key, begun] = region.compiled()
-        except NeedsValueError as error:
-            known, apart = region.nearest(error.value), _around(unit, error.operation)
-            if not known and apart is not None:
-                raise DivideError(hints | Hints(apart=frozenset({apart}))) from None
-            if not known:
-                name, kind = error.operation.name, error.operation.type
-                message = f"{name} ({kind}) needs a value when it's compiled: {error}"
-                raise failure("UNIMPLEMENTED", message) from None
-            needing = frozenset({error.operation})
-            raise DivideError(hints | Hints(known=known, needing=needing)) from None
-        except ApartError as error:
-            raise DivideError(hints | Hints(apart=frozenset({error.condition}))) from None
-        except NotCompiledError:
-            raise DivideError(hints | Hints(on_host=region.kept())) from None
+        found = _keep(unit, (key, begun), _for_sizes(store, unit, values, key))
     return found
+
+
+def _keep(unit: Unit, key: Key, compiled: Compiled) -> Compiled:
+    while len(unit.cache) >= KEPT:
+        del unit.cache[next(iter(unit.cache))]
+    unit.cache[key] = compiled
+    return compiled
+
+
+def _without_sizes(
+    store: Store, unit: Unit, values: list[Any], sizes: Sizes, key: Key, begun: Key
+) -> Compiled | None:
+    """A region without the sizes that differ; None where operations need them."""
+    opened = sizes.without(key)
+    found: Compiled | None = unit.cache.get((opened, begun))
+    if found is None and is_open(opened):
+        try:
+            with open_sizes():
+                found = _keep(
+                    unit, (opened, begun), _Region(store, unit, values, opened).compiled()
+                )
+        except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
+            sizes.are_needed = True
+    return found
+
+
+def _for_sizes(store: Store, unit: Unit, values: list[Any], key: Key) -> Compiled:
+    region, hints = _Region(store, unit, values, key), unit.hints
+    try:
+        return region.compiled()
+    except NeedsValueError as error:
+        known, apart = region.nearest(error.value), _around(unit, error.operation)
+        if not known and apart is not None:
+            raise DivideError(hints | Hints(apart=frozenset({apart}))) from None
+        if not known:
+            name, kind = error.operation.name, error.operation.type
+            message = f"{name} ({kind}) needs a value when it's compiled: {error}"
+            raise failure("UNIMPLEMENTED", message) from None
+        needing = frozenset({error.operation})
+        raise DivideError(hints | Hints(known=known, needing=needing)) from None
+    except ApartError as error:
+        raise DivideError(hints | Hints(apart=frozenset({error.condition}))) from None
+    except NotCompiledError:
+        raise DivideError(hints | Hints(on_host=region.kept())) from None
 
 
 def _demand_few(unit: Unit, key: Key) -> None:
@@ -189,15 +230,15 @@ class _HandedOn(Resource):
 class _Region:
     """A region, while it's compiled for some inputs."""
 
-    def __init__(self, store: Store, unit: Unit, values: list[Any]) -> None:
-        self._unit, self._lowering = unit, Lowering(store)
+    def __init__(self, store: Store, unit: Unit, values: list[Any], key: Key) -> None:
+        self._unit, self._lowering, self._is_open = unit, Lowering(store), is_open(key)
         self._places: list[int] = []
         self._holes: list[Any] = []
         self._values = Values()
         for place, (value, given) in enumerate(zip(unit.inputs, values, strict=True)):
-            self._values[value] = self._taken(place, given)
+            self._values[value] = self._taken(place, given, key[place])
 
-    def _taken(self, place: int, given: Any) -> Any:
+    def _taken(self, place: int, given: Any, told: Any) -> Any:
         if isinstance(given, Reference) or given is ABSENT:
             return given
         if _is_handed_on(self._unit, place, given):
@@ -207,7 +248,7 @@ class _Region:
         array = np.asarray(given)
         if _is_known(self._unit, place, given):
             return array
-        hole = K.placeholder(array.shape, dtype=str(array.dtype))
+        hole = K.placeholder(told[0], dtype=str(array.dtype))
         self._places.append(place)
         self._holes.append(hole)
         return hole
@@ -265,6 +306,8 @@ class _Region:
             if reference not in variables
             or tuple(variables.cell(reference).shape) != tuple(value.shape)
         ]
+        if self._is_open and any(None in assigned[each].shape for each in begun):
+            raise UnknownSizeError("a variable's new shape")
         updates = [
             (variables.cell(reference), value)
             for reference, value in assigned.items()
@@ -273,4 +316,6 @@ class _Region:
         outputs += [assigned[reference] for reference in begun]
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
         read = [reference for reference in self._lowering.read if reference not in begun]
-        return Compiled(self._places, function, known, handed_on, computed, begun, read)
+        return Compiled(
+            self._places, function, known, handed_on, computed, begun, read, self._is_open
+        )
