@@ -485,6 +485,25 @@ def test_nan_and_infinity_times_a_bool_as_a_number_are_nan(dtype: str) -> None:
         np.testing.assert_array_equal(np.signbit(got[3:]), np.signbit(want[3:]))
 
 
+def test_large_planes_and_volumes_take_other_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planes get a further place, volumes are taken plane by plane: the numbers stay the same."""
+    monkeypatch.setattr(windows, "MANY_BYTES", 0)
+    rng = np.random.default_rng(0)
+    moves: list[dict[str, Any]] = [{}, {"strides": (2, 3)}, {"dilation_rate": (2, 1)}]
+    for function, space, further in ((K.conv2d, (9, 11), ()), (K.conv3d, (5, 9, 11), (2,))):
+        for each in moves:
+            x, k = K.placeholder((2, *space, 3)), K.placeholder((2,) * len(space) + (3, 4))
+            options = {name: (*further, *numbers) for name, numbers in each.items()}
+            if function is K.conv3d and "dilation_rate" in each:
+                options = {"dilation_rate": (2, 2, 2)}
+            y = function(x, k, data_format="channels_last", **options)
+            outputs = [y, *K.gradients(K.sum(K.square(y)), [x, k])]
+            given = [rng.normal(size=K.int_shape(t)) for t in (x, k)]
+            expected = K.function([x, k], outputs, engine="numpy")(given)
+            for got, wanted in zip(K.function([x, k], outputs)(given), expected, strict=True):
+                np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+
+
 # --- away from the processor --------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ as fast, and compiled at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import jax
@@ -63,16 +64,49 @@ def _convolved(
     holes: tuple[Dims, Dims],
 ) -> Value:
     """XLA's convolution; `holes` are the dilations of x and of k."""
-    return lax.conv_general_dilated(
+    padding = list(padding)
+    axis = _axis_to_lengthen(x, k, numbers, strides, padding, holes)
+    if axis is not None:
+        padding[axis] = (0, strides[axis])
+    found = lax.conv_general_dilated(
         x,
         k,
         tuple(strides),
-        list(padding),
+        padding,
         lhs_dilation=tuple(holes[0]),
         rhs_dilation=tuple(holes[1]),
         dimension_numbers=numbers,
         precision=lax.Precision.HIGHEST,
     )
+    if axis is None:
+        return found
+    return lax.slice_in_dim(found, 0, found.shape[1 + axis] - 1, axis=1 + axis)
+
+
+# On a processor XLA first gathers all patches of a plane, if nothing is padded. From so many bytes on
+# that takes two to four times as long as what it does where something is padded.
+MANY_BYTES = 2**24
+
+
+def _axis_to_lengthen(
+    x: Value,
+    k: Value,
+    numbers: lax.ConvDimensionNumbers,
+    strides: Dims,
+    padding: Sequence[tuple[int, int]],
+    holes: tuple[Dims, Dims],
+) -> int | None:
+    """The axis of a plane with the most places, which gets another one, where that is faster."""
+    if len(strides) != 2 or any(map(any, padding)) or max(holes[0]) > 1 or not on_processor():
+        return None
+    batch, features, *space = (x.shape[axis] for axis in numbers.lhs_spec)
+    sizes = [k.shape[axis] for axis in numbers.rhs_spec[2:]]
+    parts = zip(space, sizes, strides, holes[1], strict=True)
+    places = [(n - (size - 1) * hole - 1) // stride + 1 for n, size, stride, hole in parts]
+    cells = math.prod(sizes)
+    count = batch * features * cells * math.prod(places)
+    is_slow = cells > 1 and x.dtype.kind == "f" and count * x.dtype.itemsize >= MANY_BYTES
+    return places.index(max(places)) if is_slow else None
 
 
 def _ones(window: Window) -> tuple[int, ...]:
@@ -89,6 +123,15 @@ def _conv(e: Tracing, node: Node, x: Value, k: Value) -> Value:
     shape = (x.shape[0], *_places(window, _space(x)), np.shape(k)[-1])
     if 0 in (*shape, x.shape[-1]):
         return _zeros(shape, x)
+    return _sliding(x, k, window)
+
+
+def _sliding(x: Value, k: Value, window: Window) -> Value:
+    if _is_by_planes(window, x):
+        planes = _Planes(window, x.shape[1])
+        parts = zip(planes.seen(x), as_array(k), strict=True)
+        found = sum(_sliding(part, kernel, planes.window) for part, kernel in parts)
+        return planes.apart(found)
     return _convolved(
         x, k, _numbers("NSC", "SIO", window.rank), window.strides, window.padding,
         (_ones(window), window.dilation),
@@ -102,6 +145,14 @@ def _conv_input(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Va
     shape = (g.shape[0], *space, np.shape(k)[-2])
     if 0 in (*shape, *g.shape):
         return _zeros(shape, g)
+    return _sliding_back(g, k, space, window)
+
+
+def _sliding_back(g: Value, k: Value, space: Dims, window: Window) -> Value:
+    if _is_by_planes(window, g):
+        planes = _Planes(window, space[0])
+        parts = (_sliding_back(_as_planes(g), kernel, space[1:], planes.window) for kernel in k)
+        return planes.put_back([planes.apart(part) for part in parts])
     padding = []
     for d, n, size, hole, stride, (low, _) in zip(
         space, _space(g), window.sizes, window.dilation, window.strides, window.padding,
@@ -117,13 +168,21 @@ def _conv_input(e: Tracing, node: Node, g: Value, k: Value, *sizes: Value) -> Va
 
 
 def _conv_kernel(e: Tracing, node: Node, x: Value, g: Value) -> Value:
-    """A convolution of x with g over the batch, at distances of the dilation."""
     window: Window = node.attrs["window"]
     _check_places(window, _space(x), g)
     same_sizes(x.shape[0], g.shape[0])
     shape = (*window.sizes, x.shape[-1], g.shape[-1])
     if 0 in (*shape, *x.shape, *g.shape):
         return _zeros(shape, x)
+    return _correlated(x, g, window)
+
+
+def _correlated(x: Value, g: Value, window: Window) -> Value:
+    """A convolution of x with g over the batch, at distances of the dilation."""
+    if _is_by_planes(window, x):
+        planes = _Planes(window, x.shape[1])
+        parts = [_correlated(part, _as_planes(g), planes.window) for part in planes.seen(x)]
+        return lax.concatenate([lax.expand_dims(part, (0,)) for part in parts], 0)
     padding = []
     for d, n, size, hole, stride, (low, _) in zip(
         _space(x), _space(g), window.sizes, window.dilation, window.strides, window.padding,
@@ -136,6 +195,73 @@ def _conv_kernel(e: Tracing, node: Node, x: Value, g: Value) -> Value:
     )  # fmt: skip
     rank = window.rank  # (channels, *window, out)
     return lax.transpose(found, (*range(1, rank + 1), 0, rank + 1))
+
+
+# Volumes ------------------------------------------------------------------------------------
+
+
+def _is_by_planes(window: Window, x: Value) -> bool:
+    """Whether planes, one for each depth of the window, are faster than a volume at once: XLA has
+    fast code for planes alone, on a processor.
+    """
+    return window.rank == 3 and x.dtype.kind == "f" and on_processor()
+
+
+def _as_planes(x: Value) -> Value:
+    """Volumes as the planes of which they consist, one behind the other."""
+    return lax.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
+
+
+class _Planes:
+    """A window over volumes, as windows over planes.
+
+    Args:
+        window: that over volumes.
+        depth: how many planes a volume has.
+
+    Attributes:
+        window: that over planes.
+    """
+
+    def __init__(self, window: Window, depth: int):
+        (size, *sizes), (stride, *strides), (self._padding, *padding), (hole, *holes) = window
+        self.window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes))
+        [self._places] = _places(Window((size,), (stride,), (self._padding,), (hole,)), [depth])
+        self._depth, self._size, self._stride, self._hole = depth, size, stride, hole
+
+    def seen(self, x: Value) -> list[Value]:
+        """For each depth of the window, the planes that it sees in its places."""
+        low, high = self._padding
+        padded = _margins(x, low, 0, high)
+        reach = (self._places - 1) * self._stride + 1
+        starts = (i * self._hole for i in range(self._size))
+        return [
+            _as_planes(lax.slice_in_dim(padded, at, at + reach, self._stride, 1)) for at in starts
+        ]
+
+    def apart(self, planes: Value) -> Value:
+        """Planes as volumes that are as deep as there are places."""
+        return lax.reshape(
+            planes, (planes.shape[0] // self._places, self._places, *planes.shape[1:])
+        )
+
+    def put_back(self, parts: list[Value]) -> Value:
+        """The adjoint of `seen`, for volumes."""
+        low, _ = self._padding
+        reach = (self._places - 1) * self._stride + 1
+        starts = [i * self._hole - low for i in range(self._size)]
+        return sum(
+            _margins(part, at, self._stride - 1, self._depth - at - reach)
+            for at, part in zip(starts, parts, strict=True)
+        )
+
+
+def _margins(x: Value, low: int, inner: int, high: int) -> Value:
+    """Volumes with planes of zeros before, between and behind theirs; fewer planes for numbers
+    below 0.
+    """
+    margins = [(0, 0, 0), (low, high, inner), *[(0, 0, 0)] * (x.ndim - 2)]
+    return lax.pad(x, scalar(0, x.dtype), margins)
 
 
 # Depthwise gradients ------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..shapes.known import constant, reduction_axes
 from .scattering import flat_positions
 from .table import fold, known, pure
 from .values import (
+    UnknownSizeError,
     array,
     axis_of,
     broadcast,
@@ -323,6 +324,8 @@ def _cut(x: Node, axis: int, sizes: list[int]) -> list[Node]:
 def _slice(operation: Operation, x: Any, begin: Any, sizes: Any) -> Any:
     starts, counts, shape = integers(begin), integers(sizes), x.shape
     parts = list(zip(starts, counts, shape, strict=True))
+    if any(size is None and (start or n >= 0) for start, n, size in parts):
+        raise UnknownSizeError("whether a slice lies within an axis of unknown size")
     ends = [(start + max(n, 0), size) for start, n, size in parts]
     if min(starts, default=0) < 0 or any(size is not None and at > size for at, size in ends):
         raise ValueError(f"sizes {counts} from {starts} on of a tensor {shape}")
