@@ -1,9 +1,9 @@
 """Convolutions in JAX. Layout (batch, *space, channels).
 
-XLA's convolutions are fast where channels are mixed. A window without mixing (depthwise, pooling)
-is much faster as a sum or a maximum over its cells, as its expansion is: XLA makes one loop of it.
-Of the gradients of many cells it makes one, too, but for a minute: there a grouped convolution is
-as fast, and compiled at once.
+XLA's convolutions are fast where channels are mixed, in lines and planes; volumes are taken plane
+by plane. A window without mixing (depthwise, pooling) is much faster as a sum or a maximum over its
+cells, as its expansion is: XLA makes one loop of it. Of the gradients of many cells it makes one,
+too, but for a minute: there a grouped convolution is as fast, and compiled at once.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def _convolved(
     return lax.slice_in_dim(found, 0, found.shape[1 + axis] - 1, axis=1 + axis)
 
 
-# On a processor XLA first gathers all patches of a plane, if nothing is padded. From so many bytes on
-# that takes two to four times as long as what it does where something is padded.
+# On a processor XLA first gathers all patches of a plane, if nothing is padded. From so many bytes
+# on that takes two to four times as long as what it does where something is padded.
 MANY_BYTES = 2**24
 
 
