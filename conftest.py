@@ -33,9 +33,9 @@ os.environ["KAMELEON_KERAS_ON"] = "kameleon"
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files
 # that use such a library.
 ABOUT = {
-    "jax": ("src/kameleon/distribution.py",),
+    "jax": ("src/kameleon/distributed/distribution.py",),
     "onnxruntime": ("docs/deployment.md",),
-    "theano": ("src/kameleon/interop.py", "docs/pytensor.md", "docs/pymc.md"),
+    "theano": ("src/kameleon/backend/interop.py", "docs/pytensor.md", "docs/pymc.md"),
 }
 collect_ignore_glob = [
     pattern
@@ -43,15 +43,15 @@ collect_ignore_glob = [
     if not installed(name)
     for pattern in (
         f"src/kameleon/engines/{name}/*",
-        f"src/kameleon/calls/of_{name}.py",
+        f"src/kameleon/runtime/calls/of_{name}.py",
         f"tests/engines/test_{name}.py",
         *ABOUT.get(name, ()),
     )
 ]
 if find_spec("orbax") is None:
-    collect_ignore_glob.append("src/kameleon/checkpoint.py")
+    collect_ignore_glob.append("src/kameleon/distributed/checkpoint.py")
 if find_spec("tensorboard") is None:
-    collect_ignore_glob.append("src/kameleon/events.py")
+    collect_ignore_glob.append("src/kameleon/compat/keras2/hosted/events.py")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
@@ -70,7 +70,11 @@ if find_spec("selenium") is None:
     collect_ignore_glob.append("tests/browser/reader.py")
 # Files that change what `import keras` gives, or that import the original: tests run these in
 # processes of their own.
-collect_ignore_glob += ["src/kameleon/as_keras/*", "src/kameleon/hosted/*"]
+collect_ignore_glob += [
+    "src/kameleon/as_keras.py",
+    "src/kameleon/compat/imports/children/*",
+    "src/kameleon/compat/keras2/hosted/*",
+]
 collect_ignore_glob += ["tests/hosting/files/*", "tests/*/*_checks.py", "tests/*/*_program.py"]
 collect_ignore_glob += [
     "tests/fuzz/original_server.py",

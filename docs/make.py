@@ -16,20 +16,21 @@ from types import ModuleType
 from typing import Any
 
 from kameleon import backend as K
-from kameleon import errors, undocumented
+from kameleon import errors
+from kameleon.compat import undocumented
 from kameleon.compat.tensorflow.operations import table
+from kameleon.compat.theano.modules import Namespace as OfTheano
 from kameleon.engines import Engine
 from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
-from kameleon.gradients import GRADIENTS, ZERO
-from kameleon.ir.leaves import LEAVES, input_node
-from kameleon.ir.node import ITEM, REGISTRY, Node, Primitive
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
+from kameleon.graph.gradients import GRADIENTS, ZERO
+from kameleon.graph.ir.leaves import LEAVES, input_node
+from kameleon.graph.ir.node import ITEM, REGISTRY, Node, Primitive
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.theano1.modules import Namespace as OfTheano
 
 PRIMITIVES = """# The primitives
 

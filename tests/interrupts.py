@@ -22,7 +22,7 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.errors import KameleonError
-from kameleon.ir.context import context
+from kameleon.graph.ir.context import context
 from kameleon.runtime import engines
 from kameleon.runtime.state import draws
 

@@ -15,17 +15,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kameleon.engines.numpy.engine import engine
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import ITEM, REGISTRY, Node, walk
-from kameleon.ir.program import Graph
-from kameleon.ir.rewrite import closed
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.control import cond, run_scan
-from kameleon.prims.filling import full_like, scaled
-from kameleon.prims.indexing import gather, scatter_add, take_along
-from kameleon.prims.linalg import contract
-from kameleon.prims.movement import (
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import ITEM, REGISTRY, Node, walk
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.rewrite import closed
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.control import cond, run_scan
+from kameleon.graph.primitives.filling import full_like, scaled
+from kameleon.graph.primitives.indexing import gather, scatter_add, take_along
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.movement import (
     broadcast_like,
     broadcast_to,
     concatenate,
@@ -37,8 +37,8 @@ from kameleon.prims.movement import (
     transpose,
     unslice,
 )
-from kameleon.prims.reduce import mean, reduce_max, reduce_prod, reduce_sum, spread
-from kameleon.prims.sizes import dims_of, size_of, sizes_product
+from kameleon.graph.primitives.reduce import mean, reduce_max, reduce_prod, reduce_sum, spread
+from kameleon.graph.primitives.sizes import dims_of, size_of, sizes_product
 
 Array = np.ndarray[Any, Any]
 LARGEST = 300  # elements of a tensor

@@ -18,7 +18,7 @@ import pytest
 from kameleon import config
 from kameleon.cli import cntk_environment
 from kameleon.config import ENGINES, cntk
-from kameleon.ir.node import Node
+from kameleon.graph.ir.node import Node
 
 if TYPE_CHECKING:
     from kameleon.config import Settings

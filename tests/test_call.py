@@ -13,7 +13,7 @@ import kameleon
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.errors import ArgumentError, EvaluationError, GradientError, GraphError
-from kameleon.ir.node import Node
+from kameleon.graph.ir.node import Node
 
 ROWS = np.array([[3.0, 1.0, 2.0], [5.0, 6.0, 4.0]], "float32")
 

@@ -21,7 +21,7 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
-from kameleon.checkpoint import Checkpoints
+from kameleon.distributed.checkpoint import Checkpoints
 from kameleon.errors import (
     ArgumentError,
     FileFormatError,
@@ -439,7 +439,7 @@ def ends(epoch, logs):
     if epoch == int(last):
         os.kill(os.getpid(), 9)
 callbacks = [
-    kameleon.checkpoint.Resume(folder),
+    kameleon.distributed.checkpoint.Resume(folder),
     keras.callbacks.LambdaCallback(on_epoch_end=ends),
     keras.callbacks.ReduceLROnPlateau("loss", patience=0, min_delta=0.1),
     keras.callbacks.CSVLogger(folder + ".csv"),

@@ -16,8 +16,9 @@ from support import SOURCE
 
 pytest.importorskip("rich", reason="the command line needs Rich")
 
-from kameleon.cli import COMMANDS, demo
+from kameleon.cli import COMMANDS
 from kameleon.cli import engines as listing
+from kameleon.cli.demo import command as demo
 
 NAMES = "tensorflow, theano, cntk, numpy, jax, torch, onnxruntime"
 NUMPY = "to run on NumPy, which is always there,"

@@ -16,13 +16,13 @@ from example_engine.plain_engine import PlainEngine
 import kameleon
 from kameleon import backend as K
 from kameleon import config
-from kameleon.comparison import Comparison
-from kameleon.comparison.result import difference
 from kameleon.engines.numpy.engine import NumpyEngine
 from kameleon.engines.numpy.rules import RULES
 from kameleon.errors import ArgumentError, EngineNotFoundError, FeedError, GradientError
-from kameleon.ir.program import Graph
+from kameleon.graph.ir.program import Graph
 from kameleon.runtime import engines
+from kameleon.testing.comparison import Comparison
+from kameleon.testing.comparison.result import difference
 
 AT = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]
 

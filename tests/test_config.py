@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from support import forget_settings, run_python
 
-from kameleon import config, keras_json
+from kameleon import config
+from kameleon.config import keras_json
 from kameleon.errors import ArgumentError, ConfigWarning
 
 DEFAULTS = {"image_data_format": "channels_last", "epsilon": 1e-07, "floatx": "float32"}

@@ -13,8 +13,8 @@ from example_engine.plain_engine import RULES, Interpreted, Plain, PlainEngine, 
 
 from kameleon.engines.numpy.engine import NumpyEngine
 from kameleon.engines.numpy.engine import engine as numpy_engine
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType
 from kameleon.testing import (
     CasesError,
     check_engine,
@@ -364,7 +364,7 @@ def test_an_engine_may_lack_dtypes_if_it_says_so() -> None:
 
 
 def test_what_it_says_to_lack_it_must_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kameleon.transform import legal
+    from kameleon.graph.passes import legal
 
     engine = PlainEngine()
     engine.lacks = {"float16": "it's too small"}

@@ -17,19 +17,19 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine
 from kameleon.errors import UnsupportedError
-from kameleon.gradients import gradients
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Node, walk
-from kameleon.ir.program import Graph
-from kameleon.ir.text import text_of
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.ir.verify import verify
-from kameleon.prims.elementwise import add, mul, sin, square
-from kameleon.prims.filling import full_like
-from kameleon.prims.movement import broadcast_to, reshape
-from kameleon.prims.reduce import reduce_sum
-from kameleon.prims.sizes import dims_of
-from kameleon.transform.simplify import simplify
+from kameleon.graph.gradients import gradients
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Node, walk
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.text import text_of
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.ir.verify import verify
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import add, mul, sin, square
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.movement import broadcast_to, reshape
+from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.sizes import dims_of
 
 DEEP = 100_000
 # Frames that Python may add to those of the test itself.

@@ -21,10 +21,10 @@ from safetensors.numpy import load_file
 
 import kameleon
 from kameleon import backend as K
-from kameleon.cli import demo as cli
-from kameleon.demo import digits, report, side_by_side
+from kameleon.cli.demo import command as cli
+from kameleon.cli.demo import digits, report, side_by_side
 from kameleon.engines.numpy.engine import NumpyEngine
-from kameleon.ir.program import Graph
+from kameleon.graph.ir.program import Graph
 from kameleon.runtime import engines
 
 EPOCHS = 3
@@ -411,9 +411,9 @@ def _needed(extra: str) -> list[str]:
 
 def test_command_line_loads_no_engine(tmp_path: Path) -> None:
     code = (
-        "import kameleon.cli.demo, sys;"
+        "import kameleon.cli.demo.command, sys;"
         "print(*[m for m in sys.modules if m.startswith(('kameleon.', 'matplotlib'))])"
     )
     loaded = run_python(code, tmp_path).stdout.split()
-    assert "kameleon.cli.demo" in loaded
+    assert "kameleon.cli.demo.command" in loaded
     assert not [m for m in loaded if re.match(r"kameleon\.(backend|engines\.|demo)|matpl", m)]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.layers import Dense, Input
+from kameleon.compat.keras2.own_layers import Dense, Input
 
 VALUES = np.array([[1, 2], [3, 4]])
 

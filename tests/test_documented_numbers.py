@@ -9,7 +9,7 @@ import pytest
 from original.kameleon_original.groups import GROUPS
 from test_docs import DOCS, ROOT
 
-from kameleon.comparison.result import ABSOLUTE, TOLERANCES
+from kameleon.testing.comparison.result import ABSOLUTE, TOLERANCES
 
 ORIGINAL = ROOT / "tests" / "original" / "kameleon_original"
 

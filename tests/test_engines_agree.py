@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, thrown
 
-from kameleon.comparison.bisect import Search, evaluate
-from kameleon.comparison.problem import Problem
-from kameleon.comparison.result import difference
 from kameleon.engines import Engine
-from kameleon.gradients import gradients
-from kameleon.ir.leaves import CONSTANT, input_node
-from kameleon.ir.node import ITEM, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import FLOAT32, FLOAT64, TensorType
-from kameleon.prims.elementwise import constant
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.gradients import gradients
+from kameleon.graph.ir.leaves import CONSTANT, input_node
+from kameleon.graph.ir.node import ITEM, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import FLOAT32, FLOAT64, TensorType
+from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.runtime.engines import embedded
+from kameleon.testing.comparison.bisect import Search, evaluate
+from kameleon.testing.comparison.problem import Problem
+from kameleon.testing.comparison.result import difference
 
 Array = np.ndarray[Any, Any]
 # Larger numbers on the way make last bits count.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import run_python
 
-from kameleon import events
+from kameleon.compat.keras2.hosted import events
 from kameleon.errors import MissingLibraryError
 
 needs_tensorboard = pytest.mark.skipif(not events.is_there(), reason="TensorBoard writes events")

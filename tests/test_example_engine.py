@@ -10,7 +10,7 @@ import pytest
 from example_engine.plain_engine import RULES, engine
 from support import TESTS, run_python, shortened
 
-from kameleon.ir.node import REGISTRY
+from kameleon.graph.ir.node import REGISTRY
 from kameleon.testing import Check, conformance_checks
 
 FOLDER = TESTS / "example_engine"

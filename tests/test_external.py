@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kameleon import external
+from kameleon.config import external
 from kameleon.errors import ArgumentError, EngineError, EngineNotFoundError
 
 COMPLETE = """

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kameleon import backend as K
-from kameleon.ir import forms
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph, bodies
-from kameleon.prims.formulas import Formulas
-from kameleon.prims.sizes import size_origin
+from kameleon.graph.ir import forms
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph, bodies
+from kameleon.graph.passes.equal_sizes import NAMES
+from kameleon.graph.primitives.formulas import Formulas
+from kameleon.graph.primitives.sizes import size_origin
 from kameleon.runtime.compiler import compiled_anew
 from kameleon.runtime.engines import embedded
 from kameleon.runtime.pure import pure_graph
-from kameleon.transform.equal_sizes import NAMES
 
 LAST: dict[str, Any] = {"data_format": "channels_last"}
 Shape = tuple[int | None, ...]

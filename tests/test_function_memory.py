@@ -13,7 +13,7 @@ import pytest
 from support import LARGE, value
 
 from kameleon import backend as K
-from kameleon.engines._code import code
+from kameleon.engines._codegen import code
 from kameleon.runtime import compiler
 from kameleon.runtime.workspace import workspace
 

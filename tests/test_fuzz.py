@@ -17,13 +17,13 @@ from fuzz.worker import quietly, tried
 
 from kameleon import backend as K
 from kameleon.engines.numpy.engine import engine as embedded
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.rewrite import substitute
-from kameleon.prims.elementwise import cos, sub
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.rewrite import substitute
+from kameleon.graph.passes import simplify
+from kameleon.graph.primitives.elementwise import cos, sub
 from kameleon.runtime import engines
 from kameleon.runtime.workspace import workspace
-from kameleon.transform import simplify
 
 OTHERS = ("onnxruntime", "torch", "jax", "tensorflow")
 CORPUS = sorted((Path(__file__).parent / "fuzz" / "corpus").glob("*.txt"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.analysis.intervals import ALL, Range, is_within_one, range_of
+from kameleon.graph.analysis.intervals import ALL, Range, is_within_one, range_of
 
 X = K.placeholder((4, 6))
 SEQUENCES = K.placeholder((4, 3, 6))

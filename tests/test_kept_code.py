@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import FLOAT32, TensorType
-from kameleon.prims.elementwise import constant
-from kameleon.prims.movement import pad
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import FLOAT32, TensorType
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.movement import pad
 from kameleon.runtime.compiler import compiled
 from kameleon.runtime.engines import embedded
-from kameleon.transform.simplify import simplify
 
 P: dict[str, Any] = REGISTRY
 MARGIN = ((1, 0),)

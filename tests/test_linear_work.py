@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.analysis import intervals
-from kameleon.ir import node as nodes
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
+from kameleon.graph.analysis import intervals
+from kameleon.graph.ir import node as nodes
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.passes.simplify import simplify
 from kameleon.runtime.engines import embedded
-from kameleon.transform.simplify import simplify
 
 UNITS = 2
 

@@ -11,15 +11,15 @@ from support import engines_under_test
 
 from kameleon import backend as K
 from kameleon.engines import Engine
-from kameleon.ir.node import walk
-from kameleon.ir.program import Graph
-from kameleon.prims import reduce
-from kameleon.prims.indexing import argsort
-from kameleon.prims.movement import pad
-from kameleon.prims.special import log_softmax
+from kameleon.graph.ir.node import walk
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.passes import hoisting
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import reduce
+from kameleon.graph.primitives.indexing import argsort
+from kameleon.graph.primitives.movement import pad
+from kameleon.graph.primitives.special import log_softmax
 from kameleon.runtime.engines import embedded
-from kameleon.transform import hoisting
-from kameleon.transform.simplify import simplify
 
 ROWS, COLUMNS = 3, 4
 STEPS = 5

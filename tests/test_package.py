@@ -70,7 +70,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_package_alone(packages: Path) -> None:
     sources = {name.removeprefix("src/") for name in tracked() if name.startswith("src/")}
     about = "METADATA WHEEL RECORD entry_points.txt licenses/LICENSE".split()
-    about.append("licenses/src/kameleon/demo/digits.txt")  # whose the demo's digits are
+    about.append("licenses/src/kameleon/cli/demo/digits.txt")  # whose the demo's digits are
     wheel = packages / WHEEL
     with zipfile.ZipFile(wheel) as file:
         assert set(file.namelist()) == sources | {f"{SDIST}.dist-info/{name}" for name in about}

@@ -13,27 +13,27 @@ from hypothesis import strategies as st
 from kameleon import backend as K
 from kameleon.engines._flags import flagged
 from kameleon.engines.numpy.engine import engine
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import ITEM, REGISTRY, Node
-from kameleon.ir.program import Graph, bodies
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.ir.verify import verify
-from kameleon.prims.choices import needs_no_branch
-from kameleon.prims.control import run_scan
-from kameleon.prims.elementwise import add
-from kameleon.prims.filling import full_like, zeros
-from kameleon.prims.linalg import contract, is_of_matrices
-from kameleon.prims.sizes import dims_of
-from kameleon.prims.windows import Window, is_dilated
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import ITEM, REGISTRY, Node
+from kameleon.graph.ir.program import Graph, bodies
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.ir.verify import verify
+from kameleon.graph.passes import arithmetic, contraction, order, window_kernels
+from kameleon.graph.passes.carriers import in_carriers
+from kameleon.graph.passes.half import half_in_single
+from kameleon.graph.passes.loops import with_steps
+from kameleon.graph.passes.populated import PLACES_OF, populated
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.passes.storage import in_storage
+from kameleon.graph.primitives.choices import needs_no_branch
+from kameleon.graph.primitives.control import run_scan
+from kameleon.graph.primitives.elementwise import add
+from kameleon.graph.primitives.filling import full_like, zeros
+from kameleon.graph.primitives.linalg import contract, is_of_matrices
+from kameleon.graph.primitives.sizes import dims_of
+from kameleon.graph.primitives.windows import Window, is_dilated
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
-from kameleon.transform import arithmetic, contraction, order, window_kernels
-from kameleon.transform.carriers import in_carriers
-from kameleon.transform.half import half_in_single
-from kameleon.transform.loops import with_steps
-from kameleon.transform.populated import PLACES_OF, populated
-from kameleon.transform.simplify import simplify
-from kameleon.transform.storage import in_storage
 
 Array = np.ndarray[Any, Any]
 Pass = Callable[[Graph], Graph]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from support import engines_under_test
 
-from kameleon import _private
 from kameleon import backend as K
-from kameleon._private import Private
+from kameleon._utils import private as _private
+from kameleon._utils.private import Private
+from kameleon.compat.keras2 import shims
 from kameleon.errors import EvaluationError
-from kameleon.hosting import shims
 from kameleon.runtime import engines
 
 DOCUMENTED = Path(__file__).parent.parent / "docs" / "engines.md"

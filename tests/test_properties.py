@@ -16,23 +16,23 @@ from hypothesis import HealthCheck, assume, given, settings
 from random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
 from support import native_in
 
-from kameleon.engines._code import blocks, code
+from kameleon.engines._codegen import blocks, code
+from kameleon.engines._kernels import memory, pool
 from kameleon.engines.numpy.engine import engine
-from kameleon.gradients import gradients
-from kameleon.ir.forms import substituted
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType
-from kameleon.ir.verify import verify
-from kameleon.kernels import memory, pool
-from kameleon.prims.elementwise import sin
-from kameleon.prims.formulas import Formulas
-from kameleon.prims.reduce import reduce_sum
-from kameleon.prims.sizes import size_origin
+from kameleon.graph.gradients import gradients
+from kameleon.graph.ir.forms import substituted
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType
+from kameleon.graph.ir.verify import verify
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import sin
+from kameleon.graph.primitives.formulas import Formulas
+from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.sizes import size_origin
 from kameleon.runtime.compiler import _fold
 from kameleon.runtime.function import Function
 from kameleon.testing import check_gradients
-from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]
 Property = Callable[[Recipe], None]

@@ -17,9 +17,9 @@ from threefry import reference_block, reference_words
 
 from kameleon import backend as K
 from kameleon.errors import ArgumentError, DTypeError, EvaluationError, ShapeError
-from kameleon.ir.node import Node
-from kameleon.ir.types import as_dtype
-from kameleon.prims import random as draws
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.types import as_dtype
+from kameleon.graph.primitives import random as draws
 from kameleon.runtime.engines import embedded
 from kameleon.runtime.function import Function
 
@@ -141,7 +141,7 @@ def test_expansions_give_the_same_bits(make: Draw, dtype: str) -> None:
 
 def test_extreme_midpoints() -> None:
     """The ends of the range: finite, symmetric, and two deviations at most where truncated."""
-    from kameleon.prims.quantile import normal_quantile
+    from kameleon.graph.primitives.quantile import normal_quantile
 
     for dtype, step, most in (("float32", 2.0**-24, 5.42), ("float64", 2.0**-53, 8.3)):
         x = K.placeholder((None,), dtype=dtype)
@@ -154,7 +154,7 @@ def test_extreme_midpoints() -> None:
 
 
 def test_quantile_has_a_gradient() -> None:
-    from kameleon.prims.quantile import normal_quantile
+    from kameleon.graph.primitives.quantile import normal_quantile
 
     x = K.variable([-0.9999, -0.7, 0.0, 0.3, 0.999], dtype="float64")
     z = normal_quantile(x)

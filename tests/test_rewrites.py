@@ -10,17 +10,17 @@ import pytest
 
 from kameleon.engines.numpy.engine import engine
 from kameleon.errors import ShapeError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.filling import full_like
-from kameleon.prims.linalg import contract
-from kameleon.prims.movement import broadcast_to
-from kameleon.prims.sizes import size_of
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.movement import broadcast_to
+from kameleon.graph.primitives.sizes import size_of
 from kameleon.runtime.compiler import _fold
-from kameleon.transform.simplify import simplify
 
 NUMBERS = [-np.inf, -3.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 2.0, np.inf, np.nan]
 CONSTANTS = {

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.demo import digits
+from kameleon.cli.demo import digits
 from kameleon.engines import Engine
 
 STEPS = 20

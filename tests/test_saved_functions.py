@@ -38,12 +38,12 @@ from kameleon.errors import (
     TargetError,
     UncheckedFileWarning,
 )
-from kameleon.ir.attributes import KINDS as ATTRIBUTE_KINDS
-from kameleon.ir.attributes import attributes_of
-from kameleon.ir.leaves import INPUT, VARIABLE
-from kameleon.ir.node import REGISTRY
-from kameleon.ir.program import Graph
-from kameleon.ir.serial import graph_from_data, graph_to_data
+from kameleon.graph.ir.attributes import KINDS as ATTRIBUTE_KINDS
+from kameleon.graph.ir.attributes import attributes_of
+from kameleon.graph.ir.leaves import INPUT, VARIABLE
+from kameleon.graph.ir.node import REGISTRY
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.serial import graph_from_data, graph_to_data
 from kameleon.runtime.container import TEXTS, packed, unpacked
 from kameleon.runtime.saving import from_bytes, to_bytes
 from kameleon.testing.cases import CASES

@@ -10,12 +10,12 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
-from kameleon.engines._code.rules import stacking
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.prims.indexing import argsort, take_along
-from kameleon.transform.hoisting import LARGEST_SLICE
-from kameleon.transform.simplify import simplify
+from kameleon.engines._codegen.rules import stacking
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.passes.hoisting import LARGEST_SLICE
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.indexing import argsort, take_along
 
 Tensors = list[Any]
 Cell = Callable[[Any, Tensors], tuple[Any, Tensors]]

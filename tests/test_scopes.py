@@ -11,7 +11,7 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.errors import ArgumentError
-from kameleon.ir.context import context
+from kameleon.graph.ir.context import context
 from kameleon.runtime import engines
 
 

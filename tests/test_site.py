@@ -30,7 +30,7 @@ from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, FUNCTIONS, PROGRAMS
 from kameleon import backend as K
 from kameleon.backend import surface
-from kameleon.gradients import GRADIENTS
+from kameleon.graph.gradients import GRADIENTS
 
 COMMITTED = sorted(p for p in DOCS.rglob("*.md") if not {FUNCTIONS, PROGRAMS} & {*p.parents})
 

@@ -13,8 +13,8 @@ from expansion import expanded_numpy
 from kameleon import backend as K
 from kameleon.backend.sparse import feed_parts, sparse_concatenate, to_scipy
 from kameleon.engines import Engine
+from kameleon.engines._kernels.sparse import sparse_dot, sparse_to_dense
 from kameleon.errors import EvaluationError, FeedError, MissingLibraryError, ShapeError
-from kameleon.kernels.sparse import sparse_dot, sparse_to_dense
 from kameleon.runtime.function import Function
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
@@ -291,7 +291,7 @@ def test_the_embedded_product(
     order: str, scipy: bool,
 ) -> None:  # fmt: skip
     if not scipy:
-        monkeypatch.setattr("kameleon.kernels.sparse.compiled", lambda: None)
+        monkeypatch.setattr("kameleon.engines._kernels.sparse.compiled", lambda: None)
     rng = np.random.default_rng(8)
     pairs = [rng.integers(0, size, count if size else 0) for size in (rows, columns)]
     indices = np.stack(pairs, axis=1)[ORDERS[order](pairs)]

@@ -15,19 +15,26 @@ import pytest
 from kameleon.engines._base import Executable
 from kameleon.engines.numpy.engine import NumpyEngine
 from kameleon.engines.numpy.rules import RULES
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.control import cond, run_scan, while_
-from kameleon.prims.indexing import gather, nonzero
-from kameleon.prims.movement import broadcast_to, concatenate, iota, pad, reshape, slice_axis
-from kameleon.prims.reduce import reduce_max, reduce_prod, reduce_sum
-from kameleon.prims.shaping import follows_from_sizes, shape_inputs, shape_nodes
-from kameleon.prims.sizes import as_node, dims_of, size_of
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.control import cond, run_scan, while_
+from kameleon.graph.primitives.indexing import gather, nonzero
+from kameleon.graph.primitives.movement import (
+    broadcast_to,
+    concatenate,
+    iota,
+    pad,
+    reshape,
+    slice_axis,
+)
+from kameleon.graph.primitives.reduce import reduce_max, reduce_prod, reduce_sum
+from kameleon.graph.primitives.shaping import follows_from_sizes, shape_inputs, shape_nodes
+from kameleon.graph.primitives.sizes import as_node, dims_of, size_of
 from kameleon.runtime.stages import build
-from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]
 Outputs = Callable[..., Sequence[Node]]

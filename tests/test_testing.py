@@ -9,8 +9,8 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.errors import ArgumentError, EvaluationError
-from kameleon.ir.node import Node
-from kameleon.prims.control import with_gradient
+from kameleon.graph.ir.node import Node
+from kameleon.graph.primitives.control import with_gradient
 from kameleon.testing import check_gradients, directional_difference
 
 AT = np.array([0.5, -1.0, 2.0])

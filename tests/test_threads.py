@@ -18,10 +18,10 @@ from support import PACKAGE, TESTS, engines_under_test, side_by_side
 
 from kameleon import backend as K
 from kameleon.engines import Engine
-from kameleon.engines._code.code import Code, Language
-from kameleon.ir.leaves import input_node
-from kameleon.ir.program import collect
-from kameleon.ir.types import TensorType, as_dtype
+from kameleon.engines._codegen.code import Code, Language
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.program import collect
+from kameleon.graph.ir.types import TensorType, as_dtype
 from kameleon.runtime import engines
 from kameleon.runtime.state import State
 

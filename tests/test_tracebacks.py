@@ -15,8 +15,8 @@ from hosting.programs import run, run_code
 
 import kameleon
 from kameleon import backend as K
-from kameleon import layers
-from kameleon._tracebacks import SWITCH, is_own
+from kameleon._utils.tracebacks import SWITCH, is_own
+from kameleon.compat.keras2 import own_layers as layers
 from kameleon.errors import ArgumentError, EngineNotFoundError, FeedError, KameleonError
 
 SIGN = "<kameleon>"

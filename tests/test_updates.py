@@ -11,8 +11,8 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError, FeedError, KameleonError, ShapeError
-from kameleon.ir.program import Graph
-from kameleon.prims.movement import slice_axis
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.primitives.movement import slice_axis
 from kameleon.runtime.workspace import workspace
 
 Array = np.ndarray[Any, Any]

@@ -22,8 +22,8 @@ from docs.building.functions import function, names, parameters
 from docs.building.places import TESTS
 from kameleon import backend as K
 from kameleon.errors import FeedError, GradientError
-from kameleon.ir.leaves import LEAVES
-from kameleon.ir.node import ITEM, Node, walk
+from kameleon.graph.ir.leaves import LEAVES
+from kameleon.graph.ir.node import ITEM, Node, walk
 
 if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 
 from docs.building.places import DOCS
-from kameleon.gradients import GRADIENTS, ZERO
+from kameleon.graph.gradients import GRADIENTS, ZERO
 
 GRAPH = "PyTensor's graph"  # a column of the table that is no engine
 

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     import os
 
     from . import backend as backend
-    from . import checkpoint as checkpoint
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
-    from .comparison import compare as compare
+    from .backend.interop import to_pytensor as to_pytensor
     from .compat.tensorflow.loading import load_graph as load_graph
-    from .distribution import Distribution as Distribution
-    from .distribution import distribute as distribute
-    from .interop import to_pytensor as to_pytensor
-    from .ir.node import Tensor as Tensor
-    from .ir.node import Variable as Variable
+    from .distributed import checkpoint as checkpoint
+    from .distributed.distribution import Distribution as Distribution
+    from .distributed.distribution import distribute as distribute
+    from .graph.ir.node import Tensor as Tensor
+    from .graph.ir.node import Variable as Variable
     from .runtime.function import Function
+    from .testing.comparison import compare as compare
 
 __version__ = "0.1.0"
 
@@ -45,17 +45,17 @@ __all__ = [
 
 # What is imported when it's first asked for: the module that has it, or is it.
 LATE = {
-    "Distribution": "layouts",
-    "Tensor": "ir.node",
-    "Variable": "ir.node",
+    "Distribution": "config.layouts",
+    "Tensor": "graph.ir.node",
+    "Variable": "graph.ir.node",
     "backend": "backend",
     "call": "backend.calling",
-    "checkpoint": "checkpoint",
-    "compare": "comparison",
-    "distribute": "distribution",
+    "checkpoint": "distributed.checkpoint",
+    "compare": "testing.comparison",
+    "distribute": "distributed.distribution",
     "extend_tensorflow": "backend.dispatch",
     "load_graph": "compat.tensorflow.loading",
-    "to_pytensor": "interop",
+    "to_pytensor": "backend.interop",
 }
 
 
@@ -75,7 +75,7 @@ if not TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
         except Exception as error:
             _hide(error)
             raise
-        return module if LATE[name] == name else getattr(module, name)
+        return module if LATE[name].split(".")[-1] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
@@ -149,6 +149,6 @@ def load(path: str | os.PathLike[str]) -> Function:
 
 
 def _hide(error: BaseException) -> None:
-    from ._tracebacks import hide
+    from ._utils.tracebacks import hide
 
     hide(error)

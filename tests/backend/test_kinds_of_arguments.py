@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from backend.calls_of_every_dtype import CALLS
-from kameleon import _tracebacks
 from kameleon import backend as K
+from kameleon._utils import tracebacks as _tracebacks
 from kameleon.errors import KindError
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]

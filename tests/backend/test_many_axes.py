@@ -10,7 +10,7 @@ import pytest
 
 from kameleon import backend as K
 from kameleon.engines import Engine
-from kameleon.prims import indexing, movement, reduce
+from kameleon.graph.primitives import indexing, movement, reduce
 from kameleon.testing.together import one_by_one
 
 

@@ -52,7 +52,7 @@ LASTING = """
 import hashlib, sys, time
 import numpy as np
 from kameleon import backend as K
-from kameleon.checkpoint import Checkpoints
+from kameleon.distributed.checkpoint import Checkpoints
 np.random.seed(1)
 x, t = K.placeholder((None, 12)), K.placeholder((None, 8))
 w = [K.variable(np.random.normal(size=s) * 0.3, name=n) for n, s in zip("ab", ((12, 32), (32, 8)))]
@@ -74,7 +74,7 @@ import json, sys
 import numpy as np
 import kameleon
 from kameleon import backend as K
-from kameleon.checkpoint import Checkpoints
+from kameleon.distributed.checkpoint import Checkpoints
 folder, devices, until = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 K.set_floatx("float64")
 np.random.seed(1)

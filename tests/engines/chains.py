@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.filling import full_like
-from kameleon.prims.linalg import contract
-from kameleon.prims.movement import concatenate, pad, reshape, slice_axis, transpose
-from kameleon.prims.reduce import mean, reduce_max, reduce_min, reduce_prod, reduce_sum
-from kameleon.prims.sizes import dims_of, sizes_product
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.movement import concatenate, pad, reshape, slice_axis, transpose
+from kameleon.graph.primitives.reduce import mean, reduce_max, reduce_min, reduce_prod, reduce_sum
+from kameleon.graph.primitives.sizes import dims_of, sizes_product
 from kameleon.testing.cases.case import pool
 
 Array = np.ndarray[Any, Any]

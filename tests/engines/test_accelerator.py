@@ -31,17 +31,17 @@ from kameleon.engines.torch import pool
 from kameleon.engines.torch.compiled import CompiledEmitter
 from kameleon.engines.torch.engine import TorchEngine
 from kameleon.errors import EvaluationError, ShapeError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY
-from kameleon.ir.program import Graph
-from kameleon.ir.types import DTYPES, TensorType
-from kameleon.prims.elementwise import constant
-from kameleon.prims.movement import broadcast_to
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import DTYPES, TensorType
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.movement import broadcast_to
 from kameleon.runtime import engines
 from kameleon.runtime.stages import build
 from kameleon.testing import Case, Check, check_case, conformance_checks
 from kameleon.testing.cases import CASES
-from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]
 

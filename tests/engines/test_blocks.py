@@ -10,7 +10,7 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
-from kameleon.engines._code import blocks
+from kameleon.engines._codegen import blocks
 from kameleon.errors import EvaluationError
 
 ENGINES = [name for name in engines_under_test() if name in ("numpy", "torch")]

@@ -7,8 +7,8 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
-from kameleon.kernels import buffers, memory
-from kameleon.kernels.buffers import Buffers
+from kameleon.engines._kernels import buffers, memory
+from kameleon.engines._kernels.buffers import Buffers
 
 
 @pytest.fixture

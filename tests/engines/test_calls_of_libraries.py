@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose
 
 import kameleon
 from kameleon import backend as K
-from kameleon.calls import Results, library_named
 from kameleon.engines import Engine
 from kameleon.errors import ArgumentError
-from kameleon.ir.types import TensorType
+from kameleon.graph.ir.types import TensorType
 from kameleon.runtime import engines
+from kameleon.runtime.calls import Results, library_named
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 

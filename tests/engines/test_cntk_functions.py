@@ -8,7 +8,7 @@ from support import needs_cntk
 from kameleon.engines.cntk.engine import CntkExecutable, engine
 from kameleon.engines.cntk.rules import BY_CNTK
 from kameleon.engines.cntk.segments import LATE
-from kameleon.ir.program import Graph
+from kameleon.graph.ir.program import Graph
 from kameleon.runtime import compiler
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case

@@ -14,7 +14,7 @@ from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER
 from kameleon.engines.cntk.process import Worker
 from kameleon.errors import EvaluationError, ShapeError
-from kameleon.ir.node import REGISTRY
+from kameleon.graph.ir.node import REGISTRY
 from kameleon.runtime import engines
 
 pytestmark = needs_cntk

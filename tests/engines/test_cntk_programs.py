@@ -18,7 +18,7 @@ from kameleon.engines.cntk.engine import CntkExecutable, CntkProgram, engine
 from kameleon.engines.cntk.rules import BY_CNTK, INDEX, Kind, kind_of
 from kameleon.engines.cntk.segments import RULES
 from kameleon.errors import EngineNotFoundError
-from kameleon.ir.node import REGISTRY, Node
+from kameleon.graph.ir.node import REGISTRY, Node
 from kameleon.runtime import compiler, engines
 
 BENCHMARKS = TESTS.parent / "benchmarks"
@@ -90,7 +90,7 @@ def test_in_calls_of_the_benchmarks_nothing_is_left_to_numpy(
 
 def compiled(*outputs: Node) -> CntkProgram:
     """The program for outputs, over placeholders."""
-    from kameleon.ir.program import Graph
+    from kameleon.graph.ir.program import Graph
 
     inputs = [n for n in Graph((), outputs).nodes if not n.operands and n.primitive.name == "input"]
     graph = Graph(inputs, outputs)

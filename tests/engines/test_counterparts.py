@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import kameleon
 from kameleon import backend as K
 from kameleon.backend.counterparts import COUNTERPARTS
-from kameleon.ir.program import Graph
+from kameleon.graph.ir.program import Graph
 from kameleon.runtime import engines
 
 GIVEN = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kameleon.kernels import ctc
+from kameleon.engines._kernels import ctc
 
 LOG_ZERO = -np.inf
 

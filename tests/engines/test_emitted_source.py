@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from support import SOURCE, engines_under_test
 
-from kameleon.emit.literal import ATTRIBUTES, compiled_text, literal, quoted, word
+from kameleon.engines._codegen.literal import ATTRIBUTES, compiled_text, literal, quoted, word
 from kameleon.errors import EngineError, KameleonError
-from kameleon.ir.leaves import INPUT
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import FLOAT32, DType, TensorType
-from kameleon.prims.elementwise import exp
-from kameleon.prims.windows import Window
+from kameleon.graph.ir.leaves import INPUT
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import FLOAT32, DType, TensorType
+from kameleon.graph.primitives.elementwise import exp
+from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
 from kameleon.testing.cases import CASES
 
@@ -103,7 +103,7 @@ def test_no_attribute_leads_out_of_arrays() -> None:
 
 
 def test_it_holds_where_assertions_are_off() -> None:
-    code = "from kameleon.emit.literal import literal; literal('x')"
+    code = "from kameleon.engines._codegen.literal import literal; literal('x')"
     done = subprocess.run(
         [sys.executable, "-O", "-c", code],
         env={"PYTHONPATH": str(SOURCE)},

@@ -12,16 +12,16 @@ import pytest
 from kameleon import backend as K
 from kameleon.engines._flags import INDICES, flagged
 from kameleon.errors import KameleonError
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.verify import verify
-from kameleon.prims.elementwise import cast, constant, maximum, minimum, sub
-from kameleon.prims.filling import full_like
-from kameleon.prims.movement import broadcast_to
-from kameleon.prims.sizes import as_node, dims_of
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.verify import verify
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import cast, constant, maximum, minimum, sub
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.movement import broadcast_to
+from kameleon.graph.primitives.sizes import as_node, dims_of
 from kameleon.runtime.engines import embedded
 from kameleon.runtime.function import Function
-from kameleon.transform.simplify import simplify
 
 Build = Callable[[Node, Node], Any]
 TABLE = np.arange(12.0, dtype="float32").reshape(4, 3)

@@ -19,17 +19,17 @@ from kameleon.engines.jax import arrays, control, elementwise, windows
 from kameleon.engines.jax import executable as executable_module
 from kameleon.engines.jax.engine import engine
 from kameleon.errors import EvaluationError, RecompilationWarning
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.control import run_scan
-from kameleon.prims.movement import iota
-from kameleon.prims.windows import Window
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.control import run_scan
+from kameleon.graph.primitives.movement import iota
+from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled
-from kameleon.transform.simplify import simplify
 
 Array = np.ndarray[Any, Any]
 
@@ -410,7 +410,7 @@ def test_convolutions_are_xlas_own(dtype: str) -> None:
 
 def test_padding_is_never_the_largest() -> None:
     """Nor its place, where all that a window sees is -inf."""
-    from kameleon.prims.pool import max_pool
+    from kameleon.graph.primitives.pool import max_pool
 
     x = input_node(TensorType((1, 2, 1), as_dtype("float32")))
     window = Window((2,), (1,), ((1, 1),), (1,))

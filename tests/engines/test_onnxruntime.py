@@ -24,15 +24,15 @@ from kameleon.engines.onnxruntime.dtypes import CARRIERS
 from kameleon.engines.onnxruntime.engine import providers
 from kameleon.engines.onnxruntime.model import LARGE
 from kameleon.errors import EvaluationError, KameleonError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import add, cast, constant
-from kameleon.prims.indexing import gather, put_along, scatter_add, take_along
-from kameleon.prims.linalg import contract
-from kameleon.prims.movement import broadcast_to, pad, reverse, unslice
-from kameleon.prims.reduce import reduce_max, reduce_min, reduce_prod, reduce_sum
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives.elementwise import add, cast, constant
+from kameleon.graph.primitives.indexing import gather, put_along, scatter_add, take_along
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.movement import broadcast_to, pad, reverse, unslice
+from kameleon.graph.primitives.reduce import reduce_max, reduce_min, reduce_prod, reduce_sum
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled
 

@@ -15,7 +15,7 @@ from support import engines_under_test
 if "onnxruntime" not in engines_under_test():
     pytest.skip("needs the package onnxruntime", allow_module_level=True)
 
-from kameleon.ir.program import Graph
+from kameleon.graph.ir.program import Graph
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled_anew
 

@@ -14,12 +14,12 @@ if "onnxruntime" not in engines_under_test():
 
 from kameleon import backend as K
 from kameleon.engines.onnxruntime.engine import faulty_optimizers
-from kameleon.ir.leaves import input_node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import mul
-from kameleon.prims.filling import full_like
-from kameleon.prims.linalg import contract
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives.elementwise import mul
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.linalg import contract
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled_anew
 

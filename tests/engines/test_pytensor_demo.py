@@ -16,7 +16,7 @@ import pytensor
 
 import kameleon
 from kameleon import backend as K
-from kameleon.demo.digits import Variables, network
+from kameleon.cli.demo.digits import Variables, network
 
 # What it says in C where it comes from pip; that there are no errors at run time in JAX, and that
 # sums come as float64 there.

@@ -31,13 +31,13 @@ from kameleon.engines.theano.engine import TheanoEngine
 from kameleon.engines.theano.machine import EngineLowering
 from kameleon.engines.theano.native.engine import GraphEngine, Symbolic
 from kameleon.engines.theano.ops import Kernel, Meant, array_type
-from kameleon.ir.leaves import LEAVES, input_node
-from kameleon.ir.node import ITEM, REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import cast, constant
-from kameleon.prims.movement import broadcast_to
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.ir.leaves import LEAVES, input_node
+from kameleon.graph.ir.node import ITEM, REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives.elementwise import cast, constant
+from kameleon.graph.primitives.movement import broadcast_to
+from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.runtime.compiler import compiled_anew
 from kameleon.runtime.engines import embedded
 from kameleon.testing import Check, conformance_checks

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kameleon.engines._kernels import random as kernel
 from kameleon.errors import ArgumentError
-from kameleon.kernels import random as kernel
 
 ONES = 0xFFFFFFFF
 

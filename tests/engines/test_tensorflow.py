@@ -13,22 +13,29 @@ from support import engines_under_test, run_python
 from kameleon import backend as K
 from kameleon.engines._base import Engine
 from kameleon.errors import KameleonError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.elementwise import constant, exp
-from kameleon.prims.filling import full_like
-from kameleon.prims.indexing import argsort
-from kameleon.prims.movement import WHOLE, concatenate, reshape, slice_axis, transpose, unslice
-from kameleon.prims.pool import max_pool, unpool
-from kameleon.prims.sizes import dims_of, size_of
-from kameleon.prims.windows import Window
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.elementwise import constant, exp
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.indexing import argsort
+from kameleon.graph.primitives.movement import (
+    WHOLE,
+    concatenate,
+    reshape,
+    slice_axis,
+    transpose,
+    unslice,
+)
+from kameleon.graph.primitives.pool import max_pool, unpool
+from kameleon.graph.primitives.sizes import dims_of, size_of
+from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
 from kameleon.runtime.stages import build
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case, type_of
-from kameleon.transform.simplify import simplify
 
 pytestmark = pytest.mark.skipif(
     "tensorflow" not in engines_under_test(), reason="TensorFlow isn't installed, or not asked for"

@@ -24,12 +24,12 @@ from kameleon.engines.theano.engine import TheanoExecutable, engine
 from kameleon.engines.theano.ops import Kernel, Loop, Meant
 from kameleon.engines.theano.rewrites import REWRITES, Fused, Kernels, Vectorised
 from kameleon.errors import EvaluationError, KameleonError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims.movement import broadcast_to, transpose
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives.movement import broadcast_to, transpose
+from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.runtime import engines
 from kameleon.runtime.compiler import compiled
 from kameleon.runtime.state import on

@@ -21,22 +21,22 @@ if importlib.util.find_spec("torch") is None:
 import torch
 
 from kameleon import backend as K
-from kameleon.engines._code import code as code_module
+from kameleon.engines._codegen import code as code_module
 from kameleon.engines.torch import pool, tensors, windows
 from kameleon.engines.torch.engine import engine
 from kameleon.engines.torch.kernels import upright
 from kameleon.errors import EvaluationError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY
-from kameleon.ir.program import Graph
-from kameleon.ir.types import DTYPES, TensorType
-from kameleon.prims.movement import reshape
-from kameleon.prims.pool import max_pool, pool_pick, unpool
-from kameleon.prims.random import KEY, random_bits
-from kameleon.prims.windows import Window
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import DTYPES, TensorType
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives.movement import reshape
+from kameleon.graph.primitives.pool import max_pool, pool_pick, unpool
+from kameleon.graph.primitives.random import KEY, random_bits
+from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
 from kameleon.runtime.stages import build
-from kameleon.transform.simplify import simplify
 
 RNG = np.random.default_rng(0)
 
@@ -402,7 +402,7 @@ def test_maxima_over_windows_of_all_sorts(
     size: int, window: int, stride: int, padding: tuple[int, int], own: bool, with_index: bool
 ) -> None:
     """PyTorch's own say where they were in space: that is for their gradients alone."""
-    from kameleon.kernels import windows as reference
+    from kameleon.engines._kernels import windows as reference
 
     rng = np.random.default_rng(7)
     geometry = (window,), (stride,), (padding,)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kameleon.kernels import windows as w
-from kameleon.kernels.geometry import window_counts
+from kameleon.engines._kernels import windows as w
+from kameleon.engines._kernels.geometry import window_counts
 
 cases = settings(max_examples=80, deadline=None)
 

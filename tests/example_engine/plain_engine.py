@@ -13,10 +13,10 @@ import numpy as np
 
 from kameleon.engines import Engine, Executable, Lowering
 from kameleon.errors import EvaluationError, ShapeError
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import DType, TensorType, as_dtype
-from kameleon.prims.filling import greatest, least
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import DType, TensorType, as_dtype
+from kameleon.graph.primitives.filling import greatest, least
 
 Array = Any
 Rule = Callable[..., Any]  # (walk, node, values of its operands) -> its value, or a tuple

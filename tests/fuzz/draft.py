@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.comparison.bisect import evaluate
-from kameleon.comparison.result import difference
 from kameleon.errors import KameleonError
-from kameleon.ir.node import ITEM, Node, Variable, walk
-from kameleon.ir.rewrite import closed
+from kameleon.graph.ir.node import ITEM, Node, Variable, walk
+from kameleon.graph.ir.rewrite import closed
 from kameleon.runtime.engines import embedded
+from kameleon.testing.comparison.bisect import evaluate
+from kameleon.testing.comparison.result import difference
 
 from .oracle import Oracle
 from .program import TENSOR, Array, Built, Program

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.comparison.result import difference
+from kameleon.testing.comparison.result import difference
 
 from .checks import Trial
 from .draft import WrongError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Node
+from kameleon.graph.ir.node import Node
 
 Array = np.ndarray[Any, Any]
 # Tensors are called x0, w1, t2 …; text of a program holds no other such words.

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kameleon.comparison.bisect import _branches, evaluate
-from kameleon.comparison.problem import problem_of
-from kameleon.comparison.result import FirstDifference, difference
 from kameleon.engines._base import Executable
-from kameleon.ir.node import ITEM, Node
-from kameleon.ir.rewrite import closed
+from kameleon.graph.ir.node import ITEM, Node
+from kameleon.graph.ir.rewrite import closed
 from kameleon.runtime.compiler import compiled_anew
 from kameleon.runtime.engines import embedded
+from kameleon.testing.comparison.bisect import _branches, evaluate
+from kameleon.testing.comparison.problem import problem_of
+from kameleon.testing.comparison.result import FirstDifference, difference
 
 from .program import Array
 

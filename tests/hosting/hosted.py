@@ -720,7 +720,7 @@ def state_of_libraries() -> dict[str, Any]:
 
 @program
 def libraries_are_untouched() -> None:
-    from kameleon.hosting import shims
+    from kameleon.compat.keras2 import shims
 
     for shim in shims.SHIMS:
         importlib.import_module(shim.module)
@@ -737,7 +737,7 @@ def libraries_are_untouched() -> None:
 
 @program
 def keras_alone_sees_stand_ins() -> None:
-    from kameleon.hosting import shims
+    from kameleon.compat.keras2 import shims
 
     found = {
         (name, value.__name__)
@@ -783,8 +783,8 @@ def what_is_left_behind() -> None:
 
 def main() -> None:
     """Run all programs; print how they went."""
+    from kameleon.compat.keras2 import location
     from kameleon.config import ENGINES
-    from kameleon.hosting import location
 
     if sys.argv[1] != "tensorflow":  # which would look for its own Keras
         importlib.import_module(ENGINES[sys.argv[1]].module)  # some replace functions of Python's

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kameleon.compat.keras2 import location
 from kameleon.compat.tensorflow import location as of_tensorflow
-from kameleon.hosting import location
 
 from .programs import run
 

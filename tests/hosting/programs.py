@@ -13,7 +13,7 @@ from support import SOURCE
 # As if the original were installed nowhere, whether it is or not.
 NOWHERE = """
 from kameleon.errors import MissingLibraryError
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 def find(): raise MissingLibraryError("nowhere")
 location.find = find
 """

@@ -240,7 +240,7 @@ PROGRAMS: tuple[Callable[[], None], ...] = (
 
 def main() -> None:
     """Run all of them."""
-    from kameleon.hosting import location
+    from kameleon.compat.keras2 import location
 
     sys.path[:0] = [path for path in [location.find()] if path]
     import keras  # noqa: F401 (imported before warnings are errors)

@@ -26,10 +26,10 @@ def succeed(code: str, folder: Path, settings: dict[str, str] | None = None) -> 
 
 def test_the_backend_and_the_layers_are_our_own(tmp_path: Path) -> None:
     code = f"""{WITHOUT}
-import keras, kameleon.backend, kameleon.layers, sys
-assert "kameleon.layers" in sys.modules
+import keras, kameleon.backend, kameleon.compat.keras2.own_layers, sys
+assert "kameleon.compat.keras2.own_layers" in sys.modules
 assert keras.backend.dot is kameleon.backend.dot and kameleon.backend.backend() == "numpy"
-assert keras.layers.Dense is kameleon.layers.Dense
+assert keras.layers.Dense is kameleon.compat.keras2.own_layers.Dense
 from keras import backend as K
 import keras.backend as K2
 from keras.layers import *
@@ -91,7 +91,7 @@ def test_importing_it_loads_no_engine(tmp_path: Path) -> None:
 
 def test_a_folder_that_was_said_and_holds_nothing_is_an_error(tmp_path: Path) -> None:
     code = (
-        "from kameleon.hosting import location; location.is_importable = lambda: False\n"
+        "from kameleon.compat.keras2 import location; location.is_importable = lambda: False\n"
         "import kameleon.as_keras"
     )
     done = run_code(code, tmp_path, {"KAMELEON_KERAS2": str(tmp_path)})

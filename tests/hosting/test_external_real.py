@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 
 from .originals import needs_original
 from .programs import run_code, write_small_keras

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from support import SOURCE
 
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 
 from .originals import needs_original, run_hosted
 

@@ -25,7 +25,7 @@ LESS = {"rnn": ("2", "1")}
 
 SCRIPT = """
 import runpy, sys
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 sys.path[:0] = filter(None, [location.find()])
 runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """

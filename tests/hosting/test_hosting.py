@@ -60,7 +60,7 @@ def test_fit_is_atomic_under_many_interrupts(engine_name: str, tmp_path: Path) -
 
 PATH = """
 import sys
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 sys.path[:0] = filter(None, [location.find()])
 """
 TRIES = """
@@ -82,8 +82,8 @@ GOOD = "float64 (None, 4) kameleon.backend"
         "import keras",
         "import kameleon",
         "import kameleon.backend",
-        "import kameleon.hosting; kameleon.hosting.begin(); kameleon.hosting.begin()",
-        "import h5py, numpy; import kameleon.layers",
+        "from kameleon.compat import keras2; keras2.begin(); keras2.begin()",
+        "import h5py, numpy; import kameleon.compat.keras2.own_layers",
     ],
 )
 def test_it_begins_in_any_order(first: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import SOURCE
 
-from kameleon.old_code import importing
+from kameleon.compat.legacy import importing
 
 from .originals import needs_original, needs_tensorflows_files
 from .programs import ANYWHERE, run, run_code, write_small_keras

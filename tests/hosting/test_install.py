@@ -17,8 +17,8 @@ pytest.importorskip("rich", reason="the command line needs Rich")
 from commands import Ended, kameleon
 
 from kameleon.cli import original
+from kameleon.compat.keras2 import location
 from kameleon.errors import MissingLibraryError
-from kameleon.hosting import location
 
 from .programs import SMALL_KERAS
 

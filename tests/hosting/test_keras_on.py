@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hosting.programs import ANYWHERE, COMMAND, run
+from kameleon.compat.keras2 import location
 from kameleon.compat.tensorflow import location as of_tensorflow
-from kameleon.hosting import location
 
 PROGRAM = """
 import keras, tensorflow as tf

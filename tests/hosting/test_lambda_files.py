@@ -20,7 +20,7 @@ pytestmark = needs_original
 
 START = """
 import json, os, sys
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 sys.path[:0] = filter(None, [location.find()])
 import numpy as np
 from keras import backend as K, layers, models

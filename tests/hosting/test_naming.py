@@ -240,7 +240,7 @@ def test_children_where_the_original_is_the_environments_own(
         "PYTHONPATH": f"{SOURCE}:{original['KAMELEON_KERAS2']}",
         "KAMELEON_KERAS2": "",
     }
-    hide = "from kameleon.hosting import location; location.folder = lambda: 'nowhere'\n"
+    hide = "from kameleon.compat.keras2 import location; location.folder = lambda: 'nowhere'\n"
     (tmp_path / "sitecustomize.py").write_text(hide, "utf-8")
     settings["PYTHONPATH"] += f":{tmp_path}"
     code = PARENT.format(imported=True, line=["child.py"])
@@ -312,7 +312,7 @@ def test_a_library_with_a_backend_of_its_own(tmp_path: Path) -> None:
 def test_hosted_by_the_variable_of_keras_alone(tmp_path: Path) -> None:
     """`KERAS_BACKEND=kameleon.backend` tells programs what it says, unless they're told more."""
     code = "import keras.backend as K; print(K.backend(), K._BACKEND)"
-    from kameleon.hosting import location
+    from kameleon.compat.keras2 import location
 
     settings = {"PYTHONPATH": f"{SOURCE}:{location.folder()}"}
     done = run_hosted(["-c", code], tmp_path, settings)

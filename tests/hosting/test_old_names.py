@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from support import SOURCE
 
+from kameleon.compat.legacy import closed, importers, importing, settings_file, stand_in
+from kameleon.compat.legacy.importers import Importer
 from kameleon.errors import OldNameWarning
-from kameleon.old_code import closed, importers, importing, settings_file, stand_in
-from kameleon.old_code.importers import Importer
 
 from .programs import run, run_code, write_small_keras
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kameleon.old_code import importing, stand_in
+from kameleon.compat.legacy import importing, stand_in
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "old_names.json"
 CASES: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))

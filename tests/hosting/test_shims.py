@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kameleon.compat.keras2 import INSTEAD, hdf5, loading, location, shims
+from kameleon.compat.keras2.settings import GLOBALS, SharedGlobals
 from kameleon.config import settings
-from kameleon.hosting import INSTEAD, hdf5, loading, location, shims
-from kameleon.hosting.settings import GLOBALS, SharedGlobals
 
 # --- the table --------------------------------------------------------------------------------
 

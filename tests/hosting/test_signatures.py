@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kameleon import backend as K
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 
 from .originals import needs_original
 

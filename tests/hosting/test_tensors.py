@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kameleon.hosted import shapes
-from kameleon.hosted.shapes import Dimension, TensorShape
+from kameleon.compat.keras2.hosted import shapes
+from kameleon.compat.keras2.hosted.shapes import Dimension, TensorShape
 
 from .programs import run_code, write_small_keras
 

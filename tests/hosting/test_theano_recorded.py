@@ -15,10 +15,10 @@ import pytest
 from support import engines_under_test
 
 from kameleon import backend as K
-from kameleon.ir.node import Node, Variable
-from kameleon.old_code import importing
-from kameleon.theano1 import methods
-from kameleon.theano1.modules import provided
+from kameleon.compat.legacy import importing
+from kameleon.compat.theano import methods
+from kameleon.compat.theano.modules import provided
+from kameleon.graph.ir.node import Node, Variable
 
 from .programs import run, write_small_keras
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kameleon import backend as K
-from kameleon import undocumented
+from kameleon.compat import undocumented
 from kameleon.errors import ArgumentError, MissingNameError
 
 T = K.T

@@ -42,8 +42,8 @@ def arguments(line: Sequence[str] | None) -> argparse.Namespace:
 def main(line: Sequence[str] | None = None) -> int:
     """Run, and say what came out; 1 if that isn't as expected."""
     asked = arguments(line)
+    from kameleon.compat.keras2 import location
     from kameleon.errors import MissingLibraryError
-    from kameleon.hosting import location
 
     try:
         keras, tests = location.find(), source.tests(asked.source)

@@ -11,8 +11,8 @@ import pytest
 from kameleon_original import groups, report, running, source, tables
 from support import engines_under_test
 
+from kameleon.compat.keras2 import location
 from kameleon.compat.tensorflow import location as of_tensorflow
-from kameleon.hosting import location
 
 # What runs on engines other than NumPy, as far as time allows.
 ELSEWHERE = ("backend",)

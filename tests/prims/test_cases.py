@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from kameleon.engines._base import Engine
-from kameleon.gradients import GRADIENTS, SUBJECTS, ZERO, gradients
-from kameleon.ir.node import REGISTRY
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType
+from kameleon.graph.gradients import GRADIENTS, SUBJECTS, ZERO, gradients
+from kameleon.graph.ir.node import REGISTRY
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType
 from kameleon.testing import (
     Case,
     check_case,

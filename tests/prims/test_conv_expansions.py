@@ -15,17 +15,17 @@ import pytest
 from support import native_in
 
 from kameleon.engines.numpy.engine import engine
-from kameleon.gradients import gradients
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import conv, pool, windows
-from kameleon.prims.elementwise import constant, mul
-from kameleon.prims.reduce import reduce_sum
-from kameleon.prims.sizes import Size
-from kameleon.prims.windows import Window
-from kameleon.transform.simplify import simplify
+from kameleon.graph.gradients import gradients
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import conv, pool, windows
+from kameleon.graph.primitives.elementwise import constant, mul
+from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.sizes import Size
+from kameleon.graph.primitives.windows import Window
 
 Array = np.ndarray[Any, Any]
 

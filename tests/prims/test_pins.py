@@ -18,19 +18,26 @@ from kameleon.errors import (
     KameleonError,
     ShapeError,
 )
-from kameleon.gradients import gradients
-from kameleon.ir.leaves import input_node, leaf
-from kameleon.ir.node import REGISTRY, Node
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import elementwise as ew
-from kameleon.prims.control import cond, run_scan, while_
-from kameleon.prims.filling import full_like, scaled
-from kameleon.prims.indexing import gather, scatter_add, take_along
-from kameleon.prims.linalg import contract, matmul
-from kameleon.prims.movement import broadcast_to, concatenate, pad, reshape, slice_axis, transpose
-from kameleon.prims.pool import max_pool
-from kameleon.prims.reduce import reduce_max, reduce_prod, reduce_sum
-from kameleon.prims.windows import Window
+from kameleon.graph.gradients import gradients
+from kameleon.graph.ir.leaves import input_node, leaf
+from kameleon.graph.ir.node import REGISTRY, Node
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.control import cond, run_scan, while_
+from kameleon.graph.primitives.filling import full_like, scaled
+from kameleon.graph.primitives.indexing import gather, scatter_add, take_along
+from kameleon.graph.primitives.linalg import contract, matmul
+from kameleon.graph.primitives.movement import (
+    broadcast_to,
+    concatenate,
+    pad,
+    reshape,
+    slice_axis,
+    transpose,
+)
+from kameleon.graph.primitives.pool import max_pool
+from kameleon.graph.primitives.reduce import reduce_max, reduce_prod, reduce_sum
+from kameleon.graph.primitives.windows import Window
 from kameleon.runtime.function import Function
 from kameleon.testing.cases.case import Array, body, type_of
 

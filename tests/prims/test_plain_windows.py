@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Node
-from kameleon.ir.program import Graph
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import conv, pool
-from kameleon.prims.sizes import dims_of
-from kameleon.prims.windows import Window
-from kameleon.transform.simplify import simplify
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Node
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.passes.simplify import simplify
+from kameleon.graph.primitives import conv, pool
+from kameleon.graph.primitives.sizes import dims_of
+from kameleon.graph.primitives.windows import Window
 
 
 def tensor(*shape: int | None) -> Node:

@@ -68,7 +68,7 @@ print("trained")
 assert kameleon("run", "program.py") == "trained\\n"
 """
 CHECKPOINT = """
-from kameleon.checkpoint import Checkpoints
+from kameleon.distributed.checkpoint import Checkpoints
 
 v = K.variable([0.0, 0.0])
 with Checkpoints("kept", v) as checkpoints:
@@ -79,7 +79,7 @@ step("jax")
 """
 TENSORBOARD = """
 import glob
-from kameleon.events import EventFile
+from kameleon.compat.keras2.hosted.events import EventFile
 
 file = EventFile("logs")
 file.write_scalars({"loss": 0.5}, step=1)

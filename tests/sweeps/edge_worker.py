@@ -26,9 +26,9 @@ LARGEST = 10
 
 def built(case: Case, inputs: list[Any]) -> Any:
     """The primitive over these nodes."""
-    from kameleon.ir.node import REGISTRY
-    from kameleon.ir.types import as_dtype
-    from kameleon.prims import indexing, movement, reduce
+    from kameleon.graph.ir.node import REGISTRY
+    from kameleon.graph.ir.types import as_dtype
+    from kameleon.graph.primitives import indexing, movement, reduce
 
     attrs = {k: _canonical(v) for k, v in case.attrs.items()}
     if "dtype" in attrs:
@@ -47,8 +47,8 @@ def _canonical(value: Any) -> Any:
 
 def placed(case: Case, given: list[Array]) -> list[Any]:
     """Inputs whose sizes are known as far as the case says."""
-    from kameleon.ir.leaves import input_node
-    from kameleon.ir.types import TensorType, as_dtype
+    from kameleon.graph.ir.leaves import input_node
+    from kameleon.graph.ir.types import TensorType, as_dtype
 
     rng = np.random.default_rng(case.seed)
     chance = {"all": 1.0, "some": 0.5, "none": 0.0}[case.known]
@@ -93,8 +93,8 @@ def _close(got: Array, want: Array, units: float, least: float) -> Any:
 
 def slopes(case: Case, y: Any, inputs: list[Any]) -> list[tuple[int, Any]]:
     """The gradients that there are, each with the number of its operand."""
-    from kameleon.gradients import gradients
-    from kameleon.prims.reduce import reduce_sum
+    from kameleon.graph.gradients import gradients
+    from kameleon.graph.primitives.reduce import reduce_sum
 
     if not y.dtype.is_float:
         return []

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from kameleon.ir.node import REGISTRY
+from kameleon.graph.ir.node import REGISTRY
 
 from .edge_cases import OPS, Case, case_of, draw
 from .edges import WORKER

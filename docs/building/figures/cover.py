@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from kameleon import backend as K
+from kameleon.cli.demo.digits import load
 from kameleon.config import ENGINES
-from kameleon.demo.digits import load
 from kameleon.runtime.engines import runs_here
 
 PROGRAM = """\

@@ -8,14 +8,13 @@ says which one on standard error.
 
 from __future__ import annotations
 
-import importlib as _importlib
 import typing as _typing
 from types import FunctionType as _FunctionType
 
-from .. import hosting as _hosting
-from .._tracebacks import boundary as _boundary
-from .._tracebacks import hide as _hide
-from ..ir.node import Variable as Variable
+from .._utils.tracebacks import boundary as _boundary
+from .._utils.tracebacks import hide as _hide
+from ..config import guests as _guests
+from ..graph.ir.node import Variable as Variable
 from . import _numpy, operators, surface
 from . import dispatch as _dispatch
 from ._choice import choose as _choose
@@ -28,7 +27,7 @@ __all__ = surface.NAMES
 operators.install()
 _numpy.install()
 _dispatch.install()
-_hosting.begin_if_asked()
+_guests.invite()
 try:
     vars(surface).update(_choose(__all__))
 except Exception as _error:
@@ -45,8 +44,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
 
     @_boundary
     def __getattr__(name: str) -> object:
-        """Names that were never documented and that programs use; see `undocumented`."""
+        """Names that were never documented and that programs use, where guests know them."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # By name: the room of these names stands on this one.
-        return _importlib.import_module("kameleon.undocumented").look_up(name)
+        return _guests.look_up(name)

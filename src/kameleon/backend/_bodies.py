@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .._scopes import Scope
+from .._utils.scopes import Scope
 from ..errors import DTypeError, ShapeError, UnsupportedError
-from ..ir.closure import Closure
-from ..ir.leaves import input_node
-from ..ir.node import Node, new_serial
-from ..ir.rewrite import closed, substitute
-from ..ir.types import INT32, TensorType, join_shapes
-from ..prims.control import cond, run_scan, while_
-from ..prims.elementwise import add, constant
-from ..prims.movement import broadcast_to, iota, reshape
-from ..prims.random import random_fold
-from ..prims.sizes import dims_of, roots_of, size_of
+from ..graph.ir.closure import Closure
+from ..graph.ir.leaves import input_node
+from ..graph.ir.node import Node, new_serial
+from ..graph.ir.rewrite import closed, substitute
+from ..graph.ir.types import INT32, TensorType, join_shapes
+from ..graph.primitives.control import cond, run_scan, while_
+from ..graph.primitives.elementwise import add, constant
+from ..graph.primitives.movement import broadcast_to, iota, reshape
+from ..graph.primitives.random import random_fold
+from ..graph.primitives.sizes import dims_of, roots_of, size_of
 
 Step = Callable[[list[Node], list[Node]], tuple[Sequence[Node], Sequence[Node]]]
 # So many bodies may lie within one another. Passes and engines' compilers go down into them, each

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .. import config, external
+from .. import config
+from ..config import external
 from ..runtime import engines
 from . import configuration
 

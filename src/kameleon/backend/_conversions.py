@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..errors import DTypeError
-from ..ir.node import Node
+from ..graph.ir.node import Node
 
 
 class Conversion(NamedTuple):

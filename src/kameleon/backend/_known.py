@@ -9,8 +9,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from ..ir.leaves import CONSTANT
-from ..ir.node import Node
+from ..graph.ir.leaves import CONSTANT
+from ..graph.ir.node import Node
 
 # Arithmetic that is nested deeper than this is left to run time.
 MAX_DEPTH = 14

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._tracebacks import boundary
-from ..ir.node import Node
-from ..prims import elementwise as ew
-from ..prims.control import identity
+from .._utils.tracebacks import boundary
+from ..graph.ir.node import Node
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import identity
 from . import elementwise
 from ._numpy_functions import FUNCTIONS
 from ._tensors import as_float, as_tensor, binary

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..ir.node import Node
-from ..ir.types import BOOL, as_dtype, normalize_axes, normalize_axis
-from ..prims import elementwise as ew
-from ..prims.control import identity
-from ..prims.filling import full_like, scaled
-from ..prims.indexing import gather
-from ..prims.linalg import contract
-from ..prims.movement import broadcast_to
-from ..prims.movement import transpose as permuted
-from ..prims.reduce import count_of, keep
-from ..prims.sizes import dims_of
+from ..graph.ir.node import Node
+from ..graph.ir.types import BOOL, as_dtype, normalize_axes, normalize_axis
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import identity
+from ..graph.primitives.filling import full_like, scaled
+from ..graph.primitives.indexing import gather
+from ..graph.primitives.linalg import contract
+from ..graph.primitives.movement import broadcast_to
+from ..graph.primitives.movement import transpose as permuted
+from ..graph.primitives.reduce import count_of, keep
+from ..graph.primitives.sizes import dims_of
 from . import reductions, shaping
 from ._repeat import repeated, tiled
 from ._tensors import (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..ir.node import Node
-from ..prims import elementwise as ew
-from ..prims.movement import broadcast_to, concatenate, reshape, slice_axis
-from ..prims.sizes import Size, dims_of, sizes_product
+from ..graph.ir.node import Node
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis
+from ..graph.primitives.sizes import Size, dims_of, sizes_product
 
 
 def times(a: Size, b: Size) -> Size:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ir.node import Node, Primitive
-from ..ir.types import INT32
-from ..prims import elementwise as ew
-from ..prims.control import check
-from ..prims.movement import broadcast_to, iota
-from ..prims.sizes import Size, as_node
+from ..graph.ir.node import Node, Primitive
+from ..graph.ir.types import INT32
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import check
+from ..graph.primitives.movement import broadcast_to, iota
+from ..graph.primitives.sizes import Size, as_node
 from ._known import known_int
 
 Bound = Size | None

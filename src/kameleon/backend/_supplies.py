@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from ..ir.context import context, unique_name
-from ..ir.leaves import INPUT, input_node
-from ..ir.node import Node
-from ..ir.program import collect
-from ..ir.types import TensorType
+from ..graph.ir.context import context, unique_name
+from ..graph.ir.leaves import INPUT, input_node
+from ..graph.ir.node import Node
+from ..graph.ir.program import collect
+from ..graph.ir.types import TensorType
 
 
 class Supply:

@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node, Primitive, Variable
-from ..ir.node import Tensor as Tensor
-from ..ir.types import (
+from ..graph.ir.node import Node, Primitive, Variable
+from ..graph.ir.node import Tensor as Tensor
+from ..graph.ir.types import (
     DTYPES,
     INT32,
     Default,
@@ -21,11 +21,11 @@ from ..ir.types import (
     normalize_axis,
     promote,
 )
-from ..prims.control import identity
-from ..prims.elementwise import cast, constant
-from ..prims.movement import broadcast_to, concatenate, reshape
-from ..prims.sizes import Size, dims_of
-from ..prims.stretching import stretched_together
+from ..graph.primitives.control import identity
+from ..graph.primitives.elementwise import cast, constant
+from ..graph.primitives.movement import broadcast_to, concatenate, reshape
+from ..graph.primitives.sizes import Size, dims_of
+from ..graph.primitives.stretching import stretched_together
 from ..runtime.function import as_numpy
 from ._conversions import converted, is_convertible
 from ._known import known_int
@@ -234,7 +234,7 @@ def dims_from(shape: Any, what: str) -> list[Size]:
 
 def unstacked(vector: Node, what: str) -> list[Size]:
     """The elements of a 1-D integer tensor of known length, as sizes."""
-    from ..prims.movement import slice_axis
+    from ..graph.primitives.movement import slice_axis
 
     if vector.type.rank != 1 or vector.shape[0] is None or not vector.dtype.is_integer:
         raise ShapeError(f"{what}: a shape must be a 1-D integer tensor, not {vector!r}")
@@ -260,7 +260,7 @@ def named(x: Node, name: str | None) -> Node:
     """`x` under a name of its own, where one is given."""
     if name is None:
         return x
-    from ..ir.context import context, unique_name
+    from ..graph.ir.context import context, unique_name
 
     node = identity(x)
     node._name, node.graph_of = unique_name(context.scope + name), context.graph

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.types import INT32, show_shape
-from ..prims import elementwise as ew
-from ..prims.control import check
-from ..prims.indexing import gather
-from ..prims.movement import broadcast_to, iota, move_axis, pad
-from ..prims.sizes import Size, are_one_size, dims_of, size_of
-from ..prims.windows import Window
+from ..graph.ir.node import Node
+from ..graph.ir.types import INT32, show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import check
+from ..graph.primitives.indexing import gather
+from ..graph.primitives.movement import broadcast_to, iota, move_axis, pad
+from ..graph.primitives.sizes import Size, are_one_size, dims_of, size_of
+from ..graph.primitives.windows import Window
 from ._tensors import as_tensor, binary
 
 Ints = tuple[int, ...]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.node import Node
-from ..prims import elementwise as ew
-from ..prims import special
-from ..prims.filling import full_like, scaled
+from ..graph.ir.node import Node
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives import special
+from ..graph.primitives.filling import full_like, scaled
 from ._tensors import (
     Tensor,
     TensorLike,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._tracebacks import boundary
-from ..calls import Callee, Library, Results, evaluated, library_named, library_of
+from .._utils.tracebacks import boundary
 from ..errors import ArgumentError
-from ..ir.context import Source, user_frame
-from ..ir.node import Node
-from ..ir.types import TensorType, as_dtype
-from ..prims.call import call as node_of
+from ..graph.ir.context import Source, user_frame
+from ..graph.ir.node import Node
+from ..graph.ir.types import TensorType, as_dtype
+from ..graph.primitives.call import call as node_of
+from ..runtime.calls import Callee, Library, Results, evaluated, library_named, library_of
 from ._tensors import as_tensor, floatx, named
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..prims.control import check, with_gradient
-from ..prims.elementwise import cast, constant, gt, logical_and, select
-from ..prims.filling import full_like
-from ..prims.indexing import gather
-from ..prims.movement import iota, reshape, slice_axis
-from ..prims.sizes import as_node, dims_of, plus, size_of
-from ..prims.stretching import stretch
+from ..graph.ir.node import Node
+from ..graph.primitives.control import check, with_gradient
+from ..graph.primitives.elementwise import cast, constant, gt, logical_and, select
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.indexing import gather
+from ..graph.primitives.movement import iota, reshape, slice_axis
+from ..graph.primitives.sizes import as_node, dims_of, plus, size_of
+from ..graph.primitives.stretching import stretch
 from ._bodies import traced_cond, traced_scan, traced_while
 from ._tensors import (
     Tensor,

@@ -12,12 +12,12 @@ from typing import Any
 
 from ..config import normalize_data_format
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.types import show_shape
-from ..prims.conv import conv, conv_input, depthwise_conv
-from ..prims.movement import reshape
-from ..prims.sizes import Size, dims_of
-from ..prims.windows import Window
+from ..graph.ir.node import Node
+from ..graph.ir.types import show_shape
+from ..graph.primitives.conv import conv, conv_input, depthwise_conv
+from ..graph.primitives.movement import reshape
+from ..graph.primitives.sizes import Size, dims_of
+from ..graph.primitives.windows import Window
 from ._tensors import (
     Tensor,
     TensorLike,

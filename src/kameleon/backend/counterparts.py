@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.node import Node
+from ..graph.ir.node import Node
 from . import surface as K
 
 Function = Callable[..., Any]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.context import context, unique_name
-from ..ir.leaves import INPUT, VARIABLE
-from ..ir.node import NO_ATTRS, Node, Variable
-from ..ir.types import INT32, TensorType, as_dtype
-from ..prims import elementwise as ew
-from ..prims.control import identity as identity_primitive
-from ..prims.movement import broadcast_to, stack
-from ..prims.sizes import as_node, dims_of, sizes_product
+from ..graph.ir.context import context, unique_name
+from ..graph.ir.leaves import INPUT, VARIABLE
+from ..graph.ir.node import NO_ATTRS, Node, Variable
+from ..graph.ir.types import INT32, TensorType, as_dtype
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import identity as identity_primitive
+from ..graph.primitives.movement import broadcast_to, stack
+from ..graph.primitives.sizes import as_node, dims_of, sizes_product
 from ..runtime.state import Cell
 from ..runtime.workspace import workspace
 from ._tensors import (
@@ -156,7 +156,7 @@ def is_keras_tensor(x: Any) -> bool:
         ValueError: it's no symbolic tensor.
 
     >>> from kameleon import backend as K
-    >>> from kameleon.layers import Input
+    >>> from kameleon.compat.keras2.own_layers import Input
     >>> K.is_keras_tensor(Input([10])), K.is_keras_tensor(K.placeholder((2,)))
     (True, False)
     """

@@ -11,12 +11,12 @@ from typing import Any
 
 from .. import config
 from ..errors import ArgumentError, ShapeError
-from ..ir.context import context, unique_name
-from ..ir.node import Node
-from ..ir.types import INT64, join_dims, show_shape
-from ..prims import ctc
-from ..prims.control import check
-from ..prims.elementwise import (
+from ..graph.ir.context import context, unique_name
+from ..graph.ir.node import Node
+from ..graph.ir.types import INT64, join_dims, show_shape
+from ..graph.primitives import ctc
+from ..graph.primitives.control import check
+from ..graph.primitives.elementwise import (
     add,
     cast,
     ge,
@@ -30,14 +30,14 @@ from ..prims.elementwise import (
     select,
     sub,
 )
-from ..prims.filling import full_like
-from ..prims.indexing import argsort, nonzero, take_along
-from ..prims.movement import broadcast_to, iota, reshape, stack
-from ..prims.random import wide
-from ..prims.reduce import before, reduce_any, reduce_max, reduce_sum
-from ..prims.sizes import Size, dims_of
-from ..prims.sparse import as_int64, pick
-from ..prims.special import log_softmax
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.indexing import argsort, nonzero, take_along
+from ..graph.primitives.movement import broadcast_to, iota, reshape, stack
+from ..graph.primitives.random import wide
+from ..graph.primitives.reduce import before, reduce_any, reduce_max, reduce_sum
+from ..graph.primitives.sizes import Size, dims_of
+from ..graph.primitives.sparse import as_int64, pick
+from ..graph.primitives.special import log_softmax
 from ._tensors import Tensor, TensorLike, as_float, as_tensor
 from .operators import getitem
 from .sparse_tensor import SparseTensor

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
-from .._tracebacks import boundary
-from ..ir.node import Node
+from .._utils.tracebacks import boundary
+from ..graph.ir.node import Node
 from ._tensors import named
 from .calling import call
 from .counterparts import COUNTERPARTS

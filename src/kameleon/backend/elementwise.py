@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..prims import elementwise as ew
-from ..prims.control import identity
-from ..prims.filling import full_like
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import identity
+from ..graph.primitives.filling import full_like
 from ._tensors import Tensor, TensorLike, as_float, as_number, binary
 
 __all__ = [

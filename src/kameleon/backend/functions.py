@@ -7,16 +7,16 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
-from .._reports import Report
-from .._suggestions import suggestion
-from .._tracebacks import boundary, hide
+from .._utils.reports import Report
+from .._utils.suggestions import suggestion
+from .._utils.tracebacks import boundary, hide
+from ..config.layouts import Distribution
 from ..engines import Engine
 from ..errors import ArgumentError
-from ..gradients import gradients as gradients_of
-from ..ir.node import Node, Update
-from ..ir.types import Shape
-from ..layouts import Distribution
-from ..prims.control import stop_gradient as stop
+from ..graph.gradients import gradients as gradients_of
+from ..graph.ir.node import Node, Update
+from ..graph.ir.types import Shape
+from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.workspace import workspace

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.types import join_dims, show_shape
-from ..prims import elementwise as ew
-from ..prims.indexing import gather as gather_primitive
-from ..prims.linalg import contract
-from ..prims.movement import expand_dims
-from ..prims.movement import transpose as transpose_primitive
-from ..prims.stretching import stretched_along
+from ..graph.ir.node import Node
+from ..graph.ir.types import join_dims, show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.indexing import gather as gather_primitive
+from ..graph.primitives.linalg import contract
+from ..graph.primitives.movement import expand_dims
+from ..graph.primitives.movement import transpose as transpose_primitive
+from ..graph.primitives.stretching import stretched_along
 from ._tensors import Tensor, TensorLike, as_tensor, axis_of, binary, promoted
 from .sparse_tensor import SparseTensor
 

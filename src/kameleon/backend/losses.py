@@ -6,16 +6,16 @@ from typing import Any
 
 from .. import config
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.types import INT32, INT64, join_shapes, show_shape
-from ..prims import elementwise as ew
-from ..prims import reduce as rd
-from ..prims import special
-from ..prims.filling import full_like
-from ..prims.indexing import take_along
-from ..prims.movement import broadcast_to, expand_dims, pad, reshape
-from ..prims.sizes import as_node, dims_of, size_of
-from ..prims.stretching import stretched_together
+from ..graph.ir.node import Node
+from ..graph.ir.types import INT32, INT64, join_shapes, show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives import reduce as rd
+from ..graph.primitives import special
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.indexing import take_along
+from ..graph.primitives.movement import broadcast_to, expand_dims, pad, reshape
+from ..graph.primitives.sizes import as_node, dims_of, size_of
+from ..graph.primitives.stretching import stretched_together
 from ._tensors import Tensor, TensorLike, as_float, as_tensor, axis_of, size_or_node
 
 __all__ = [

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.types import show_shape
-from ..prims import elementwise as ew
-from ..prims import reduce as rd
-from ..prims.filling import full_like
-from ..prims.movement import reshape
-from ..prims.sizes import dims_of
-from ..prims.stretching import stretch
+from ..graph.ir.node import Node
+from ..graph.ir.types import show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives import reduce as rd
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.movement import reshape
+from ..graph.primitives.sizes import dims_of
+from ..graph.primitives.stretching import stretch
 from ._tensors import (
     Tensor,
     TensorLike,

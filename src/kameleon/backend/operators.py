@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tracebacks import boundary, hide
+from .._utils.tracebacks import boundary, hide
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node, Primitive
-from ..prims import elementwise as ew
-from ..prims.control import check
-from ..prims.indexing import gather, nonzero
-from ..prims.movement import WHOLE, Cut, reshape, reverse, slice_
-from ..prims.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
+from ..graph.ir.node import Node, Primitive
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import check
+from ..graph.primitives.indexing import gather, nonzero
+from ..graph.primitives.movement import WHOLE, Cut, reshape, reverse, slice_
+from ..graph.primitives.sizes import Size, are_one_size, as_node, dims_of, size_of, sizes_product
 from ._slices import Parts, bounds, places
 from ._tensors import as_float, as_tensor, binary, broadcast_together, promoted
 from .sparse_tensor import SparseTensor
@@ -32,8 +32,8 @@ def divide(x: Any, y: Any) -> Node:
 
 def matmul(x: Any, y: Any) -> Node:
     """x @ y as NumPy defines it: batches of products over leading axes, which broadcast."""
-    from ..prims.linalg import contract
-    from ..prims.stretching import stretched_together
+    from ..graph.primitives.linalg import contract
+    from ..graph.primitives.stretching import stretched_together
 
     a, b = promoted((x, y), "@")
     if min(a.type.rank, b.type.rank) < 1:

@@ -12,16 +12,16 @@ import numpy as np
 
 from ..config import normalize_data_format
 from ..errors import ArgumentError, ShapeError
-from ..ir.node import Node
-from ..ir.types import show_shape
-from ..prims import elementwise as ew
-from ..prims.filling import least
-from ..prims.linalg import contract
-from ..prims.movement import broadcast_to, reshape, slice_
-from ..prims.movement import transpose as transpose_axes
-from ..prims.pool import average_pool, max_pool, sum_pool
-from ..prims.sizes import Size, dims_of, size_of
-from ..prims.windows import Window, patches
+from ..graph.ir.node import Node
+from ..graph.ir.types import show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.filling import least
+from ..graph.primitives.linalg import contract
+from ..graph.primitives.movement import broadcast_to, reshape, slice_
+from ..graph.primitives.movement import transpose as transpose_axes
+from ..graph.primitives.pool import average_pool, max_pool, sum_pool
+from ..graph.primitives.sizes import Size, dims_of, size_of
+from ..graph.primitives.windows import Window, patches
 from ._tensors import Tensor, TensorLike, as_float, as_number, binary, promoted
 from ._windows import (
     Ints,

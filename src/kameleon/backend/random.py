@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node, Variable
-from ..ir.types import DType, show_shape
-from ..prims import random as draws
-from ..prims.elementwise import add, cast, div, eq, mul, select, sub
-from ..prims.filling import full_like, scaled
-from ..prims.movement import broadcast_to
-from ..prims.sizes import Size, dims_of, size_of
-from ..prims.stretching import stretch
+from ..graph.ir.node import Node, Variable
+from ..graph.ir.types import DType, show_shape
+from ..graph.primitives import random as draws
+from ..graph.primitives.elementwise import add, cast, div, eq, mul, select, sub
+from ..graph.primitives.filling import full_like, scaled
+from ..graph.primitives.movement import broadcast_to
+from ..graph.primitives.sizes import Size, dims_of, size_of
+from ..graph.primitives.stretching import stretch
 from . import _seeds
 from ._tensors import Tensor, TensorLike, as_float, check_sizes, dims_from, dtype_or_floatx
 from .creation import variable

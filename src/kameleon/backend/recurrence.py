@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ShapeError
-from ..ir.node import Node, walk
-from ..prims.elementwise import cast, select
-from ..prims.filling import full_like, zeros
-from ..prims.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
-from ..prims.reduce import reduce_any, reduce_sum
-from ..prims.sizes import dims_of
-from ..prims.stretching import stretched_along
+from ..graph.ir.node import Node, walk
+from ..graph.primitives.elementwise import cast, select
+from ..graph.primitives.filling import full_like, zeros
+from ..graph.primitives.movement import broadcast_to, move_axis, reshape, reverse, slice_axis, stack
+from ..graph.primitives.reduce import reduce_any, reduce_sum
+from ..graph.primitives.sizes import dims_of
+from ..graph.primitives.stretching import stretched_along
 from ..runtime.workspace import workspace
 from ._bodies import traced_scan
 from ._tensors import Tensor, TensorLike, as_tensor

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.node import Node
-from ..ir.types import BOOL
-from ..prims import elementwise as ew
-from ..prims import reduce as rd
-from ..prims.control import identity, with_gradient
-from ..prims.filling import full_like
-from ..prims.movement import broadcast_to
-from ..prims.sizes import dims_of
+from ..graph.ir.node import Node
+from ..graph.ir.types import BOOL
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives import reduce as rd
+from ..graph.primitives.control import identity, with_gradient
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.movement import broadcast_to
+from ..graph.primitives.sizes import dims_of
 from ._tensors import (
     Tensor,
     TensorLike,

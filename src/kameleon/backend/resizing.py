@@ -10,12 +10,12 @@ import numpy as np
 
 from ..config import normalize_data_format
 from ..errors import ArgumentError, ShapeError, UnsupportedError
-from ..ir.node import Node
-from ..ir.types import INT32, DType, as_dtype, show_shape
-from ..prims import elementwise as ew
-from ..prims.indexing import one_hot as one_hot_primitive
-from ..prims.movement import broadcast_to, iota, pad
-from ..prims.movement import expand_dims as insert_axis
+from ..graph.ir.node import Node
+from ..graph.ir.types import INT32, DType, as_dtype, show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.indexing import one_hot as one_hot_primitive
+from ..graph.primitives.movement import broadcast_to, iota, pad
+from ..graph.primitives.movement import expand_dims as insert_axis
 from ._older import older_names
 from ._repeat import interpolated, repeated, tiled
 from ._tensors import (

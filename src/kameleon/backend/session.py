@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._scopes import Scope
-from .._tracebacks import boundary
+from .._utils.scopes import Scope
+from .._utils.tracebacks import boundary
 from ..errors import ArgumentError
-from ..ir.context import context, unique_name
-from ..ir.leaves import INPUT
-from ..ir.node import Effect, Print, Tensor, Update
-from ..ir.program import carried_updates
-from ..ir.types import INT32, TensorType
+from ..graph.ir.context import context, unique_name
+from ..graph.ir.leaves import INPUT
+from ..graph.ir.node import Effect, Print, Tensor, Update
+from ..graph.ir.program import carried_updates
+from ..graph.ir.types import INT32, TensorType
 from ..runtime import engines
 from ..runtime.workspace import clear, workspace
 from .sparse_tensor import SparseTensor

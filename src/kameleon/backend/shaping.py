@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..ir.node import Node
-from ..ir.types import INT32, INT64, DType, normalize_axis, show_shape
-from ..prims import elementwise as ew
-from ..prims.control import check
-from ..prims.indexing import gather
-from ..prims.movement import broadcast_to, iota, slice_axis
-from ..prims.movement import concatenate as concatenate_primitive
-from ..prims.movement import expand_dims as insert_axis
-from ..prims.movement import reshape as reshape_primitive
-from ..prims.movement import reverse as reverse_primitive
-from ..prims.movement import stack as stack_primitive
-from ..prims.movement import transpose as transpose_primitive
-from ..prims.sizes import Size, as_node, dims_of, size_of, sizes_product
+from ..graph.ir.node import Node
+from ..graph.ir.types import INT32, INT64, DType, normalize_axis, show_shape
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.control import check
+from ..graph.primitives.indexing import gather
+from ..graph.primitives.movement import broadcast_to, iota, slice_axis
+from ..graph.primitives.movement import concatenate as concatenate_primitive
+from ..graph.primitives.movement import expand_dims as insert_axis
+from ..graph.primitives.movement import reshape as reshape_primitive
+from ..graph.primitives.movement import reverse as reverse_primitive
+from ..graph.primitives.movement import stack as stack_primitive
+from ..graph.primitives.movement import transpose as transpose_primitive
+from ..graph.primitives.sizes import Size, as_node, dims_of, size_of, sizes_product
 from . import _seeds
 from ._tensors import (
     Tensor,

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedError, MissingLibraryError, ShapeError
-from ..ir.context import context, unique_name
-from ..ir.leaves import INPUT, VARIABLE, input_node
-from ..ir.node import NO_ATTRS, Node, Variable
-from ..ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axis, show_shape
-from ..prims import sparse as parts
-from ..prims.control import check
-from ..prims.elementwise import add, constant, eq
-from ..prims.movement import broadcast_to, concatenate, reshape, slice_axis, stack
-from ..prims.sizes import Size, dims_of, size_of
+from ..graph.ir.context import context, unique_name
+from ..graph.ir.leaves import INPUT, VARIABLE, input_node
+from ..graph.ir.node import NO_ATTRS, Node, Variable
+from ..graph.ir.types import INT64, DType, Shape, TensorType, join_dims, normalize_axis, show_shape
+from ..graph.primitives import sparse as parts
+from ..graph.primitives.control import check
+from ..graph.primitives.elementwise import add, constant, eq
+from ..graph.primitives.movement import broadcast_to, concatenate, reshape, slice_axis, stack
+from ..graph.primitives.sizes import Size, dims_of, size_of
 from ..runtime.state import Cell
 from ._tensors import Tensor, TensorLike, promoted
 from .sparse_tensor import SparseTensor

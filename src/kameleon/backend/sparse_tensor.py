@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ir.node import Node
-from ..ir.types import DType, Shape
+from ..graph.ir.node import Node
+from ..graph.ir.types import DType, Shape
 
 
 class SparseTensor:

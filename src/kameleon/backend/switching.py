@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._scopes import Scope
+from .._utils.scopes import Scope
 from ..config import settings
 from ..runtime import engines
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.context import context
-from ..ir.node import Node, Update, Variable, current
-from ..ir.types import broadcast_shapes
-from ..prims.control import identity
-from ..prims.elementwise import add, cast, constant, neg
-from ..prims.movement import broadcast_like
+from ..graph.ir.context import context
+from ..graph.ir.node import Node, Update, Variable, current
+from ..graph.ir.types import broadcast_shapes
+from ..graph.primitives.control import identity
+from ..graph.primitives.elementwise import add, cast, constant, neg
+from ..graph.primitives.movement import broadcast_like
 from ..runtime.function import value_for
 from ..runtime.updates import check
 from ._tensors import Tensor, TensorLike, as_tensor, require_variable

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.node import Print, Variable
-from ..prims.control import identity
+from ..graph.ir.node import Print, Variable
+from ..graph.primitives.control import identity
 from ..runtime import state
 from ..runtime.function import value_for
 from ._older import older_names

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import kameleon
-from kameleon._suggestions import suggestion
+from kameleon._utils.suggestions import suggestion
 from kameleon.errors import KameleonError
 
 from .needs import LESS, NEEDED, REMEDY
@@ -33,7 +33,7 @@ COMMANDS = {
     "run": Command("run", "main", "Run a program that imports Keras, unchanged, on Kameleon."),
     "launch": Command("launch", "main", "Run a program in several processes that share the work."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
-    "demo": Command("demo", "main", "Train a network on handwritten digits."),
+    "demo": Command("demo.command", "main", "Train a network on handwritten digits."),
     "keras2": Command("keras2", "status", "Tell whether the original Keras 2.3.1 is here."),
     "keras2 install": Command("keras2", "install", "Install it, into a folder of its own."),
     "keras2 uninstall": Command("keras2", "uninstall", "Remove that folder."),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kameleon import files
+from kameleon._utils import files
 from kameleon.config import cntk
 from kameleon.errors import KameleonError
 

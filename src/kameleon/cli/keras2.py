@@ -9,7 +9,7 @@ from rich.text import Text
 from kameleon.cli import original
 from kameleon.cli.output import show, waiting
 from kameleon.cli.parsing import CommandError, Parser, folder
-from kameleon.hosting import location
+from kameleon.compat.keras2 import location
 
 
 def status(arguments: Sequence[str]) -> None:

@@ -19,9 +19,9 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from kameleon import files
+from kameleon._utils import files
+from kameleon.compat.keras2 import location
 from kameleon.errors import KameleonError, MissingLibraryError
-from kameleon.hosting import location
 
 # The last releases that work together.
 PACKAGES = (f"keras=={location.VERSION}", "keras_applications==1.0.8", "keras_preprocessing==1.1.2")

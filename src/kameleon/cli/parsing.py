@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kameleon._suggestions import suggestion
+from kameleon._utils.suggestions import suggestion
 
 FAILED, WRONG = 1, 2  # exit statuses: the second, as Python's, for a line that isn't understood
 REST = argparse.REMAINDER

@@ -25,9 +25,9 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import Any
 
-from kameleon import old_code
-from kameleon._tracebacks import hide, leave_out
+from kameleon._utils.tracebacks import hide, leave_out
 from kameleon.cli.parsing import REST, WRONG, Parser, devices, one_of, sizes, stop
+from kameleon.compat import legacy
 from kameleon.config import (
     AS,
     ENGINES,
@@ -193,7 +193,7 @@ def _begin(plan: Plan) -> None:
         TENSORFLOW: plan.tensorflow,
         KERAS_ON: plan.keras_on or (WHICH_KERAS_ON[0] if plan.devices else ""),
         TF_KERAS: plan.which_keras,
-        old_code.SWITCH: "0" if plan.no_old_names else "",
+        legacy.SWITCH: "0" if plan.no_old_names else "",
     }
     os.environ.update({name: value for name, value in told.items() if value})
     from kameleon import as_keras  # late: it reads these variables
@@ -214,7 +214,7 @@ def _begin(plan: Plan) -> None:
 
 def _distribute(asked: str) -> None:
     """Run on many devices what names no engine."""
-    from kameleon.distribution import Distribution, use_devices
+    from kameleon.distributed.distribution import Distribution, use_devices
 
     launcher = os.environ.get(LAUNCHER, "")
     if launcher.isdigit() and os.getppid() == int(launcher):
@@ -245,7 +245,7 @@ def _stand_aside() -> None:
     import shutil
     import tempfile
 
-    from kameleon import aside
+    from kameleon.distributed import aside
 
     folder = tempfile.mkdtemp(prefix="kameleon-aside-", dir=os.environ.get(ASIDE))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -266,7 +266,7 @@ def _speak() -> None:
 
 def _require() -> None:
     """Raise at once what the import of Keras would raise somewhere in the program."""
-    from kameleon import external
+    from kameleon.config import external
     from kameleon.runtime.engines import available  # late: it loads NumPy
 
     engine, source = choose_backend(available)
@@ -381,7 +381,7 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
             error.add_note(NO_TENSORFLOW)
         _speak()
         error.__traceback__ = _inside(error.__traceback__)
-        leave_out(error, old_code.stands_between)
+        leave_out(error, legacy.stands_between)
         hide(error)
         sys.excepthook(type(error), error, error.__traceback__)
         if with_others:  # at its end, JAX would wait for the others

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import keras_json
 from ..errors import ArgumentError, ConfigWarning, warn
+from . import keras_json
 from .table import RULES, settings
 
 

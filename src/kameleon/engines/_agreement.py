@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..analysis.agreement import equalities
-from ..emit.fixed_arity import numbered, written
-from ..emit.literal import literal
-from ..ir.node import Node
-from ..ir.program import Graph
-from ..ir.sizes import Sizes
-from ..kernels.arrays import mismatch
+from ..graph.analysis.agreement import equalities
+from ..graph.ir.node import Node
+from ..graph.ir.program import Graph
+from ..graph.ir.sizes import Sizes
+from ._codegen.fixed_arity import numbered, written
+from ._codegen.literal import literal
+from ._kernels.arrays import mismatch
 
 
 class Agreement(NamedTuple):

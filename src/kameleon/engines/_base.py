@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
-from .._reports import Report
-from ..ir.node import Node, Variable
-from ..ir.program import Graph
-from ..ir.types import TensorType
+from .._utils.reports import Report
+from ..graph.ir.node import Node, Variable
+from ..graph.ir.program import Graph
+from ..graph.ir.types import TensorType
 
 
 class Executable(ABC):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.leaves import input_node
-from ..ir.node import Node
-from ..ir.program import Graph, attrs_key
-from ..ir.types import TensorType, as_dtype
+from ..graph.ir.leaves import input_node
+from ..graph.ir.node import Node
+from ..graph.ir.program import Graph, attrs_key
+from ..graph.ir.types import TensorType, as_dtype
 from ._base import Executable
 from .numpy.engine import engine
 

@@ -10,21 +10,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.agreement import unproven
-from ..analysis.broadcasts import AxisSize, Read
 from ..errors import EvaluationError
-from ..ir.context import built_for
-from ..ir.leaves import input_node
-from ..ir.node import ITEM, Node
-from ..ir.program import Graph
-from ..ir.rewrite import substitute
-from ..ir.sizes import Sizes
-from ..ir.types import INT64, TensorType
-from ..prims.elementwise import cast, constant, ge, logical_and, logical_not, logical_or, lt, ne
-from ..prims.filling import full_like
-from ..prims.movement import broadcast_to, concatenate, reshape
-from ..prims.reduce import reduce_all, reduce_any
-from ..prims.sizes import Size, as_node, dims_of, size_of, size_origin
+from ..graph.analysis.agreement import unproven
+from ..graph.analysis.broadcasts import AxisSize, Read
+from ..graph.ir.context import built_for
+from ..graph.ir.leaves import input_node
+from ..graph.ir.node import ITEM, Node
+from ..graph.ir.program import Graph
+from ..graph.ir.rewrite import substitute
+from ..graph.ir.sizes import Sizes
+from ..graph.ir.types import INT64, TensorType
+from ..graph.primitives.elementwise import (
+    cast,
+    constant,
+    ge,
+    logical_and,
+    logical_not,
+    logical_or,
+    lt,
+    ne,
+)
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.movement import broadcast_to, concatenate, reshape
+from ..graph.primitives.reduce import reduce_all, reduce_any
+from ..graph.primitives.sizes import Size, as_node, dims_of, size_of, size_origin
 
 
 class Flag(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.agreement import sizes_of, unproven
-from ..analysis.broadcasts import AxisSize, Read
 from ..errors import FOREIGN, EngineError, KameleonError
-from ..ir.leaves import CONSTANT, input_node
-from ..ir.node import ITEM, Node
-from ..ir.program import Graph
-from ..prims.sizes import merged
+from ..graph.analysis.agreement import sizes_of, unproven
+from ..graph.analysis.broadcasts import AxisSize, Read
+from ..graph.ir.leaves import CONSTANT, input_node
+from ..graph.ir.node import ITEM, Node
+from ..graph.ir.program import Graph
+from ..graph.primitives.sizes import merged
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.

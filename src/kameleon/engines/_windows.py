@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.node import Node
+from ..graph.ir.node import Node
 
 
 def is_trusted(node: Node) -> bool:

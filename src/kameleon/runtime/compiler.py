@@ -6,14 +6,14 @@ import gc
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
-from ..calls.failures import own_failure
 from ..engines._base import Engine, Executable
 from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
-from ..ir.leaves import CONSTANT, input_node
-from ..ir.node import Node
-from ..ir.program import Graph, attrs_key
-from ..transform import legal as passes
-from ..transform.simplify import simplify
+from ..graph.ir.leaves import CONSTANT, input_node
+from ..graph.ir.node import Node
+from ..graph.ir.program import Graph, attrs_key
+from ..graph.passes import legal as passes
+from ..graph.passes.simplify import simplify
+from .calls.failures import own_failure
 from .engines import embedded
 from .stages import build
 from .workspace import keep, workspace

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileFormatError
-from ..ir.attributes import elements, is_int, is_shape
-from ..ir.serial import at_place, expect, field
-from ..ir.types import DTYPES, DType, as_dtype
+from ..graph.ir.attributes import elements, is_int, is_shape
+from ..graph.ir.serial import at_place, expect, field
+from ..graph.ir.types import DTYPES, DType, as_dtype
 
 DTYPE_NAMES = {
     "bool": "BOOL",

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.context import context, rewriting, unique_name
-from ..ir.leaves import SOURCE
-from ..ir.node import ITEM, NO_ATTRS, Effect, Node, Print, Update, Variable
+from ..graph.ir.context import context, rewriting, unique_name
+from ..graph.ir.leaves import SOURCE
+from ..graph.ir.node import ITEM, NO_ATTRS, Effect, Node, Print, Update, Variable
 from .state import Cell, draws, numpy_values
 
 Memo = dict[int, Any]  # of `copy.deepcopy`: by id of an original its copy

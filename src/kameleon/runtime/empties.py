@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine, Executable
-from ..ir.node import Node
-from ..ir.program import Graph
-from ..transform.populated import Counted, populated
-from ..transform.simplify import simplify
+from ..graph.ir.node import Node
+from ..graph.ir.program import Graph
+from ..graph.passes.populated import Counted, populated
+from ..graph.passes.simplify import simplify
 from .engines import embedded
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._scopes import Scope
-from .._suggestions import suggestion
+from .._utils.scopes import Scope
+from .._utils.suggestions import suggestion
 from ..config import ALIASES, ENGINES, installed
+from ..config.external import others_can_read
+from ..config.layouts import Distribution
 from ..engines._base import Engine
 from ..errors import ArgumentError, EngineError, EngineNotFoundError
-from ..external import others_can_read
-from ..layouts import Distribution
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

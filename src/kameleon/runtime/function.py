@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .._reports import Report
+from .._utils.reports import Report
 from ..engines._base import Engine, Executable
 from ..engines._followed import asks_for_gradient, is_tracer
+from ..engines._kernels.quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
-from ..ir.node import Node, Print, Variable
-from ..ir.program import Graph, Program, collect, has_effects
-from ..ir.rewrite import substitute
-from ..ir.types import TensorType, as_dtype
-from ..kernels.quiet import quiet
-from ..prims.elementwise import constant
-from ..transform.equal_sizes import meetings, with_equal_sizes
+from ..graph.ir.node import Node, Print, Variable
+from ..graph.ir.program import Graph, Program, collect, has_effects
+from ..graph.ir.rewrite import substitute
+from ..graph.ir.types import TensorType, as_dtype
+from ..graph.passes.equal_sizes import meetings, with_equal_sizes
+from ..graph.primitives.elementwise import constant
 from .compiler import compiled, compiled_anew, explain, run
 from .copies import copied_print, copies
 from .engines import current, embedded, loaded

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..emit.fixed_arity import numbered, written
-from ..emit.literal import literal
+from ..engines._codegen.fixed_arity import numbered, written
+from ..engines._codegen.literal import literal
 from ..errors import EvaluationError
-from ..ir.forms import substituted, text
-from ..ir.program import Given
-from ..ir.types import TensorType
-from ..prims.stretching import DIFFER
-from ..transform.equal_sizes import Meeting, equalities
+from ..graph.ir.forms import substituted, text
+from ..graph.ir.program import Given
+from ..graph.ir.types import TensorType
+from ..graph.passes.equal_sizes import Meeting, equalities
+from ..graph.primitives.stretching import DIFFER
 from .compiler import computing
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..errors import FeedError
-from ..ir.node import REGISTRY, Node, Print
-from ..ir.program import Graph, Program
-from ..ir.rewrite import closed, substitute
-from ..ir.sizes import Sizes
-from ..prims.sizes import size_origin
+from ..graph.ir.node import REGISTRY, Node, Print
+from ..graph.ir.program import Graph, Program
+from ..graph.ir.rewrite import closed, substitute
+from ..graph.ir.sizes import Sizes
+from ..graph.primitives.sizes import size_origin
 
 
 def pure_graph(program: Program) -> Graph:

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import files
+from .._utils import files
 from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning, warn
-from ..ir.attributes import is_int
-from ..ir.context import unique_name
-from ..ir.leaves import SOURCE, VARIABLE
-from ..ir.node import NO_ATTRS, Node, Print, Variable
-from ..ir.program import Graph
-from ..ir.rewrite import substitute
-from ..ir.serial import (
+from ..graph.ir.attributes import is_int
+from ..graph.ir.context import unique_name
+from ..graph.ir.leaves import SOURCE, VARIABLE
+from ..graph.ir.node import NO_ATTRS, Node, Print, Variable
+from ..graph.ir.program import Graph
+from ..graph.ir.rewrite import substitute
+from ..graph.ir.serial import (
     FORMAT,
     NUMBERED,
     UNTYPED,
@@ -31,11 +31,11 @@ from ..ir.serial import (
     graph_from_data,
     graph_to_data,
 )
-from ..ir.types import TensorType, as_dtype
-from ..prims.control import joined_type
-from ..prims.elementwise import constant
-from ..prims.random import KEY
-from ..transform.annotations import without_custom_gradients
+from ..graph.ir.types import TensorType, as_dtype
+from ..graph.passes.annotations import without_custom_gradients
+from ..graph.primitives.control import joined_type
+from ..graph.primitives.elementwise import constant
+from ..graph.primitives.random import KEY
 from . import engines
 from .container import CHECKSUM, TEXTS, packed, unpacked
 from .function import Function

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..engines._base import Engine, Executable
-from ..ir.node import ITEM, Node
-from ..ir.program import Graph, bodies, depth
-from ..ir.rewrite import closed
-from ..ir.types import TensorType
-from ..prims.shaping import follows_from_sizes, shape_operands, unchanging
-from ..transform.legal import prepared
-from ..transform.simplify import simplify
+from ..graph.ir.node import ITEM, Node
+from ..graph.ir.program import Graph, bodies, depth
+from ..graph.ir.rewrite import closed
+from ..graph.ir.types import TensorType
+from ..graph.passes.legal import prepared
+from ..graph.passes.simplify import simplify
+from ..graph.primitives.shaping import follows_from_sizes, shape_operands, unchanging
 from .empties import compiled_for_any_size
 from .engines import embedded
 

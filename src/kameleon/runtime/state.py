@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from .._locks import rlock
-from .._threads import FREE_THREADED, counter
+from .._utils.locks import rlock
+from .._utils.threads import FREE_THREADED, counter
 from ..engines._base import Engine
-from ..ir.node import Node, Variable
-from ..ir.program import Program
+from ..graph.ir.node import Node, Variable
+from ..graph.ir.program import Program
 from .engines import embedded
 from .updates import SizeGuard
 

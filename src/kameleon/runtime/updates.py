@@ -11,9 +11,9 @@ from typing import Any
 
 from ..engines._base import Engine
 from ..errors import DTypeError, ShapeError
-from ..ir.node import Node, Variable, dependents
-from ..ir.program import Program, bodies
-from ..ir.types import TensorType
+from ..graph.ir.node import Node, Variable, dependents
+from ..graph.ir.program import Program, bodies
+from ..graph.ir.types import TensorType
 
 
 def check(variable: Variable, value: Node, what: str) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from .._locks import rlock
-from ..ir.context import reset_names
-from ..ir.node import Node, Variable
+from .._utils.locks import rlock
+from ..graph.ir.context import reset_names
+from ..graph.ir.node import Node, Variable
 
 # At most this many small functions, made to evaluate tensors, are kept for reuse.
 KEPT_FUNCTIONS = 256

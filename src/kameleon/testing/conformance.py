@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._tables import Part, Table, html, text
+from .._utils.tables import Part, Table, html, text
 from ..engines._base import Engine
-from ..ir.node import REGISTRY, Node
-from ..ir.program import Graph
-from ..transform.simplify import simplify
+from ..graph.ir.node import REGISTRY, Node
+from ..graph.ir.program import Graph
+from ..graph.passes.simplify import simplify
 from .cases import CASES
 from .cases.case import Case
 from .contract import CONTRACT, require

@@ -11,18 +11,18 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..errors import KameleonError
-from ..ir.leaves import LEAVES, input_node
-from ..ir.node import ITEM, REGISTRY, Node
-from ..ir.program import Graph
-from ..ir.types import DTYPES, TensorType, as_dtype
-from ..prims import elementwise as ew
-from ..prims.filling import full_like
-from ..prims.indexing import gather, scatter_add
-from ..prims.linalg import matmul
-from ..prims.movement import reshape, transpose
-from ..prims.reduce import reduce_sum
+from ..graph.ir.leaves import LEAVES, input_node
+from ..graph.ir.node import ITEM, REGISTRY, Node
+from ..graph.ir.program import Graph
+from ..graph.ir.types import DTYPES, TensorType, as_dtype
+from ..graph.passes.simplify import simplify
+from ..graph.primitives import elementwise as ew
+from ..graph.primitives.filling import full_like
+from ..graph.primitives.indexing import gather, scatter_add
+from ..graph.primitives.linalg import matmul
+from ..graph.primitives.movement import reshape, transpose
+from ..graph.primitives.reduce import reduce_sum
 from ..runtime.stages import build
-from ..transform.simplify import simplify
 from .cases.case import ALL, Array, normal
 
 # Core primitives that never reach an engine: simplifying takes them away.

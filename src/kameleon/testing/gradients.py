@@ -9,10 +9,10 @@ import numpy as np
 
 from ..engines._base import Engine
 from ..errors import ArgumentError
-from ..gradients import gradients
-from ..ir.node import REGISTRY, Node, Variable
-from ..prims.elementwise import constant
-from ..prims.reduce import reduce_sum
+from ..graph.gradients import gradients
+from ..graph.ir.node import REGISTRY, Node, Variable
+from ..graph.primitives.elementwise import constant
+from ..graph.primitives.reduce import reduce_sum
 from ..runtime.function import Function
 from ..runtime.state import numpy_value
 

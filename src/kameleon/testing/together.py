@@ -14,17 +14,17 @@ import numpy as np
 
 from ..engines._base import Engine, Executable
 from ..errors import DTypeError
-from ..gradients import gradients
-from ..ir.node import REGISTRY, Node
-from ..ir.program import Graph, bodies
-from ..ir.types import TensorType
-from ..ir.verify import verify
-from ..prims.elementwise import add, constant
-from ..prims.reduce import reduce_sum
+from ..graph.gradients import gradients
+from ..graph.ir.node import REGISTRY, Node
+from ..graph.ir.program import Graph, bodies
+from ..graph.ir.types import TensorType
+from ..graph.ir.verify import verify
+from ..graph.passes.simplify import simplify
+from ..graph.primitives.elementwise import add, constant
+from ..graph.primitives.reduce import reduce_sum
 from ..runtime.compiler import run
 from ..runtime.engines import embedded
 from ..runtime.stages import build
-from ..transform.simplify import simplify
 from .cases.case import Array, Case
 from .contract import require
 from .gradients import check_gradients, projected

@@ -12,7 +12,7 @@ import pytest
 from hosting.originals import needs_tensorflows_files
 from hosting.programs import ANYWHERE, COMMAND, run
 
-from kameleon.hosting import location as keras
+from kameleon.compat.keras2 import location as keras
 
 FOLDER = Path(__file__).parent / "programs"
 TOPICS = sorted(path.stem for path in FOLDER.glob("*.json"))

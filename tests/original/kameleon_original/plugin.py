@@ -115,7 +115,7 @@ WRITTEN_IN_PYTHON: Mapping[Any, Any] = {np.argmax: _argmax}
 
 
 def _h5py(h5py: ModuleType) -> Mapping[str, Any]:
-    from kameleon.hosting.hdf5 import classes
+    from kameleon.compat.keras2.hdf5 import classes
 
     return {"File": classes(h5py)[1]}
 
@@ -173,7 +173,7 @@ class Outcomes:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
         """Lift skips that don't hold; leave out what can't be tried; show old names."""
-        from kameleon.hosting.shims import show
+        from kameleon.compat.keras2.shims import show
 
         for module in {item.module for item in items}:
             for library in OLD_NAMES.keys() & sys.modules.keys():

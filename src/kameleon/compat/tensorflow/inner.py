@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Tensor
-from kameleon.ir.types import TensorType, as_dtype
-from kameleon.prims import movement as M
-from kameleon.prims.elementwise import constant
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.ir.types import TensorType, as_dtype
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.elementwise import constant
 
 from .lowering import ArrayHandle, Elements, Lowering, NotCompiledError, StackHandle
 from .tensors import sizes_of

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims.elementwise import constant
-from kameleon.prims.filling import full_like, zeros
-from kameleon.prims.indexing import gather
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.filling import full_like, zeros
+from kameleon.graph.primitives.indexing import gather
 
 from .tensors import sizes_of, tensor
 from .variables import Reference

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor
-from kameleon.prims.elementwise import constant
-from kameleon.prims.sizes import Size, dims_of
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.sizes import Size, dims_of
 
 
 class UnknownSizeError(Exception):

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import EngineError
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.text import text_of
-from ...ir.types import TensorType, as_dtype
-from ...prims.division import divides_safely
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.text import text_of
+from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.division import divides_safely
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ..._locks import lock
-from ..._threads import counter, uninterrupted
+from ..._utils.locks import lock
+from ..._utils.threads import counter, uninterrupted
 from ...config import cntk as environment
 from ...errors import EngineError
 from .older import sources

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 
-from ...ir.leaves import CONSTANT
-from ...ir.node import Node
-from ...ir.types import TensorType
-from ...prims.shaping import FIRST_SIZE
-from ...prims.windows import is_dilated
+from ...graph.ir.leaves import CONSTANT
+from ...graph.ir.node import Node
+from ...graph.ir.types import TensorType
+from ...graph.primitives.shaping import FIRST_SIZE
+from ...graph.primitives.windows import is_dilated
 
 FLOATS = frozenset(("float32", "float64"))
 DENSE = FLOATS | {"bool"}

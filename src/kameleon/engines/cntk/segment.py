@@ -13,7 +13,7 @@ import cntk as C
 import numpy as np
 
 from ...errors import KameleonError
-from ...kernels.arrays import check_index, mismatch
+from .._kernels.arrays import check_index, mismatch
 from . import functions, windows
 from .functions import Index, Stretched, UnfitError, full, shape_of
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._threads import counter
-from ...ir.leaves import input_node
-from ...ir.node import ITEM, REGISTRY, Node
-from ...ir.program import Graph
-from ...ir.rewrite import closed
-from ...ir.serial import graph_to_data
-from ...ir.types import TensorType
-from .._code.code import Code
-from .._code.emitter import Emitter, Rule
-from .._code.schedule import WHEN_NEEDED
+from ..._utils.threads import counter
+from ...graph.ir.leaves import input_node
+from ...graph.ir.node import ITEM, REGISTRY, Node
+from ...graph.ir.program import Graph
+from ...graph.ir.rewrite import closed
+from ...graph.ir.serial import graph_to_data
+from ...graph.ir.types import TensorType
+from .._codegen.code import Code
+from .._codegen.emitter import Emitter, Rule
+from .._codegen.schedule import WHEN_NEEDED
 from ..numpy.engine import NumpyEmitter
 from ..numpy.rules import RULES as NUMPY
 from .process import LINES

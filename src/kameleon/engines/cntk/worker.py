@@ -149,7 +149,7 @@ class Worker:
         import cntk
         from kameleon.engines.cntk.segment import Segment
         from kameleon.engines.numpy.namespace import NAMESPACE
-        from kameleon.kernels import sparse
+        from kameleon.engines._kernels import sparse
 
         setattr(sparse, "compiled", lambda: None)  # SciPy's arrays are younger
         cntk.cntk_py.set_max_num_cputhreads(1)

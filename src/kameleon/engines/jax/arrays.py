@@ -11,9 +11,9 @@ import jax.experimental
 import numpy as np
 from jax import lax
 
-from ..._private import Private
-from ...emit.fixed_arity import between_arrays
-from ...ir.program import Graph
+from ..._utils.private import Private
+from ...graph.ir.program import Graph
+from .._codegen.fixed_arity import between_arrays
 
 # Results of fewer elements are copied: that takes less time than sharing their memory.
 LARGE = 16384

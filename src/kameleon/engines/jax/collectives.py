@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from ..._reports import Collective
+from ..._utils.reports import Collective
 
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all")
 # An instruction of XLA's text: its result (one array, or several in parentheses) and its operation.

@@ -10,10 +10,10 @@ from jax import lax
 from jax.experimental import io_callback
 
 from ...errors import EngineError
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...prims.precision import convolves
-from ...prims.random import PARITY, ROTATIONS, ROUNDS
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.primitives.precision import convolves
+from ...graph.primitives.random import PARITY, ROTATIONS, ROUNDS
 from .._lowering import Rule
 from .lowering import HOST, Tracing, Value, as_array, same_shapes
 

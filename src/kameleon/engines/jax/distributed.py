@@ -15,13 +15,13 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 
-from ..._reports import Layout, Report
+from ..._utils.reports import Layout, Report
+from ...config.layouts import Axes, Distribution
 from ...errors import ArgumentError, EngineError
-from ...ir.leaves import INPUT
-from ...ir.node import Node, Variable
-from ...ir.program import Graph
-from ...ir.text import text_of
-from ...layouts import Axes, Distribution
+from ...graph.ir.leaves import INPUT
+from ...graph.ir.node import Node, Variable
+from ...graph.ir.program import Graph
+from ...graph.ir.text import text_of
 from .._exchange import numpy_view
 from .arrays import in_64_bits
 from .collectives import collectives

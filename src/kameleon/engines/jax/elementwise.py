@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from ...ir.leaves import input_node
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import FLOAT32, FLOAT64, TensorType
-from ...prims import elementwise as ew
-from ...prims.division import divides_safely
-from ...transform import arithmetic
+from ...graph.ir.leaves import input_node
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import FLOAT32, FLOAT64, TensorType
+from ...graph.passes import arithmetic
+from ...graph.primitives import elementwise as ew
+from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .arrays import on_processor
 from .lowering import HOST, Tracing, Value, joined, rounded

@@ -14,9 +14,9 @@ import jax
 import numpy as np
 
 from ...errors import DTypeError
-from ...ir.program import Graph
-from ...ir.types import TensorType, as_dtype
-from ...prims.precision import CONTRACTIONS
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.precision import CONTRACTIONS
 from .._base import Engine
 from .._exchange import numpy_view
 from .._lowering import Rule

@@ -9,15 +9,15 @@ import jax
 import numpy as np
 from jax import lax
 
-from ..._locks import lock
-from ...analysis.meetings import meeting_themselves
+from ..._utils.locks import lock
 from ...errors import RecompilationWarning, warn
-from ...ir.node import Node
-from ...ir.program import Graph, bodies
-from ...ir.text import text_of
-from ...ir.types import BFLOAT16, FLOAT16
-from ...prims.precision import has_dtype
-from ...prims.shaping import shape_inputs
+from ...graph.analysis.meetings import meeting_themselves
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph, bodies
+from ...graph.ir.text import text_of
+from ...graph.ir.types import BFLOAT16, FLOAT16
+from ...graph.primitives.precision import has_dtype
+from ...graph.primitives.shaping import shape_inputs
 from .._base import Executable
 from .._flags import checked, flagged
 from .arrays import between, in_64_bits

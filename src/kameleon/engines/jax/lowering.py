@@ -9,15 +9,15 @@ import jax
 import numpy as np
 from jax import lax
 
-from ...analysis.meetings import meeting_themselves
 from ...errors import EvaluationError
-from ...ir.leaves import CONSTANT
-from ...ir.node import ITEM, Node
-from ...ir.program import Graph
-from ...ir.types import TensorType
-from ...prims.constants import has_no_reciprocal
-from ...prims.elementwise import constant
-from ...prims.shaping import shape_nodes
+from ...graph.analysis.meetings import meeting_themselves
+from ...graph.ir.leaves import CONSTANT
+from ...graph.ir.node import ITEM, Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType
+from ...graph.primitives.constants import has_no_reciprocal
+from ...graph.primitives.elementwise import constant
+from ...graph.primitives.shaping import shape_nodes
 from .._embedded import computed
 from .._lowering import Lowering, Rule
 

@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from ...errors import EvaluationError
-from ...ir.node import Node
+from ...graph.ir.node import Node
 from .._lowering import Rule
 from .lowering import Tracing, Value, same_shapes, same_sizes, scalar, stretched
 

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding
 
-from ..._private import Private
+from ..._utils.private import Private
 from ...config.processes import Process, patience, this_process
 from ...errors import EngineError
 from .lockstep import Lockstep, stop

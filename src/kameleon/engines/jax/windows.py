@@ -16,8 +16,8 @@ import numpy as np
 from jax import lax
 
 from ...errors import EvaluationError
-from ...ir.node import Node
-from ...prims.windows import Window
+from ...graph.ir.node import Node
+from ...graph.primitives.windows import Window
 from .._lowering import Rule
 from .arrays import on_processor
 from .lowering import Tracing, Value, as_array, same_shapes, same_sizes, scalar

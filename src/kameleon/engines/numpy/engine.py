@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ...emit.literal import literal
 from ...errors import DTypeError
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import TensorType, as_dtype
-from ...kernels import memory
-from ...kernels.quiet import quiet
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType, as_dtype
 from .._base import Engine, Executable
-from .._code.code import Arg, Code, Language
-from .._code.emitter import Emitter, Rule
+from .._codegen.code import Arg, Code, Language
+from .._codegen.emitter import Emitter, Rule
+from .._codegen.literal import literal
 from .._exchange import numpy_view
+from .._kernels import memory
+from .._kernels.quiet import quiet
 from .namespace import NAMESPACE
 from .rules import RULES
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
-from .._code.blocks import blockwise
+from .._codegen.blocks import blockwise
+from .._kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
 
 
 def beam_search(*arguments: Any) -> tuple[Any, ...]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from ...emit.literal import literal, quoted
-from ...ir.node import Node
-from .._code import rules as shared
-from .._code.code import LOOSE, VIEW
-from .._code.contraction import contract
-from .._code.emitter import Emitter, Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, extremum, holes, unary, windowed
+from ...graph.ir.node import Node
+from .._codegen import rules as shared
+from .._codegen.code import LOOSE, VIEW
+from .._codegen.contraction import contract
+from .._codegen.emitter import Emitter, Rule
+from .._codegen.literal import literal, quoted
+from .._codegen.rules import (
+    along,
+    axis_text,
+    broadcast,
+    dims_text,
+    extremum,
+    holes,
+    unary,
+    windowed,
+)
 
 # Elementwise -------------------------------------------------------------------------------
 

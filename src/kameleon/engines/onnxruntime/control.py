@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.node import Node
-from ...ir.types import BOOL, TensorType
+from ...graph.ir.node import Node
+from ...graph.ir.types import BOOL, TensorType
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import typed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...ir.node import Node
-from ...prims.choices import needs_no_branch
-from ...prims.division import divides_safely
+from ...graph.ir.node import Node
+from ...graph.primitives.choices import needs_no_branch
+from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from ...analysis.agreement import sizes_of
 from ...errors import FOREIGN, EngineError
-from ...ir.program import Graph
-from ...ir.sizes import Sizes
-from ...ir.types import DTYPES, TensorType
+from ...graph.analysis.agreement import sizes_of
+from ...graph.ir.program import Graph
+from ...graph.ir.sizes import Sizes
+from ...graph.ir.types import DTYPES, TensorType
 from .._agreement import agreement
 from .._base import Engine, Executable
 from .._exchange import numpy_view

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...prims.constants import known_array
+from ...graph.ir.node import Node
+from ...graph.primitives.constants import known_array
 from .._lowering import Rule
 from .lowering import OnnxLowering
 

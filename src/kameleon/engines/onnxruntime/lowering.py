@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.leaves import CONSTANT
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import Dim, Shape
-from ...prims.sizes import merged
+from ...graph.ir.leaves import CONSTANT
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import Dim, Shape
+from ...graph.primitives.sizes import merged
 from .._lowering import Lowering, Rule
 from .model import ONNX_TYPES, Body, Writer, typed
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from ...ir.types import TensorType
+from ...graph.ir.types import TensorType
 
 # The operator set that models are written for, and operators that need a later one.
 OPSET = 21

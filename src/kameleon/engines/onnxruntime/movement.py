@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...prims.sizes import merged
+from ...graph.ir.node import Node
+from ...graph.primitives.sizes import merged
 from .._lowering import Rule
 from .lowering import OnnxLowering, known_product
 

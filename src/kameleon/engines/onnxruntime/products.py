@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import Node
-from ...prims.constants import known_array
-from ...prims.linalg import is_of_matrices, lie_transposed
+from ...graph.ir.node import Node
+from ...graph.primitives.constants import known_array
+from ...graph.primitives.linalg import is_of_matrices, lie_transposed
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .windows import with_bias

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir.node import Node
-from ...transform.extrema import of_some
+from ...graph.ir.node import Node
+from ...graph.passes.extrema import of_some
 from .._lowering import Rule
 from . import control, elementwise, indexing, movement, products, windows
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.node import Node
-from ...prims.constants import bare
-from ...prims.windows import Window, seen_by, space_dims
+from ...graph.ir.node import Node
+from ...graph.primitives.constants import bare
+from ...graph.primitives.windows import Window, seen_by, space_dims
 from .._lowering import Rule
 from .lowering import OnnxLowering
 from .movement import END, padded, sliced

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..._private import Private
+from ..._utils.private import Private
 from .call import place
 
 # The class of tensors that hold values.

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ..._private import Private
+from ..._utils.private import Private
 
 try:
     from tensorflow.python.eager.context import context as session

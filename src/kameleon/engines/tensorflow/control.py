@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...ir.node import Node
+from ...graph.ir.node import Node
 from .._embedded import alone
 from .._lowering import Rule
 from .kernels import Tensor, constant, of_shape, raw, required, shielded, vector

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...ir.node import Node
-from ...prims.windows import Window, is_dilated
+from ...graph.ir.node import Node
+from ...graph.primitives.windows import Window, is_dilated
 from .._lowering import Rule
 from .._windows import is_trusted
 from .kernels import Tensor, raw, shape_of, transposed, vector

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from ...analysis.broadcasts import bare_operands
-from ...ir.node import Node
-from ...prims.division import divides_safely
+from ...graph.analysis.broadcasts import bare_operands
+from ...graph.ir.node import Node
+from ...graph.primitives.division import divides_safely
 from .._lowering import Lowering, Rule
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..._threads import uninterrupted
-from ...analysis.aliasing import shared_outputs
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import DTYPES, TensorType
-from ...prims.precision import CONTRACTIONS, EXACT
+from ..._utils.threads import uninterrupted
+from ...graph.analysis.aliasing import shared_outputs
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import DTYPES, TensorType
+from ...graph.primitives.precision import CONTRACTIONS, EXACT
 from .._base import Engine, Executable
 from .._exchange import numpy_view
 from .._lowering import Rule

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...prims.movement import inverse
+from ...graph.primitives.movement import inverse
 
 raw = tf.raw_ops
 Tensor = Any

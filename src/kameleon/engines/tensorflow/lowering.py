@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...prims.constants import has_no_reciprocal
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.primitives.constants import has_no_reciprocal
 from .._lowering import Lowering, Value
 from . import kernels
 from .kernels import raw

@@ -7,9 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...ir.node import Node
-from ...ir.types import Dim
-from ...prims.movement import WHOLE, Cut
+from ...graph.ir.node import Node
+from ...graph.ir.types import Dim
+from ...graph.primitives.movement import WHOLE, Cut
 from .._lowering import Rule
 from .kernels import (
     MOST_AXES,

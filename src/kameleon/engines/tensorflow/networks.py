@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from ...ir.node import Node
-from ...prims.linalg import is_of_matrices, lie_transposed
+from ...graph.ir.node import Node
+from ...graph.primitives.linalg import is_of_matrices, lie_transposed
 from .._lowering import Rule
 from .kernels import (
     Tensor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir.node import Node
+from ...graph.ir.node import Node
 from .._lowering import Rule
 from . import control, elementwise, movement, networks, windows
 from .carriers import Carriers

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ...ir.node import ITEM, Node
-from ...prims.windows import Window
+from ...graph.ir.node import ITEM, Node
+from ...graph.primitives.windows import Window
 from .._lowering import Rule
 from . import convolution
 from .convolution import has_margins, lifted, line, moves, over_planes, plane

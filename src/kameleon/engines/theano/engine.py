@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytensor
 
-from ..._locks import lock
-from ...ir.node import Node
-from ...ir.program import Graph
+from ..._utils.locks import lock
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
 from .._base import Executable
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine

@@ -12,11 +12,11 @@ from pytensor.raise_op import Assert
 from pytensor.tensor.type import TensorType as ArrayType
 
 from ...errors import ShapeError
-from ...ir.leaves import CONSTANT, input_node
-from ...ir.node import Node
-from ...ir.program import KEYED_CONSTANT, Graph
-from ...ir.rewrite import substitute
-from ...ir.types import TensorType
+from ...graph.ir.leaves import CONSTANT, input_node
+from ...graph.ir.node import Node
+from ...graph.ir.program import KEYED_CONSTANT, Graph
+from ...graph.ir.rewrite import substitute
+from ...graph.ir.types import TensorType
 from .._lowering import Lowering
 from ..numpy.engine import NumpyEmitter
 from .ops import DIFFER, AxisOf, Function, array_type, constant, meant

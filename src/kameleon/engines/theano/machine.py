@@ -20,18 +20,18 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as Array
 
-from ..._locks import lock
-from ..._private import Private
-from ...emit.fixed_arity import numbered, written
-from ...ir.leaves import input_node
-from ...ir.program import Graph
-from ...ir.types import TensorType, as_dtype
-from ...kernels import memory
-from ...kernels.buffers import is_large
-from ...kernels.memory import give
-from ...kernels.quiet import quiet
-from ...prims.elementwise import add, mul, tanh
-from .._code.code import may_be_large
+from ..._utils.locks import lock
+from ..._utils.private import Private
+from ...graph.ir.leaves import input_node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType, as_dtype
+from ...graph.primitives.elementwise import add, mul, tanh
+from .._codegen.code import may_be_large
+from .._codegen.fixed_arity import numbered, written
+from .._kernels import memory
+from .._kernels.buffers import is_large
+from .._kernels.memory import give
+from .._kernels.quiet import quiet
 from .._lowering import Rule
 from .lowering import TheanoLowering
 from .ops import Loop, array_type

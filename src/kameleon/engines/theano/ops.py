@@ -15,7 +15,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as ArrayType
 from pytensor.tensor.variable import TensorConstant
 
-from ...ir.types import Shape, TensorType
+from ...graph.ir.types import Shape, TensorType
 
 Function = Callable[..., Sequence[Any]]
 

@@ -11,7 +11,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import TensorType as ArrayType
 from pytensor.tensor.variable import TensorConstant
 
-from ...ir.node import Node
+from ...graph.ir.node import Node
 from .._lowering import Rule
 from ..numpy.rules import RULES as EMBEDDED
 from .lowering import TheanoLowering

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from ...errors import EngineError
-from ...ir.node import Node
-from ...ir.program import Graph
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
 from .._base import Executable
-from .._code.code import Code, Language
+from .._codegen.code import Code, Language
 from .embedded import KERNELS
 from .engine import PlainEmitter, TorchEngine, TorchExecutable
 from .namespace import NAMESPACE, SLOPES

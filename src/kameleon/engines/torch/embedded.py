@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...kernels.quiet import quiet
+from .._kernels.quiet import quiet
 from ..numpy.namespace import NAMESPACE as NUMPY
 from .tensors import as_numpy, shared
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from ...analysis.broadcasts import bare_operands
-from ...emit.literal import literal, word
-from ...ir.leaves import CONSTANT
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import TensorType
-from ...prims.constants import bare
+from ...graph.analysis.broadcasts import bare_operands
+from ...graph.ir.leaves import CONSTANT
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType
+from ...graph.primitives.constants import bare
 from .._agreement import agreement
-from .._code.code import VIEW, Arg, Language
-from .._code.contraction import Factors
-from .._code.emitter import Emitter
-from .._code.rules import axis_text
+from .._codegen.code import VIEW, Arg, Language
+from .._codegen.contraction import Factors
+from .._codegen.emitter import Emitter
+from .._codegen.literal import literal, word
+from .._codegen.rules import axis_text
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
 from .tensors import shared

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...prims.precision import convolves
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.primitives.precision import convolves
 from .._base import Engine, Executable
-from .._code.code import Code
-from .._code.emitter import Rule
+from .._codegen.code import Code
+from .._codegen.emitter import Rule
 from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter

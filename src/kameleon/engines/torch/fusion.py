@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import NamedTuple
 
-from ...emit.literal import literal
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.sizes import Sizes
-from ...prims.constants import bare, known_number
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.sizes import Sizes
+from ...graph.primitives.constants import bare, known_number
+from .._codegen.literal import literal
 
 
 class Fusion(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from ...errors import EvaluationError
-from ...kernels.arrays import mismatch
-from ...kernels.buffers import SMALLEST
-from ...kernels.loops import Loops
-from ...kernels.sparse import row_starts
+from .._kernels.arrays import mismatch
+from .._kernels.buffers import SMALLEST
+from .._kernels.loops import Loops
+from .._kernels.sparse import row_starts
 from .embedded import KERNELS
 from .pool import empty, give
 from .tensors import TORCH, as_numpy, shared

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from ...kernels.arrays import check, mismatch
-from ...kernels.loops import while_loop
-from .._code.blocks import blockwise
+from .._codegen.blocks import blockwise
+from .._kernels.arrays import check, mismatch
+from .._kernels.loops import while_loop
 from . import kernels, pool, windows
 from .embedded import KERNELS
 from .tensors import TORCH

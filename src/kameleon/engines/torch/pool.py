@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...kernels.buffers import SMALLEST
-from ...kernels.pool import Pool
+from .._kernels.buffers import SMALLEST
+from .._kernels.pool import Pool
 from .tensors import TORCH
 
 

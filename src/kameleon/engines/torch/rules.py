@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...emit.literal import literal, word
-from ...ir.node import Node
-from ...prims.choices import is_zero
-from ...prims.division import divides_safely
-from .._code import rules as shared
-from .._code.code import LOOSE, VIEW, may_be_large
-from .._code.contraction import contract
-from .._code.emitter import Rule
-from .._code.rules import along, axis_text, broadcast, dims_text, extremum, holes, unary, windowed
+from ...graph.ir.node import Node
+from ...graph.primitives.choices import is_zero
+from ...graph.primitives.division import divides_safely
+from .._codegen import rules as shared
+from .._codegen.code import LOOSE, VIEW, may_be_large
+from .._codegen.contraction import contract
+from .._codegen.emitter import Rule
+from .._codegen.literal import literal, word
+from .._codegen.rules import (
+    along,
+    axis_text,
+    broadcast,
+    dims_text,
+    extremum,
+    holes,
+    unary,
+    windowed,
+)
 from .._windows import is_trusted
 from .emitter import TorchEmitter as Emitter
 from .namespace import FUNCTIONS

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...emit.fixed_arity import between_arrays
-from ...ir.program import Graph
-from ...ir.types import DTYPES, DType, TensorType
-from ...kernels.arrays import mismatch
+from ...graph.ir.program import Graph
+from ...graph.ir.types import DTYPES, DType, TensorType
 from .._agreement import Agreement
+from .._codegen.fixed_arity import between_arrays
+from .._kernels.arrays import mismatch
 
 Tensor = torch.Tensor
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.sizes import Sizes
-from ...prims.movement import plain_cut
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.sizes import Sizes
+from ...graph.primitives.movement import plain_cut
 from .windows import is_regular
 
 

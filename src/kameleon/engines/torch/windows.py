@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ...kernels.geometry import offsets_of, window_counts
+from .._kernels.geometry import offsets_of, window_counts
 
 Tensor = torch.Tensor
 Dims = tuple[int, ...]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.leaves import input_node
-from ...ir.node import Node
-from ...ir.program import Graph
-from ...ir.types import TensorType, as_dtype
+from ...graph.ir.leaves import input_node
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType, as_dtype
 
 Array = np.ndarray[Any, Any]
 Build = Callable[..., Any]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY, Node
-from ...prims import elementwise as ew
-from ...prims.control import while_
-from ...prims.filling import full_like, scaled
-from ...prims.linalg import matmul
-from ...prims.movement import slice_axis
-from ...prims.reduce import reduce_sum
+from ...graph.ir.node import REGISTRY, Node
+from ...graph.primitives import elementwise as ew
+from ...graph.primitives.control import while_
+from ...graph.primitives.filling import full_like, scaled
+from ...graph.primitives.linalg import matmul
+from ...graph.primitives.movement import slice_axis
+from ...graph.primitives.reduce import reduce_sum
 from .case import Array, Case, body, each, normal
 from .scans import STATE, H, N, Nodes, T, chosen, scanned
 

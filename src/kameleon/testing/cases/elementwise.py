@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.node import REGISTRY
-from ...ir.types import as_dtype
-from ...prims.elementwise import cast
-from ...prims.filling import full_like
+from ...graph.ir.node import REGISTRY
+from ...graph.ir.types import as_dtype
+from ...graph.primitives.elementwise import cast
+from ...graph.primitives.filling import full_like
 from .case import (
     ALL,
     FLOATS,

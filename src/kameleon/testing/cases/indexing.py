@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY
-from ...ir.types import as_dtype
-from ...prims import indexing
-from ...prims.sizes import size_of
+from ...graph.ir.node import REGISTRY
+from ...graph.ir.types import as_dtype
+from ...graph.primitives import indexing
+from ...graph.primitives.sizes import size_of
 from .case import (
     CUBE,
     SPECIAL,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...prims import linalg, sparse
-from ...prims.sizes import dims_of
+from ...graph.primitives import linalg, sparse
+from ...graph.primitives.sizes import dims_of
 from .case import (
     CUBE,
     Array,

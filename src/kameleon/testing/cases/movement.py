@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY
-from ...prims import movement, stretching
-from ...prims.elementwise import constant
-from ...prims.sizes import dims_of
+from ...graph.ir.node import REGISTRY
+from ...graph.primitives import movement, stretching
+from ...graph.primitives.elementwise import constant
+from ...graph.primitives.sizes import dims_of
 from .case import (
     ALL,
     CUBE,

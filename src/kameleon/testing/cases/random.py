@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from ...ir.node import REGISTRY
-from ...prims.random import random_bits
-from ...prims.sizes import dims_of
+from ...graph.ir.node import REGISTRY
+from ...graph.primitives.random import random_bits
+from ...graph.primitives.sizes import dims_of
 from .case import Array, Case, array_of
 
 MASK = 2**32 - 1

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY
-from ...prims import reduce
+from ...graph.ir.node import REGISTRY
+from ...graph.primitives import reduce
 from .case import (
     CUBE,
     FLOATS,

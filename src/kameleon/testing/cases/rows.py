@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY
+from ...graph.ir.node import REGISTRY
 from .case import Array, Case, lined, normal, whole
 
 # Rows --------------------------------------------------------------------------------------

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.node import REGISTRY, Node
-from ...ir.types import TensorType
-from ...prims import elementwise as ew
-from ...prims.control import cond, run_scan
-from ...prims.filling import full_like
-from ...prims.indexing import gather
-from ...prims.linalg import contract, matmul
-from ...prims.movement import broadcast_to, reshape, slice_axis, transpose
-from ...prims.reduce import reduce_sum
-from ...prims.sizes import dims_of, size_of
+from ...graph.ir.node import REGISTRY, Node
+from ...graph.ir.types import TensorType
+from ...graph.primitives import elementwise as ew
+from ...graph.primitives.control import cond, run_scan
+from ...graph.primitives.filling import full_like
+from ...graph.primitives.indexing import gather
+from ...graph.primitives.linalg import contract, matmul
+from ...graph.primitives.movement import broadcast_to, reshape, slice_axis, transpose
+from ...graph.primitives.reduce import reduce_sum
+from ...graph.primitives.sizes import dims_of, size_of
 from .case import Array, Case, Oracle, body, flags, normal, whole
 
 Nodes = Sequence[Node]

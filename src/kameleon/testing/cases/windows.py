@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...prims import conv, pool, windows
-from ...prims.sizes import dims_of
-from ...prims.windows import Window
+from ...graph.primitives import conv, pool, windows
+from ...graph.primitives.sizes import dims_of
+from ...graph.primitives.windows import Window
 from .case import Array, Case, array_of, normal, spaced, whole
 
 # Windows: everything is a loop over places of the window and its cells ---------------------

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from kameleon.backend import surface as K
-from kameleon.prims import elementwise as ew
-from kameleon.prims.filling import full_like
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.filling import full_like
 
 # Crops ------------------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ import numpy as np
 from kameleon.backend import surface as K
 from kameleon.backend._tensors import as_tensor
 from kameleon.errors import ArgumentError
-from kameleon.prims import elementwise as ew
-from kameleon.prims.linalg import contract
-from kameleon.prims.movement import move_axis
-from kameleon.prims.sizes import Size, size_of
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.movement import move_axis
+from kameleon.graph.primitives.sizes import Size, size_of
 
 # What places are computed with: NumPy's functions, where all sizes are known; else those of K.
 OF_NODES = SimpleNamespace(

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from kameleon.backend import surface as K
-from kameleon.ir.types import FLOAT64
-from kameleon.prims import elementwise as ew
-from kameleon.prims.filling import full_like
+from kameleon.graph.ir.types import FLOAT64
+from kameleon.graph.primitives import elementwise as ew
+from kameleon.graph.primitives.filling import full_like
 
 Unary = Callable[[Any], Any]
 

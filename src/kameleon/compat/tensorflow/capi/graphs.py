@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import shapes
@@ -10,6 +10,7 @@ from ..failures import failure
 from ..graph import Graph, Operation, Shape, Value, definitions, messages, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
+from ..shapes.known import COMPUTERS
 from .exports import constantly, export
 
 
@@ -26,6 +27,15 @@ export("TF_Input")(type("TF_Input", (), {"__slots__": ("oper", "index")}))
 export("TF_NewGraph")(Graph)
 export("TF_NewOperation")(Operation)
 constantly(None, "TF_DeleteGraph SetRequireShapeInferenceFns ExtendSession")
+
+
+def _computer(operation: Operation) -> Callable[..., Any] | None:
+    from ..operations import table  # late: it loads the K surface
+
+    return table.computed(operation)
+
+
+COMPUTERS.append(_computer)
 
 
 def output(operation: Operation, index: int) -> Output:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
+from kameleon.graph.ir.node import Tensor as Node
 
 from ..dtypes import HANDLES, shown
 from ..failures import failure

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kameleon import files
+from kameleon._utils import files
 
 from ..dtypes import NUMBERS, name_of
 from . import tables

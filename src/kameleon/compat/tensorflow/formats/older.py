@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kameleon import files
+from kameleon._utils import files
 
 from ..dtypes import NUMBERS, name_of
 from . import tables

@@ -14,7 +14,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.backend.calling import call
 from kameleon.errors import GraphError
-from kameleon.ir.node import Tensor
+from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, OF_K, name_of
 from ..lowering import Lowering

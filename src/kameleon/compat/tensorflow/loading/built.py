@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kameleon._suggestions import suggestion
+from kameleon._utils.suggestions import suggestion
 from kameleon.errors import ArgumentError
 
 from ..capi.graph_defs import Import, import_message

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kameleon import backend as K
-from kameleon._suggestions import suggestion
-from kameleon._tracebacks import boundary
+from kameleon._utils.suggestions import suggestion
+from kameleon._utils.tracebacks import boundary
 from kameleon.errors import ArgumentError, FileFormatError, GraphError, UnsupportedError
-from kameleon.ir.node import Tensor, Variable
+from kameleon.graph.ir.node import Tensor, Variable
 
 from ..dtypes import OF_K, REFERENCE, name_of
 from ..failures import is_failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 
-from kameleon._tracebacks import boundary
+from kameleon._utils.tracebacks import boundary
 
 from .built import Shapes
 from .found import find

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor
-from kameleon.prims import indexing as I
-from kameleon.prims import movement as M
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import movement as M
 
 from .networks import as_told, channels_last
 from .table import pure

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims.linalg import contract
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
 from .table import pure

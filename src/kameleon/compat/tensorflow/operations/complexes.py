@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
+from kameleon.graph.ir.node import Tensor as Node
 
 from .table import FOLDS, PURE, fold
 from .values import integers, result_type

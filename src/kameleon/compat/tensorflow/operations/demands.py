@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from kameleon.ir.node import Tensor
+from kameleon.graph.ir.node import Tensor
 
 from ..failures import failure
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import indexing as I
-from kameleon.prims import movement as M
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import movement as M
 
 from ..shapes.diagonals import longest_diagonal, matrix_sizes
 from .table import pure

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.ir.types import as_dtype
-from kameleon.prims import elementwise as E
-from kameleon.prims.filling import full_like
-from kameleon.prims.movement import broadcast_to, expand_dims, reshape
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.ir.types import as_dtype
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.movement import broadcast_to, expand_dims, reshape
+from kameleon.graph.primitives.reduce import reduce_sum
 
 from ..dtypes import held
 from ..failures import failure
@@ -325,7 +325,7 @@ def _identities(operation: Operation, *values: Any) -> list[Any]:
 
 @pure("CheckNumerics")
 def _check(operation: Operation, x: Any) -> Node:
-    from kameleon.prims.control import check
+    from kameleon.graph.primitives.control import check
 
     node = tensor(x)
     message = f"{operation.attribute('message').decode()} : Tensor had NaN or Inf values"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon._locks import rlock
+from kameleon._utils.locks import rlock
 
 from ..dtypes import shown
 from ..failures import failure

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor
-from kameleon.prims import movement as M
-from kameleon.prims.filling import zeros
-from kameleon.prims.indexing import gather
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.filling import zeros
+from kameleon.graph.primitives.indexing import gather
 
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from .table import kept

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import indexing as I
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import indexing as I
 
 from ..arithmetic import matrices as A
 from ..failures import failure

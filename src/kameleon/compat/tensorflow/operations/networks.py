@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import conv as C
-from kameleon.prims import elementwise as E
-from kameleon.prims import indexing as I
-from kameleon.prims import pool as P
-from kameleon.prims.movement import broadcast_to, move_axis, reshape
-from kameleon.prims.reduce import reduce_sum
-from kameleon.prims.sizes import Size, as_node, sizes_product
-from kameleon.prims.windows import Window
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import conv as C
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import pool as P
+from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
+from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.graph.primitives.sizes import Size, as_node, sizes_product
+from kameleon.graph.primitives.windows import Window
 
 from ..shapes.networks import explicit_pads, is_channels_last, spatial
 from .elementwise import log_softmax

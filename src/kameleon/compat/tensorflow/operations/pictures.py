@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims.linalg import contract
-from kameleon.prims.reduce import mean
-from kameleon.prims.sizes import Size
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.reduce import mean
+from kameleon.graph.primitives.sizes import Size
 
 from ..arithmetic.pictures import crops, hsv_of, rgb_of
 from ..arithmetic.resizing import INTERPOLATIONS, Axis

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import linalg, reduce
-from kameleon.prims.indexing import argsort, falling, take_along, top_k
-from kameleon.prims.movement import broadcast_to, pad, reshape, slice_axis
-from kameleon.prims.sizes import Size, sizes_product
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import linalg, reduce
+from kameleon.graph.primitives.indexing import argsort, falling, take_along, top_k
+from kameleon.graph.primitives.movement import broadcast_to, pad, reshape, slice_axis
+from kameleon.graph.primitives.sizes import Size, sizes_product
 
 from .table import fold, pure
 from .values import axis_of, dims, dtype_of, integer, integers, positions, sizes_of, tensor

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims.filling import full_like
-from kameleon.prims.reduce import reduce_max, reduce_min, reduce_sum
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.reduce import reduce_max, reduce_min, reduce_sum
 
 from ..dtypes import held, name_of
 from .elementwise import zero

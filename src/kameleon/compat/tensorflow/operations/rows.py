@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon.backend.calling import call
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims.indexing import gather
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.indexing import gather
 
 from .scattering import added, by_rows, put
 from .state import given_back

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import indexing as I
-from kameleon.prims import movement as M
-from kameleon.prims.filling import full_like
-from kameleon.prims.reduce import reduce_sum
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.reduce import reduce_sum
 
 from .elementwise import zero
 from .table import pure

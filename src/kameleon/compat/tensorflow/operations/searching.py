@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.prims import indexing as I
-from kameleon.prims import movement as M
-from kameleon.prims.sizes import Size
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.sizes import Size
 
 from ..failures import failure
 from .table import compiled_if, fold, host, pure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.kernels.ctc import beam_search
+from kameleon.engines._kernels.ctc import beam_search
 
 from ..arithmetic import sequences as S
 from ..arithmetic import sparse as A

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import indexing as I
-from kameleon.prims import movement as M
-from kameleon.prims.filling import full_like
-from kameleon.prims.sizes import Size
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import indexing as I
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.sizes import Size
 
 from ..failures import failure
 from ..lowering import Lowering

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims.control import check
-from kameleon.prims.sparse import sparse_dense_dot
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.control import check
+from kameleon.graph.primitives.sparse import sparse_dense_dot
 
 from ..arithmetic import sparse as A
 from ..failures import failure

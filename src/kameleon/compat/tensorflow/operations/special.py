@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kameleon import backend as K
-from kameleon.ir.node import Tensor as Node
-from kameleon.ir.types import as_dtype
-from kameleon.prims import elementwise as E
-from kameleon.prims.filling import full_like
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.ir.types import as_dtype
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.filling import full_like
 
 from ..arithmetic import special as S
 from .elementwise import zero

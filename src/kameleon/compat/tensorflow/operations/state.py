@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.prims import elementwise as E
+from kameleon.graph.primitives import elementwise as E
 
 from ..failures import failure
 from ..lowering import Lowering

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from kameleon import backend as K
+
 from ..dtypes import HANDLES, NUMBERS, REFERENCE
 from ..failures import failure, is_failure
 from ..graph import PASSING
 from ..lowering import OnHost
 from ..resources.waiting import Steps
-from ..shapes.known import COMPUTED
 from ..variables import Reference
 from .demands import DEMANDS, demand
 from .values import is_text
@@ -33,7 +34,7 @@ PURE: dict[str, Callable[..., Any]] = {}  # (operation, *values)
 EFFECTS: dict[str, Callable[..., Any]] = {}  # (lowering, operation, *values or references)
 HOST: dict[str, Callable[..., Any]] = {}  # (store, operation, *arrays)
 HOST_ON_REFERENCES: set[str] = set()
-FOLDS = COMPUTED  # (operation, *arrays)
+FOLDS: dict[str, Callable[..., Any]] = {}  # (operation, *arrays)
 COMPILED_IF: dict[str, Callable[..., bool]] = {}  # (operation): else it runs on the host
 
 HANDING = frozenset("Identity IdentityN PlaceholderWithDefault StopGradient".split())  # handles on
@@ -125,6 +126,23 @@ def is_compiled(operation: Operation) -> bool:
 def is_folded(operation: Operation) -> bool:
     """Whether an operation gives known values for known ones."""
     return operation.type in FOLDS or operation.type in _KNOWN
+
+
+def computed(operation: Operation) -> Callable[..., Any] | None:
+    """What computes an operation's values of arrays, `(operation, *arrays)`, if they are the same
+    each time.
+    """
+    if operation.type in FOLDS:
+        return FOLDS[operation.type]
+    if not is_compiled(operation) or operation.definition.is_stateful:
+        return None
+    return lambda *given: _evaluated(PURE[operation.type](*given))
+
+
+def _evaluated(found: Any) -> Any:
+    with K.using_engine("numpy"):
+        arrays = [K.eval(each) if K.is_tensor(each) else each for each in _listed(found)]
+    return arrays if isinstance(found, list) else arrays[0]
 
 
 def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:

@@ -15,10 +15,10 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.backend._known import known_int
 from kameleon.backend._tensors import broadcast_together, dims_from
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims.elementwise import cast
-from kameleon.prims.movement import broadcast_to, stack
-from kameleon.prims.sizes import Size, as_node
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives.elementwise import cast
+from kameleon.graph.primitives.movement import broadcast_to, stack
+from kameleon.graph.primitives.sizes import Size, as_node
 
 from ..dtypes import name_of
 from ..tensors import UnknownSizeError as UnknownSizeError

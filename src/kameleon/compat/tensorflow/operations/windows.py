@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor as Node
-from kameleon.prims import elementwise as E
-from kameleon.prims import movement as M
-from kameleon.prims import pool as P
-from kameleon.prims.filling import full_like
-from kameleon.prims.indexing import gather, scatter_add
-from kameleon.prims.linalg import contract
-from kameleon.prims.reduce import argmax, reduce_max, reduce_sum
-from kameleon.prims.windows import Window, corners, patches, put_back
+from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives import pool as P
+from kameleon.graph.primitives.filling import full_like
+from kameleon.graph.primitives.indexing import gather, scatter_add
+from kameleon.graph.primitives.linalg import contract
+from kameleon.graph.primitives.reduce import argmax, reduce_max, reduce_sum
+from kameleon.graph.primitives.windows import Window, corners, patches, put_back
 
 from ..shapes.networks import is_channels_last, spatial
 from .arrays import mirrored

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
-from kameleon._locks import condition
+from kameleon._utils.locks import condition
 
 from ..failures import failure
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from kameleon.backend._bodies import body_of, cond_over, scan_over, while_over
 from kameleon.errors import KameleonError
-from kameleon.ir.leaves import input_node
-from kameleon.ir.node import Tensor, new_serial
-from kameleon.ir.rewrite import substitute
-from kameleon.prims import elementwise as E
-from kameleon.prims.filling import zeros
-from kameleon.prims.movement import iota, reshape
+from kameleon.graph.ir.leaves import input_node
+from kameleon.graph.ir.node import Tensor, new_serial
+from kameleon.graph.ir.rewrite import substitute
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.filling import zeros
+from kameleon.graph.primitives.movement import iota, reshape
 
 from ..failures import failure, is_failure
 from ..inner import AgainError, Branch, Turn, snapshot

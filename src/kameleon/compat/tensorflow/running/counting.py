@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon.ir.node import Tensor
+from kameleon.graph.ir.node import Tensor
 
 from ..operations import table
 from ..operations.values import NeedsValueError, is_text

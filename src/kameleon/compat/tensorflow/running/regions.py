@@ -15,7 +15,7 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
-from kameleon.ir.node import Tensor
+from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kameleon._locks import rlock
+from kameleon._utils.locks import rlock
 
 from ..formats.wire import fields
 from ..operations.values import is_text, texts

@@ -4,7 +4,6 @@ are known in full. Of vectors of sizes a part may be known: there, -1 stands for
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,9 @@ Fold = Callable[["Operation", list[Ask], int], "Array | None"]
 DEPTH = 64  # how far back is looked
 LARGEST = 1 << 20  # of what is computed, how many elements
 FOLDS: dict[str, Fold] = {}
-# What NumPy gives for some types where all is known: `(operation, *arrays)`; operations, which are
-# loaded late, fill it.
-COMPUTED: dict[str, Callable[..., Any]] = {}
+# What computes an operation's values of arrays, `(operation, *arrays)`, if they are the same each
+# time: the table of operations, which is loaded when it's asked for.
+COMPUTERS: list[Callable[[Operation], Callable[..., Any] | None]] = []
 
 
 def known_value(operation: Operation, index: int = 0) -> Array | None:
@@ -56,29 +55,13 @@ class _Query:
             return asks[0]() if depth == 1 and operation.attribute("is_constant") else None
         if operation.type in FOLDS:
             return FOLDS[operation.type](operation, asks, index)
-        compute = _computed(operation)
-        return None if compute is None else _result(compute, operation, asks, index)
+        for computer in COMPUTERS:
+            if (compute := computer(operation)) is not None:
+                return _result(compute, operation, asks, index)
+        return None
 
     def _asking(self, source: Operation, index: int, depth: int) -> Ask:
         return lambda: self.value(source, index, depth)
-
-
-def _computed(operation: Operation) -> Callable[..., Any] | None:
-    """What computes an operation's values of arrays, if they are the same each time."""
-    table: Any = importlib.import_module("kameleon.compat.tensorflow.operations.table")
-    found: Callable[..., Any] | None = COMPUTED.get(operation.type)
-    if found is None and table.is_compiled(operation) and not operation.definition.is_stateful:
-        return lambda *given: _evaluated(table.PURE[operation.type](*given))
-    return found
-
-
-def _evaluated(found: Any) -> Any:
-    from kameleon import backend as K
-
-    with K.using_engine("numpy"):
-        values = found if isinstance(found, list) else [found]
-        arrays = [K.eval(each) if K.is_tensor(each) else each for each in values]
-    return arrays if isinstance(found, list) else arrays[0]
 
 
 def _result(

@@ -11,7 +11,7 @@ import pytensor
 import pytensor.tensor as pt
 from pytensor.scan.utils import until
 
-from ....ir.node import Node
+from ....graph.ir.node import Node
 from ..._lowering import Rule
 from .lowering import NativeLowering, Value, asserted
 

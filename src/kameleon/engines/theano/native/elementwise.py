@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 
-from ....ir.node import Node
-from ....ir.types import DType
+from ....graph.ir.node import Node
+from ....graph.ir.types import DType
 from ..._lowering import Rule
 from ..operations import OPERATIONS
 from ..ops import constant

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ....ir.node import Node
-from ....ir.program import Graph
-from ....prims.division import divides_safely
-from ....prims.linalg import is_of_matrices
-from ....transform.extrema import of_some
-from ....transform.legal import legal
+from ....graph.ir.node import Node
+from ....graph.ir.program import Graph
+from ....graph.passes.extrema import of_some
+from ....graph.passes.legal import legal
+from ....graph.primitives.division import divides_safely
+from ....graph.primitives.linalg import is_of_matrices
 from ..._lowering import Rule
 from ...numpy.engine import NumpyEngine
 from . import control, elementwise, indexing, movement, networks, reductions

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from ....ir.node import Node
-from ....prims.constants import known_array
+from ....graph.ir.node import Node
+from ....graph.primitives.constants import known_array
 from ..._lowering import Rule
 from .lowering import NativeLowering, Value, along, asserted, dims_of, extent, filled, of_sizes
 

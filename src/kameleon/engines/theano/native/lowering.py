@@ -12,9 +12,9 @@ from pytensor.raise_op import Assert
 from pytensor.tensor.variable import TensorConstant
 
 from ....errors import EngineError
-from ....ir.node import Node
-from ....ir.program import Graph
-from ....ir.types import TensorType
+from ....graph.ir.node import Node
+from ....graph.ir.program import Graph
+from ....graph.ir.types import TensorType
 from ..._lowering import Lowering, Rule, made
 from ..ops import DIFFER, AxisOf, constant, stretchable
 from . import ops

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytensor.tensor as pt
 from pytensor.tensor.special import log_softmax, softmax
 
-from ....ir.node import Node
-from ....prims.linalg import lie_transposed
+from ....graph.ir.node import Node
+from ....graph.primitives.linalg import lie_transposed
 from ..._lowering import Rule
 from . import ops
 from .indexing import within

@@ -27,7 +27,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType as ArrayType
 
-from ....kernels import ctc
+from ..._kernels import ctc
 
 # The version of the C code made here: PyTensor keeps compiled code on disk.
 VERSION = 1

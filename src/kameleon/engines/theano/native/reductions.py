@@ -7,7 +7,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 
-from ....ir.node import Node
+from ....graph.ir.node import Node
 from ..._lowering import Rule
 from .lowering import NativeLowering, Value, along
 

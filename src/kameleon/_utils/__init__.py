@@ -1,0 +1,1 @@
+"""What all parts use: locks, threads, scopes, files, tables of text, tracebacks."""

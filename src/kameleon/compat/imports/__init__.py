@@ -1,0 +1,1 @@
+"""What `import keras`, `import tensorflow` and `import theano` give old programs."""

@@ -1,0 +1,61 @@
+"""Modules that a function fills, that refuse to load, or that load within a context."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ...config import STAND_IN
+from ...errors import MissingLibraryError
+
+
+def loaded_within(
+    spec: ModuleSpec, context: Callable[[ModuleType], AbstractContextManager[None]]
+) -> ModuleSpec:
+    """The spec, changed so that the module runs inside of `context(module)`."""
+    loader: Any = spec.loader
+    run = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        with context(module):
+            run(module)
+
+    loader.exec_module = exec_module
+    return spec
+
+
+class _Filled(Loader):
+    """Loads a module by a function that is called with the empty module."""
+
+    def __init__(self, run: Callable[[ModuleType], None]) -> None:
+        self._run = run
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._run(module)
+
+
+def made(name: str, run: Callable[[ModuleType], None]) -> ModuleSpec:
+    return ModuleSpec(name, _Filled(run), origin=STAND_IN, is_package=True)
+
+
+def refusal(name: str, sentence: str | Callable[[str], str]) -> ModuleSpec:
+    """The spec of a module that raises when it's loaded, with a sentence that says why."""
+
+    def refuse(module: ModuleType) -> None:
+        said = sentence if isinstance(sentence, str) else sentence(name)
+        raise MissingLibraryError(said, name=name)
+
+    return made(name, refuse)
+
+
+def is_loading(name: str) -> bool:
+    """Whether the module is in the middle of being imported."""
+    return bool(getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False))

@@ -1,0 +1,111 @@
+"""What is done with single modules of Keras once they have run: on any backend, and on ours.
+
+Some modules aren't run at all: a function fills them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from ... import config
+from ...config.processes import this_process
+from . import byte_code, hdf5, layers, naming, older, older_names, recorded, refused, wrappers
+from .loading import Steps
+from .settings import SharedGlobals
+
+# --- what Kameleon's backend needs ---------------------------------------------------------------
+
+
+def _share_settings(load_backend: ModuleType) -> None:
+    # By now Keras has set its globals from keras.json, so this puts what calls have set over them.
+    config.settings.keep_calls_in(SharedGlobals(sys.modules["keras.backend.common"]))
+
+
+def _ask_us(backend: ModuleType) -> None:
+    """Let `keras.backend`, which has a fixed list of names, take other names from Kameleon."""
+    naming.name_backend(backend)
+
+    def ask(name: str) -> Any:
+        if f"{backend.__name__}.{name}" in BACKENDS:
+            return import_module(f"{backend.__name__}.{name}")
+        ours = sys.modules[config.HOSTED]
+        return getattr(ours, name) if name in ours.__all__ else ours.__getattr__(name)
+
+    vars(backend)["__getattr__"] = ask
+
+
+def _be_backend(module: ModuleType) -> None:
+    """Fill `keras.backend.tensorflow_backend`, or that of Theano, from which programs import, with
+    the names of `keras.backend` and Kameleon's.
+    """
+    keras_backend = sys.modules["keras.backend"]
+    vars(module)["__getattr__"] = lambda name: getattr(keras_backend, name)
+
+
+def _share_generators(loops: ModuleType) -> None:
+    if this_process() is not None:
+        import_module(f"{refused.HOSTED}.generators").share(loops)
+
+
+# --- the tables ----------------------------------------------------------------------------------
+
+BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
+
+# On any backend: what today's libraries do otherwise, names of older versions, and layers that
+# would need a device of their own.
+ALWAYS: tuple[Steps, ...] = (
+    dict.fromkeys(older_names.MODULES, older_names.serve),
+    dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
+    {
+        "keras.callbacks.callbacks": older.sum_as_doubles,
+        "keras.engine.saving": byte_code.add_safe_mode,
+        "keras.engine.training": older.serve_metrics_tensors,
+        "keras.layers.core": layers.guard_loading,
+        "keras.layers.cudnn_recurrent": layers.serve_cudnn,
+        "keras.utils.multi_gpu_utils": refused.serve_multi_gpu,
+        "keras.wrappers.scikit_learn": wrappers.describe_estimators,
+    },
+)
+# What Keras does otherwise, or not at all, on a backend whose name it doesn't know.
+OURS: tuple[Steps, ...] = (
+    dict.fromkeys(recorded.RECORDERS, recorded.record_convention),
+    {
+        "keras.backend": _ask_us,
+        "keras.backend.load_backend": _share_settings,
+        "keras.engine.base_layer": naming.name_backend,  # by now, all of the backend has run
+        "keras.engine.training_generator": _share_generators,
+        "keras.layers.core": layers.infer_outputs_of_lambda,
+        "keras.metrics": refused.serve_metrics,
+        "keras.optimizers": refused.serve_optimizers,
+    },
+)
+AFTER: dict[str, tuple[Steps, ...]] = {"kameleon": (*ALWAYS, *OURS), "tensorflow": ALWAYS}
+INSTEAD: dict[str, Steps] = {
+    "kameleon": {
+        **dict.fromkeys(older_names.RENAMED, older_names.serve),
+        **dict.fromkeys(BACKENDS, _be_backend),
+        "keras.callbacks.tensorboard_v1": refused.serve_tensorboard,
+    },
+    "tensorflow": dict.fromkeys(older_names.RENAMED, older_names.serve),
+}
+
+
+def after(base: str) -> Steps:
+    """For names of modules, what is done when they have run, where Keras runs on `base`."""
+    found: dict[str, list[Callable[[ModuleType], None]]] = {}
+    for steps in AFTER[base]:
+        for name, step in steps.items():
+            found.setdefault(name, []).append(step)
+    return {name: _each(steps) for name, steps in found.items()}
+
+
+def _each(steps: list[Callable[[ModuleType], None]]) -> Callable[[ModuleType], None]:
+    def each(module: ModuleType) -> None:
+        for step in steps:
+            step(module)
+
+    return each

@@ -1,0 +1,43 @@
+"""Guests: packages that stand on the core, which knows nothing of them and works without them.
+
+Those that are there are imported with `kameleon.backend`; each may leave functions here that the
+core asks where it has no answer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+
+GUESTS = ("kameleon.compat",)
+
+# Each gives what `kameleon.backend` has by a name that isn't documented, or raises AttributeError.
+LOOK_UPS: list[Callable[[str], object]] = []
+# Each gives a backend that the Keras in this environment knows, or None.
+KNOWN_TO_KERAS: list[Callable[[], str | None]] = []
+
+_invited: list[str] = []
+
+
+def invite() -> None:
+    """Import the guests that are there; a second call does nothing more."""
+    for name in GUESTS:
+        if name not in _invited and find_spec(name) is not None:
+            _invited.append(name)
+            import_module(name)
+
+
+def look_up(name: str) -> object:
+    """What `kameleon.backend` has by an undocumented name, where a guest knows it.
+
+    Raises:
+        AttributeError: none does.
+    """
+    told = AttributeError(f"module 'kameleon.backend' has no attribute {name!r}")
+    for each in LOOK_UPS:
+        try:
+            return each(name)
+        except AttributeError as error:
+            told = error
+    raise told

@@ -1,0 +1,1 @@
+"""Many devices and processes: distributions, their pictures, checkpoints."""

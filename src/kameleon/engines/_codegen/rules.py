@@ -1,0 +1,344 @@
+"""Rules whose lines read the same in every library, and words of which rules are made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+from ...graph.passes.extrema import EXTREMES, of_some
+from ...graph.primitives.movement import keeps_shape
+from .code import FRESH, LOOSE, VIEW
+from .emitter import Emitter, Rule
+from .literal import literal, quoted, word
+
+# Words -------------------------------------------------------------------------------------
+
+
+def dims_text(node: Node, first: int, attribute: str = "shape") -> str:
+    """The text of an attribute of sizes whose Nones are operands from number `first` on."""
+    holes = iter(range(first, len(node.operands)))
+    parts = [f"{{{next(holes)}}}" if d is None else literal(d) for d in node.attrs[attribute]]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def axis_text(node: Node) -> str:
+    """The text of the attribute `axis`."""
+    return literal(node.attrs["axis"])
+
+
+def index_text(windows: Any) -> str:
+    """What stands in brackets for slices (start, stop, step) of all axes."""
+    parts = [f"{_bound(a)}:{_bound(b)}{'' if s == 1 else f':{literal(s)}'}" for a, b, s in windows]
+    while len(parts) > 1 and parts[-1] == ":":
+        parts.pop()
+    return ", ".join(parts)
+
+
+def _bound(index: int | None) -> str:
+    return "" if index is None else literal(index)
+
+
+def holes(first: int, count: int) -> str:
+    """`count` operands, from number `first` on."""
+    return ", ".join(f"{{{i}}}" for i in range(first, first + count))
+
+
+def _tuples(*counts: int) -> str:
+    """All operands, as tuples of so many each."""
+    texts, first = [], 0
+    for count in counts:
+        texts.append(f"({holes(first, count)}{',' if count == 1 else ''})")
+        first += count
+    return ", ".join(texts)
+
+
+# Makers of rules ---------------------------------------------------------------------------
+
+
+def along(text: str, kind: str = FRESH) -> Rule:
+    """A function of the operands; AXIS and AXES stand for attributes, DTYPE for the result's."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        line = text.replace("DTYPE", word(node.dtype))
+        for name in ("axis", "axes"):
+            line = line.replace(name.upper(), literal(node.attrs.get(name)))
+        e.emit(node, line, node.operands, kind)
+
+    return rule
+
+
+def extremum(plain: Rule, text: str) -> Rule:
+    """A maximum or minimum by `plain`; by `text`, where there may be no elements: {1} stands for
+    what it's of none, AXES for the attribute.
+    """
+
+    def rule(e: Emitter, node: Node) -> None:
+        if of_some(node):
+            plain(e, node)
+            return
+        of_none = e.constant(EXTREMES[node.primitive.name](node.dtype))
+        line = text.replace("AXES", literal(node.attrs["axes"]))
+        e.emit(node, line, [*node.operands, of_none])
+
+    return rule
+
+
+def unary(text: str) -> Rule:
+    """A function of one operand that may take its buffer for the result."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        e.emit(node, text, node.operands, reusable=(0,) if node.shape else ())
+
+    return rule
+
+
+def broadcast(text: str) -> Rule:
+    """A function of the operand and the sizes, DIMS; none is called where these are its own."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        if keeps_shape(node):
+            same(e, node)
+        else:
+            e.emit(node, text.replace("DIMS", dims_text(node, 1)), e.operands(node), LOOSE)
+
+    return rule
+
+
+def sized(name: str) -> Rule:
+    """Adjoints of indexing: the size is an attribute or the third operand."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        size = "{2}" if node.attrs["size"] is None else literal(node.attrs["size"])
+        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {axis_text(node)})", e.operands(node))
+
+    return rule
+
+
+def one_hot(e: Emitter, node: Node) -> None:
+    size = "{1}" if node.attrs["size"] is None else literal(node.attrs["size"])
+    e.emit(node, f"one_hot({{0}}, {size}, {quoted(node.dtype)})", e.operands(node))
+
+
+def sparse_dot(e: Emitter, node: Node) -> None:
+    rows = node.attrs["rows"]
+    size = "{3}" if rows is None else literal(rows)
+    e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", e.operands(node))
+
+
+def windowed(text: str) -> Rule:
+    """A function of windows: WINDOW, MOVES, DILATION, SIZES and SPACE stand for attributes."""
+
+    def rule(e: Emitter, node: Node) -> None:
+        w = node.attrs["window"]
+        sizes, strides, padding, dilation = map(literal, w)
+        line = text.replace("WINDOW", f"{sizes}, {strides}, {padding}")
+        line = line.replace("MOVES", f"{strides}, {padding}, {dilation}")
+        line = line.replace("DILATION", dilation).replace("SIZES", sizes)
+        if "USED" in line:  # whether anybody asks for the second result
+            line = line.replace("USED", str(e.is_used(node.results[1])))
+        if "space" in node.attrs:
+            unknown = sum(d is None for d in node.attrs["space"])
+            dims = dims_text(node, len(node.operands) - unknown, "space")
+            line = line.replace("SPACE", dims)
+        e.emit(node, line, e.operands(node))
+
+    return rule
+
+
+def minus_one_hot(e: Emitter, node: Node) -> None:
+    text = f"minus_one_hot({{0}}, {{1}}, {axis_text(node)}{{out}})"
+    e.emit(node, text, node.operands, reusable=(0,))
+
+
+# Movement ----------------------------------------------------------------------------------
+
+
+def concatenate(e: Emitter, node: Node) -> None:
+    given = holes(0, len(node.operands))
+    e.emit(node, f"concatenate(({given}), {axis_text(node)}{{out}})", node.operands)
+
+
+def reshape(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}.reshape({dims_text(node, 1)})", e.operands(node), VIEW)
+
+
+def transpose(e: Emitter, node: Node) -> None:
+    perm = node.attrs["perm"]
+    text = "{0}.T" if perm == (1, 0) else f"{{0}}.{e.transpose}({literal(perm)})"
+    e.emit(node, text, node.operands, VIEW)
+
+
+def slice_(e: Emitter, node: Node) -> None:
+    e.emit(node, f"{{0}}[{index_text(node.attrs['windows'])}]", node.operands, VIEW)
+
+
+def unslice(e: Emitter, node: Node) -> None:
+    index = e.constant(tuple(slice(*w) for w in node.attrs["windows"]))
+    hole = len(node.operands)
+    text = f"unslice({{0}}, {dims_text(node, 1)}, {{{hole}}})"
+    e.emit(node, text, [*e.operands(node), index])
+
+
+# Control -----------------------------------------------------------------------------------
+
+
+def item(e: Emitter, node: Node) -> None:
+    """A scan's stacked outputs share no memory, but for views of one stack, nor do the results of a
+    function of Python; other results may share memory with operands."""
+    (producer,), index = node.operands, node.attrs["index"]
+    stacked = producer.primitive.name == "scan" and index >= producer.attrs["carry"]
+    fresh = stacked or producer.primitive.name == "call"
+    same = [n for n in stacking(producer).beside(index) if e.is_made(n)] if stacked else []
+    if same:
+        e.emit(node, f"{{1}}[{literal(index)}]", [same[0], producer], VIEW)
+    else:
+        e.emit(node, f"{{0}}[{literal(index)}]", node.operands, FRESH if fresh else VIEW)
+
+
+def same(e: Emitter, node: Node) -> None:
+    e.emit(node, "{0}", [node.operands[0]], VIEW)
+
+
+def check(e: Emitter, node: Node) -> None:
+    message = e.constant(node.attrs["message"])
+    e.emit(node, "check({0}, {1}, {2})", [*node.operands, message], VIEW)
+
+
+def cond(e: Emitter, node: Node) -> None:
+    count = len(node.operands) - 1
+    branches = [e.body(node.attrs["then"]), e.body(node.attrs["otherwise"])]
+    given = holes(1, count)
+    text = f"({{{count + 1}}}({given}) if {{0}} else {{{count + 2}}}({given}))"
+    e.emit(node, text, [*node.operands, *branches], LOOSE)
+
+
+class Stacking(NamedTuple):
+    """What a scan stacks, and how its outputs are made of these stacks.
+
+    The state before a step is the state that the step before gave: outputs with the states before
+    and after each step are views of one stack, which has a row more, for the initial state.
+
+    Attributes:
+        node: the scan.
+        given: nodes of the body that a step gives beside the carry; each has a stack.
+        initial: for each stack the number of the state that its additional row has, or None.
+        views: for each output the number of its stack, and whether it's the state before each step.
+    """
+
+    node: Node
+    given: list[Node]
+    initial: list[int | None]
+    views: list[tuple[int, bool]]
+
+    def beside(self, index: int) -> list[Node]:
+        """The results of the scan that share memory with the one of this number."""
+        k = self.node.attrs["carry"]
+        stack = self.views[index - k][0]
+        numbers = [i for i, view in enumerate(self.views, k) if view[0] == stack and i != index]
+        return [self.node.results[i] for i in numbers]
+
+
+def stacking(node: Node) -> Stacking:
+    """See `Stacking`; `node` is a scan."""
+    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
+    before = {x: i for i, x in enumerate(body.inputs[c : c + k])}
+    outputs = body.outputs[k:]
+    initial: list[int | None] = [before[y] for y in dict.fromkeys(outputs) if y in before]
+    given = [body.outputs[i] for i in initial]
+    stack = {y: n for n, y in enumerate(given)}
+    for y in outputs:
+        if y not in before and y not in stack:
+            stack[y] = len(given)
+            given.append(y)
+            initial.append(None)
+    views = [
+        (initial.index(before[y]), True) if y in before else (stack[y], False) for y in outputs
+    ]
+    return Stacking(node, given, initial, views)
+
+
+def scan(e: Emitter, node: Node) -> None:
+    """A step may write what is stacked into its place. The last carry may share memory with the
+    initial one (after no steps), and with what a step passes on as it is."""
+    c, k, total = node.attrs["consts"], node.attrs["carry"], len(node.operands)
+    body, stacks = node.attrs["body"], stacking(node)
+    step = Graph(body.inputs, [*body.outputs[:k], *stacks.given])
+    code = e.inner(step, len(stacks.given)).run(own_outputs=False, into=k)
+    states = [code.group(y) for y in code.outputs[:k]]
+    shares = [i for i in range(total) if c <= i < c + k or code.group(i) in states]
+    passed = [i for i, group in enumerate(states) if group in map(code.group, range(c, c + k))]
+    outputs = [y.type for y in body.outputs[k:]]
+    made = ", ".join(f"({literal(t.shape)}, {quoted(t.dtype)})" for t in outputs)
+    made = f"[{made}]" if all(t.is_static for t in outputs) else "None"
+    parts = _tuples(c, k, total - c - k)
+    how = literal([node.attrs["backwards"], stacks.initial, stacks.views, passed])[1:-1]
+    text = f"scan({{{total}}}, {parts}, {how}, {made})"
+    consts = [e.held(x, p, body) for x, p in zip(node.operands[:c], body.inputs, strict=False)]
+    function = e.constant(e.function(code))
+    e.emit(node, text, [*consts, *node.operands[c:], function], LOOSE, shares=shares)
+
+
+def while_(e: Emitter, node: Node) -> None:
+    c, total = node.attrs["consts"], len(node.operands)
+    bodies = [e.body(node.attrs["condition"]), e.body(node.attrs["body"])]
+    text = f"while_loop({{{total}}}, {{{total + 1}}}, {_tuples(c, total - c)})"
+    e.emit(node, text, [*node.operands, *bodies], LOOSE)
+
+
+# Random numbers, decoding ------------------------------------------------------------------
+
+
+def random_bits(e: Emitter, node: Node) -> None:
+    e.emit(node, f"random_bits({{0}}, {dims_text(node, 1)})", e.operands(node))
+
+
+def greedy(e: Emitter, node: Node) -> None:
+    e.emit(node, "greedy_decode({0}, {1})", node.operands)
+
+
+def beam_search(e: Emitter, node: Node) -> None:
+    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
+    e.emit(node, f"beam_search({{0}}, {{1}}, {literal(width)}, {literal(paths)})", node.operands)
+
+
+RULES: dict[str, Rule] = {
+    "reshape": reshape,
+    "transpose": transpose,
+    "concatenate": concatenate,
+    "slice": slice_,
+    "unslice": unslice,
+    "product_of_others": along("product_of_others({0}, AXES)"),
+    "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
+    "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
+    "minus_one_hot": minus_one_hot,
+    "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
+    "gather": along("gather({0}, {1}, AXIS)"),
+    "take_along": along("take_along({0}, {1}, AXIS)"),
+    "scatter_add": sized("scatter_add"),
+    "put_along": sized("put_along"),
+    "one_hot": one_hot,
+    "sparse_dense_dot": sparse_dot,
+    "nonzero": along("argwhere({0})"),
+    "item": item,
+    "identity": same,
+    "stop_gradient": same,
+    "with_gradient": same,
+    "check": check,
+    "cond": cond,
+    "scan": scan,
+    "while": while_,
+    "patches": windowed("patches({0}, WINDOW, DILATION)"),
+    "fold": windowed("fold({0}, SPACE, WINDOW, DILATION)"),
+    "max_pool": windowed("max_pool({0}, WINDOW, USED)"),
+    "unpool": windowed("unpool({0}, {1}, SPACE, WINDOW)"),
+    "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
+    "sum_pool": windowed("sum_pool({0}, WINDOW)"),
+    "sum_unpool": windowed("sum_unpool({0}, SPACE, WINDOW)"),
+    "random_bits": random_bits,
+    "random_fold": along("fold_in({0}, {1})"),
+    "ctc_greedy": greedy,
+    "ctc_beam_search": beam_search,
+}
+"""The rules that all tables share: engines differ in the functions that the lines name."""

@@ -1,0 +1,1 @@
+"""The symbolic core: nodes and programs, primitives, gradients, facts about graphs, passes."""

@@ -1,0 +1,54 @@
+"""The printed form of graphs: stable, for errors, tests and people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .node import Node
+from .program import Graph
+from .types import TensorType
+
+
+def text_of(graph: Graph, indent: str = "") -> str:
+    """The graph as text, a line for each node; bodies are indented below their node.
+
+    Values are numbered in order (%0, %1 …), so that equal graphs print alike, whatever their
+    nodes' names.
+
+    >>> from kameleon.graph.ir.leaves import input_node
+    >>> from kameleon.graph.ir.node import REGISTRY
+    >>> import kameleon.graph.primitives
+    >>> from kameleon.graph.ir.types import FLOAT32
+    >>> x = input_node(TensorType((None, 3), FLOAT32))
+    >>> print(text_of(Graph([x], [REGISTRY["exp"](x)])))
+    (%0: float32[?, 3]) ->
+      %1: float32[?, 3] = exp(%0)
+      return %1
+    """
+    number = {node: f"%{i}" for i, node in enumerate(graph.nodes)}
+    parameters = ", ".join(f"{number[n]}: {_type(n)}" for n in graph.inputs)
+    rows = [f"{indent}({parameters}) ->"]
+    for node in graph.nodes[len(graph.inputs) :]:
+        rows.append(f"{indent}  {number[node]}: {_type(node)} = {_call(node, number)}")
+        for name, value in node.attrs.items():
+            if isinstance(value, Graph):
+                rows.append(f"{indent}    {name}:")
+                rows.append(text_of(value, indent + "      "))
+    results = ", ".join(number[n] for n in graph.roots)
+    return "\n".join([*rows, f"{indent}  return {results}"])
+
+
+def _type(node: Node) -> str:
+    if isinstance(node.type, TensorType):
+        return str(node.type)
+    return "(" + ", ".join(map(str, node.type)) + ")"
+
+
+def _call(node: Node, number: dict[Node, str]) -> str:
+    operands = [number[n] for n in node.operands]
+    attrs = [f"{k}={_show(v)}" for k, v in node.attrs.items() if not isinstance(v, Graph)]
+    return f"{node.primitive.name}({', '.join([*operands, *attrs])})"
+
+
+def _show(value: Any) -> str:
+    return getattr(value, "__name__", None) or repr(value)

@@ -1,0 +1,38 @@
+"""`select` without a branch, for engines whose own is slowest where conditions are random.
+
+Floats are chosen as bits: products of floats would keep infinities and NaN that aren't chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.node import Node
+from ..primitives.choices import SAME_WIDTH, is_zero, needs_no_branch
+from ..primitives.elementwise import add, bitcast, cast, logical_not, mul, sub
+
+
+def select(node: Node) -> Node | None:
+    """select(c, a, b) -> b + (a - b) * c, of integers
+
+    select(c, x, 0) -> float(bits(x) * c), and select(c, 0, x) -> select(not c, x, 0), of floats
+    """
+    condition, a, b = node.operands
+    if not needs_no_branch(node):
+        return None
+    if node.dtype.is_integer:
+        return add(b, mul(sub(a, b), cast(condition, node.dtype)))
+    if not is_zero(b):
+        condition, a = logical_not(condition), b
+    bits = _bits(a)
+    return bitcast(mul(bits, cast(condition, bits.dtype)), dtype=node.dtype)
+
+
+def _bits(x: Node) -> Node:
+    """The bits of floats as integers; broadcasts stay outermost, for engines to elide."""
+    if x.primitive.name == "broadcast_to":
+        return x.primitive(_bits(x.operands[0]), *x.operands[1:], **x.attrs)
+    return bitcast(x, dtype=SAME_WIDTH[x.dtype])
+
+
+RULES: dict[str, Callable[[Node], Node | None]] = {"select": select}

@@ -1,0 +1,165 @@
+"""Windows over space in their plainest form: without strides and dilations that change nothing.
+
+Libraries choose their code for a convolution by its strides, and rare strides are the least tried:
+oneDNN crashed at kernel gradients of strided windows of one cell, and gave garbage for strided
+windows with a single place. Neither window needs its strides. What is empty isn't computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.node import ITEM, Node
+from ..ir.types import Dim, Shape
+from ..primitives.elementwise import maximum
+from ..primitives.filling import full_like, zeros
+from ..primitives.movement import WHOLE, Cut, slice_, unslice
+from ..primitives.sizes import Size, as_node, dims_of, plus, quotient, size_of, sizes_product, split
+from ..primitives.windows import OVER, Window, space_dims, space_of
+
+
+def _plain_axis(window: Window, axis: int, dim: Dim) -> tuple[Cut, Window]:
+    """Which cells of an axis are needed, and the window over these."""
+    size, stride, dilation = window.sizes[axis], window.strides[axis], window.dilation[axis]
+    low, high = window.padding[axis]
+    cut: Cut = WHOLE
+    if size == 1:
+        dilation = 1
+    if stride > 1 and size == 1 and low == high == 0:
+        cut, stride = (None, None, stride), 1
+    elif stride > 1 and dim is not None and low >= 0 and window.out_dim(axis, dim) == 1:
+        reach = (size - 1) * dilation + 1 - low
+        if reach > 0:
+            seen = min(dim, reach)
+            cut, stride, high = (0, seen, 1), 1, reach - seen
+    return cut, Window(
+        _with(window.sizes, axis, size),
+        _with(window.strides, axis, stride),
+        _with(window.padding, axis, (low, high)),
+        _with(window.dilation, axis, dilation),
+    )
+
+
+def _with(items: tuple[Any, ...], axis: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:axis], item, *items[axis + 1 :])
+
+
+def _plain(window: Window, space: Shape) -> tuple[list[Cut], Window] | None:
+    """The cells that are needed of a space and the plainer window over these, if there is one."""
+    cuts, plainer = [], window
+    for axis, dim in enumerate(space):
+        cut, plainer = _plain_axis(plainer, axis, dim)
+        cuts.append(cut)
+    return None if plainer == window else (cuts, plainer)
+
+
+def _over_input(node: Node) -> Node | None:
+    """f(x, y, window) -> f(x[cells], y, plainer window)
+
+    Along an axis on which the window has one cell, stride s takes every s-th cell of x. Where the
+    window has a single place, its stride says nothing, and cells beyond it aren't seen.
+    """
+    x, other = node.operands
+    found = _plain(node.attrs["window"], space_of(x))
+    if found is None:
+        return None
+    cuts, window = found
+    seen = slice_(x, [WHOLE, *cuts, WHOLE])
+    return node.primitive(seen, other, **{**node.attrs, "window": window})
+
+
+def _onto_input(node: Node) -> Node | None:
+    """f(g, k, space, window) -> unslice(f(g, k, cells, plainer window)): see `_over_input`."""
+    g, k, *_ = node.operands
+    found = _plain(node.attrs["window"], node.attrs["space"])
+    if found is None:
+        return None
+    cuts, window = found
+    space = space_dims(node)
+    cells = [
+        dim if cut == WHOLE else size_of(g, axis) if cut[2] > 1 else cut[1] or 0
+        for axis, (dim, cut) in enumerate(zip(space, cuts, strict=True), 1)
+    ]
+    shape, sizes = split(cells)
+    inner = node.primitive(g, k, *sizes, space=shape, window=window)
+    return unslice(inner, [size_of(g, 0), *space, size_of(k, -2)], [WHOLE, *cuts, WHOLE])
+
+
+# What is empty -------------------------------------------------------------------------------
+
+# By primitive: the operands the product of whose last axes is the number of channels that come
+# out (times the cells of the window for `patches`).
+CHANNELS = {"depthwise_conv": (0, 1), **dict.fromkeys(("sum_pool", "max_pool", "patches"), (0,))}
+
+
+def count_places(window: Window, axis: int, dim: Size) -> Size:
+    """How many places the window takes along an axis of that size."""
+    if isinstance(dim, int):
+        count = window.out_dim(axis, dim)
+        assert count is not None
+        return count
+    stride, span = window.strides[axis], window.spans[axis]
+    room = as_node(plus(dim, sum(window.padding[axis]) - span + stride))
+    return quotient(maximum(room, full_like(room, 0)), stride)
+
+
+def told(node: Node) -> list[Size] | None:
+    """All sizes of the value of a window's primitive, told without computing that value; None where
+    one of the sizes can't be told so."""
+    source = node.operands[0] if node.primitive is ITEM else node
+    dims = dims_of(node)
+    for axis, dim in enumerate(dims):
+        if not (isinstance(dim, Node) and node in dim.operands):
+            continue
+        size = _told_axis(source, axis, len(dims) - 1)
+        if size is None:
+            return None
+        dims[axis] = size
+    return dims
+
+
+def _told_axis(node: Node, axis: int, last: int) -> Size | None:
+    name, attrs, x = node.primitive.name, node.attrs, node.operands[0]
+    if axis == 0:
+        return size_of(x, 0)
+    if axis == last and name == "depthwise_kernel":
+        channels = as_node(size_of(x, -1))
+        return quotient(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
+    if axis == last:
+        factors = [size_of(node.operands[i], -1) for i in CHANNELS.get(name, ())]
+        factors += [attrs["window"].cells] if name == "patches" else []
+        return sizes_product(factors) if factors else None
+    if "space" in attrs:
+        return space_dims(node)[axis - 1]
+    return count_places(attrs["window"], axis - 1, size_of(x, axis)) if name in OVER else None
+
+
+def _of_nothing(node: Node) -> Node | None:
+    """f(x, …) -> 0, where the result or an operand has no elements; f is linear in each operand."""
+    tensors = [x for x in node.operands if x.shape]
+    if 0 not in node.shape and not any(0 in x.shape for x in tensors):
+        return None
+    dims = told(node)
+    return None if dims is None else zeros(dims, node.dtype)
+
+
+def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
+    """max_pool(x) -> (0, 0), where the results have no elements"""
+    if 0 not in node.results[0].shape:
+        return None
+    dims = told(node.results[0])
+    if dims is None:
+        return None
+    return tuple(zeros(dims, result.dtype) for result in node.results)
+
+
+RULES: dict[str, tuple[Callable[[Node], Node | None], ...]] = {
+    **dict.fromkeys(
+        ("conv", "conv_kernel", "depthwise_conv", "depthwise_kernel"), (_of_nothing, _over_input)
+    ),
+    **dict.fromkeys(("conv_input", "depthwise_input"), (_of_nothing, _onto_input)),
+    **dict.fromkeys(
+        ("patches", "fold", "sum_pool", "sum_unpool", "unpool", "pool_pick"), (_of_nothing,)
+    ),
+}

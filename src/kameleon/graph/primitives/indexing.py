@@ -1,0 +1,193 @@
+"""Primitives that pick or place elements by index, and primitives that order elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import DTypeError, ShapeError
+from ..ir.node import Node, Primitive
+from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
+from .elementwise import add, bit_not, cast, constant, eq, mul, neg
+from .filling import full_like
+from .movement import broadcast_to, iota, reshape, slice_axis
+from .sizes import Size, dims_of, size_of, split
+
+
+def _check_index(what: str, index: Node) -> None:
+    if not index.dtype.is_integer:
+        raise DTypeError(f"{what}: indices must be integers, not {index.dtype}; K.cast them")
+
+
+def _infer_gather(x: Node, index: Node, *, axis: int) -> TensorType:
+    _check_index("gather", index)
+    return TensorType((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
+_gather = Primitive(
+    "gather",
+    _infer_gather,
+    "x[..., index, ...] along `axis`; an index outside of [0, size) is an error",
+    title="GatherV2",
+)
+
+
+def gather(x: Node, index: Node, axis: int) -> Node:
+    """The slices of `x` at `index` (of any shape) along `axis`."""
+    return _gather(x, index, axis=axis)
+
+
+def _infer_scatter_add(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Any:
+    _check_index("scatter_add", index)
+    rank = len(index.shape)
+    join_shapes(g.shape[axis : axis + rank], index.shape, "scatter_add")
+    return TensorType((*g.shape[:axis], size, *g.shape[axis + rank :]), g.dtype)
+
+
+_scatter_add = Primitive(
+    "scatter_add",
+    _infer_scatter_add,
+    "zeros with `size` along `axis`, to which g's slices are added at `index`: adjoint of gather",
+)
+
+
+def scatter_add(g: Node, index: Node, size: Size, axis: int) -> Node:
+    """Zeros with `size` along `axis`, the slices of `g` added at `index`."""
+    (known,), sizes = split([size])
+    return _scatter_add(g, index, *sizes, size=known, axis=axis)
+
+
+def _infer_take_along(x: Node, index: Node, *, axis: int) -> TensorType:
+    _check_index("take_along", index)
+    if len(index.shape) != len(x.shape):
+        raise ShapeError(f"take_along: {index.shape} and {x.shape} differ in rank")
+    lines = (*x.shape[:axis], index.shape[axis], *x.shape[axis + 1 :])
+    return TensorType(join_shapes(lines, index.shape, "take_along"), x.dtype)
+
+
+_take_along = Primitive(
+    "take_along",
+    _infer_take_along,
+    "x[..., index[..., i, ...], ...]: one index for each line along `axis`",
+    expand=lambda x, index, axis: _take_along_flat(x, index, axis),
+)
+
+
+def take_along(x: Node, index: Node, axis: int) -> Node:
+    """Elements of `x` at `index` along `axis`; other axes run in step."""
+    return _take_along(x, index, axis=axis)
+
+
+def _flat_index(index: Node, axis: int, size: Size) -> Node:
+    """Where indexed elements lie in the row-major order of a tensor with `size` along `axis`."""
+    dims = dims_of(index)
+    full = [size if i == axis else d for i, d in enumerate(dims)]
+    flat = full_like(cast(index, INT64), 0)
+    for i, dim in enumerate(full):
+        here = cast(index, INT64) if i == axis else iota(dims, i, INT64)
+        scale = cast(_as_scalar(dim), INT64)
+        flat = add(mul(flat, broadcast_to(scale, dims)), here)
+    return flat
+
+
+def _as_scalar(size: Size) -> Node:
+    return size if isinstance(size, Node) else constant(size, INT64)
+
+
+def _take_along_flat(x: Node, index: Node, axis: int) -> Node:
+    flat = _flat_index(index, axis, size_of(x, axis))
+    return gather(reshape(x, [-1]), flat, 0)
+
+
+def _infer_put_along(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Any:
+    _check_index("put_along", index)
+    join_shapes(g.shape, index.shape, "put_along")
+    return TensorType((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
+
+
+def _put_along_flat(g: Node, index: Node, *sizes: Node, size: int | None, axis: int) -> Node:
+    width: Size = sizes[0] if size is None else size
+    dims = [width if i == axis else d for i, d in enumerate(dims_of(g))]
+    total = constant(1, INT64)
+    for dim in dims:
+        total = mul(total, cast(_as_scalar(dim), INT64))
+    flat = reshape(_flat_index(index, axis, width), [-1])
+    return reshape(scatter_add(reshape(g, [-1]), flat, total, 0), dims)
+
+
+_put_along = Primitive(
+    "put_along",
+    _infer_put_along,
+    "zeros with `size` along `axis`, g added at `index`: the adjoint of take_along",
+    expand=_put_along_flat,
+)
+
+
+def put_along(g: Node, index: Node, size: Size, axis: int) -> Node:
+    """Zeros with `size` along `axis`, the elements of `g` added at `index`."""
+    (known,), sizes = split([size])
+    return _put_along(g, index, *sizes, size=known, axis=axis)
+
+
+def _infer_one_hot(index: Node, *sizes: Node, size: int | None, dtype: DType) -> TensorType:
+    _check_index("one_hot", index)
+    if index.dtype.itemsize < INT32.itemsize:
+        raise DTypeError(f"one_hot: {index.dtype} can't count to every class; K.cast the indices")
+    return TensorType((*index.shape, size), dtype)
+
+
+def _compared(index: Node, *sizes: Node, size: int | None, dtype: DType) -> Node:
+    classes: Size = sizes[0] if size is None else size
+    dims = [*dims_of(index), classes]
+    positions = broadcast_to(iota([classes], 0, index.dtype), dims)
+    stretched = broadcast_to(reshape(index, [*dims_of(index), 1]), dims)
+    return cast(eq(stretched, positions), dtype)
+
+
+_one_hot = Primitive(
+    "one_hot",
+    _infer_one_hot,
+    "1 at each index along a new last axis of `size`, else 0; zeros alone where it's out of range",
+    expand=_compared,
+    title="OneHot",
+)
+
+
+def one_hot(index: Node, classes: Size, dtype: DType) -> Node:
+    """1 at each index along a new last axis, else 0; nothing but 0 for indices out of range."""
+    _check_index("one_hot", index)
+    if index.dtype.itemsize < INT32.itemsize:
+        index = cast(index, INT32)
+    (known,), sizes = split([classes])
+    return _one_hot(index, *sizes, size=known, dtype=as_dtype(dtype))
+
+
+# Order -------------------------------------------------------------------------------------
+
+argsort = Primitive(
+    "argsort",
+    lambda x, *, axis: TensorType(x.shape, INT64),
+    "indices (int64) that sort x along `axis`, ascending and stable; NaN last",
+)
+
+
+def _infer_nonzero(x: Node) -> TensorType:
+    return TensorType((None, len(x.shape)), INT64)
+
+
+nonzero = Primitive(
+    "nonzero",
+    _infer_nonzero,
+    "the indices of the elements that aren't zero, a row each, in row-major order",
+)
+
+
+def falling(x: Node) -> Node:
+    """Elements in the reverse order of those of `x`: integers by bits, which don't overflow."""
+    return bit_not(x) if x.dtype.is_integer else neg(x)
+
+
+def top_k(x: Node, k: int) -> tuple[Node, Node]:
+    """The `k` largest elements along the last axis, in order (ties: first), and where they are."""
+    axis = len(x.shape) - 1
+    index = slice_axis(argsort(falling(x), axis=axis), axis, None, k)
+    return take_along(x, index, axis), index
