@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.compat.tensorflow.arithmetic.special import lgamma
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
 
@@ -167,12 +166,3 @@ def test_small_results(dtype: str, repeat: int) -> None:
     for name, x, y in zip(CLOSE, given, values, strict=True):
         expected = [CLOSE[name][1](v) for v in x.tolist()]
         np.testing.assert_allclose(y, expected, rtol=16 * np.finfo(dtype).eps, err_msg=name)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_lgamma_is_of_the_precision_of_its_dtype(dtype: str) -> None:
-    x = np.linspace(0.05, 2.95, 59, dtype=dtype)
-    p = K.placeholder(x.shape, dtype=dtype)
-    found = K.function([p], [lgamma(p)])([x])[0]
-    expected = np.array([math.lgamma(v) for v in x.tolist()])
-    np.testing.assert_allclose(found, expected, rtol=2 * np.finfo(dtype).eps, atol=1e-14)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import typing as _typing
 from types import FunctionType as _FunctionType
 
+from .._utils.suggestions import suggestion as _suggestion
 from .._utils.tracebacks import boundary as _boundary
 from .._utils.tracebacks import hide as _hide
 from ..config import guests as _guests
+from ..errors import MissingNameError as _MissingNameError
 from ..graph.ir.node import Variable as Variable
 from . import _numpy, operators, surface
 from . import dispatch as _dispatch
@@ -47,4 +49,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, what isn't there is a mistake
         """Names that were never documented and that programs use, where guests know them."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return _guests.look_up(name)
+        try:
+            return _guests.look_up(name)
+        except KeyError:
+            meant = _suggestion(name, __all__)
+        raise _MissingNameError(f"module {__name__!r} has no attribute {name!r}{meant}")

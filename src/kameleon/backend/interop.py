@@ -21,8 +21,6 @@ from ..runtime.pure import fed, pure_graph
 from ..runtime.state import draws, numpy_value
 from ._tensors import as_tensor
 
-__all__ = ["to_pytensor"]
-
 # For each variable and random stream of K, the shared variable of PyTensor that stands for it.
 _shared: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
 

@@ -9,7 +9,6 @@ there's something to point at; otherwise an error says what to use. Only the `__
 from __future__ import annotations
 
 import builtins
-import importlib
 import os
 import sys
 import warnings
@@ -20,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from .. import config
-from .._utils.suggestions import suggestion
 from ..backend import configuration
 from ..backend import surface as K
 from ..backend._tensors import Tensor, as_tensor
@@ -248,7 +246,8 @@ def look_up(name: str) -> Any:
 
     Raises:
         MissingNameError: (an AttributeError) the name stands for nothing; the message says what to
-            use, where that's known.
+            use.
+        KeyError: it's none of these names.
 
     >>> look_up("py_sum")([1, 2])
     3
@@ -267,7 +266,4 @@ nothing for it; use K.conv2d_transpose
             f"K.{name} isn't a documented name, and Kameleon has nothing for it; "
             f"use {INSTEAD[name]}"
         )
-    known = importlib.import_module("kameleon.backend").__all__
-    raise MissingNameError(
-        f"module 'kameleon.backend' has no attribute {name!r}{suggestion(name, known)}"
-    )
+    raise KeyError(name)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 GUESTS = ("kameleon.compat",)
 
-# Each gives what `kameleon.backend` has by a name that isn't documented, or raises AttributeError.
+# Each gives what `kameleon.backend` has by a name that isn't documented, or raises KeyError.
 LOOK_UPS: list[Callable[[str], object]] = []
 # Each gives a backend that the Keras in this environment knows, or None.
 KNOWN_TO_KERAS: list[Callable[[], str | None]] = []
@@ -29,15 +29,14 @@ def invite() -> None:
 
 
 def look_up(name: str) -> object:
-    """What `kameleon.backend` has by an undocumented name, where a guest knows it.
+    """What `kameleon.backend` has by an undocumented name.
 
     Raises:
-        AttributeError: none does.
+        KeyError: no guest knows it.
     """
-    told = AttributeError(f"module 'kameleon.backend' has no attribute {name!r}")
     for each in LOOK_UPS:
         try:
             return each(name)
-        except AttributeError as error:
-            told = error
-    raise told
+        except KeyError:
+            continue
+    raise KeyError(name)
