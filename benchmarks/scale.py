@@ -23,7 +23,7 @@ import numpy as np
 
 import kameleon
 from kameleon import backend as K
-from kameleon.distributed.distribution import Machine
+from kameleon.distributed import Machine
 
 HERE = 8  # virtual devices
 DEVICES = (8, 16, 32, 64, 128, 256, 512, 1000)

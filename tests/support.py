@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Container, Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,7 @@ def why_no_cntk() -> str:
     return f"CNTK isn't installed: {cntk.INSTALL}"
 
 
+needs_orbax = pytest.mark.skipif(find_spec("orbax") is None, reason="Orbax writes checkpoints")
 needs_cntk = pytest.mark.skipif(
     not cntk.installed(), reason="" if cntk.installed() else why_no_cntk()
 )

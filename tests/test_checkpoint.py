@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import random
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test
+from support import engines_under_test, needs_orbax
 
 from kameleon import backend as K
 from kameleon.distributed.checkpoint import Checkpoints
@@ -30,9 +29,6 @@ from kameleon.errors import (
     UncheckedFileWarning,
 )
 
-needs_orbax = pytest.mark.skipif(
-    importlib.util.find_spec("orbax") is None, reason="Orbax writes checkpoints"
-)
 DTYPES = ("float16", "float32", "float64", "int8", "int64", "uint8", "bool")
 
 
@@ -439,7 +435,7 @@ def ends(epoch, logs):
     if epoch == int(last):
         os.kill(os.getpid(), 9)
 callbacks = [
-    kameleon.distributed.checkpoint.Resume(folder),
+    kameleon.checkpoint.Resume(folder),
     keras.callbacks.LambdaCallback(on_epoch_end=ends),
     keras.callbacks.ReduceLROnPlateau("loss", patience=0, min_delta=0.1),
     keras.callbacks.CSVLogger(folder + ".csv"),

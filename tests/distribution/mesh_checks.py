@@ -98,7 +98,7 @@ def memory_falls() -> None:
     assert cut.held < 0.7 * whole.held
     assert "axis 0 along data" in str(cut)
     with tempfile.TemporaryDirectory() as folder:
-        kameleon.distributed.distribution.picture(cut, f"{folder}/mesh.svg")
+        kameleon.distributed.picture(cut, f"{folder}/mesh.svg")
         drawn = Path(f"{folder}/mesh.svg").read_text()
     assert re.search(r"<!-- table\w*  64x8  axis 0 along data -->", drawn)
 
@@ -119,8 +119,8 @@ def functions_of_their_own() -> None:
 def the_same_in_all_processes() -> None:
     """Where there's one, it reads for itself."""
     with kameleon.distribute(devices=COUNT):
-        assert kameleon.distributed.distribution.from_first(lambda: [1, "a"]) == [1, "a"]
-        rows = kameleon.distributed.distribution.local(np.arange(4.0 * COUNT).reshape(2 * COUNT, 2))
+        assert kameleon.distributed.from_first(lambda: [1, "a"]) == [1, "a"]
+        rows = kameleon.distributed.local(np.arange(4.0 * COUNT).reshape(2 * COUNT, 2))
         x = K.placeholder((None, 2), dtype="float64")
         assert K.function([x], [K.sum(x, 0)])([rows])[0].tolist() == [
             sum(range(0, 4 * COUNT, 2)),

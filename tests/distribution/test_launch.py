@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test
+from support import engines_under_test, needs_orbax
 
 pytestmark = pytest.mark.skipif(
     "jax" not in engines_under_test(), reason="programs are distributed by JAX"
@@ -249,6 +249,7 @@ def _runs(process: int) -> bool:
     return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+@needs_orbax
 def test_checkpoints_serve_any_number_of_devices(tmp_path: Path) -> None:
     printed = {}
     for name, runs in {"one": ((1, 7),), "many": ((4, 3), (2, 5), (1, 7))}.items():

@@ -96,7 +96,7 @@ KINDS: dict[str, Kind] = {
     "feed_dict": Kind("a dict", lambda x: isinstance(x, Mapping)),
     "pattern": Kind("the numbers of all axes", _are(_is_integer)),
     "distribution": Kind(
-        "a distribution, of `kameleon.distributed.distribution`", lambda x: hasattr(x, "devices")
+        "a distribution, of `kameleon.distributed`", lambda x: hasattr(x, "devices")
     ),
     "cast_to_floatx.x": Kind(
         "an array of numbers, or a tensor", lambda x: np.asarray(x).dtype.kind in "biuf"

@@ -333,7 +333,7 @@ class Resume:
 
     A program that is started again needs no other line than this callback in `fit`:
 
-        model.fit(x, y, epochs=20, callbacks=[kameleon.distributed.checkpoint.Resume("runs/1")])
+        model.fit(x, y, epochs=20, callbacks=[kameleon.checkpoint.Resume("runs/1")])
 
     Epochs that are done are gone through without computing: data come as they came, from arrays,
     sequences or generators; losses and metrics, for other callbacks and the history, are those that

@@ -106,7 +106,7 @@ def from_first(function: Callable[[], Any]) -> Any:
 
     >>> import kameleon
     >>> with kameleon.distribute(devices=1):
-    ...     kameleon.distributed.distribution.from_first(lambda: "read once")
+    ...     kameleon.distributed.from_first(lambda: "read once")
     'read once'
     """
     return _engine("from_first").from_first(function)

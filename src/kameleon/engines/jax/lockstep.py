@@ -59,7 +59,7 @@ DIFFERENCES = {
     "sizes": "gives other sizes than process {0}: {2}, not {1}",
     "values": "gives other values than process {0}. Each process gives the whole of a batch and of"
     " a variable: generators that the program makes by itself need a fixed seed; rows that differ"
-    " are given through kameleon.distributed.distribution.local",
+    " are given through kameleon.distributed.local",
 }
 
 
