@@ -445,8 +445,21 @@ PAGES = {
 }
 
 
+CONTRIBUTING = TESTS.parent / "CONTRIBUTING.md"
+
+
+def contributing_page() -> str:
+    """The page for contributors, with the picture of the packages."""
+    if str(TESTS.parent) not in sys.path:
+        sys.path.append(str(TESTS.parent))
+    from docs.building import packages
+
+    return packages.placed(CONTRIBUTING.read_text(encoding="utf-8"))
+
+
 def main() -> None:
     """Write the pages."""
+    CONTRIBUTING.write_text(contributing_page(), encoding="utf-8")
     for name, page in PAGES.items():
         Path(__file__).with_name(name).write_text(page(), encoding="utf-8")
 

@@ -30,6 +30,12 @@ def test_the_page_is_current(name: str) -> None:
     assert written == make().PAGES[name](), "run `python docs/make.py`"
 
 
+def test_the_picture_of_the_packages_is_current() -> None:
+    made = make()
+    written = made.CONTRIBUTING.read_text(encoding="utf-8")
+    assert written == made.contributing_page(), "run `python docs/make.py`"
+
+
 @pytest.mark.skipif(
     not all(engines.runs_here(name) or name == "cntk" for name in engines.MODULES),
     reason="the tables of all engines are needed, and not all libraries are installed",
