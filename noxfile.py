@@ -1,9 +1,9 @@
 """What contributors run: `nox` takes two minutes, `nox -s all` is what is run with every change.
 
-    nox                     # format, lint, types, and the tests of the core on NumPy
-    nox -s tests -- -k conv # tests on the engines that are installed, as pytest takes them
-    nox -s docs             # the site, in English
-    nox -s all              # everything, in fresh environments: some 40 minutes
+nox                     # format, lint, types, and the tests of the core on NumPy
+nox -s tests -- -k conv # tests on the engines that are installed, as pytest takes them
+nox -s docs             # the site, in English
+nox -s all              # everything, in fresh environments: some 40 minutes
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 @needs_tensorboard
 def test_no_engine_is_loaded_for_them(tmp_path: Path) -> None:
     code = (
-        "import sys; from kameleon import events;"
+        "import sys; from kameleon.compat.keras2.hosted import events;"
         f"f = events.EventFile({str(tmp_path / 'logs')!r});"
         "f.write([events.scalar('a', 1.0), events.image('b', [[[1]]])], 1); f.close();"
         "print(*{'torch', 'jax', 'tensorflow'} & set(sys.modules))"

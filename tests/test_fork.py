@@ -98,10 +98,10 @@ import json, os, sys, threading, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, {tests!r})
 from forking import forked
-from kameleon import _locks
-_locks.REINIT._holds = {private}
-plain, mine, free = _locks.lock(), _locks.rlock(), _locks.rlock()
-other = _locks.rlock()
+from kameleon._utils import locks
+locks.REINIT._holds = {private}
+plain, mine, free = locks.lock(), locks.rlock(), locks.rlock()
+other = locks.rlock()
 done = threading.Event()
 
 def takes():

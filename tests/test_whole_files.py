@@ -55,7 +55,7 @@ def test_threads_that_write_one_path_all_succeed(tmp_path: Path) -> None:
 
 WRITER = """
 import os, sys, time
-from kameleon import files
+from kameleon._utils import files
 def wait(*args):
     print("draft written", flush=True)
     time.sleep(60)

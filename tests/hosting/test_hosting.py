@@ -151,8 +151,8 @@ def test_nothing_is_done_where_keras_runs_on_something_else(tmp_path: Path) -> N
     code = """
 import sys
 import kameleon.backend
-from kameleon import hosting
-print(hosting.is_running(), hosting.is_loading(), "keras" in sys.modules)
+from kameleon.compat import keras2
+print(keras2.is_running(), keras2.is_loading(), "keras" in sys.modules)
 """
     done = run_hosted(["-c", code], tmp_path, {"KERAS_BACKEND": "numpy"})
     assert done.stdout.strip() == "False False False", done.stderr

@@ -18,6 +18,7 @@ from ..graph.primitives.conv import conv, conv_input, depthwise_conv
 from ..graph.primitives.movement import reshape
 from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.windows import Window
+from ._literals import CausalPadding, DataFormat, Padding
 from ._tensors import (
     Tensor,
     TensorLike,
@@ -38,7 +39,6 @@ from ._windows import (
     strided_in_phases,
     with_equal_channels,
 )
-from ._words import CausalPadding, DataFormat, Padding
 
 __all__ = [
     "conv1d",

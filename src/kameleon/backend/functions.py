@@ -20,7 +20,6 @@ from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.workspace import workspace
-from ._supplies import drawn, needed
 from ._tensors import Array, Tensor, as_tensor
 from .sparse_tensor import SparseTensor
 from .updates import pairs_of
@@ -148,9 +147,8 @@ class BackendFunction(Generic[R]):
         extra = [x for x in fetches if isinstance(x, Node) and not isinstance(x, Update)]
         computed = [*leaves.nodes, *extra]
         changes = pairs_of([*updates, *(x for x in fetches if isinstance(x, Update))])
-        supplied = needed([*entries.nodes, *constants.nodes], computed, changes)
         compiled = Function(
-            [*entries.nodes, *supplied],
+            entries.nodes,
             computed,
             changes,
             feed_dict if constants.plain else constants.parts(feed_dict.values()),
@@ -159,22 +157,17 @@ class BackendFunction(Generic[R]):
             as_numpy=as_numpy,
             once=once,
         )
-        self._set(inputs, outputs, compiled, supplied)
+        self._set(inputs, outputs, compiled)
 
-    def _set(
-        self, inputs: Sequence[Any], outputs: Any, compiled: Function, supplied: Sequence[Node] = ()
-    ) -> None:
-        """Be the function that `compiled` runs, over these nests of tensors; behind the inputs
-        come those that get values of their own.
-        """
+    def _set(self, inputs: Sequence[Any], outputs: Any, compiled: Function) -> None:
+        """Be the function that `compiled` runs, over these nests of tensors."""
         self.inputs, self.outputs, self.compiled = list(inputs), outputs, compiled
-        self._supplied = supplied
         self._inputs = _Inputs(self.inputs, compiled.name)
         self._leaves = _Leaves(outputs, compiled.name)
         flat = isinstance(outputs, list) and all(isinstance(x, Node) for x in outputs)
         self._flat = flat and len(outputs) == len(compiled.outputs)
         # How a call runs where no input is sparse and the outputs are a flat list of tensors.
-        self._is_direct = self._flat and self._inputs.plain and not supplied
+        self._is_direct = self._flat and self._inputs.plain
         self.stand_in(None)
 
     def stand_in(self, values: Sequence[Any] | None) -> None:
@@ -197,9 +190,6 @@ class BackendFunction(Generic[R]):
             if self._direct is not None:
                 return self._direct(inputs)  # type: ignore[no-any-return]
             values = self._inputs.values(inputs)
-            if self._supplied:
-                given = dict(zip(self.inputs, inputs, strict=False))
-                values = [*values, *drawn(self._supplied, given)]
             results = self.compiled(values)
             found: Any = results if self._flat else self._leaves.rebuild(results)
             return found  # type: ignore[no-any-return]

@@ -22,6 +22,7 @@ from ..graph.primitives.movement import transpose as transpose_axes
 from ..graph.primitives.pool import average_pool, max_pool, sum_pool
 from ..graph.primitives.sizes import Size, dims_of, size_of
 from ..graph.primitives.windows import Window, patches
+from ._literals import DataFormat, Padding, PoolMode
 from ._tensors import Tensor, TensorLike, as_float, as_number, binary, promoted
 from ._windows import (
     Ints,
@@ -32,7 +33,6 @@ from ._windows import (
     resolve,
     spatial,
 )
-from ._words import DataFormat, Padding, PoolMode
 
 __all__ = ["pool2d", "pool3d", "bias_add", "local_conv1d", "local_conv2d"]
 

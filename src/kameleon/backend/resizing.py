@@ -16,6 +16,7 @@ from ..graph.primitives import elementwise as ew
 from ..graph.primitives.indexing import one_hot as one_hot_primitive
 from ..graph.primitives.movement import broadcast_to, iota, pad
 from ..graph.primitives.movement import expand_dims as insert_axis
+from ._literals import DataFormat, Interpolation
 from ._older import older_names
 from ._repeat import interpolated, repeated, tiled
 from ._tensors import (
@@ -30,7 +31,6 @@ from ._tensors import (
     promoted,
     size_or_node,
 )
-from ._words import DataFormat, Interpolation
 
 __all__ = [
     "resize_images",

@@ -245,11 +245,11 @@ def _stand_aside() -> None:
     import shutil
     import tempfile
 
-    from kameleon.distributed import aside
+    from kameleon.distributed import overlay
 
     folder = tempfile.mkdtemp(prefix="kameleon-aside-", dir=os.environ.get(ASIDE))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    aside.begin(folder)
+    overlay.begin(folder)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     _unheard.append(sys.stderr)

@@ -29,7 +29,7 @@ from ..errors import (
 from ..graph.ir.node import Node, Variable
 from ..runtime.function import Function
 from ..runtime.state import draws, records, set_cells
-from . import aside
+from . import overlay
 
 __all__ = ["Checkpoints", "Resume"]
 
@@ -104,7 +104,7 @@ class Checkpoints:
         self._folder = os.path.abspath(files.path_of("Checkpoints", folder))
         if os.path.exists(self._folder) and not os.path.isdir(self._folder):
             raise TargetError(f"Checkpoints: {self._folder} isn't a folder: name one, or a new one")
-        aside.share(self._folder)
+        overlay.share(self._folder)
         self._orbax = _orbax()
         options = self._orbax.CheckpointManagerOptions(
             max_to_keep=keep,

@@ -25,9 +25,9 @@ from ...graph.ir.text import text_of
 from .._exchange import numpy_view
 from .arrays import in_64_bits
 from .collectives import collectives
+from .divergence_check import digest
 from .engine import JaxEngine
 from .executable import JaxExecutable
-from .lockstep import digest
 from .processes import ask_for, from_first, is_many, join, put, rows, take_step, whole
 
 # JAX declares no types for these.

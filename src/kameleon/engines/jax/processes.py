@@ -15,7 +15,7 @@ from jax.sharding import NamedSharding
 from ..._utils.private import Private
 from ...config.processes import Process, patience, this_process
 from ...errors import EngineError
-from .lockstep import Lockstep, stop
+from .divergence_check import Lockstep, stop
 
 _DISTRIBUTED: Any = jax.distributed
 _CONFIG: Any = jax.config

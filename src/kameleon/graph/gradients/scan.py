@@ -23,7 +23,7 @@ from ..primitives.linalg import contract
 from ..primitives.movement import broadcast_to, reshape, transpose
 from ..primitives.reduce import reduce_sum
 from ..primitives.sizes import Size, as_node, dims_of, size_of
-from .steady import Steady
+from .loop_invariance import LoopInvariantShapes
 from .sweep import pullback
 
 
@@ -107,7 +107,9 @@ class _Reverse:
         used = {n for node in order if node in backward and node not in stop for n in node.operands}
         used.update(outputs)
         kept = {n for n in order if n in used and n in varying and n not in backward}
-        _leave_unsteady(kept, Steady(self.body.inputs, varying), varying - {*self.x_params})
+        _leave_unsteady(
+            kept, LoopInvariantShapes(self.body.inputs, varying), varying - {*self.x_params}
+        )
         free = {*kept, *self.x_params}
         for node in [n for n in reversed(order) if n in kept]:
             if node.operands and _remade(node, free - {node}, varying):
@@ -117,16 +119,16 @@ class _Reverse:
         return [n for n in order if n in kept or (n in needed and n in self.x_params)]
 
 
-def _leave_unsteady(kept: set[Node], steady: Steady, inner: set[Node]) -> None:
+def _leave_unsteady(kept: set[Node], invariant: LoopInvariantShapes, inner: set[Node]) -> None:
     """Keep, in place of nodes that no stack can hold, what they're made of."""
-    pending = [n for n in kept if n not in steady]
+    pending = [n for n in kept if n not in invariant]
     while pending:
         node = pending.pop()
         kept.discard(node)
         for x in node.operands:
             if x in inner and x not in kept:
                 kept.add(x)
-                if x not in steady:
+                if x not in invariant:
                     pending.append(x)
 
 
@@ -168,7 +170,7 @@ class _Sums:
         self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
         self.loose = {*self.params} - {*reverse.const_params}
         varying = dependents(walk(reverse.shares, self.params), self.loose)
-        self.stackable = Steady(self.params, varying)
+        self.stackable = LoopInvariantShapes(self.params, varying)
 
     def plan(self, share: Node, const: Node) -> Any:
         """How to sum a share of the cotangent of `const`: a function from `_Found` to the sum."""

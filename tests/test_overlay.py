@@ -98,8 +98,8 @@ from pathlib import Path
 import numpy as np
 programs, own = json.loads(sys.argv[1]), sys.argv[2]
 if own:
-    from kameleon import aside
-    aside.begin(own)
+    from kameleon.distributed import overlay
+    overlay.begin(own)
 import h5py
 seen, home = {}, os.getcwd()
 for name, (work, look, _) in programs.items():
@@ -150,8 +150,8 @@ def test_what_the_first_process_has_done_already_is_no_error(tmp_path: Path) -> 
     (tmp_path / "made").mkdir()
     program = """
 import os, sys
-from kameleon import aside
-aside.begin(sys.argv[1])
+from kameleon.distributed import overlay
+overlay.begin(sys.argv[1])
 os.remove('gone'), os.mkdir('made'), open('made/x', 'x').close()
 """
     line = [sys.executable, "-c", program, str(tmp_path / "own")]

@@ -11,7 +11,7 @@ from ..ir.types import TensorType
 from ..primitives.sizes import size_origin
 
 
-class Steady:
+class LoopInvariantShapes:
     """What of a body doesn't change its shape from step to step.
 
     Args:

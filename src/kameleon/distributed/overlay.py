@@ -31,7 +31,7 @@ ELSEWHERE = ("/dev/", "/proc/", "/sys/")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Aside:
+class Overlay:
     """Where files of one process lie that others don't see.
 
     Args:
@@ -161,11 +161,11 @@ PATHS = {
     "link": "rn",
 }
 REMOVING = ("remove", "unlink", "rmdir")
-BY_KIND: dict[str, Callable[[Aside, Any], Any]] = {
-    "r": Aside.found,
-    "w": Aside.written,
-    "t": lambda aside, path: aside.found(os.path.abspath(path)),
-    "n": lambda aside, path: aside.written(path, keeps=False),
+BY_KIND: dict[str, Callable[[Overlay, Any], Any]] = {
+    "r": Overlay.found,
+    "w": Overlay.written,
+    "t": lambda overlay, path: overlay.found(os.path.abspath(path)),
+    "n": lambda overlay, path: overlay.written(path, keeps=False),
 }
 # Functions of libraries that open files by themselves: by module, the function, and how its paths
 # stand in the call; "m" has a mode behind it.
@@ -188,43 +188,43 @@ def share(folder: str) -> None:
 
 def begin(folder: str) -> None:
     """From now on, this process keeps aside, in that folder, what it writes."""
-    aside = Aside(folder)
+    overlay = Overlay(folder)
     python_open, os_open = io.open, os.open
 
     def opened(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
-        return python_open(_by_mode(aside, file, mode), mode, *args, **options)
+        return python_open(_by_mode(overlay, file, mode), mode, *args, **options)
 
     def os_opened(path: Any, flags: int, *args: Any, **options: Any) -> int:
         if options.get("dir_fd") is None:
             keeps = not (flags & os.O_CREAT and flags & (os.O_TRUNC | os.O_EXCL))
-            path = aside.written(path, keeps) if flags & WRITING else aside.found(path)
+            path = overlay.written(path, keeps) if flags & WRITING else overlay.found(path)
         return os_open(path, flags, *args, **options)
 
     builtins.open = io.open = opened
     os.open = os_opened
     functions: Any = os
     for name, how in PATHS.items():
-        setattr(functions, name, _mapped(aside, getattr(os, name), how))
+        setattr(functions, name, _mapped(overlay, getattr(os, name), how))
     for name in REMOVING:
-        setattr(functions, name, _removing(aside, getattr(os, name)))
+        setattr(functions, name, _removing(overlay, getattr(os, name)))
     for name in ("rename", "replace"):
-        setattr(functions, name, _renaming(aside, getattr(os, name)))
-    shutil.rmtree = _removing(aside, shutil.rmtree)
+        setattr(functions, name, _renaming(overlay, getattr(os, name)))
+    shutil.rmtree = _removing(overlay, shutil.rmtree)
     listdir, scandir = os.listdir, os.scandir
-    functions.listdir = lambda path=".": aside.names(path, listdir)
-    functions.scandir = lambda path=".": Listed(aside.names(path, lambda p: list(scandir(p))))
-    sys.meta_path.insert(0, _Finder(aside))
+    functions.listdir = lambda path=".": overlay.names(path, listdir)
+    functions.scandir = lambda path=".": Listed(overlay.names(path, lambda p: list(scandir(p))))
+    sys.meta_path.insert(0, _Finder(overlay))
 
 
-def _by_mode(aside: Aside, path: Any, mode: str) -> Any:
+def _by_mode(overlay: Overlay, path: Any, mode: str) -> Any:
     if not isinstance(path, str | bytes | os.PathLike):
         return path
     if mode.startswith("r") and "+" not in mode:
-        return aside.found(path)
-    return aside.written(path, keeps=mode[:1] not in "wx")
+        return overlay.found(path)
+    return overlay.written(path, keeps=mode[:1] not in "wx")
 
 
-def _mapped(aside: Aside, function: Callable[..., Any], how: str) -> Any:
+def _mapped(overlay: Overlay, function: Callable[..., Any], how: str) -> Any:
     """The function, with its paths where they belong."""
 
     @functools.wraps(function)
@@ -235,34 +235,34 @@ def _mapped(aside: Aside, function: Callable[..., Any], how: str) -> Any:
         for i, kind in enumerate(how[: len(told)]):
             if kind == "m":
                 given = [*told[i + 1 : i + 2], options.get("mode")]
-                told[i] = _by_mode(aside, told[i], given[0] or "r")
+                told[i] = _by_mode(overlay, told[i], given[0] or "r")
             elif kind != "-":
-                told[i] = BY_KIND[kind](aside, told[i])
+                told[i] = BY_KIND[kind](overlay, told[i])
         return function(*told, **options)
 
     return mapped
 
 
-def _removing(aside: Aside, function: Callable[..., Any]) -> Any:
+def _removing(overlay: Overlay, function: Callable[..., Any]) -> Any:
     @functools.wraps(function)
     def removing(path: Any, *args: Any, **options: Any) -> Any:
         if options.get("dir_fd") is not None:
             return function(path, *args, **options)
-        return aside.remove(path, lambda own: function(own, *args, **options))
+        return overlay.remove(path, lambda own: function(own, *args, **options))
 
     return removing
 
 
-def _renaming(aside: Aside, function: Callable[..., Any]) -> Any:
+def _renaming(overlay: Overlay, function: Callable[..., Any]) -> Any:
     @functools.wraps(function)
     def renaming(source: Any, target: Any, **options: Any) -> Any:
         if {options.get("src_dir_fd"), options.get("dst_dir_fd")} != {None}:
             return function(source, target, **options)
-        own = aside.written(source)
+        own = overlay.written(source)
         if _is_folder(source) and own != source:
             shutil.copytree(source, own, dirs_exist_ok=True)
-        to = aside.written(target, keeps=False)
-        return aside.remove(source, lambda own: function(own, to, **options))
+        to = overlay.written(target, keeps=False)
+        return overlay.remove(source, lambda own: function(own, to, **options))
 
     return renaming
 
@@ -294,8 +294,8 @@ def _make_folders(path: str) -> None:
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds what others find; libraries in `OTHERS` then get their functions."""
 
-    def __init__(self, aside: Aside):
-        self._aside = aside
+    def __init__(self, overlay: Overlay):
+        self._overlay = overlay
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """See `importlib.abc.MetaPathFinder`."""
@@ -317,4 +317,4 @@ class _Finder(importlib.abc.MetaPathFinder):
     def _give(self, module: ModuleType, path: str, how: str) -> None:
         *around, name = path.split(".")
         place = functools.reduce(getattr, around, module)
-        setattr(place, name, _mapped(self._aside, getattr(place, name), how))
+        setattr(place, name, _mapped(self._overlay, getattr(place, name), how))
