@@ -139,4 +139,4 @@ def test_all_locks_are_made_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("Lock", "RLock", "Condition")
     ]
-    assert set(made) == {"_locks.py"}
+    assert set(made) == {"_utils/locks.py"}

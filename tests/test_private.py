@@ -22,7 +22,7 @@ from kameleon.runtime import engines
 DOCUMENTED = Path(__file__).parent.parent / "docs" / "engines.md"
 # By engine, what its module of that name relies on.
 USED: dict[str, list[tuple[str, str]]] = {
-    "numpy": [("kernels.memory", "COUNTS")],
+    "numpy": [("engines._kernels.memory", "COUNTS")],
     "torch": [("engines.torch.pool", "COUNTS")],
     "jax": [
         ("engines.jax.arrays", "MEMORY"),
@@ -34,7 +34,7 @@ USED: dict[str, list[tuple[str, str]]] = {
     "theano": [
         ("engines.theano.machine", "THUNKS"),
         ("engines.theano.machine", "C_CODE"),
-        ("kernels.memory", "COUNTS"),
+        ("engines._kernels.memory", "COUNTS"),
     ],
 }
 CASES = [
@@ -103,7 +103,7 @@ def test_the_public_way_gives_the_same(private: Private, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("numpy", "kernels.memory"), ("torch", "engines.torch.pool")]
+    ("name", "module"), [("numpy", "engines._kernels.memory"), ("torch", "engines.torch.pool")]
 )
 def test_where_counts_do_not_tell_no_memory_is_used_again(
     name: str, module: str, monkeypatch: pytest.MonkeyPatch

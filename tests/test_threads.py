@@ -137,17 +137,23 @@ PAGE = (TESTS.parent / "docs" / "threads.md").read_text(encoding="utf-8")
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 MAKERS = "dict list set deque defaultdict WeakKeyDictionary WeakValueDictionary WeakSet".split()
 # Modules that serve one program or one thread: commands, the demo, and the kits for tests.
-APART = ("cli", "demo", "testing", "comparison", "hosting", "as_keras", "old_code", "__main__")
+APART = ("cli/", "testing/", "compat/imports/", "compat/keras2/", "compat/legacy/")
 # What is shared and isn't found by looking at names and assignments.
-BESIDE = {"Cell.record", "Workspace", "Buffers", "ir.context.context", "runtime.engines._here"}
+BESIDE = {
+    "Cell.record",
+    "Workspace",
+    "Buffers",
+    "graph.ir.context.context",
+    "runtime.engines._here",
+}
 # Classes whose instances several threads use, by module.
 SHARED = {
     "runtime/function.py": ("Function", "Constants"),
     "runtime/state.py": ("Cell",),
     "runtime/workspace.py": ("Workspace",),
     "runtime/stages.py": ("_Staged", "_Part"),
-    "engines/_code/code.py": ("Code", "Language"),
-    "kernels/buffers.py": ("Buffers",),
+    "engines/_codegen/code.py": ("Code", "Language"),
+    "engines/_kernels/buffers.py": ("Buffers",),
     "engines/numpy/engine.py": ("_Executable", "NumpyEngine"),
     "engines/jax/executable.py": ("JaxExecutable",),
     "engines/jax/engine.py": ("JaxEngine",),
@@ -158,9 +164,9 @@ SHARED = {
     "engines/theano/machine.py": ("Machine",),
     "engines/cntk/engine.py": ("CntkExecutable", "CntkEngine"),
     "engines/cntk/process.py": ("Keeper",),
-    "ir/node.py": ("Tensor",),
-    "ir/program.py": ("Graph", "Program"),
-    "_private.py": ("Private",),
+    "graph/ir/node.py": ("Tensor",),
+    "graph/ir/program.py": ("Graph", "Program"),
+    "_utils/private.py": ("Private",),
 }
 
 
@@ -168,7 +174,7 @@ def _tables() -> Iterator[str]:
     """The tables of modules that aren't named as constants are."""
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[0] in APART:
+        if "/".join(parts).startswith(APART):
             continue
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
             for name in _made(statement):

@@ -17,14 +17,11 @@ LOOK_UPS: list[Callable[[str], object]] = []
 # Each gives a backend that the Keras in this environment knows, or None.
 KNOWN_TO_KERAS: list[Callable[[], str | None]] = []
 
-_invited: list[str] = []
-
 
 def invite() -> None:
     """Import the guests that are there; a second call does nothing more."""
     for name in GUESTS:
-        if name not in _invited and find_spec(name) is not None:
-            _invited.append(name)
+        if find_spec(name) is not None:
             import_module(name)
 
 
