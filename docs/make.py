@@ -36,7 +36,7 @@ PRIMITIVES = """# The primitives
 
 Everything that a K function does is composed of these. A *core* primitive is one that every engine
 must do; a *composite* has an expansion into simpler ones, for engines that have no kernel for it; a
-*hosted* one calls Python: the embedded engine does it between compiled parts.
+*host callback* calls Python: the embedded engine does it between compiled parts.
 Gradient: `rule` (in terms of primitives, to any order), `flat` (zero wherever it is
 differentiable), or the reason why there is none. How each engine does them: [support](support.md).
 
@@ -175,7 +175,7 @@ def is_native(engine: Engine, node: Node) -> bool:
 def support(engine: Engine, primitive: Primitive) -> str:
     """What the tables say of one engine and one primitive."""
     name = primitive.name
-    if primitive.hosted:
+    if primitive.host_callback:
         return "host; called back" if name in engine.rules else "host"
     if name in engine.borrowed:
         return "kernel"

@@ -32,8 +32,8 @@ USED: dict[str, list[tuple[str, str]]] = {
     ],
     "tensorflow": [("engines.tensorflow.call", "BARE"), ("engines.tensorflow.arrays", "SHARING")],
     "theano": [
-        ("engines.theano.machine", "THUNKS"),
-        ("engines.theano.machine", "C_CODE"),
+        ("engines.theano.thunk_runner", "THUNKS"),
+        ("engines.theano.thunk_runner", "C_CODE"),
         ("engines._kernels.memory", "COUNTS"),
     ],
 }

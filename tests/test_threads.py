@@ -161,7 +161,7 @@ SHARED = {
     "engines/torch/engine.py": ("TorchExecutable", "TorchEngine"),
     "engines/onnxruntime/engine.py": ("OnnxExecutable", "OnnxRuntimeEngine"),
     "engines/theano/engine.py": ("TheanoExecutable", "TheanoEngine"),
-    "engines/theano/machine.py": ("Machine",),
+    "engines/theano/thunk_runner.py": ("ThunkRunner",),
     "engines/cntk/engine.py": ("CntkExecutable", "CntkEngine"),
     "engines/cntk/process.py": ("Keeper",),
     "graph/ir/node.py": ("Tensor",),

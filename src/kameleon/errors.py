@@ -74,7 +74,7 @@ class GraphError(KameleonError, ValueError):
 
     Cause: a node was built by hand, by a new primitive or a pass of an engine, with operands or
     attributes that it can't have. Programs that use K alone don't see this.
-    Remedy: mend what built the node; the message says which rule it breaks.
+    Remedy: correct what built the node; the message says which rule it breaks.
     """
 
 

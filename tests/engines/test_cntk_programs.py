@@ -140,7 +140,7 @@ def test_other_types_are_numpys(dtype: str) -> None:
 
 def test_every_primitive_has_a_line() -> None:
     assert set(BY_CNTK) <= set(RULES) and set(INDEX) <= BY_CNTK
-    declared = (p for p in REGISTRY.values() if p.expand is None and not p.hosted)
+    declared = (p for p in REGISTRY.values() if p.expand is None and not p.host_callback)
     known = {p.name for p in declared if p.name != "constant"}
     leaves = {"input", "variable", "random_source"}
     assert known - leaves - {"plain_test"} <= set(RULES) | {"constant"}

@@ -28,9 +28,9 @@ from pytensor.link.vm import VMLinker
 from kameleon import backend as K
 from kameleon.engines import Executable, Lowering
 from kameleon.engines.theano.engine import TheanoEngine
-from kameleon.engines.theano.machine import EngineLowering
 from kameleon.engines.theano.native.engine import GraphEngine, Symbolic
-from kameleon.engines.theano.ops import Kernel, Meant, array_type
+from kameleon.engines.theano.ops import InlineOp, Kernel, array_type
+from kameleon.engines.theano.thunk_runner import EngineLowering
 from kameleon.graph.ir.leaves import LEAVES, input_node
 from kameleon.graph.ir.node import ITEM, REGISTRY, Node
 from kameleon.graph.ir.program import Graph
@@ -108,7 +108,7 @@ class Meanings(TheanoEngine):
     def compile(self, graph: Graph) -> Any:
         code = Compiled(graph, EngineLowering, self.mode)
         ops = (node.op for node in code.function.maker.fgraph.apply_nodes)
-        assert not any(isinstance(op, Meant | Kernel) for op in ops)
+        assert not any(isinstance(op, InlineOp | Kernel) for op in ops)
         return code
 
 
@@ -248,7 +248,7 @@ def test_programs_of_integers_in_numba(
 
 def meanings(outputs: Sequence[Any]) -> list[Any]:
     """The Ops of a graph that mean other graphs."""
-    return [n.op for n in io_toposort([], list(outputs)) if isinstance(n.op, Meant)]
+    return [n.op for n in io_toposort([], list(outputs)) if isinstance(n.op, InlineOp)]
 
 
 class Recorded(TheanoEngine):

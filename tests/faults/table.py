@@ -187,8 +187,10 @@ SHAPES = [
 
 # Random numbers.
 DRAWS = [
-    Fault("cipher: a rotation", "graph/primitives/random.py", "(13, 15, 26, 6)", "(13, 15, 26, 7)", RANDOM),
-    Fault("cipher: the key's parity", "graph/primitives/random.py", "0x1BD11BDA", "0x1BD11BDB", RANDOM),
+    Fault("cipher: a rotation", "graph/primitives/random.py",
+          "(13, 15, 26, 6)", "(13, 15, 26, 7)", RANDOM),
+    Fault("cipher: the key's parity", "graph/primitives/random.py",
+          "0x1BD11BDA", "0x1BD11BDB", RANDOM),
     Fault("centered: half a step off", "graph/primitives/random.py",
           "return sub(mul(full_like(u, 2), u), full_like(u, 1 - step))",
           "return sub(mul(full_like(u, 2), u), full_like(u, 1))", RANDOM),
@@ -378,7 +380,7 @@ ENGINES = [
     Fault("theano: select the other way", "engines/theano/operations.py",
           '"select": pt.switch,', '"select": lambda c, a, b: pt.switch(c, b, a),',
           CASES, "select", "theano"),
-    Fault("theano: outputs share memory", "engines/theano/machine.py",
+    Fault("theano: outputs share memory", "engines/theano/thunk_runner.py",
           "[Out(y, borrow=False) for y in outputs]", "[Out(y, borrow=True) for y in outputs]",
           f"{CASES} tests/engines/test_theano.py", "fresh or memory", "theano"),
     Fault("theano: broadcast in front, not behind", "engines/theano/rules.py",

@@ -76,7 +76,7 @@ _WRAPPER = f"{boundary.__qualname__}.<locals>.call"
 
 
 def hide(error: BaseException) -> None:
-    """Take this package's frames out of the traceback of an error that its user can mend.
+    """Take this package's frames out of the traceback of an error that its user can correct.
 
     It's called at a boundary, before a bare `raise`. Faults of this package's, or of a library that
     it uses, keep all their frames.

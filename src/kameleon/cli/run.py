@@ -182,7 +182,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         _begin(plan)
     except (KameleonError, OSError) as error:
-        _speak()
+        _restore_stderr()
         stop(COMMAND, str(error))
     _as_if_started(work, plan.devices != "" and this_process() is not None)
 
@@ -252,16 +252,16 @@ def _stand_aside() -> None:
     overlay.begin(folder)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
-    _unheard.append(sys.stderr)
+    _hidden_stderr.append(sys.stderr)
     sys.stderr = os.fdopen(nothing, "w")
 
 
-_unheard: list[Any] = []  # where errors go, while a process that isn't the first says nothing
+_hidden_stderr: list[Any] = []  # where errors go, while a process that isn't the first says nothing
 
 
-def _speak() -> None:
-    if _unheard:
-        sys.stderr = _unheard.pop()
+def _restore_stderr() -> None:
+    if _hidden_stderr:
+        sys.stderr = _hidden_stderr.pop()
 
 
 def _require() -> None:
@@ -379,7 +379,7 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name in OF_TENSORFLOW:
             error.add_note(NO_TENSORFLOW)
-        _speak()
+        _restore_stderr()
         error.__traceback__ = _inside(error.__traceback__)
         leave_out(error, legacy.stands_between)
         hide(error)
@@ -388,7 +388,7 @@ def _as_if_started(work: Callable[[], None], with_others: bool) -> None:
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()
             os._exit(1)
-        sys.excepthook = _said_already
+        sys.excepthook = _skip_second_traceback
         raise
 
 
@@ -407,7 +407,7 @@ def _inside(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _said_already(
+def _skip_second_traceback(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     """The `sys.excepthook` that keeps the interpreter from showing the error again."""

@@ -156,13 +156,15 @@ class Engine(ABC):
 
         Args:
             node: any node of a simplified graph.
-            inside: of a loop or a condition, where a rule for a hosted primitive holds for all
+            inside: of a loop or a condition, where a rule for a host callback holds for all
                 nodes: it calls back, where it can't be part of compiled code.
         """
         primitive = node.primitive
-        if self.native(node) or (inside and primitive.hosted and primitive.name in self.rules):
+        if self.native(node) or (
+            inside and primitive.host_callback and primitive.name in self.rules
+        ):
             return None
-        if primitive.hosted:
+        if primitive.host_callback:
             return "its compiled code can't call Python"
         return self.declined.get(primitive.name)
 

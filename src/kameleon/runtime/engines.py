@@ -132,7 +132,7 @@ def _announced(entry: EntryPoint) -> Engine:
         engine = engine() if isinstance(engine, type) else engine
     except Exception as error:
         raise EngineError(
-            f"{what} can't be loaded: {type(error).__name__}: {error}; mend or uninstall it, or"
+            f"{what} can't be loaded: {type(error).__name__}: {error}; repair or uninstall it, or"
             " choose another engine"
         ) from error
     if not isinstance(engine, Engine):

@@ -87,10 +87,10 @@ def _expanded(e: Emitter, node: Node) -> None:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(BY_CNTK - NUMPY.keys(), _expanded),
-    **{name: rule for name, rule in NUMPY.items() if not REGISTRY[name].hosted},
+    **{name: rule for name, rule in NUMPY.items() if not REGISTRY[name].host_callback},
 }
-"""How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for. What is
-hosted stays in this process."""
+"""How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for. A host
+callback stays in this process."""
 
 
 class PlainEmitter(NumpyEmitter):

@@ -28,7 +28,7 @@ from .collectives import collectives
 from .divergence_check import digest
 from .engine import JaxEngine
 from .executable import JaxExecutable
-from .processes import ask_for, from_first, is_many, join, put, rows, take_step, whole
+from .processes import ask_for, from_first, gather_to_host, is_many, join, put, rows, take_step
 
 # JAX declares no types for these.
 _SPEC: Any = jax.sharding.PartitionSpec
@@ -92,7 +92,7 @@ class DistributedEngine(JaxEngine):
 
     def to_numpy(self, array: Any, copy: bool = True) -> Any:
         """See `Engine.to_numpy`."""
-        return in_64_bits(whole, array)
+        return in_64_bits(gather_to_host, array)
 
     def arranged(self, array: Any, variable: Variable) -> Any:
         """See `Engine.arranged`."""
@@ -171,7 +171,7 @@ class DistributedExecutable(JaxExecutable):
             return super()._results(arguments)
         placed, uneven = self._placed(arguments)
         results = self._variant(placed, uneven)
-        return [*results[:-1], whole(results[-1])] if self.flags else results
+        return [*results[:-1], gather_to_host(results[-1])] if self.flags else results
 
     def report(self) -> Report | None:
         """See `Executable.report`: of the code that was made last."""

@@ -95,7 +95,7 @@ def _at(line: str) -> str:
     return f"; it's at {line}" if line else ""
 
 
-class Lockstep:
+class DivergenceCheck:
     """The steps of this process, and what the others tell of theirs.
 
     Args:
@@ -131,7 +131,7 @@ class Lockstep:
 
     def watch(self) -> None:
         """Tell and look from now on, until the program ends."""
-        threading.Thread(target=self._watch, name="kameleon-lockstep", daemon=True).start()
+        threading.Thread(target=self._watch, name="kameleon-divergence-check", daemon=True).start()
         atexit.register(self._end)
 
     def note(self, array: Any) -> None:

@@ -15,7 +15,7 @@ from jax.sharding import NamedSharding
 from ..._utils.private import Private
 from ...config.processes import Process, patience, this_process
 from ...errors import EngineError
-from .divergence_check import Lockstep, stop
+from .divergence_check import DivergenceCheck, stop
 
 _DISTRIBUTED: Any = jax.distributed
 _CONFIG: Any = jax.config
@@ -25,7 +25,7 @@ _SPEC: Any = jax.sharding.PartitionSpec
 # How long JAX's service waits for a sign of life, in seconds.
 ALIVE = 100
 
-_lockstep: Lockstep | None = None
+_check: DivergenceCheck | None = None
 
 
 def join() -> int:
@@ -45,7 +45,7 @@ def join() -> int:
 
 
 def _meet(process: Process) -> None:
-    global _lockstep
+    global _check
     waits = max(1, int(patience()))
     times = {
         "initialization_timeout": waits,
@@ -61,8 +61,8 @@ def _meet(process: Process) -> None:
         **{name: seconds for name, seconds in times.items() if name in known},
     )
     if CLIENT.holds:
-        _lockstep = Lockstep(_state().client, process, patience(), stop)
-        _lockstep.watch()
+        _check = DivergenceCheck(_state().client, process, patience(), stop)
+        _check.watch()
 
 
 def _state() -> Any:
@@ -77,7 +77,7 @@ CLIENT = Private(
 
 def is_many() -> bool:
     """Whether several processes run this program."""
-    return _lockstep is not None
+    return _check is not None
 
 
 def take_step(program: str, arrays: Iterable[Any]) -> None:
@@ -86,8 +86,8 @@ def take_step(program: str, arrays: Iterable[Any]) -> None:
     Raises:
         EngineError: another process asks for something else, or doesn't come.
     """
-    if _lockstep is not None:
-        _lockstep.take(program, arrays)
+    if _check is not None:
+        _check.take(program, arrays)
 
 
 def ask_for(count: int) -> None:
@@ -113,8 +113,8 @@ def put(array: Any, sharding: NamedSharding, note: bool = False) -> Any:
         take_step(f"layout {sharding.spec}", [array])
         return jax.jit(_same, out_shardings=sharding)(array)
     given = np.asarray(array)
-    if note and _lockstep is not None:
-        _lockstep.note(given)
+    if note and _check is not None:
+        _check.note(given)
     return jax.make_array_from_callback(given.shape, sharding, lambda index: given[index])
 
 
@@ -127,7 +127,7 @@ def rows(part: Any, sharding: NamedSharding) -> Any:
     return _PARTS(sharding, np.asarray(part))
 
 
-def whole(array: Any) -> np.ndarray[Any, Any]:
+def gather_to_host(array: Any) -> np.ndarray[Any, Any]:
     """All of an array, in each process. Where parts lie in others, all processes ask together."""
     if not isinstance(array, jax.Array) or array.is_fully_addressable:
         return np.array(array)
@@ -145,26 +145,26 @@ def from_first(function: Callable[[], Any]) -> Any:
     Raises:
         EngineError: in the others, where it raised in the first one.
     """
-    if _lockstep is None:
+    if _check is None:
         return function()
     value: Any = None
     error: BaseException | None = None
     data = b""
-    if _lockstep.number == 0:
+    if _check.number == 0:
         try:
             value = function()
             data = pickle.dumps((value, ""), pickle.HIGHEST_PROTOCOL)
         except Exception as raised:
             error = raised
             data = pickle.dumps((None, f"{type(error).__name__}: {error}"))
-    size = int(_told(np.array(len(data), np.uint32)))
+    size = int(_broadcast_from_first(np.array(len(data), np.uint32)))
     # Sizes are rounded up: each one means code of its own.
     room = np.zeros(1 << max(10, (size - 1).bit_length()), np.uint8)
     room[: len(data)] = np.frombuffer(data, np.uint8)
-    told = _told(room)
+    told = _broadcast_from_first(room)
     if error is not None:
         raise error
-    if _lockstep.number == 0:
+    if _check.number == 0:
         return value
     value, message = pickle.loads(told[:size].tobytes())
     if message:
@@ -172,7 +172,7 @@ def from_first(function: Callable[[], Any]) -> Any:
     return value
 
 
-def _told(array: np.ndarray[Any, Any]) -> Any:
+def _broadcast_from_first(array: np.ndarray[Any, Any]) -> Any:
     """The first process's array; all give one of that size."""
     take_step("from the first process", [array.shape])
     return np.asarray(_together().broadcast_one_to_all(array))

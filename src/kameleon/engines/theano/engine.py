@@ -16,8 +16,8 @@ from ...graph.ir.program import Graph
 from .._base import Executable
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
-from .machine import Machine, has_compiler
 from .rules import RULES, embedded
+from .thunk_runner import ThunkRunner, has_compiler
 
 # What PyTensor's C code raises for arguments that are no plain arrays: unaligned, or scalars.
 REFUSALS = (NotImplementedError, ValueError)
@@ -31,7 +31,7 @@ class TheanoExecutable(Executable):
         self.lock = lock()
         self.spent = 0.0
         self.settled = False  # for C, or for Python where there's no compiler
-        self.machine = Machine(graph, in_c=False)
+        self.machine = ThunkRunner(graph, in_c=False)
         self._compile_if_due()
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -73,7 +73,7 @@ class TheanoExecutable(Executable):
         if seconds is None or self.spent < seconds * (1 + len(self.graph.nodes) / 100):
             return
         try:  # where this is interrupted, a later call tries again
-            self.machine = Machine(self.graph, in_c=True) if has_compiler() else self.machine
+            self.machine = ThunkRunner(self.graph, in_c=True) if has_compiler() else self.machine
             self.settled = True
         except (MemoryError, TimeoutError):  # a signal's handler may raise these: not the graph
             raise

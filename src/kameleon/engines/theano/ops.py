@@ -32,7 +32,7 @@ class AxisOf(NamedTuple):
     axis: int
 
 
-class Meant(OpFromGraph):  # type: ignore[misc]
+class InlineOp(OpFromGraph):  # type: ignore[misc]
     """An Op that means a graph of PyTensor's own operations, and that a kernel computes.
 
     To PyTensor it's an `OpFromGraph` that is to be inlined: its modes and gradients see the graph,
@@ -83,7 +83,7 @@ class Meant(OpFromGraph):  # type: ignore[misc]
         return getattr(self, name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Meant) and self.key == other.key
+        return isinstance(other, InlineOp) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -91,7 +91,7 @@ class Meant(OpFromGraph):  # type: ignore[misc]
     def __str__(self) -> str:
         return self.name
 
-    def clone(self) -> Meant:
+    def clone(self) -> InlineOp:
         """See `HasInnerGraph`: nobody changes the inner graph, which is copied out."""
         return self
 
@@ -109,8 +109,8 @@ class Meant(OpFromGraph):  # type: ignore[misc]
 
 
 def meant(name: str, operands: Sequence[Any], *how: Any) -> list[Any]:
-    """The results of a `Meant` for these operands."""
-    results: list[Any] = Meant(name, operands, *how).make_node(*operands).outputs
+    """The results of a `InlineOp` for these operands."""
+    results: list[Any] = InlineOp(name, operands, *how).make_node(*operands).outputs
     return results
 
 

@@ -14,7 +14,7 @@ from pytensor.graph.rewriting.basic import GraphRewriter, SequentialGraphRewrite
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery, SequenceDB
 from pytensor.tensor.elemwise import Elemwise
 
-from .ops import Loop, Meant
+from .ops import InlineOp, Loop
 
 # Constants that are written into C code would be doubles there.
 FUSION = RewriteDatabaseQuery(
@@ -28,7 +28,7 @@ class Kernels(GraphRewriter):  # type: ignore[misc]
     def apply(self, fgraph: Any) -> None:
         """Replace them."""
         for node in fgraph.toposort():
-            if isinstance(node.op, Meant):
+            if isinstance(node.op, InlineOp):
                 found = node.op.computed().make_node(*node.inputs).outputs
                 fgraph.replace_all(list(zip(node.outputs, found, strict=True)), reason="kernels")
 

@@ -34,7 +34,7 @@ from ..primitives.special import sigmoid
 from .rules import Rule, Slope, flat
 
 
-def _whole(g: Node) -> Sequence[Node]:
+def _identity_vjp(g: Node) -> Sequence[Node]:
     return (g,)
 
 
@@ -45,7 +45,7 @@ def _zero_if_zero(g: Node, product: Node) -> Node:
     """
     zero = full_like(g, 0)
     masked = select(eq(g, zero), zero, product)
-    return with_gradient(masked, product, rule=_whole)
+    return with_gradient(masked, product, rule=_identity_vjp)
 
 
 def _pow_base(g: Node, y: Node, x: Node, a: Node) -> Node:

@@ -55,4 +55,4 @@ class LoopInvariantShapes:
 
     def _has_own_shape(self, node: Node) -> bool:
         made = node.operands[0] if node.primitive is ITEM else node
-        return node in self._params or node not in self._varying or made.primitive.hosted
+        return node in self._params or node not in self._varying or made.primitive.host_callback

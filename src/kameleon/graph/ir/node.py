@@ -279,10 +279,10 @@ class Primitive:
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.
-        hosted: the embedded engine does it, between compiled parts, where an engine doesn't.
+        host_callback: the embedded engine does it, between compiled parts, where an engine doesn't.
     """
 
-    __slots__ = ("doc", "elementwise", "expand", "hosted", "infer", "name", "title")
+    __slots__ = ("doc", "elementwise", "expand", "host_callback", "infer", "name", "title")
 
     def __init__(
         self,
@@ -292,10 +292,10 @@ class Primitive:
         expand: Callable[..., Any] | None = None,
         title: str | None = None,
         elementwise: bool = False,
-        hosted: bool = False,
+        host_callback: bool = False,
     ):
         self.name, self.infer, self.doc = name, infer, doc
-        self.expand, self.hosted = expand, hosted
+        self.expand, self.host_callback = expand, host_callback
         self.title = title or name.title().replace("_", "")
         self.elementwise = elementwise
         if name in REGISTRY:
@@ -310,9 +310,9 @@ class Primitive:
 
     @property
     def tier(self) -> str:
-        """'core' (every engine must do it), 'composite' (it has an expansion) or 'hosted'."""
-        if self.hosted:
-            return "hosted"
+        """'core' (each engine must do it), 'composite' (it has an expansion), 'host callback'."""
+        if self.host_callback:
+            return "host callback"
         return "core" if self.expand is None else "composite"
 
     def __call__(self, *operands: Node, **attrs: Any) -> Node:

@@ -128,7 +128,7 @@ def has_effects(node: Node) -> bool:
     """Whether it matters how often a node is computed: it calls a function with effects, itself or
     in a body.
     """
-    if node.primitive.hosted:
+    if node.primitive.host_callback:
         return not node.attrs["callee"].pure
     return any(has_effects(n) for body in bodies(node) for n in body.nodes)
 

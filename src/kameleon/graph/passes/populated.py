@@ -21,7 +21,7 @@ from ..primitives.elementwise import gt, minimum
 from ..primitives.filling import full_like, zeros
 from ..primitives.sizes import as_node, size_of, size_origin
 from ..primitives.windows import OVER, space_dims
-from .windows import told
+from .windows import inferred_dims
 
 Axis = tuple[Node, int]
 # By name of a primitive: the counts that must not be 0.
@@ -138,7 +138,7 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
     inside = node.primitive(*inputs, **node.attrs)
     nothing = []
     for result in inside.results:
-        dims = told(result)
+        dims = inferred_dims(result)
         if dims is None:
             return None
         nothing.append(zeros(dims, result.dtype))
@@ -156,5 +156,9 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
 
 def _size(x: Node, axis: int) -> Node:
     """A size; that of a window's result is told without computing the result."""
-    dims = told(x) if "window" in (x.operands[0] if x.primitive is ITEM else x).attrs else None
+    dims = (
+        inferred_dims(x)
+        if "window" in (x.operands[0] if x.primitive is ITEM else x).attrs
+        else None
+    )
     return as_node(size_of(x, axis) if dims is None else dims[axis])

@@ -104,22 +104,23 @@ def count_places(window: Window, axis: int, dim: Size) -> Size:
     return quotient(maximum(room, full_like(room, 0)), stride)
 
 
-def told(node: Node) -> list[Size] | None:
-    """All sizes of the value of a window's primitive, told without computing that value; None where
-    one of the sizes can't be told so."""
+def inferred_dims(node: Node) -> list[Size] | None:
+    """All sizes of the value of a window's primitive, without computing that value; None where one
+    of them can't be inferred so.
+    """
     source = node.operands[0] if node.primitive is ITEM else node
     dims = dims_of(node)
     for axis, dim in enumerate(dims):
         if not (isinstance(dim, Node) and node in dim.operands):
             continue
-        size = _told_axis(source, axis, len(dims) - 1)
+        size = _inferred_dim(source, axis, len(dims) - 1)
         if size is None:
             return None
         dims[axis] = size
     return dims
 
 
-def _told_axis(node: Node, axis: int, last: int) -> Size | None:
+def _inferred_dim(node: Node, axis: int, last: int) -> Size | None:
     name, attrs, x = node.primitive.name, node.attrs, node.operands[0]
     if axis == 0:
         return size_of(x, 0)
@@ -140,7 +141,7 @@ def _of_nothing(node: Node) -> Node | None:
     tensors = [x for x in node.operands if x.shape]
     if 0 not in node.shape and not any(0 in x.shape for x in tensors):
         return None
-    dims = told(node)
+    dims = inferred_dims(node)
     return None if dims is None else zeros(dims, node.dtype)
 
 
@@ -148,7 +149,7 @@ def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
     """max_pool(x) -> (0, 0), where the results have no elements"""
     if 0 not in node.results[0].shape:
         return None
-    dims = told(node.results[0])
+    dims = inferred_dims(node.results[0])
     if dims is None:
         return None
     return tuple(zeros(dims, result.dtype) for result in node.results)

@@ -38,5 +38,5 @@ call = Primitive(
     "call",
     _infer_call,
     "the results of a function of Python, given arrays of its own library; see docs/calls.md",
-    hosted=True,
+    host_callback=True,
 )

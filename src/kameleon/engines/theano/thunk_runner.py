@@ -51,7 +51,7 @@ class EngineLowering(TheanoLowering):
     rules: Mapping[str, Rule] = RULES
 
 
-class Machine:
+class ThunkRunner:
     """A graph as PyTensor runs it.
 
     Its cells serve one call at a time: callers hold a lock.
@@ -260,7 +260,7 @@ def _computes(in_c: bool) -> bool:
         shape = (rows, rows)
         x, y, z = (input_node(TensorType(shape, as_dtype("float32"))) for _ in range(3))
         inner = add(mul(x, y), z)
-        machine = Machine(Graph([x, y, z], [tanh(inner), mul(inner, x)]), in_c, inside=True)
+        machine = ThunkRunner(Graph([x, y, z], [tanh(inner), mul(inner, x)]), in_c, inside=True)
         a = np.linspace(-2, 2, rows * rows, dtype=np.float32).reshape(shape)
         for given in ((a, a, a), (a.T, a, a[::-1]), (a, a + 1, a.T)):
             u = given[0] * given[1] + given[2]
