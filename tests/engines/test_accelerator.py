@@ -297,7 +297,7 @@ def test_large_tensors_are_not_the_processors(accelerated: Accelerated) -> None:
         del got
         accelerated.discard(results)
     assert pool.POOL.held == 0
-    assert run.short is None
+    assert run.fast_path is None
     code = CompiledEmitter(graph, accelerated.device).code
     assert code.language is CompiledEmitter.language
     assert "empty(" not in run.source

@@ -77,7 +77,7 @@ def code_of(inputs: Sequence[Node], *outputs: Node) -> TheanoExecutable:
 
 def loops(code: TheanoExecutable) -> int:
     """How many loops are in C."""
-    return sum(isinstance(node.op, Loop) for node in code.machine.fgraph.apply_nodes)
+    return sum(isinstance(node.op, Loop) for node in code.runner.fgraph.apply_nodes)
 
 
 def polynomial(x: Node, y: Node) -> Node:
@@ -180,7 +180,7 @@ def test_kernels_come_by_rewrites_of_our_own(mode: Any) -> None:
     """PyTensor's modes don't ask the database that they're in."""
     x = tensor(None, 3)
     code = code_of([x], P["tanh"](reduce_sum(x, [0])))
-    ops = [node.op for node in code.machine.fgraph.apply_nodes]
+    ops = [node.op for node in code.runner.fgraph.apply_nodes]
     assert sum(isinstance(op, Kernel) for op in ops) == 2
     assert not any(isinstance(op, InlineOp) for op in ops)
     ours = {Kernels, Fused, Vectorised}
@@ -302,12 +302,12 @@ def test_nothing_is_held_between_calls(mode: Any) -> None:
     x, index = tensor(None), tensor(None, dtype="int32")
     code = code_of([x], P["tanh"](P["add"](x, x)), reduce_sum(x, [0]))
     code([normal(8)])
-    assert all(cell[0] is None for cell in code.machine.filled)
+    assert all(cell[0] is None for cell in code.runner.filled)
     picked = P["gather"](x, index, axis=0)
     failing = code_of([x, index], P["add"](picked, picked))
     with pytest.raises(EvaluationError, match="out of range"):
         failing([normal(3), np.array([7], "int32")])
-    assert all(cell[0] is None for cell in failing.machine.filled)
+    assert all(cell[0] is None for cell in failing.runner.filled)
 
 
 def test_values_move_from_numpy_without_a_copy() -> None:

@@ -72,7 +72,7 @@ GRADIENTS = [
     Fault("sqrt: masked infinity", "graph/gradients/elementwise.py",
           "_zero_if_zero(g, div(scaled(g, 0.5), y))", "div(scaled(g, 0.5), y)", PINS),
     Fault("log: flat where the cotangent is 0", "graph/gradients/elementwise.py",
-          "return with_gradient(masked, product, rule=_whole)", "return masked", PINS),
+          "return with_gradient(masked, product, rule=_identity_vjp)", "return masked", PINS),
     Fault("select: branches swapped", "graph/gradients/elementwise.py",
           "lambda g, y, c, a, b: select(c, full_like(g, 0), g),",
           "lambda g, y, c, a, b: select(c, g, full_like(g, 0)),", CASES, "gradient and select"),

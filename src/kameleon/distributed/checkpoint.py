@@ -429,7 +429,7 @@ def _leaves(given: Any) -> Iterator[Node]:
 
 def _copied(value: Any, home: Engine) -> Any:
     """A value as Orbax takes it: an array of its own, or in parts on devices."""
-    return value if home.arranges else home.to_numpy(value)
+    return value if home.has_layout else home.to_numpy(value)
 
 
 def _described(variable: Variable) -> list[Any]:

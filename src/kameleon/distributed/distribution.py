@@ -140,6 +140,6 @@ def picture(report: Report, path: str | os.PathLike[str]) -> None:
 
 def _engine(what: str) -> Any:
     engine = engines.current()
-    if not engine.arranges:
+    if not engine.has_layout:
         raise EngineError(f"{what}: call it inside of kameleon.distribute(…)")
     return engine

@@ -26,7 +26,7 @@ class Executable(ABC):
     # wanted as writable NumPy arrays (scalars needn't be arrays): a function from arrays to a list;
     # None, as long as there's no such way. The function gives None for arrays that it doesn't take
     # (by how they lie in memory, say): then the usual call is made. Its errors are the call's.
-    short: Callable[..., list[Any] | None] | None = None
+    fast_path: Callable[..., list[Any] | None] | None = None
 
     @abstractmethod
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -79,7 +79,7 @@ class Engine(ABC):
         in which the primitive is computed instead; see `transform.carriers`.
     storage: by name of an unsigned dtype, the signed dtype in which the engine keeps its numbers.
         `compile` sees the unsigned dtype in inputs, outputs and conversions alone.
-    needs: by name of a primitive over windows, what mustn't be missing where it's computed:
+    nonempty_dims: by name of a primitive over windows, what mustn't be missing where it's computed:
         "samples", "places", "channels". Where any may be, conditions skip the node; calls whose
         arguments lack them are made on the embedded engine.
     deepest: how many loops and conditions may lie within one another; the embedded engine computes
@@ -89,7 +89,7 @@ class Engine(ABC):
         as NumPy scalars: `prims.shaping.shape_inputs` names them.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
-    arranges: whether it has `arranged`.
+    has_layout: whether it has `arranged`.
     started: code was made for it in this process, or in the process that forked this one.
     lost: why the engine can't run any longer in this process; empty, if it can.
     """
@@ -104,12 +104,12 @@ class Engine(ABC):
     half: Collection[str] | None = None
     carriers: Mapping[str, Mapping[str, str]] = {}
     storage: Mapping[str, str] = {}
-    needs: Mapping[str, Collection[str]] = {}
+    nonempty_dims: Mapping[str, Collection[str]] = {}
     deepest: int | None = None
     empty_loops: bool = True
     static_shapes: bool = False
     quick: bool = True
-    arranges: bool = False
+    has_layout: bool = False
     started: bool = False
     lost: str = ""
 
@@ -179,7 +179,7 @@ class Engine(ABC):
         """A NumPy array that nobody else holds, or one of the engine's own, as the engine keeps the
         value of a variable.
 
-        Asked for each value that a variable gets here, where the engine `arranges`.
+        Asked for each value that a variable gets here, where the engine `has_layout`.
         """
         return array
 

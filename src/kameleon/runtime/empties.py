@@ -17,9 +17,9 @@ from .engines import embedded
 
 def compiled_for_any_size(graph: Graph, engine: Engine) -> Executable:
     """The engine's code for a graph; calls that the engine can't make run on the embedded one."""
-    if not engine.needs:
+    if not engine.nonempty_dims:
         return engine.compile(graph)
-    safe, counted = populated(graph, engine.needs)
+    safe, counted = populated(graph, engine.nonempty_dims)
     code = engine.compile(safe)
     return Populated(code, graph, engine, counted) if counted else code
 
@@ -30,8 +30,8 @@ class Populated(Executable):
     def __init__(self, code: Executable, graph: Graph, engine: Engine, counted: Counted):
         self._code, self._graph, self._engine, self._counted = code, graph, engine, counted
         self._other: Executable | None = None
-        if code.short is not None:
-            self.short = self._short
+        if code.fast_path is not None:
+            self.fast_path = self._guarded
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
@@ -42,8 +42,8 @@ class Populated(Executable):
     def _brings_elements(self, arguments: Sequence[Any]) -> bool:
         return all(arguments[number].shape[axis] for number, axis in self._counted)
 
-    def _short(self, *arrays: Any) -> list[Any] | None:
-        short = self._code.short
+    def _guarded(self, *arrays: Any) -> list[Any] | None:
+        short = self._code.fast_path
         return short(*arrays) if short is not None and self._brings_elements(arrays) else None
 
     def _without_elements(self, arguments: Sequence[Any]) -> list[Any]:

@@ -105,7 +105,7 @@ class Function:
         self._replays: dict[Variant, Executable | None] = {}
         # By engine in force: the short way of a call whose values are NumPy arrays of the inputs'
         # types; it gives None for other values.
-        self._short: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
+        self._fast_paths: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
         # Whether every call takes and gives nothing but arrays, and runs the same code.
         self._is_plain = (
             as_numpy
@@ -155,7 +155,7 @@ class Function:
         engine = self._engine or current()
         if engine.lost:
             raise EngineError(f"{self.name}: {engine.lost}")
-        short = self._short.get(engine)
+        short = self._fast_paths.get(engine)
         if short is not None:
             try:
                 arrays = short(values)
@@ -186,8 +186,8 @@ class Function:
         results = self.state.call(self._results, engine, (executable, arguments))
         if self.program.prints:
             self._print(results, engine)
-        if self._is_plain and executable.short is not None and engine not in self._short:
-            self._shorten(engine, variant, executable.short)
+        if self._is_plain and executable.fast_path is not None and engine not in self._fast_paths:
+            self._take_fast_path(engine, variant, executable.fast_path)
         results = results[: len(self.outputs)]
         if not self._as_numpy:
             return list(results)
@@ -205,11 +205,11 @@ class Function:
                     " numbers alone"
                 )
 
-    def _shorten(self, engine: Engine, variant: Variant, short: Callable[..., Any]) -> None:
+    def _take_fast_path(self, engine: Engine, variant: Variant, short: Callable[..., Any]) -> None:
         """Let later calls with arrays of the same kind run their code at once."""
         if variant == EQUAL:
             equal = self._guard.equal if self._guard else ()
-            self._short[engine] = where_fit([x.type for x in self.inputs], short, equal)
+            self._fast_paths[engine] = where_fit([x.type for x in self.inputs], short, equal)
 
     def _results(
         self, state: list[Any], engine: Engine, given: tuple[Executable, list[Any]]

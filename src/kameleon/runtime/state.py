@@ -75,7 +75,7 @@ def on(record: Record, engine: Engine, variable: Variable) -> Any:
 
 def moved(array: Any, source: Engine, target: Engine, variable: Variable) -> Any:
     """An array of one engine as an array of another, which shares its memory where it can."""
-    if target.arranges:
+    if target.has_layout:
         return target.arranged(source.to_numpy(array), variable)
     found = target.adopt(array)
     return target.from_numpy(source.to_numpy(array)) if found is None else found
@@ -213,7 +213,7 @@ class State:
         values = results[self._first : self._first + len(self._updated)]
         if self.sizes.variables or engine not in self.sizes.tried:
             self.sizes.check(values, engine)
-        if engine.arranges:
+        if engine.has_layout:
             values = list(map(engine.arranged, values, self._written))
         new[:0] = [(value, engine, {}) for value in values]
         engine.discard(commit(self._replaced, new)[: len(self._updated)])

@@ -165,7 +165,7 @@ def _runs(engine: Engine, uses: Sequence[Posed], graph: Graph) -> list[list[Arra
     executable = build(graph, engine)
     operands = [x for use in uses for x in use.case.operands]
     called = _called(engine, operands, executable)
-    short = executable.short and executable.short(*map(np.array, operands))
+    short = executable.fast_path and executable.fast_path(*map(np.array, operands))
     return [called] if short is None else [called, short]
 
 

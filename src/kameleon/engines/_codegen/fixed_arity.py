@@ -48,7 +48,7 @@ def between_arrays(
     refusals: tuple[type[Exception], ...] = (),
     **names: Any,
 ) -> Callable[..., list[Any] | None]:
-    """A function that may serve as `Executable.short`.
+    """A function that may serve as `Executable.fast_path`.
 
     Args:
         graph: its inputs and outputs are the function's.

@@ -39,16 +39,16 @@ def _cond(e: Tracing, node: Node, condition: Value, *operands: Value) -> Value:
 
 
 def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
-    """A scan; numbers that are known, the same in each step, go to `e.steady`, not to a stack."""
+    """A scan; numbers that are known, the same in each step, go to `e.invariant`, not to a stack."""
     c, k = node.attrs["consts"], node.attrs["carry"]
     body: Graph = node.attrs["body"]
     sequences = dict(zip(node.operands[c + k :], operands[c + k :], strict=True))
     length = np.shape(operands[-1])[0]
-    moving = {x: v for x, v in sequences.items() if x not in e.steady}
+    moving = {x: v for x, v in sequences.items() if x not in e.invariant}
     steady: dict[Node, Value] = {}
 
     def step(states: list[Value], now: list[Value]) -> tuple[list[Value], list[Value]]:
-        slices = {**e.steady, **dict(zip(moving, now, strict=True))}
+        slices = {**e.invariant, **dict(zip(moving, now, strict=True))}
         given = [slices[x] for x in node.operands[c + k :]]
         results = e.inner(body, [*operands[:c], *states, *given])
         for old, new in zip(states, results[:k], strict=True):
@@ -65,7 +65,7 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
         step, _traced(operands[c : c + k]), _traced(moving.values()), length,
         reverse=node.attrs["backwards"], unroll=_unrolled(body, length),
     )  # fmt: skip
-    e.steady.update(steady)
+    e.invariant.update(steady)
     rest = iter(stacked)
     outputs = [np.full(length, steady[y]) if y in steady else next(rest) for y in node.results[k:]]
     return (*last, *outputs)

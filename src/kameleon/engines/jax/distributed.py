@@ -50,7 +50,7 @@ class DistributedEngine(JaxEngine):
         EngineError: JAX has fewer devices.
     """
 
-    arranges = True
+    has_layout = True
 
     def __init__(self, distribution: Distribution):
         processes = join()
@@ -152,7 +152,7 @@ class DistributedExecutable(JaxExecutable):
         self.engine = engine
         inputs = self.graph.inputs
         if not engine.is_one:
-            self._direct = self.short = None  # arguments are laid out before each call
+            self._direct = self.fast_path = None  # arguments are laid out before each call
         # By the shapes of what a call is given, how it lies.
         self._layouts: dict[tuple[tuple[int, ...], ...], _Layouts] = {}
         # What a call is given; and keys of random streams and the like. Variables lie where they

@@ -53,7 +53,7 @@ class JaxExecutable(Executable):
         self._simple = not (self._static or self.flags)
         self._direct = self._jitted(()) if self._simple and not self._large else None
         if self._direct is not None and graph.outputs:
-            self.short = between(self._direct, graph)
+            self.fast_path = between(self._direct, graph)
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
@@ -68,8 +68,8 @@ class JaxExecutable(Executable):
         if self._direct is not None:
             return self._direct(*arguments)
         results = self._variant(arguments)
-        if self._simple and self.short is None and self.graph.outputs:
-            self.short = between(self._variants[(), ()], self.graph, self._large_values or ())
+        if self._simple and self.fast_path is None and self.graph.outputs:
+            self.fast_path = between(self._variants[(), ()], self.graph, self._large_values or ())
         return results
 
     def _variant(self, arguments: Sequence[Any], layout: Hashable = ()) -> Sequence[Any]:

@@ -63,7 +63,7 @@ class Tracing(Lowering):
         self.host = shape_nodes(graph)
         self.met = meeting_themselves(graph)
         # By output of a scan, the number that each step gives, where that is known.
-        self.steady: dict[Node, Value] = {}
+        self.invariant: dict[Node, Value] = {}
 
     def inner(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
         """See `Lowering.inner`."""

@@ -122,8 +122,8 @@ class _Executable(Executable):
         return quiet(lambda *arrays: list(function(*arrays)))
 
     @property
-    def short(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
-        """See `Executable.short`: once the code is one function."""
+    def fast_path(self) -> Callable[..., list[Any]] | None:  # type: ignore[override]
+        """See `Executable.fast_path`: once the code is one function."""
         return self._listed if self.code.function else None
 
     def culprit(self, error: BaseException) -> Node | None:

@@ -121,7 +121,7 @@ class OnnxExecutable(Executable):
         return self([x if isinstance(x, _ARRAY) else x.numpy() for x in arguments])
 
     def between_arrays(self, *arrays: Any) -> list[Any]:
-        """See `Executable.short`."""
+        """See `Executable.fast_path`."""
         if self._agree is not None:
             self._agree(*arrays)
         feed = dict(zip(self._inputs, arrays))  # noqa: B905 (`strict` takes time)
@@ -156,7 +156,7 @@ class OnnxRuntimeEngine(Engine):
     where = WHERE
     half = frozenset()
     carriers = CARRIERS
-    needs = NEEDS
+    nonempty_dims = NEEDS
     empty_loops = False
     deepest = 20  # a file of protobuf nests 100 messages, of which each takes three or six
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
@@ -185,7 +185,7 @@ class OnnxRuntimeEngine(Engine):
         check = agreed.check if agreed else None
         made = OnnxExecutable(session, model, names, outputs, check, writer.shared.large, flags)
         if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
-            made.short = made.between_arrays
+            made.fast_path = made.between_arrays
         self._executables.add(made)
         return made
 

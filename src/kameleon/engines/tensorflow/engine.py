@@ -34,7 +34,7 @@ class TensorflowEngine(Engine):
     where: Mapping[str, Callable[[Node], bool]] = WHERE
     half = CONTRACTIONS | EXACT
     carriers = CARRIERS
-    needs = NEEDS
+    nonempty_dims = NEEDS
     deepest = 16  # it takes a minute for deeper ones
     empty_loops = False
     borrowed = BORROWED

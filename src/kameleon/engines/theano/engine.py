@@ -31,30 +31,30 @@ class TheanoExecutable(Executable):
         self.lock = lock()
         self.spent = 0.0
         self.settled = False  # for C, or for Python where there's no compiler
-        self.machine = ThunkRunner(graph, in_c=False)
+        self.runner = ThunkRunner(graph, in_c=False)
         self._compile_if_due()
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
         try:
             with self.lock:
-                return self.machine.run(arguments) if self.settled else self._timed(arguments)
+                return self.runner.run(arguments) if self.settled else self._timed(arguments)
         except REFUSALS:
             plain = [_plain(x) for x in arguments]
             if all(a is b for a, b in zip(plain, arguments, strict=True)):
                 raise
         with self.lock:  # C code has refused an argument that is no plain array
-            return self.machine.run(plain)
+            return self.runner.run(plain)
 
     @property
-    def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
-        """See `Executable.short`: once calls aren't timed any longer."""
+    def fast_path(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
+        """See `Executable.fast_path`: once calls aren't timed any longer."""
         return self._between_arrays if self.settled else None
 
     def _between_arrays(self, *arrays: Any) -> list[Any] | None:
         try:
             with self.lock:
-                return self.machine.run(arrays)
+                return self.runner.run(arrays)
         except REFUSALS:
             if all(x.flags.aligned for x in arrays):
                 raise
@@ -63,7 +63,7 @@ class TheanoExecutable(Executable):
     def _timed(self, arguments: Sequence[Any]) -> list[Any]:
         """A call of Python code, which brings compiling nearer."""
         start = time.perf_counter()
-        results = self.machine.run(arguments)
+        results = self.runner.run(arguments)
         self.spent += time.perf_counter() - start
         self._compile_if_due()
         return results
@@ -73,7 +73,7 @@ class TheanoExecutable(Executable):
         if seconds is None or self.spent < seconds * (1 + len(self.graph.nodes) / 100):
             return
         try:  # where this is interrupted, a later call tries again
-            self.machine = ThunkRunner(self.graph, in_c=True) if has_compiler() else self.machine
+            self.runner = ThunkRunner(self.graph, in_c=True) if has_compiler() else self.runner
             self.settled = True
         except (MemoryError, TimeoutError):  # a signal's handler may raise these: not the graph
             raise
@@ -89,7 +89,7 @@ class TheanoExecutable(Executable):
     @property
     def source(self) -> str:
         """The graph as PyTensor prints it."""
-        return self.machine.source
+        return self.runner.source
 
 
 def _plain(x: Any) -> Any:

@@ -127,8 +127,8 @@ class TorchExecutable(Executable):
         return tensors.between(program, self.graph, self.agreement)
 
     @property
-    def short(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
-        """See `Executable.short`: once the code is one function that runs on the processor."""
+    def fast_path(self) -> Callable[..., list[Any] | None] | None:  # type: ignore[override]
+        """See `Executable.fast_path`: once the code is one function that runs on the processor."""
         there = self.device.type == "cpu" and self.code.function is not None
         return self._between_arrays if there else None
 

@@ -202,7 +202,7 @@ class _Sums:
         a, b = (p or self._carried(x, like) for p, x in zip(parts, share.operands, strict=True))
         return lambda found: add(a(found), b(found))
 
-    def _steady(self, node: Node) -> bool:
+    def _invariant(self, node: Node) -> bool:
         return not any(n in self.loose for n in walk([node], self.params))
 
     def _is_size(self, node: Node) -> bool:
@@ -219,7 +219,7 @@ class _Sums:
 
     def _contracted(self, share: Node) -> Any:
         a, b = share.operands
-        if self._steady(a) or self._steady(b):
+        if self._invariant(a) or self._invariant(b):
             return None
         self.stacked.update({a: None, b: None})
         over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
@@ -227,7 +227,7 @@ class _Sums:
 
     def _reduced(self, share: Node) -> Any:
         (x,) = share.operands
-        if self._steady(x):
+        if self._invariant(x):
             return None
         self.stacked[x] = None
         axes = (0, *(i + 1 for i in share.attrs["axes"]))

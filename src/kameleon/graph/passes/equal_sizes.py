@@ -54,7 +54,7 @@ class _Facts:
     def __init__(self, graph: Graph):
         self.sizes = Formulas(self._origin, self._numbers_of, self.inside)
         self._given: dict[Node, tuple[Node, int] | None] = dict.fromkeys(graph.inputs)
-        self._steady: set[Node] = set()  # parameters that stand for the same in each step
+        self._invariant: set[Node] = set()  # parameters that stand for the same in each step
         self.enters = self._tie(graph)
 
     def _tie(self, graph: Graph) -> bool:
@@ -66,7 +66,7 @@ class _Facts:
                     if x != (param, 0) and self._given.setdefault(param, x) != x:
                         return False
                     if i < consts and x != (param, 0):
-                        self._steady.add(param)
+                        self._invariant.add(param)
                 if not self._tie(body):
                     return False
         return True
@@ -81,8 +81,8 @@ class _Facts:
 
     def _numbers_of(self, node: Node) -> tuple[Node, bool] | None:
         x, offset = self._given.get(node) or (node, 0)
-        if node in self._steady or not offset:
-            return (x, True) if node in self._steady else None
+        if node in self._invariant or not offset:
+            return (x, True) if node in self._invariant else None
         while x.primitive.name in ("reverse", "identity"):
             x = x.operands[0]
         if x.primitive is not ITEM or x.operands[0].primitive.name != "scan":

@@ -27,7 +27,7 @@ TAKING = {
 
 def _are_many() -> bool:
     """Whether several processes compute together here."""
-    return engines.current().arranges and this_process() is not None
+    return engines.current().has_layout and this_process() is not None
 
 
 def _draws() -> bool:
