@@ -116,15 +116,15 @@ def test_without_a_compiler_it_stays_in_python(in_c: None, monkeypatch: pytest.M
 def test_where_compiling_fails_it_goes_on_in_python(
     in_c: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = engine_module.Machine
+    runner = engine_module.ThunkRunner
 
     def broken(graph: Graph, in_c: bool) -> Any:
         if in_c:
             raise OSError("no space left")
-        return machine(graph, in_c)
+        return runner(graph, in_c)
 
     monkeypatch.setattr(engine_module, "has_compiler", lambda: True)
-    monkeypatch.setattr(engine_module, "Machine", broken)
+    monkeypatch.setattr(engine_module, "ThunkRunner", broken)
     x = tensor(None)
     with pytest.warns(RuntimeWarning, match="goes on in Python.*no space left"):
         code = code_of([x], P["sub"](x, x))

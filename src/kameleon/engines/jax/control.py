@@ -39,7 +39,7 @@ def _cond(e: Tracing, node: Node, condition: Value, *operands: Value) -> Value:
 
 
 def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
-    """A scan; numbers that are known, the same in each step, go to `e.invariant`, not to a stack."""
+    """A scan; known numbers, the same in each step, go to `e.invariant`, not to a stack."""
     c, k = node.attrs["consts"], node.attrs["carry"]
     body: Graph = node.attrs["body"]
     sequences = dict(zip(node.operands[c + k :], operands[c + k :], strict=True))
