@@ -22,7 +22,8 @@ from support import TESTS
 import kameleon
 
 ROOT = TESTS.parent
-OUTSIDE = "."  # names that begin so are for those who have the repository
+# For those who have the repository.
+OUTSIDE = (".ci/", ".github/", ".pre-commit-config.yaml")
 LARGEST = 3_000_000  # bytes of a wheel
 WHEEL, SDIST = (
     f"kameleon-{kameleon.__version__}-py3-none-any.whl",

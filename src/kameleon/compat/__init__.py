@@ -18,6 +18,10 @@ def _look_up(name: str) -> object:
     return undocumented.look_up(name)
 
 
+def begin() -> None:
+    """See `config.guests.invite`."""
+    keras2.begin_if_asked()
+
+
 guests.LOOK_UPS.append(_look_up)
 guests.KNOWN_TO_KERAS.append(keras2.as_known)
-keras2.begin_if_asked()

@@ -1,7 +1,7 @@
 """Guests: packages that stand on the core, which knows nothing of them and works without them.
 
-Those that are there are imported with `kameleon.backend`; each may leave functions here that the
-core asks where it has no answer of its own.
+Those that are there are told when `kameleon.backend` is imported, by their function `begin`; each
+may leave functions here that the core asks where it has no answer of its own.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ KNOWN_TO_KERAS: list[Callable[[], str | None]] = []
 
 
 def invite() -> None:
-    """Import the guests that are there; a second call does nothing more."""
+    """Let the guests that are there begin, as far as they're asked for."""
     for name in GUESTS:
         if find_spec(name) is not None:
-            import_module(name)
+            import_module(name).begin()
 
 
 def look_up(name: str) -> object:
