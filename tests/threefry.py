@@ -1,4 +1,4 @@
-"""Threefry-2x32-20 in plain Python, and the words of a draw as `prims.random` defines them."""
+"""Threefry-2x32-20 in plain Python, and a draw's words as `graph.primitives.random` has them."""
 
 from __future__ import annotations
 

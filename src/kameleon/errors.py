@@ -70,7 +70,7 @@ class GradientError(KameleonError, ValueError):
 
 
 class GraphError(KameleonError, ValueError):
-    """A graph breaks one of the rules that `ir.verify` checks.
+    """A graph breaks one of the rules that `graph.ir.verify` checks.
 
     Cause: a node was built by hand, by a new primitive or a pass of an engine, with operands or
     attributes that it can't have. Programs that use K alone don't see this.

@@ -1,9 +1,9 @@
 """Random tensors.
 
-Each call of a function here opens a stream of its own; `prims.random` says exactly what is drawn
-from it. The same seed gives the same numbers: two tensors made with one seed are equal. Each
-evaluation of a tensor draws anew, and so does each step of a loop. Without a seed, NumPy's global
-generator picks one, so that `numpy.random.seed` makes a program repeatable.
+Each call of a function here opens a stream of its own; `graph.primitives.random` says exactly what
+is drawn from it. The same seed gives the same numbers: two tensors made with one seed are equal.
+Each evaluation of a tensor draws anew, and so does each step of a loop. Without a seed, NumPy's
+global generator picks one, so that `numpy.random.seed` makes a program repeatable.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Installing the original Keras 2.3.1 beside whatever Keras the environment has.
 
-The original goes into a folder of its own (`hosting.location`), complete or not at all. The
+The original goes into a folder of its own (`compat.keras2.location`), complete or not at all. The
 libraries that it needs are installed into the environment, as for any other package.
 """
 

@@ -76,7 +76,7 @@ class Engine(ABC):
     half: where float16 is computed in float32, the names of primitives that stay in float16 all
         the same; else None.
     carriers: by name of a primitive, for each dtype that the engine has no kernel for, the dtype
-        in which the primitive is computed instead; see `transform.carriers`.
+        in which the primitive is computed instead; see `graph.passes.carriers`.
     storage: by name of an unsigned dtype, the signed dtype in which the engine keeps its numbers.
         `compile` sees the unsigned dtype in inputs, outputs and conversions alone.
     nonempty_dims: by name of a primitive over windows, what mustn't be missing where it's computed:
@@ -86,7 +86,7 @@ class Engine(ABC):
         those that hold more of them. None, if any number may.
     empty_loops: whether its loops take sequences of length 0. If not, conditions skip such loops.
     static_shapes: sizes must be known when code is made. Inputs that decide sizes are then given
-        as NumPy scalars: `prims.shaping.shape_inputs` names them.
+        as NumPy scalars: `graph.primitives.shaping.shape_inputs` names them.
     quick: compiling for one single evaluation is worth it; else the embedded engine evaluates
         what `K.eval` is given.
     has_layout: whether it has `arranged`.

@@ -10,7 +10,7 @@ def is_trusted(node: Node) -> bool:
 
     The values are garbage where a single input channel, and strides along the last axis but not
     along the one before, meet one place along the last axis. Where sizes are known, the graph has
-    no such strides (`transform.windows`); else the convolution is left to its expansion.
+    no such strides (`graph.passes.windows`); else the convolution is left to its expansion.
     """
     x, window = node.operands[0], node.attrs["window"]
     if x.shape[-2] is not None or x.shape[-1] not in (None, 1) or window.rank < 2:

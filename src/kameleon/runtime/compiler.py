@@ -55,7 +55,7 @@ def _made(graph: Graph, engine: Engine) -> Executable:
 
 
 def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
-    """See `transform.legal.legal`; the embedded engine folds constants."""
+    """See `graph.passes.legal.legal`; the embedded engine folds constants."""
     return passes.legal(graph, engine, _fold, keep)
 
 

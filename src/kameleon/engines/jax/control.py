@@ -142,7 +142,7 @@ def _like(x: Value, value: int) -> Value:
 
 
 def threefry(key: Value, x0: Value, x1: Value) -> tuple[Value, Value]:
-    """The words that the cipher of `prims.random` makes of vectors of counter words."""
+    """The words that the cipher of `graph.primitives.random` makes of vectors of counter words."""
     k0, k1 = (lax.index_in_dim(key, i, keepdims=False) for i in (0, 1))
     k2 = lax.bitwise_xor(lax.bitwise_xor(k0, k1), np.uint32(PARITY))
     keys = [lax.broadcast(k, x0.shape) for k in (k0, k1, k2)]

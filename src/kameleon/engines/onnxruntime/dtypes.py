@@ -1,7 +1,7 @@
 """For which dtypes ONNX Runtime (on a CPU) lacks operators, and which dtypes carry these.
 
 Found by trying each operator with each dtype. A primitive that isn't listed has kernels for all
-dtypes that it takes, but for float16: passes have replaced that by float32 (`transform.half`).
+dtypes that it takes, but for float16: passes have replaced that by float32 (`graph.passes.half`).
 """
 
 from __future__ import annotations

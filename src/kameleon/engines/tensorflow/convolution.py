@@ -1,7 +1,7 @@
 """Convolutions and their adjoints by TensorFlow's kernels; layout (batch, *space, channels).
 
 The kernels of the CPU take margins along one or two axes, and dilation there in the convolution
-itself alone; along three axes, neither. `transform.window_kernels` rewrites all other windows.
+itself alone; along three axes, neither. `graph.passes.window_kernels` rewrites all other windows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Large tensors' memory used again: see `kernels.pool`.
+"""Large tensors' memory used again: see `engines._kernels.pool`.
 
 PyTorch has an allocator of its own for accelerators, but takes the processor's memory from the
 system, and pays for fresh pages each time.

@@ -96,7 +96,7 @@ def _is_slice(value: Any) -> bool:
 
 
 def _is_window(value: Any, use: Use) -> bool:
-    """See `prims.windows.Window`."""
+    """See `graph.primitives.windows.Window`."""
     if type(value).__name__ != "Window" or len(value) != 4:
         return False
     rank = len(value[0]) if type(value[0]) is tuple else 0

@@ -275,7 +275,7 @@ class Primitive:
         name: its name, snake_case; the key of every table.
         infer: `(*operands, **attrs) -> TensorType`, or a tuple of types for several results;
             raises ShapeError or DTypeError. The attributes are its keyword-only parameters; what
-            each may be is declared in `ir.attributes`.
+            each may be is declared in `graph.ir.attributes`.
         expand: `(*operands, **attrs) -> Node or tuple`, for composites.
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.

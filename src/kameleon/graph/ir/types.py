@@ -2,7 +2,7 @@
 
 A dim is an int, or None where the size is known only at run time. Where None meets an int or
 None in a primitive, the two are *taken as equal* (engines check it at run time). K functions put a
-`stretch` where such a size may turn out to be 1 (`prims.stretching`).
+`stretch` where such a size may turn out to be 1 (`graph.primitives.stretching`).
 """
 
 from __future__ import annotations

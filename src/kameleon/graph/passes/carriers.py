@@ -6,7 +6,7 @@ for every node whose operands have a dtype that the engine doesn't compute with.
 node of its own, so that an engine can't leave the cast out between two nodes. Which carrier keeps
 the values depends on f: any dtype with room for them where f moves elements, any wider integers
 for sums and products modulo 2**bits, any dtype that keeps the order for comparisons. Unsigned
-integers may be carried in signed ones of the same size: then `transform.storage` says what takes
+integers may be carried in signed ones of the same size: then `graph.passes.storage` says what takes
 the place of f.
 """
 

@@ -4,7 +4,7 @@
 
 A primitive that adds, multiplies, moves or picks elements is the same for both dtypes; where the
 sign matters a rule says what f' is. Inputs and outputs of the graph keep their dtypes. No divisor
-is 0 (`transform.arithmetic` sees to that).
+is 0 (`graph.passes.arithmetic` sees to that).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from ..ir.types import TensorType
 
 
 class Callee(Protocol):
-    """What a `call` node knows of its function; `calls.callee` says what its parts are."""
+    """What a `call` node knows of its function; `runtime.calls.callee` says what its parts are."""
 
     pure: bool
 

@@ -1,6 +1,6 @@
 """Control: conditions, loops, scans, and identity-like annotations.
 
-Bodies are closed graphs (`ir.program.Graph`); whatever they need is an operand.
+Bodies are closed graphs (`graph.ir.program.Graph`); whatever they need is an operand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Broadcasting along axes whose size is unknown: one that turns out to be 1 is stretched.
 
 Two unknown sizes that meet are nearly always equal. So programs come in two variants: one that
-takes them as equal, in which none of these primitives is left (`transform.equal_sizes`), and one
+takes them as equal, in which none of these primitives is left (`graph.passes.equal_sizes`), and one
 for all other sizes, in which they are computed.
 """
 

@@ -76,7 +76,7 @@ class Callee:
         return f"while calling {self.name}, for a node which was made at {self.source}"
 
     def origin(self, index: int, axis: int) -> Place | None:
-        """See `prims.call.Callee.origin`."""
+        """See `graph.primitives.call.Callee.origin`."""
         return dict(self.results.origins).get((index, axis))
 
     # Calling -----------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class Callee:
     def back(
         self, node: Node, gs: Sequence[Node | None], needed: Sequence[bool]
     ) -> Sequence[Node | None]:
-        """See `prims.call.Callee.back`.
+        """See `graph.primitives.call.Callee.back`.
 
         Raises:
             GradientError: the function has no gradient, or it gave something else.
