@@ -131,7 +131,7 @@ def shortened(engine: Engine, short: Callable[..., Any]) -> Any:
     run = function.Function([x], [x + 1.0])
     for _ in range(3):
         run([np.zeros((3, 2), "float32")])
-    run._short[engine] = function.where_fit([x.type], short)
+    run._fast_paths[engine] = function.where_fit([x.type], short)
     return run
 
 

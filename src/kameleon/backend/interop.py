@@ -16,7 +16,7 @@ from ..graph.ir.leaves import SOURCE
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.program import Program
 from ..graph.passes.equal_sizes import taking_equal_sizes
-from ..runtime.compiler import legal
+from ..runtime.compiler import prepared
 from ..runtime.pure import fed, pure_graph
 from ..runtime.state import draws, numpy_value
 from ._tensors import as_tensor
@@ -125,7 +125,7 @@ def _lowered(outputs: list[Node], given: Mapping[Node, Any]) -> list[Any]:
     defaults = program.unfed
     whole = Program([*program.inputs, *defaults], program.outputs)
     graph = taking_equal_sizes(pure_graph(whole), len(given))
-    graph = legal(graph, GraphEngine(), keep=("stop_gradient",))
+    graph = prepared(graph, GraphEngine(), keep=("stop_gradient",))
     states = [_shared_with(x) for x in (*whole.variables, *whole.sources)]
     arguments = [*given.values(), *map(_default, defaults), *states]
     found = Symbolic(graph, arguments).run()

@@ -1,4 +1,4 @@
-"""From a graph to running code: simplify, expand what the engine lacks, compile, remember."""
+"""From a graph to running code: the passes, cutting, compiling, remembering."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..graph.ir.leaves import CONSTANT, input_node
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph, attrs_key
-from ..graph.passes import legal as passes
-from ..graph.passes.simplify import simplify
+from ..graph.passes import pipeline
 from .calls.failures import own_failure
 from .engines import embedded
 from .stages import build
@@ -51,12 +50,12 @@ def compiled_anew(graph: Graph, engine: Engine) -> Executable:
 
 def _made(graph: Graph, engine: Engine) -> Executable:
     engine.started = True
-    return build(simplify(graph, engine.native, _fold), engine)
+    return build(prepared(graph, engine), engine)
 
 
-def legal(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
-    """See `graph.passes.legal.legal`; the embedded engine folds constants."""
-    return passes.legal(graph, engine, _fold, keep)
+def prepared(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
+    """See `graph.passes.pipeline.prepared`; the embedded engine folds constants."""
+    return pipeline.prepared(graph, engine, _fold, keep)
 
 
 def _fold(node: Node) -> Any:

@@ -21,7 +21,6 @@ from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph, bodies, depth
 from ..graph.ir.rewrite import closed
 from ..graph.ir.types import TensorType
-from ..graph.passes.legal import prepared
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.shaping import follows_from_sizes, shape_operands, unchanging
 from .empties import compiled_for_any_size
@@ -29,13 +28,7 @@ from .engines import embedded
 
 
 def build(graph: Graph, engine: Engine) -> Executable:
-    """Code for a simplified graph, whose composites without a rule are expanded.
-
-    Raises:
-        DTypeError: the engine lacks a dtype of the graph.
-    """
-    ready = prepared(graph, engine)
-    graph = Graph(ready.inputs, ready.outputs, graph.equal)
+    """Code for a graph behind all passes (`graph.passes.pipeline`)."""
     levels = _Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)
@@ -99,7 +92,7 @@ class _Part:
         self.inputs = sorted(outer, key=lambda n: n.serial)
         self.outputs = list(wanted)
         self.engine = engine
-        self.executable = compiled_for_any_size(_legal(self.inputs, self.outputs, engine), engine)
+        self.executable = compiled_for_any_size(_closed(self.inputs, self.outputs, engine), engine)
 
     def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
         """Compute the part; `values` holds what was computed before, and gets the results."""
@@ -109,7 +102,7 @@ class _Part:
             values[node], sources[node] = value, self.engine
 
 
-def _legal(inputs: Sequence[Node], outputs: Sequence[Node], engine: Engine) -> Graph:
+def _closed(inputs: Sequence[Node], outputs: Sequence[Node], engine: Engine) -> Graph:
     """A part; loops and conditions made for another engine may hold what the embedded one lacks."""
     graph = closed(inputs, outputs)
     return simplify(graph, engine.native) if engine is embedded() else graph

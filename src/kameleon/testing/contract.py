@@ -15,7 +15,7 @@ from ..graph.ir.leaves import LEAVES, input_node
 from ..graph.ir.node import ITEM, REGISTRY, Node
 from ..graph.ir.program import Graph
 from ..graph.ir.types import DTYPES, TensorType, as_dtype
-from ..graph.passes.simplify import simplify
+from ..graph.passes.pipeline import prepared
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.filling import full_like
 from ..graph.primitives.indexing import gather, scatter_add
@@ -47,7 +47,7 @@ def _input(engine: Engine, *shape: int | None, dtype: str = "") -> Node:
 
 
 def _compiled(engine: Engine, inputs: Sequence[Node], outputs: Sequence[Node]) -> Executable:
-    return build(simplify(Graph(inputs, outputs), engine.native), engine)
+    return build(prepared(Graph(inputs, outputs), engine), engine)
 
 
 def _values(engine: Engine, results: Sequence[Any]) -> list[Array]:

@@ -19,6 +19,7 @@ from ..graph.ir.node import REGISTRY, Node
 from ..graph.ir.program import Graph, bodies
 from ..graph.ir.types import TensorType
 from ..graph.ir.verify import verify
+from ..graph.passes.pipeline import adapted
 from ..graph.passes.simplify import simplify
 from ..graph.primitives.elementwise import add, constant
 from ..graph.primitives.reduce import reduce_sum
@@ -108,7 +109,7 @@ def _possible(engine: Engine, uses: Sequence[Posed], native: Native) -> list[Pos
             found.append(use)
             continue
         try:
-            build(graph, engine)
+            build(adapted(graph, engine), engine)
         except DTypeError:
             continue
         raise AssertionError(f"{engine.title} lacks {lacking}, and compiles it")
@@ -162,7 +163,7 @@ def _check_value(case: Case, known: bool, output: Node, value: Array, expected: 
 
 def _runs(engine: Engine, uses: Sequence[Posed], graph: Graph) -> list[list[Array]]:
     """The outputs' values, of a call and of the short way, where there's one."""
-    executable = build(graph, engine)
+    executable = build(adapted(graph, engine), engine)
     operands = [x for use in uses for x in use.case.operands]
     called = _called(engine, operands, executable)
     short = executable.fast_path and executable.fast_path(*map(np.array, operands))
@@ -214,7 +215,7 @@ def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
         return
     operands = [np.asarray(x) for use in uses for x in use.case.operands]
     expected, got = (
-        [e.to_numpy(y) for y in run(build(_joined(uses, e.native), e), operands)]
+        [e.to_numpy(y) for y in run(build(adapted(_joined(uses, e.native), e), e), operands)]
         for e in (embedded(), engine)
     )
     outputs = chain.from_iterable(use.outputs for use in uses)

@@ -8,7 +8,7 @@ from typing import Any
 from ....graph.ir.node import Node
 from ....graph.ir.program import Graph
 from ....graph.passes.extrema import of_some
-from ....graph.passes.legal import legal
+from ....graph.passes.pipeline import prepared
 from ....graph.primitives.division import divides_safely
 from ....graph.primitives.linalg import is_of_matrices
 from ..._lowering import Rule
@@ -66,4 +66,4 @@ class GraphEngine(NumpyEngine):
 
 def meaning_of(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
     """A graph as one of PyTensor's own operations, over PyTensor variables."""
-    return Symbolic(legal(graph, GraphEngine()), arguments).run()
+    return Symbolic(prepared(graph, GraphEngine()), arguments).run()
