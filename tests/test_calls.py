@@ -160,5 +160,5 @@ def test_each_call_runs_on_the_engine_in_force(engine: Engine) -> None:
         for name in others:
             with K.using_engine(name):
                 assert f([a])[0].tolist() == [2.0, 2.0]
-    assert {e.name for e in f.compiled._short} >= {*others}
-    assert all(e is load(e.name) for e in f.compiled._short)
+    assert {e.name for e in f.compiled._fast_paths} >= {*others}
+    assert all(e is load(e.name) for e in f.compiled._fast_paths)

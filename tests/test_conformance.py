@@ -364,11 +364,11 @@ def test_an_engine_may_lack_dtypes_if_it_says_so() -> None:
 
 
 def test_what_it_says_to_lack_it_must_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kameleon.graph.passes import legal
+    from kameleon.graph.passes import pipeline
 
     engine = PlainEngine()
     engine.lacks = {"float16": "it's too small"}
-    monkeypatch.setattr(legal, "_check_dtypes", lambda graph, engine: None)
+    monkeypatch.setattr(pipeline, "_check_dtypes", lambda graph, engine: None)
     report = check_engine(engine, match="values-add-")
     assert not report.passed
     for error in report.failures.values():
