@@ -23,6 +23,9 @@ from kameleon.graph.ir.node import Node
 
 if TYPE_CHECKING:
     from kameleon.config import Settings
+    from kameleon.engines import Engine
+    from kameleon.engines._base import Executable
+    from kameleon.graph.ir.program import Graph
     from kameleon.testing import Check
 
 TESTS = Path(__file__).resolve().parent
@@ -178,3 +181,11 @@ def value(variable: Any) -> Any:
     from kameleon import backend as K
 
     return K.get_value(variable).tolist()
+
+
+def build(graph: Graph, engine: Engine) -> Executable:
+    """Code for a simplified graph, behind the passes that the engine asks for."""
+    from kameleon.graph.passes.pipeline import adapted
+    from kameleon.runtime import stages
+
+    return stages.build(adapted(graph, engine), engine)

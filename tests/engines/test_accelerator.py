@@ -20,7 +20,7 @@ if importlib.util.find_spec("torch") is None:
 
 import pretend_accelerator as pretend
 import torch
-from support import shortened
+from support import build, shortened
 
 if not pretend.is_possible():
     reason = f"PyTorch {torch.__version__} has no devices that are written in Python"
@@ -39,7 +39,6 @@ from kameleon.graph.passes.simplify import simplify
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.movement import broadcast_to
 from kameleon.runtime import engines
-from kameleon.runtime.stages import build
 from kameleon.testing import Case, Check, check_case, conformance_checks
 from kameleon.testing.cases import CASES
 

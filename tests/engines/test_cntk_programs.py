@@ -94,7 +94,7 @@ def compiled(*outputs: Node) -> CntkProgram:
 
     inputs = [n for n in Graph((), outputs).nodes if not n.operands and n.primitive.name == "input"]
     graph = Graph(inputs, outputs)
-    found = compiler.build(compiler.simplify(graph, engine.native, compiler._fold), engine)
+    found = compiler.build(compiler.prepared(graph, engine), engine)
     assert isinstance(found, CntkExecutable)
     return found.program
 

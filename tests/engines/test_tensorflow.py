@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test, run_python
+from support import build, engines_under_test, run_python
 
 from kameleon import backend as K
 from kameleon.engines._base import Engine
@@ -33,7 +33,6 @@ from kameleon.graph.primitives.pool import max_pool, unpool
 from kameleon.graph.primitives.sizes import dims_of, size_of
 from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
-from kameleon.runtime.stages import build
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case, type_of
 

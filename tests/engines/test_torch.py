@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import SOURCE, run_python
+from support import SOURCE, build, run_python
 from threefry import reference_words
 
 if importlib.util.find_spec("torch") is None:
@@ -36,7 +36,6 @@ from kameleon.graph.primitives.pool import max_pool, pool_pick, unpool
 from kameleon.graph.primitives.random import KEY, random_bits
 from kameleon.graph.primitives.windows import Window
 from kameleon.runtime import engines
-from kameleon.runtime.stages import build
 
 RNG = np.random.default_rng(0)
 
