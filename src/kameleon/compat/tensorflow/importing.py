@@ -236,13 +236,14 @@ def begin() -> ModuleType:
     Raises:
         MissingLibraryError: (an ImportError) they aren't installed.
     """
-    if location.PACKAGE in sys.modules:
-        return sys.modules[location.PACKAGE]
-    folder = location.find()
-    sys.meta_path.insert(0, Finder(folder))
-    sys.path.append(folder)  # what goes with them, where the environment hasn't got it
-    root = importlib.import_module(location.PACKAGE)
-    # Their objects, and those of an engine's library, live as long as the process: looking through
-    # them again and again would take a third of the time of building a graph.
-    gc.freeze()
+    is_first = location.PACKAGE not in sys.modules
+    if is_first:
+        folder = location.find()
+        sys.meta_path.insert(0, Finder(folder))
+        sys.path.append(folder)  # what goes with them, where the environment hasn't got it
+    root = importlib.import_module(location.PACKAGE)  # it waits where another thread imports it
+    if is_first:
+        # Their objects, and those of an engine's library, live as long as the process: looking
+        # through them again and again would take a third of the time of building a graph.
+        gc.freeze()
     return root

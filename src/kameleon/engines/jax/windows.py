@@ -101,11 +101,10 @@ def _axis_to_lengthen(
         return None
     batch, features, *space = (x.shape[axis] for axis in numbers.lhs_spec)
     sizes = [k.shape[axis] for axis in numbers.rhs_spec[2:]]
-    parts = zip(space, sizes, strides, holes[1], strict=True)
-    places = [(n - (size - 1) * hole - 1) // stride + 1 for n, size, stride, hole in parts]
-    cells = math.prod(sizes)
-    count = batch * features * cells * math.prod(places)
-    is_slow = cells > 1 and x.dtype.kind == "f" and count * x.dtype.itemsize >= MANY_BYTES
+    window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes[1]))
+    places = _places(window, space)
+    count = batch * features * window.cells * math.prod(places)
+    is_slow = window.cells > 1 and x.dtype.kind == "f" and count * x.dtype.itemsize >= MANY_BYTES
     return places.index(max(places)) if is_slow else None
 
 
@@ -226,17 +225,17 @@ class _Planes:
     def __init__(self, window: Window, depth: int):
         (size, *sizes), (stride, *strides), (self._padding, *padding), (hole, *holes) = window
         self.window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes))
-        [self._places] = _places(Window((size,), (stride,), (self._padding,), (hole,)), [depth])
-        self._depth, self._size, self._stride, self._hole = depth, size, stride, hole
+        self._depth, self._places = depth, window.out_dim(0, depth) or 0
+        self._starts, self._stride = range(0, size * hole, hole), stride
+        self._reach = (self._places - 1) * stride + 1  # from its first place to its last one
 
     def seen(self, x: Value) -> list[Value]:
         """For each depth of the window, the planes that it sees in its places."""
         low, high = self._padding
         padded = _margins(x, low, 0, high)
-        reach = (self._places - 1) * self._stride + 1
-        starts = (i * self._hole for i in range(self._size))
         return [
-            _as_planes(lax.slice_in_dim(padded, at, at + reach, self._stride, 1)) for at in starts
+            _as_planes(lax.slice_in_dim(padded, at, at + self._reach, self._stride, 1))
+            for at in self._starts
         ]
 
     def apart(self, planes: Value) -> Value:
@@ -248,11 +247,10 @@ class _Planes:
     def put_back(self, parts: list[Value]) -> Value:
         """The adjoint of `seen`, for volumes."""
         low, _ = self._padding
-        reach = (self._places - 1) * self._stride + 1
-        starts = [i * self._hole - low for i in range(self._size)]
+        behind = self._depth + low - self._reach
         return sum(
-            _margins(part, at, self._stride - 1, self._depth - at - reach)
-            for at, part in zip(starts, parts, strict=True)
+            _margins(part, at - low, self._stride - 1, behind - at)
+            for at, part in zip(self._starts, parts, strict=True)
         )
 
 

@@ -1,14 +1,14 @@
 """The way of a graph to an engine: the passes, in the order in which they're taken.
 
-Each pass gives an equal graph. The first two are for all engines; the others are for those that ask
-for them, by what they declare that they lack. What is left is in primitives and dtypes that the
+Each pass gives an equal graph. The first is for all engines; the others are for those that ask for
+them, by what they declare that they lack. What is left is in primitives and dtypes that the
 engine has: `runtime.stages` cuts it where the engine declines a node, and the engine makes code of
 the parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from ...errors import DTypeError
@@ -100,31 +100,6 @@ PIPELINE = (
 )
 
 
-def passed(graph: Graph, asked: Asked) -> Iterator[tuple[str, Graph]]:
-    """By name of each pass that the engine asks for, in turn, the graph behind it.
-
-    Raises:
-        DTypeError: the engine lacks a dtype of the graph.
-    """
-    for step in PIPELINE:
-        if step.wanted(asked.engine):
-            graph = step.run(graph, asked)
-            yield step.name, graph
-
-
-def adapted(graph: Graph, engine: Declared) -> Graph:
-    """A simplified graph behind the passes that the engine asks for.
-
-    Raises:
-        DTypeError: the engine lacks a dtype of the graph.
-    """
-    found, asked = graph, Asked(engine)
-    for step in PIPELINE[1:]:
-        if step.wanted(engine):
-            found = step.run(found, asked)
-    return Graph(found.inputs, found.outputs, graph.equal)
-
-
 def prepared(
     graph: Graph, engine: Declared, fold: Fold | None = None, keep: Collection[str] = ()
 ) -> Graph:
@@ -133,7 +108,23 @@ def prepared(
     Raises:
         DTypeError: the engine lacks a dtype of the graph.
     """
-    [*_, (_, found)] = passed(graph, Asked(engine, fold, keep))
+    return _through(PIPELINE, graph, Asked(engine, fold, keep))
+
+
+def adapted(graph: Graph, engine: Declared) -> Graph:
+    """A simplified graph behind the passes that the engine asks for.
+
+    Raises:
+        DTypeError: the engine lacks a dtype of the graph.
+    """
+    return _through(PIPELINE[1:], graph, Asked(engine))
+
+
+def _through(passes: Iterable[Pass], graph: Graph, asked: Asked) -> Graph:
+    found = graph
+    for step in passes:
+        if step.wanted(asked.engine):
+            found = step.run(found, asked)
     return Graph(found.inputs, found.outputs, graph.equal)
 
 

@@ -15,7 +15,7 @@ from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import pool as P
 from kameleon.graph.primitives.movement import broadcast_to, move_axis, reshape
 from kameleon.graph.primitives.reduce import reduce_sum
-from kameleon.graph.primitives.sizes import Size, as_node, sizes_product
+from kameleon.graph.primitives.sizes import Size, as_node, sizes_product, split
 from kameleon.graph.primitives.windows import Window
 
 from ..shapes.networks import explicit_pads, is_channels_last, spatial
@@ -104,7 +104,7 @@ def _convolving_back(primitive: Callable[..., Node]) -> Callable[[Operation, Any
 
     def rule(operation: Operation, sizes: Any, kernel: Any, g: Any) -> Node:
         space, k = _spatial_sizes(operation, sizes_in(sizes)), tensor(kernel)
-        known = [size if isinstance(size, int) else None for size in space]
+        known, _ = split(space)
         window = window_of(operation, known, sizes_of(k)[:-2])
         return as_told(operation, primitive(channels_last(operation, g), k, space, window))
 

@@ -13,7 +13,7 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import indexing as I
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import full_like
-from kameleon.graph.primitives.sizes import Size
+from kameleon.graph.primitives.sizes import Size, split
 
 from ..failures import failure
 from ..lowering import Lowering
@@ -21,7 +21,7 @@ from ..shapes.known import slices_of
 from ..variables import Reference
 from .state import given_back
 from .table import effect, known, pure
-from .values import UnknownSizeError, dims, integers, sizes_in, sizes_of, tensor
+from .values import UnknownSizeError, dims, integer, integers, sizes_in, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -105,9 +105,9 @@ def _strided_gradient(
 ) -> Node:
     shape = sizes_in(sizes)
     if _is_of_one_row(operation, begin):
-        row, [rows] = M.reshape(tensor(g), [1, *shape[1:]]), integers(shape[0])
+        row, rows = M.reshape(tensor(g), [1, *shape[1:]]), integer(shape[0])
         return I.scatter_add(row, _from_the_front(begin, rows), rows, 0)
-    known = tuple(size if isinstance(size, int) else None for size in shape)
+    known, _ = split(shape)
     return _spread(Cuts(operation, known, begin, end, strides), g, shape)
 
 

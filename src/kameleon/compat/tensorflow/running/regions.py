@@ -9,7 +9,7 @@ left open at last, where all operations can be built without them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .plan import Unit
 
 
-# So many compiled functions a region keeps.
+T = TypeVar("T")
+# So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
 
@@ -111,20 +112,22 @@ def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Comp
     begun = tuple(value in store.variables for value in values if isinstance(value, Reference))
     found: Compiled | None = unit.cache.get((key, begun))
     if found is None:
-        sizes = unit.sizes.setdefault(kind_of(key), Sizes())
+        kind = kind_of(key)
+        sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes())
         if openly and sizes.have_changed(key):
             found = _without_sizes(store, unit, values, sizes, key, begun)
     if found is None:
         _demand_few(unit, key)
-        found = _keep(unit, (key, begun), _for_sizes(store, unit, values, key))
+        found = _keep(unit.cache, (key, begun), _for_sizes(store, unit, values, key))
     return found
 
 
-def _keep(unit: Unit, key: Key, compiled: Compiled) -> Compiled:
-    while len(unit.cache) >= KEPT:
-        del unit.cache[next(iter(unit.cache))]
-    unit.cache[key] = compiled
-    return compiled
+def _keep(table: dict[Key, T], key: Key, value: T) -> T:
+    """Put a value in a table, in place of the oldest one where it's full."""
+    while len(table) >= KEPT:
+        del table[next(iter(table))]
+    table[key] = value
+    return value
 
 
 def _without_sizes(
@@ -136,9 +139,8 @@ def _without_sizes(
     if found is None and is_open(opened):
         try:
             with open_sizes():
-                found = _keep(
-                    unit, (opened, begun), _Region(store, unit, values, opened).compiled()
-                )
+                made = _Region(store, unit, values, opened).compiled()
+            found = _keep(unit.cache, (opened, begun), made)
         except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
             sizes.are_needed = True
     return found
