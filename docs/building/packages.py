@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+import sys
 from graphlib import TopologicalSorter
-from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "kameleon"
+from docs.building.places import TESTS
+
+if str(TESTS) not in sys.path:
+    sys.path.append(str(TESTS))
+
+from import_graph import INNER
+
 BEGIN, END = "<!-- packages, by `python docs/make.py` -->\n", "<!-- end of packages -->\n"
 
 ABOUT = {
@@ -29,28 +33,11 @@ ABOUT = {
 def parts() -> dict[str, set[str]]:
     """By part of the package the parts that it imports, anywhere in its code."""
     found: dict[str, set[str]] = {part: set() for part in ABOUT}
-    for part in ABOUT:
-        folder = SOURCE / part
-        for path in folder.rglob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]:
-            found[part].update(other for other in _imported(path) if other in ABOUT)
-        found[part].discard(part)
+    for each in INNER:
+        part, other = (f"{name}.".split(".")[1] for name in (each.importer, each.imported))
+        if part in ABOUT and other in ABOUT and part != other:
+            found[part].add(other)
     return found
-
-
-def _imported(path: Path) -> Iterator[str]:
-    """The parts that a file's import statements name."""
-    above = path.relative_to(SOURCE.parent).parent.parts  # of names that begin with one dot
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (
-                alias.name.split(".")[1] for alias in node.names if "kameleon." in alias.name
-            )
-        elif isinstance(node, ast.ImportFrom):
-            base = above[: len(above) - node.level + 1] if node.level else ()
-            words = [*base, *(node.module or "").split(".")]
-            words = [word for word in words if word]
-            if words[:1] == ["kameleon"]:
-                yield from words[1:2] or (alias.name for alias in node.names)
 
 
 def shortest(graph: dict[str, set[str]]) -> dict[str, list[str]]:
