@@ -86,8 +86,8 @@ from kameleon.config import ENGINES, installed
 root = Path(kameleon.__path__[0])
 files = [path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))]
 names = [".".join(file.parts).removesuffix(".__init__") for file in files]
-# It refuses to come behind TensorFlow's Keras.
-apart = ("kameleon.as_keras", "kameleon.compat.keras2.hosted.")  # they change `import keras`, or import it
+# These change `import keras`, or import it, and refuse to come behind TensorFlow's Keras.
+apart = ("kameleon.as_keras", "kameleon.compat.keras2.hosted.", "kameleon.compat.imports.children.")
 names = [name for name in names if not name.startswith(apart)]
 for name in names:
     engine = (name + "...").split(".")[2].removeprefix("of_")  # or what a library's functions need
