@@ -22,7 +22,7 @@ from kameleon.graph.passes import arithmetic, contraction, order, window_kernels
 from kameleon.graph.passes.carriers import in_carriers
 from kameleon.graph.passes.half import half_in_single
 from kameleon.graph.passes.loops import with_steps
-from kameleon.graph.passes.populated import PLACES_OF, populated
+from kameleon.graph.passes.populated import populated
 from kameleon.graph.passes.simplify import simplify
 from kameleon.graph.passes.storage import in_storage
 from kameleon.graph.primitives.choices import needs_no_branch
@@ -46,7 +46,7 @@ CARRIERS = {
     **dict.fromkeys("lt ge maximum minimum reduce_max argmin argsort select".split(), ORDERED),
     **dict.fromkeys("add neg mul cumsum cumprod reduce_sum reduce_prod contract".split(), SUMMED),
 }
-WINDOWS = ("conv", "depthwise_conv", "patches", "sum_pool", "max_pool", *PLACES_OF)
+WINDOWS = [name for name, primitive in REGISTRY.items() if "places" in primitive.parts]
 ALL = ("samples", "places", "channels")
 
 
@@ -64,7 +64,7 @@ def plain_windows(graph: Graph) -> Graph:
 
     def native(node: Node) -> bool:
         window, name = node.attrs.get("window"), node.primitive.name
-        if name not in window_kernels.PARTS:
+        if name not in window_kernels.CHANGES:
             return True
         strided = name.startswith("depthwise") and set(window.strides) != {1}
         return name == "conv" or not (
@@ -89,7 +89,7 @@ PASSES: dict[str, tuple[Pass, Callable[[Case], bool]]] = {
         lambda case: any(x.dtype == np.float16 for x in case.operands),
     ),
     "loops": (with_steps, lambda case: case.primitive in ("scan", "linear_scan", "cumprod_slope")),
-    "windows": (plain_windows, lambda case: case.primitive in window_kernels.PARTS),
+    "windows": (plain_windows, lambda case: case.primitive in window_kernels.CHANGES),
     "populated": (
         lambda graph: populated(graph, dict.fromkeys(WINDOWS, ALL))[0],
         lambda case: case.primitive in WINDOWS,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
-from kameleon.engines._flags import INDICES, flagged
+from kameleon.engines._flags import BOUNDS, flagged
 from kameleon.errors import KameleonError
 from kameleon.graph.ir.node import Node
 from kameleon.graph.ir.program import Graph
@@ -107,8 +107,9 @@ def clipped(graph: Graph) -> Graph:
             new[node] = node.primitive(*operands, **attrs)
         else:
             new[node] = node
-        if node.primitive.name in INDICES:
-            index, size = INDICES[node.primitive.name](new[node])
+        if node.primitive.name in BOUNDS:
+            size = BOUNDS[node.primitive.name](new[node])
+            index = new[node].operands[node.primitive.index or 0]
             top = sub(as_node(size), constant(1, "int32"))
             inside = maximum(full_like(index, 0), minimum(index, broadcast_like_index(top, index)))
             operands = [inside if n is index else n for n in operands]
@@ -127,7 +128,7 @@ def test_flags_say_what_the_embedded_engine_says(name: str) -> None:
     made = program.build(x, i)
     function = Function([x, i], list(made) if isinstance(made, (list, tuple)) else [made])
     graph = simplify(function.graph(), embedded().native)
-    with_flags, flags = flagged(graph, set(INDICES), sizes=True)
+    with_flags, flags = flagged(graph, set(BOUNDS), sizes=True)
     verify(with_flags)
     assert flags
     # Of the outputs only the flags: the others can't be computed where a check fails.
@@ -143,4 +144,4 @@ def test_flags_say_what_the_embedded_engine_says(name: str) -> None:
 def test_nothing_to_check_changes_nothing() -> None:
     x, y = K.placeholder((2, 3)), K.placeholder((2, 3))
     graph = simplify(Function([x, y], [x + y]).graph(), embedded().native)
-    assert flagged(graph, set(INDICES), sizes=True) == (graph, [])
+    assert flagged(graph, set(BOUNDS), sizes=True) == (graph, [])

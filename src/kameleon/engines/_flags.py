@@ -50,7 +50,7 @@ def flagged(
 
     Args:
         graph: a simplified graph.
-        unchecked: names of primitives in `INDICES` whose indices the engine doesn't check.
+        unchecked: names of primitives in `BOUNDS` whose indices the engine doesn't check.
         sizes: whether there are flags for elementwise operands whose sizes were taken as equal,
             since the engine doesn't check these; or, where the engine has checked some of the
             sizes itself, what it knows of them.
@@ -66,20 +66,16 @@ def flagged(
     return Graph(graph.inputs, [*outputs, work.vector()]), work.flags
 
 
-# By primitive: the indices that it reads, and the size below which they must lie.
-INDICES: dict[str, Callable[[Node], tuple[Node, Size]]] = {
+# By primitive: the size below which its indices must lie.
+BOUNDS: dict[str, Callable[[Node], Size]] = {
     **dict.fromkeys(
-        ("gather", "take_along"), lambda n: (n.operands[1], size_of(n.operands[0], n.attrs["axis"]))
+        ("gather", "take_along", "minus_one_hot"), lambda n: size_of(n.operands[0], n.attrs["axis"])
     ),
     **dict.fromkeys(
         ("scatter_add", "put_along"),
-        lambda n: (n.operands[1], n.operands[2] if n.attrs["size"] is None else n.attrs["size"]),
+        lambda n: n.operands[2] if n.attrs["size"] is None else n.attrs["size"],
     ),
-    "minus_one_hot": lambda n: (n.operands[1], size_of(n.operands[0], n.attrs["axis"])),
-    "sparse_softmax_crossentropy": lambda n: (
-        n.operands[2],
-        size_of(n.operands[1], n.attrs["axis"]),
-    ),
+    "sparse_softmax_crossentropy": lambda n: size_of(n.operands[1], n.attrs["axis"]),
 }
 
 
@@ -140,9 +136,9 @@ class _Flagging:
 
     def _check_index(self, node: Node) -> None:
         name = node.primitive.name
-        if name not in self.unchecked or name not in INDICES:
+        if name not in self.unchecked or name not in BOUNDS:
             return
-        index, size = INDICES[name](node)
+        index, size = node.operands[node.primitive.index or 0], BOUNDS[name](node)
         if index.dtype != "int32":
             index = cast(index, INT64)
         top = cast(as_node(size), index.dtype)

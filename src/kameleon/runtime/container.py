@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileFormatError
-from ..graph.ir.attributes import elements, is_int, is_shape
+from ..graph.ir.kinds import elements, is_int, is_shape
 from ..graph.ir.serial import at_place, expect, field
 from ..graph.ir.types import DTYPES, DType, as_dtype
 

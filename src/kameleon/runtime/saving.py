@@ -15,8 +15,8 @@ import numpy as np
 from .._utils import files
 from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning, warn
-from ..graph.ir.attributes import is_int
 from ..graph.ir.context import unique_name
+from ..graph.ir.kinds import is_int
 from ..graph.ir.leaves import SOURCE, VARIABLE
 from ..graph.ir.node import NO_ATTRS, Node, Print, Variable
 from ..graph.ir.program import Graph

@@ -11,7 +11,6 @@ from ...graph.analysis.broadcasts import AxisSize, Read
 from ...graph.ir.leaves import CONSTANT
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
-from ...graph.primitives.shaping import FIRST_SIZE
 from . import code as code_module
 from .blocks import Block, Run
 from .code import Arg, Code, Language
@@ -200,9 +199,9 @@ class Emitter:
 
     def operands(self, node: Node) -> list[Arg]:
         """The values of a node's operands; those of sizes are as `size` gives them."""
-        first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
+        first = node.primitive.first_size
         values: list[Arg] = [self.slot(x) for x in node.operands[:first]]
-        return values + [self.size(x) for x in node.operands[first:]]
+        return values if first is None else values + [self.size(x) for x in node.operands[first:]]
 
     def emit(
         self,

@@ -8,7 +8,6 @@ from enum import IntEnum
 from ...graph.ir.leaves import CONSTANT
 from ...graph.ir.node import Node
 from ...graph.ir.types import TensorType
-from ...graph.primitives.shaping import FIRST_SIZE
 from ...graph.primitives.windows import is_dilated
 
 FLOATS = frozenset(("float32", "float64"))
@@ -25,8 +24,6 @@ BY_CNTK = frozenset(
     " softmax log_softmax contract one_hot minus_one_hot sparse_softmax_crossentropy"
     " softmax_crossentropy conv conv_input conv_kernel depthwise_conv max_pool sum_pool".split()
 )
-# By primitive, which of its operands are integers that choose elements.
-INDEX = {"gather": 1, "one_hot": 0, "minus_one_hot": 1, "sparse_softmax_crossentropy": 2}
 
 Where = Callable[[Node], bool]
 
@@ -41,10 +38,8 @@ def is_dense(type: TensorType) -> bool:
 
 
 def _takes_operands(node: Node) -> bool:
-    index = INDEX.get(node.primitive.name)
-    first = FIRST_SIZE.get(node.primitive.name, len(node.operands))
-    for i, x in enumerate(node.operands[:first]):
-        if i == index:
+    for i, x in enumerate(node.operands[: node.primitive.first_size]):
+        if i == node.primitive.index:
             if x.primitive is CONSTANT or len(x.shape) >= MOST_AXES:
                 return False
         elif not (isinstance(x.type, TensorType) and is_dense(x.type)):

@@ -18,8 +18,6 @@ from . import functions, windows
 from .functions import Index, Stretched, UnfitError, full, shape_of
 
 FUNCTIONS = {**functions.FUNCTIONS, **windows.FUNCTIONS}
-# From which operand on they are sizes.
-FIRST_SIZE = {"reshape": 1, "broadcast_to": 1, "unslice": 1, "one_hot": 1, "conv_input": 2}
 # Functions for so many combinations of sizes are kept.
 KEPT = 64
 # Bytes of arrays that are copied in less time than CNTK takes to make a value of their memory; and
@@ -109,10 +107,15 @@ def _size_inputs(graph: Any) -> set[int]:
     sizes: set[int] = set()
     others: set[int] = set()
     for node in graph["nodes"]:
-        first = FIRST_SIZE.get(node["primitive"], len(node["operands"]))
+        first = _first_size(node)
         others.update(i for i in node["operands"][:first] if i < count)
         sizes.update(i for i in node["operands"][first:] if i < count)
     return sizes - others
+
+
+def _first_size(row: Any) -> int:
+    """From which operand of a node on they are sizes."""
+    return len(row["operands"]) if row["first_size"] is None else row["first_size"]
 
 
 def _is_double(graph: Any) -> bool:
@@ -188,7 +191,7 @@ class _Builder:
         operands = [self.values[i] for i in row["operands"]]
         if name == "item":
             return operands[0][attrs["index"]]
-        first = FIRST_SIZE.get(name, len(operands))
+        first = _first_size(row)
         operands[first:] = [_size(x) for x in operands[first:]]
         if name in functions.ELEMENTWISE:
             operands = self._stretched(operands)

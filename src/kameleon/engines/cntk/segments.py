@@ -257,6 +257,9 @@ def _constant(value: Any, arrays: dict[str, Any]) -> dict[str, Any]:
         return {"program": to_data(value, arrays)}
     if isinstance(value, Segment):
         graph = graph_to_data(value.graph, arrays)
+        nodes = value.graph.nodes[len(value.graph.inputs) :]
+        for row, node in zip(graph["nodes"], nodes, strict=True):
+            row["first_size"] = node.primitive.first_size
         return {
             "segment": {
                 "number": value.number,

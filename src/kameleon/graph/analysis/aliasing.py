@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.leaves import CONSTANT, INPUT
-from ..ir.node import ITEM, Node
+from ..ir.node import Node
 from ..ir.program import Graph
 from ..primitives.constants import bare
 
-# Primitives whose result may be an operand as it is, or a part of one.
-VIEWS = {
-    "identity", "stop_gradient", "with_gradient", "check", "reshape", "transpose", "slice",
-    "unslice", "broadcast_to", "reverse", "pad", "concatenate", "cond", "scan", "while", "cast",
-    "bitcast", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "cumsum", "cumprod",
-    "gather", "scatter_add", "patches", "fold", "sum_pool", "sum_unpool", "max_pool",
-}  # fmt: skip
 # By primitive: the constant y for which f(x, y) may be x, which optimisers of libraries then give.
 NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "floor_div": 1}
 NEUTRAL |= {"bit_or": 0, "bit_xor": 0, "shift_left": 0, "shift_right": 0}
@@ -35,7 +28,7 @@ def shared_outputs(graph: Graph) -> set[int]:
 
 def _sources(node: Node) -> list[Node]:
     """The operands whose memory the result of a node may hold."""
-    if node.primitive is ITEM or node.primitive.name in VIEWS:
+    if node.primitive.may_alias:
         return list(node.operands)
     neutral = NEUTRAL.get(node.primitive.name)
     if neutral is not None and any(_is(bare(x), neutral) for x in node.operands):

@@ -15,25 +15,12 @@ from math import prod
 
 from ..ir.node import Node
 from ..ir.program import Graph
-from ..primitives.precision import EXACT, MOVES
 
 MEETINGS = frozenset("sub add eq ne lt le gt ge".split())
-# Primitives whose results are elements of operands, up to the sign, and which operands these are:
-# of the first ones an element is at the place of the result, of the others it may be elsewhere.
-IN_PLACE = {
-    **dict.fromkeys("identity stop_gradient with_gradient cast neg relu".split(), slice(1)),
-    **dict.fromkeys(("maximum", "minimum"), slice(2)),
-    "select": slice(1, 3),
-}
-ELSEWHERE = {
-    **dict.fromkeys("reduce_max reduce_min broadcast_to reshape transpose".split(), slice(1)),
-    **dict.fromkeys("slice reverse pad gather take_along".split(), slice(1)),
-    "concatenate": slice(None),
-}
 # So many nodes before each operand are looked at.
 FAR = 32
-# What is rounded alike wherever it's computed, as long as no operand is a product.
-ALIKE = EXACT | MOVES | {"add", "sub", "sqrt"}
+# What is rounded, but alike wherever it's computed, as long as no operand is a product.
+ALIKE = frozenset(("add", "sub", "sqrt"))
 # What compilers compute once for all uses.
 ONCE = frozenset("cond while scan call argsort".split())
 
@@ -57,12 +44,11 @@ def _origins(x: Node) -> dict[Node, bool]:
     """The nodes that the elements of `x` come from, and whether they were moved on the way."""
     found, pending = {x: False}, [x]
     for node in pending:
-        name = node.primitive.name
-        moves = name in ELSEWHERE
-        which = ELSEWHERE[name] if moves else IN_PLACE.get(name)
+        passes, moves = node.primitive.passes, node.primitive.moves
+        which = passes or moves
         for operand in () if which is None else node.operands[which]:
             if operand not in found and len(found) < FAR:
-                found[operand] = moves or found[node]
+                found[operand] = moves is not None or found[node]
                 pending.append(operand)
     return found
 
@@ -73,7 +59,7 @@ def _may_differ(x: Node) -> bool:
     for node in pending:
         if not node.operands or _is_once(node):
             continue
-        if node.primitive.name not in ALIKE:
+        if node.primitive.accuracy == "rounded" and node.primitive.name not in ALIKE:
             return True
         new = [n for n in node.operands if n not in seen]
         seen.update(new)

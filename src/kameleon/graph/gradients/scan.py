@@ -132,22 +132,13 @@ def _leave_unsteady(kept: set[Node], invariant: LoopInvariantShapes, inner: set[
                     pending.append(x)
 
 
-# Primitives that cost less to compute again than to stack.
-CHEAP = frozenset(
-    (
-        "add sub mul neg square broadcast_to reshape transpose cast eq ne lt le gt ge "
-        "logical_not logical_and logical_or select slice size"
-    ).split()
-)
-
-
 def _remade(node: Node, given: set[Node], varying: set[Node]) -> bool:
     """Whether `node` follows from `given` by cheap primitives."""
     pending = [node]
     while pending:
         n = pending.pop()
         if n not in given and n in varying:
-            if n.primitive.name not in CHEAP or not n.operands:
+            if not (n.primitive.is_cheap and n.operands):
                 return False
             pending.extend(n.operands)
     return True

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...errors import GraphError
+from .kinds import Kind, is_int
 from .node import NO_ATTRS, Node, Primitive
 from .types import TensorType
 
 
-def leaf(name: str, doc: str, title: str | None = None) -> Primitive:
+def leaf(
+    name: str, doc: str, title: str | None = None, kinds: Mapping[str, Kind] | None = None
+) -> Primitive:
     """A primitive without operands whose nodes are made with their type."""
 
     def infer() -> TensorType:
         raise GraphError(f"{name} nodes are made with their type")
 
-    return Primitive(name, infer, doc, title=title)
-
-
-INPUT = leaf("input", "a value given from outside", title="Placeholder")
-CONSTANT = leaf("constant", "the array `value`", title="Const")
-VARIABLE = leaf("variable", "the value of a variable at the start of the call", title="Variable")
-SOURCE = leaf("random_source", "the key of a random stream in this call", title="RandomSource")
-LEAVES = (INPUT, CONSTANT, VARIABLE, SOURCE)
-
-
-def input_node(type: TensorType, name: str | None = None) -> Node:
-    """An input: a placeholder, or a parameter of a body."""
-    return Node(INPUT, (), NO_ATTRS, type, name)
+    return Primitive(name, infer, doc, title=title, kinds=kinds, accuracy="moved")
 
 
 class Constant:
@@ -55,3 +47,25 @@ class Constant:
     def __repr__(self) -> str:
         a = self.array
         return repr(a.item()) if a.ndim == 0 else f"<{a.dtype.name}{list(a.shape)}>"
+
+
+INPUT = leaf("input", "a value given from outside", title="Placeholder")
+CONSTANT = leaf(
+    "constant",
+    "the array `value`",
+    title="Const",
+    kinds={"value": Kind("an array", lambda v, use: isinstance(v, Constant))},
+)
+VARIABLE = leaf("variable", "the value of a variable at the start of the call", title="Variable")
+SOURCE = leaf(
+    "random_source",
+    "the key of a random stream in this call",
+    title="RandomSource",
+    kinds={"seed": Kind("an int of 32 bits", lambda v, use: is_int(v, 0, 2**32))},
+)
+LEAVES = (INPUT, CONSTANT, VARIABLE, SOURCE)
+
+
+def input_node(type: TensorType, name: str | None = None) -> Node:
+    """An input: a placeholder, or a parameter of a body."""
+    return Node(INPUT, (), NO_ATTRS, type, name)

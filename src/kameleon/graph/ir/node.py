@@ -11,8 +11,9 @@ numerics. Operators on nodes are installed by the K surface; rules call primitiv
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,10 +25,14 @@ from .types import DType, Shape, TensorType, as_dtype
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .kinds import Kind
+
 Attrs = Mapping[str, Any]
 NO_ATTRS: dict[str, Any] = {}
 
 Infer = Callable[..., TensorType | tuple[TensorType, ...]]
+Part = Literal["space", "places", "kernel", "cells"]
+Accuracy = Literal["moved", "exact", "rounded"]
 
 _next_serial = counter()
 
@@ -280,9 +285,38 @@ class Primitive:
         title: the name in the repr of a tensor.
         elementwise: operands and result have equal shapes.
         host_callback: the embedded engine does it, between compiled parts, where an engine doesn't.
+        kinds: attributes that mean something else here than by that name elsewhere.
+        parts: of an operation with windows, what its operands are, and its first result behind
+            them: the "space" that windows move over, their "places", a "kernel", chosen "cells".
+        index: the number of the operand whose elements choose elements of another one.
+        accuracy: "moved", if results are elements of operands, or facts about these for which the
+            dtype doesn't matter (of loops and conditions their bodies decide, and a function of
+            Python has its own types); "exact", if they're exact in any precision, so that no other
+            one is needed wherever the operands are really rounded; or "rounded".
+        passes: operands whose elements are results, up to the sign, at their own place.
+        moves: operands whose elements are results, up to the sign, at any place.
+        is_cheap: it costs less to compute it again than to keep its result.
+        may_alias: a library's result may be an operand as it is, or share memory with it.
     """
 
-    __slots__ = ("doc", "elementwise", "expand", "host_callback", "infer", "name", "title")
+    __slots__ = (
+        "_first_size",
+        "accuracy",
+        "doc",
+        "elementwise",
+        "expand",
+        "host_callback",
+        "index",
+        "infer",
+        "is_cheap",
+        "kinds",
+        "may_alias",
+        "moves",
+        "name",
+        "parts",
+        "passes",
+        "title",
+    )
 
     def __init__(
         self,
@@ -293,11 +327,24 @@ class Primitive:
         title: str | None = None,
         elementwise: bool = False,
         host_callback: bool = False,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        parts: tuple[Part, ...] = (),
+        index: int | None = None,
+        accuracy: Accuracy = "rounded",
+        passes: slice | None = None,
+        moves: slice | None = None,
+        is_cheap: bool = False,
+        may_alias: bool = False,
     ):
         self.name, self.infer, self.doc = name, infer, doc
         self.expand, self.host_callback = expand, host_callback
         self.title = title or name.title().replace("_", "")
-        self.elementwise = elementwise
+        self.elementwise, self.kinds = elementwise, kinds or {}
+        self.parts, self.index = parts, index
+        self.accuracy, self.passes, self.moves = accuracy, passes, moves
+        self.is_cheap, self.may_alias = is_cheap, may_alias
+        self._first_size: int | None = -1  # not yet known
         if name in REGISTRY:
             raise GraphError(f"primitive {name!r} is declared twice")
         REGISTRY[name] = self
@@ -314,6 +361,19 @@ class Primitive:
         if self.host_callback:
             return "host callback"
         return "core" if self.expand is None else "composite"
+
+    @property
+    def first_size(self) -> int | None:
+        """The number of the first operand that is a size, as all behind it; None, if none is."""
+        if self._first_size == -1:
+            names = list(inspect.signature(self.infer).parameters)
+            self._first_size = names.index("sizes") if "sizes" in names else None
+        return self._first_size
+
+    @property
+    def moves_windows(self) -> bool:
+        """Whether it moves a window over its first operand, and gives something for each place."""
+        return self.parts[:1] == ("space",) and "kernel" not in self.parts[2:]
 
     def __call__(self, *operands: Node, **attrs: Any) -> Node:
         """Build a node, or the one with all results of a primitive that has several."""
@@ -352,7 +412,13 @@ class _Item(Primitive):
         return operands[0].results[index]
 
 
-ITEM = _Item("item", _infer_item, "result number `index` of a node that has several")
+ITEM = _Item(
+    "item",
+    _infer_item,
+    "result number `index` of a node that has several",
+    accuracy="moved",
+    may_alias=True,
+)
 
 
 # Walks -----------------------------------------------------------------------------------------

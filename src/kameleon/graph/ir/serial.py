@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import FileFormatError, GraphError
-from .attributes import MOST_ELEMENTS, check_attributes, elements, is_int, is_shape
+from .attributes import check_attributes
+from .kinds import MOST_ELEMENTS, elements, is_int, is_shape
 from .leaves import CONSTANT, LEAVES, Constant, input_node
 from .node import REGISTRY, Node
 from .program import Graph

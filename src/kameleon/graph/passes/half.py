@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from ..ir.node import Primitive
 from ..ir.program import Graph
 from ..ir.types import FLOAT16, FLOAT32
-from ..primitives.precision import MOVES, has_dtype
+from ..primitives.precision import has_dtype
 from .carriers import in_carriers
 
 _SINGLE: Mapping[str, str] = {FLOAT16: FLOAT32}
@@ -33,7 +34,7 @@ def half_in_single(graph: Graph, kept: Container[str] = ()) -> Graph:
     if not has_dtype(graph, FLOAT16):
         return graph
 
-    def moves(name: str) -> bool:
-        return name in MOVES or name in kept
+    def stays(primitive: Primitive) -> bool:
+        return primitive.accuracy == "moved" or primitive.name in kept
 
-    return in_carriers(graph, lambda node: {} if moves(node.primitive.name) else _SINGLE)
+    return in_carriers(graph, lambda node: {} if stays(node.primitive) else _SINGLE)

@@ -20,7 +20,7 @@ from ..primitives.control import cond
 from ..primitives.elementwise import gt, minimum
 from ..primitives.filling import full_like, zeros
 from ..primitives.sizes import as_node, size_of, size_origin
-from ..primitives.windows import OVER, space_dims
+from ..primitives.windows import space_dims
 from .windows import inferred_dims
 
 Axis = tuple[Node, int]
@@ -28,12 +28,6 @@ Axis = tuple[Node, int]
 Needs = Mapping[str, Collection[str]]
 # The axes of inputs, as (number of the input, axis), whose sizes must not be 0.
 Counted = list[tuple[int, int]]
-
-# By primitive: the number of the operand whose places count, where that isn't the result.
-PLACES_OF = {
-    **dict.fromkeys(("conv_input", "depthwise_input", "unpool", "sum_unpool"), 0),
-    **dict.fromkeys(("conv_kernel", "depthwise_kernel"), 1),
-}
 
 
 def populated(graph: Graph, needs: Needs) -> tuple[Graph, Counted]:
@@ -87,8 +81,8 @@ def counted_axes(node: Node, needs: Collection[str] | None) -> list[Axis]:
     """The axes of unknown size whose counts `needs` names."""
     if not needs:
         return []
-    operand = PLACES_OF.get(node.primitive.name)
-    places = node.results[0] if operand is None else node.operands[operand]
+    *parts, result = node.primitive.parts
+    places = node.results[0] if result == "places" else node.operands[parts.index("places")]
     last = len(places.shape) - 1
     tensors = [x for x in node.operands if len(x.shape) == last + 1]
     found = [(places, 0)] if "samples" in needs else []
@@ -115,7 +109,7 @@ def _before(node: Node, axis: int) -> Axis | None:
     window, last = source.attrs.get("window"), len(node.shape) - 1
     if window is None or not 0 < axis < last:
         return None
-    if source.primitive.name in OVER:
+    if source.primitive.moves_windows:
         seen, margins = source.operands[0], sum(window.padding[axis - 1])
         if seen.primitive.name == "pad":
             seen, margins = seen.operands[0], margins + sum(seen.attrs["margins"][axis])

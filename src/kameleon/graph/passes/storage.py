@@ -71,8 +71,8 @@ class _Change:
             return self.same(node, operands) if bodies(node) else None
         if node.primitive is CONSTANT:
             return ew.constant(node.attrs["value"].array.view(self.dtype(node)))
-        if name in INDICES:
-            operands = self._indexed(node, operands, INDICES[name])
+        if node.primitive.index is not None:
+            operands = self._indexed(node, operands, node.primitive.index)
         elif name == "call" or (name in AS_THEY_ARE and not _is_small(node.operands[0])):
             given = (_as(new, old.dtype) for old, new in zip(node.operands, operands, strict=True))
             made = node.primitive(*given, **node.attrs)
@@ -106,13 +106,6 @@ class _Change:
 
 # Primitives that get unsigned operands as such: conversions, and those that depend on a dtype.
 AS_THEY_ARE = frozenset(("cast", "random_bits", "random_fold"))
-# Which operand is an index.
-INDICES = {
-    **dict.fromkeys("gather scatter_add take_along put_along minus_one_hot".split(), 1),
-    **dict.fromkeys(("unpool", "pool_pick"), 1),
-    **dict.fromkeys(("one_hot", "sparse_to_dense", "sparse_dense_dot"), 0),
-    "sparse_softmax_crossentropy": 2,
-}
 
 
 def _is_small(x: Node) -> bool:

@@ -3,10 +3,10 @@
     f(x, …, window) -> back(f(to(x), …, plainer window))
 
 An operand is a space over which windows move, a kernel, or what there is at the windows' places; so
-is the result. A change of the window names one of these three parts: `to` makes of an operand what
-the plainer window takes, and `back`, the adjoint of `to`, does the reverse for a result. So each
-change is said once for an operation and its adjoints. Where no change leads to a kernel, the
-operation is expanded.
+is the result: see `Primitive.parts`. A change of the window names one of these three: `to` makes of
+an operand what the plainer window takes, and `back`, the adjoint of `to`, does the reverse for a
+result. So each change is said once for an operation and its adjoints. Where no change leads to a
+kernel, the operation is expanded.
 """
 
 from __future__ import annotations
@@ -22,15 +22,6 @@ from ..primitives.movement import WHOLE, Cut, iota, reverse, slice_, transpose, 
 from ..primitives.sizes import Size, dims_of, plus, split
 from ..primitives.windows import Window, framed, is_dilated, space_dims
 from .windows import count_places
-
-# By primitive: which part each of its operands is, then its result.
-PARTS = {
-    **dict.fromkeys(("conv", "depthwise_conv"), ("space", "kernel", "places")),
-    **dict.fromkeys(("conv_input", "depthwise_input"), ("places", "kernel", "space")),
-    **dict.fromkeys(("conv_kernel", "depthwise_kernel"), ("space", "places", "kernel")),
-    **dict.fromkeys(("patches", "sum_pool"), ("space", "places")),
-    "sum_unpool": ("places", "space"),
-}
 
 
 class Form(NamedTuple):
@@ -78,7 +69,7 @@ def _over(
     space: Sequence[Size] | None = None,
 ) -> Form:
     """The operation over another window, where one part is changed, and maybe its space's sizes."""
-    *parts, result = PARTS[node.primitive.name]
+    *parts, result = node.primitive.parts
     operands = [to(x) if p == part else x for x, p in zip(node.operands, parts, strict=False)]
     attrs = {**node.attrs, "window": window}
     if "space" in attrs:

@@ -16,7 +16,7 @@ from ..primitives.elementwise import maximum
 from ..primitives.filling import full_like, zeros
 from ..primitives.movement import WHOLE, Cut, slice_, unslice
 from ..primitives.sizes import Size, as_node, dims_of, plus, quotient, size_of, sizes_product, split
-from ..primitives.windows import OVER, Window, space_dims, space_of
+from ..primitives.windows import Window, space_dims, space_of
 
 
 def _plain_axis(window: Window, axis: int, dim: Dim) -> tuple[Cut, Window]:
@@ -133,7 +133,9 @@ def _inferred_dim(node: Node, axis: int, last: int) -> Size | None:
         return sizes_product(factors) if factors else None
     if "space" in attrs:
         return space_dims(node)[axis - 1]
-    return count_places(attrs["window"], axis - 1, size_of(x, axis)) if name in OVER else None
+    if node.primitive.moves_windows:
+        return count_places(attrs["window"], axis - 1, size_of(x, axis))
+    return None
 
 
 def _of_nothing(node: Node) -> Node | None:

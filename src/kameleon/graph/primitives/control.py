@@ -12,8 +12,23 @@ from ..ir.node import Node, Primitive
 from ..ir.program import Graph
 from ..ir.types import BOOL, TensorType, join_shapes
 
-identity = Primitive("identity", lambda x: x.type, "x", title="Identity")
-stop_gradient = Primitive("stop_gradient", lambda x: x.type, "x, taken as constant by gradients")
+identity = Primitive(
+    "identity",
+    lambda x: x.type,
+    "x",
+    title="Identity",
+    accuracy="moved",
+    passes=slice(1),
+    may_alias=True,
+)
+stop_gradient = Primitive(
+    "stop_gradient",
+    lambda x: x.type,
+    "x, taken as constant by gradients",
+    accuracy="moved",
+    passes=slice(1),
+    may_alias=True,
+)
 
 
 def _infer_check(x: Node, holds: Node, *, message: str) -> TensorType:
@@ -26,6 +41,8 @@ check = Primitive(
     "check",
     _infer_check,
     "x; an error with `message` where not all of `holds` is true",
+    accuracy="moved",
+    may_alias=True,
 )
 
 
@@ -33,6 +50,9 @@ with_gradient = Primitive(
     "with_gradient",
     lambda y, *xs, rule: y.type,
     "y; its cotangent goes to xs through `rule`, not to y",
+    accuracy="moved",
+    passes=slice(1),
+    may_alias=True,
 )
 
 
@@ -78,6 +98,8 @@ cond = Primitive(
     _infer_cond,
     "the outputs of `then` where the condition holds, else those of `otherwise`; one is run",
     title="cond",
+    accuracy="moved",
+    may_alias=True,
 )
 
 
@@ -103,6 +125,8 @@ while_ = Primitive(
     _infer_while,
     "runs `body` on the carry while `condition` holds; both get the first `consts` operands, too",
     title="while",
+    accuracy="moved",
+    may_alias=True,
 )
 
 
@@ -138,6 +162,8 @@ scan = Primitive(
     "runs `body` (constants, carry, one slice of each sequence along axis 0) -> (new carry,"
     " outputs) in order, or `backwards`; gives the last carry and the stacked outputs",
     title="scan",
+    accuracy="moved",
+    may_alias=True,
 )
 
 

@@ -77,6 +77,7 @@ conv = Primitive(
     " NaN or infinite weights meet padding, or NaN and infinity lie between the cells of a window",
     expand=_expand_conv,
     title="Conv",
+    parts=("space", "kernel", "places"),
 )
 
 
@@ -103,6 +104,7 @@ _conv_input = Primitive(
     " kernel over `space`",
     expand=_expand_conv_input,
     title="ConvTranspose",
+    parts=("places", "kernel", "space"),
 )
 
 
@@ -129,6 +131,7 @@ conv_kernel: Primitive = Primitive(
     _infer_conv_kernel,
     "the adjoint of conv in the kernel: x correlated with the cotangent g",
     expand=_expand_conv_kernel,
+    parts=("space", "places", "kernel"),
 )
 
 
@@ -217,6 +220,7 @@ depthwise_conv = Primitive(
     " NaN or infinite weights meet padding, or NaN and infinity lie between the cells of a window",
     expand=_expand_depthwise,
     title="DepthwiseConv",
+    parts=("space", "kernel", "places"),
 )
 
 
@@ -225,6 +229,7 @@ _depthwise_input = Primitive(
     _infer_depthwise_input,
     "the adjoint of depthwise_conv in x",
     expand=_expand_depthwise_input,
+    parts=("places", "kernel", "space"),
 )
 
 
@@ -239,4 +244,5 @@ depthwise_kernel: Primitive = Primitive(
     _infer_depthwise_kernel,
     "the adjoint of depthwise_conv in the kernel",
     expand=_expand_depthwise_kernel,
+    parts=("space", "places", "kernel"),
 )

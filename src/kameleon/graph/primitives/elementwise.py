@@ -58,17 +58,18 @@ def elementwise(
     expand: Callable[..., Any] | None = None,
     title: str | None = None,
     operands: int = 1,
+    **facts: Any,
 ) -> Primitive:
-    """Declare a primitive over `operands` (how many) operands of equal type."""
+    """Declare a primitive over `operands` (how many) operands of equal type; see `Primitive`."""
     infer = _same_type(name, allowed, result, operands)
-    return Primitive(name, infer, doc, expand, title, elementwise=True)
+    return Primitive(name, infer, doc, expand, title, elementwise=True, **facts)
 
 
 # One operand -------------------------------------------------------------------------------
 
-neg: Primitive = elementwise("neg", NUMBER, "-x")
-abs = elementwise("abs", NUMBER, "|x|; its gradient at 0 is 0")
-sign: Primitive = elementwise("sign", NUMBER, "-1, 0 or 1; NaN for NaN")
+neg: Primitive = elementwise("neg", NUMBER, "-x", accuracy="exact", passes=slice(1), is_cheap=True)
+abs = elementwise("abs", NUMBER, "|x|; its gradient at 0 is 0", accuracy="exact")
+sign: Primitive = elementwise("sign", NUMBER, "-1, 0 or 1; NaN for NaN", accuracy="exact")
 exp = elementwise("exp", FLOAT, "e**x")
 expm1 = elementwise("expm1", FLOAT, "e**x - 1, exact near 0")
 log = elementwise("log", FLOAT, "natural logarithm; NaN for x < 0")
@@ -77,21 +78,21 @@ sqrt = elementwise("sqrt", FLOAT, "square root; NaN for x < 0")
 sin = elementwise("sin", FLOAT, "sine")
 cos: Primitive = elementwise("cos", FLOAT, "cosine")
 tanh = elementwise("tanh", FLOAT, "hyperbolic tangent")
-square = elementwise("square", NUMBER, "x * x", expand=lambda x: mul(x, x))
-floor = elementwise("floor", FLOAT, "the largest whole number <= x")
-ceil = elementwise("ceil", FLOAT, "the smallest whole number >= x")
-round = elementwise("round", FLOAT, "the nearest whole number; half to even")
-is_nan = elementwise("is_nan", FLOAT, "whether x is not a number", result=BOOL)
-logical_not = elementwise("logical_not", LOGIC, "not x")
+square = elementwise("square", NUMBER, "x * x", expand=lambda x: mul(x, x), is_cheap=True)
+floor = elementwise("floor", FLOAT, "the largest whole number <= x", accuracy="exact")
+ceil = elementwise("ceil", FLOAT, "the smallest whole number >= x", accuracy="exact")
+round = elementwise("round", FLOAT, "the nearest whole number; half to even", accuracy="exact")
+is_nan = elementwise("is_nan", FLOAT, "whether x is not a number", result=BOOL, accuracy="moved")
+logical_not = elementwise("logical_not", LOGIC, "not x", is_cheap=True)
 bit_not = elementwise("bit_not", INTEGER, "all bits flipped")
 
 
 # Two operands ------------------------------------------------------------------------------
 
 
-add: Primitive = elementwise("add", ANY, "a + b; or, of bools", operands=2)
-sub: Primitive = elementwise("sub", NUMBER, "a - b", operands=2)
-mul: Primitive = elementwise("mul", ANY, "a * b; and, of bools", operands=2)
+add: Primitive = elementwise("add", ANY, "a + b; or, of bools", operands=2, is_cheap=True)
+sub: Primitive = elementwise("sub", NUMBER, "a - b", operands=2, is_cheap=True)
+mul: Primitive = elementwise("mul", ANY, "a * b; and, of bools", operands=2, is_cheap=True)
 div: Primitive = elementwise("div", FLOAT, "a / b", title="truediv", operands=2)
 floor_div = elementwise(
     "floor_div",
@@ -114,19 +115,35 @@ pow = elementwise(
     operands=2,
 )
 maximum = elementwise(
-    "maximum", NUMBER, "the larger one, of two zeros either; NaN if either is", operands=2
+    "maximum",
+    NUMBER,
+    "the larger one, of two zeros either; NaN if either is",
+    operands=2,
+    accuracy="exact",
+    passes=slice(2),
 )
 minimum = elementwise(
-    "minimum", NUMBER, "the smaller one, of two zeros either; NaN if either is", operands=2
+    "minimum",
+    NUMBER,
+    "the smaller one, of two zeros either; NaN if either is",
+    operands=2,
+    accuracy="exact",
+    passes=slice(2),
 )
-eq = elementwise("eq", ANY, "a == b", result=BOOL, title="Equal", operands=2)
-ne = elementwise("ne", ANY, "a != b", result=BOOL, title="NotEqual", operands=2)
-lt = elementwise("lt", ANY, "a < b", result=BOOL, title="Less", operands=2)
-le: Primitive = elementwise("le", ANY, "a <= b", result=BOOL, title="LessEqual", operands=2)
-gt = elementwise("gt", ANY, "a > b", result=BOOL, title="Greater", operands=2)
-ge: Primitive = elementwise("ge", ANY, "a >= b", result=BOOL, title="GreaterEqual", operands=2)
-logical_and = elementwise("logical_and", LOGIC, "a and b", operands=2)
-logical_or = elementwise("logical_or", LOGIC, "a or b", operands=2)
+
+
+def _comparison(name: str, doc: str, title: str) -> Primitive:
+    return elementwise(name, ANY, doc, BOOL, None, title, 2, accuracy="exact", is_cheap=True)
+
+
+eq = _comparison("eq", "a == b", "Equal")
+ne = _comparison("ne", "a != b", "NotEqual")
+lt = _comparison("lt", "a < b", "Less")
+le = _comparison("le", "a <= b", "LessEqual")
+gt = _comparison("gt", "a > b", "Greater")
+ge = _comparison("ge", "a >= b", "GreaterEqual")
+logical_and = elementwise("logical_and", LOGIC, "a and b", operands=2, is_cheap=True)
+logical_or = elementwise("logical_or", LOGIC, "a or b", operands=2, is_cheap=True)
 bit_and = elementwise("bit_and", BITS, "bitwise and", operands=2)
 bit_or = elementwise("bit_or", BITS, "bitwise or", operands=2)
 bit_xor = elementwise("bit_xor", BITS, "bitwise exclusive or", operands=2)
@@ -156,6 +173,9 @@ select: Primitive = Primitive(
     "a where the condition holds, else b; the sign of a zero is engine-defined",
     title="Select",
     elementwise=True,
+    accuracy="exact",
+    passes=slice(1, 3),
+    is_cheap=True,
 )
 
 
@@ -169,6 +189,10 @@ _cast = Primitive(
     "x as `dtype`: floats are truncated towards zero, integers wrap around; NaN, infinite and too"
     " large floats are the least int32 or int64 on x86-64, engine-defined as uint64 and elsewhere",
     elementwise=True,
+    accuracy="moved",
+    passes=slice(1),
+    is_cheap=True,
+    may_alias=True,
 )
 
 
@@ -197,7 +221,9 @@ def _infer_bitcast(x: Node, *, dtype: DType) -> TensorType:
     return TensorType(x.shape, dtype)
 
 
-bitcast = Primitive("bitcast", _infer_bitcast, "the same bits read as `dtype`")
+bitcast = Primitive(
+    "bitcast", _infer_bitcast, "the same bits read as `dtype`", accuracy="moved", may_alias=True
+)
 
 
 def clip_by(x: Node, low: Node, high: Node) -> Node:

@@ -34,7 +34,7 @@ from ..ir.types import INT32
 from .movement import Cut
 from .shaping import is_short
 from .sizes import merged
-from .windows import OVER, space_dims
+from .windows import space_dims
 
 # What a rule asks for: the size of an axis, or the numbers that an integer scalar or vector holds.
 Asked = tuple[Node, int] | Node
@@ -127,6 +127,8 @@ class Formulas(Sizes):
             return (yield origin)
         source = node.operands[0] if node.primitive is ITEM else node
         rule = _space if "space" in source.attrs else SIZES.get(source.primitive.name)
+        if source.primitive.moves_windows:
+            rule = _seen
         found = None if rule is None else (yield from rule(self, node, axis))
         return (node, axis) if found is None or _is_long(found) else found
 
@@ -260,7 +262,6 @@ SIZES: dict[str, Callable[[Formulas, Node, int], Steps]] = {
     "slice": _sliced,
     "pad": _padded,
     "concatenate": _joined,
-    **dict.fromkeys(OVER, _seen),
     "scan": _stacked,
     "cond": _chosen,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import DTypeError, ShapeError
+from ..ir.kinds import Kind, is_int
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, INT64, DType, TensorType, as_dtype, join_shapes
 from .elementwise import add, bit_not, cast, constant, eq, mul, neg
@@ -28,6 +29,10 @@ _gather = Primitive(
     _infer_gather,
     "x[..., index, ...] along `axis`; an index outside of [0, size) is an error",
     title="GatherV2",
+    index=1,
+    accuracy="moved",
+    moves=slice(1),
+    may_alias=True,
 )
 
 
@@ -47,6 +52,14 @@ _scatter_add = Primitive(
     "scatter_add",
     _infer_scatter_add,
     "zeros with `size` along `axis`, to which g's slices are added at `index`: adjoint of gather",
+    kinds={
+        "axis": Kind(
+            "where the axes of the index begin",
+            lambda v, use: is_int(v, 0, use.rank - len(use.operands[1].shape) + 1),
+        )
+    },
+    index=1,
+    may_alias=True,
 )
 
 
@@ -69,6 +82,9 @@ _take_along = Primitive(
     _infer_take_along,
     "x[..., index[..., i, ...], ...]: one index for each line along `axis`",
     expand=lambda x, index, axis: _take_along_flat(x, index, axis),
+    index=1,
+    accuracy="moved",
+    moves=slice(1),
 )
 
 
@@ -119,6 +135,7 @@ _put_along = Primitive(
     _infer_put_along,
     "zeros with `size` along `axis`, g added at `index`: the adjoint of take_along",
     expand=_put_along_flat,
+    index=1,
 )
 
 
@@ -149,6 +166,7 @@ _one_hot = Primitive(
     "1 at each index along a new last axis of `size`, else 0; zeros alone where it's out of range",
     expand=_compared,
     title="OneHot",
+    index=0,
 )
 
 
@@ -167,6 +185,7 @@ argsort = Primitive(
     "argsort",
     lambda x, *, axis: TensorType(x.shape, INT64),
     "indices (int64) that sort x along `axis`, ascending and stable; NaN last",
+    accuracy="exact",
 )
 
 
@@ -178,6 +197,7 @@ nonzero = Primitive(
     "nonzero",
     _infer_nonzero,
     "the indices of the elements that aren't zero, a row each, in row-major order",
+    accuracy="exact",
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DTypeError, ShapeError
+from ..ir.kinds import Kind, is_int, is_shape
 from ..ir.node import Node, Primitive
 from ..ir.types import (
     INT32,
@@ -60,6 +61,16 @@ _reshape = Primitive(
     "reshape",
     _infer_reshape,
     "the same elements in row-major order in another shape; one -1 is inferred",
+    kinds={
+        "shape": Kind(
+            "a tuple of sizes, of which one may be -1",
+            lambda v, use: is_shape(v, low=-1) and v.count(-1) <= 1,
+        )
+    },
+    accuracy="moved",
+    moves=slice(1),
+    is_cheap=True,
+    may_alias=True,
 )
 
 
@@ -93,6 +104,10 @@ _broadcast = Primitive(
     "broadcast_to",
     infer_broadcast,
     "x stretched along new leading axes and along its axes of static size 1",
+    accuracy="moved",
+    moves=slice(1),
+    is_cheap=True,
+    may_alias=True,
 )
 
 
@@ -159,7 +174,18 @@ def _infer_iota(*sizes: Node, shape: Shape, axis: int, dtype: DType) -> TensorTy
     return TensorType(shape, dtype)
 
 
-_iota = Primitive("iota", _infer_iota, "the index along `axis`", title="Range")
+_iota = Primitive(
+    "iota",
+    _infer_iota,
+    "the index along `axis`",
+    title="Range",
+    kinds={
+        "axis": Kind(
+            "an axis of the shape", lambda v, use: is_int(v, 0, len(use.attrs.get("shape", ())))
+        )
+    },
+    accuracy="moved",
+)
 
 
 def iota(dims: Sequence[Size], axis: int = 0, dtype: Any = INT32) -> Node:
@@ -184,6 +210,10 @@ _transpose = Primitive(
     _infer_transpose,
     "axis i of the result is axis perm[i] of x",
     title="transpose",
+    accuracy="moved",
+    moves=slice(1),
+    is_cheap=True,
+    may_alias=True,
 )
 
 
@@ -203,6 +233,9 @@ reverse: Primitive = Primitive(
     lambda x, *, axes: x.type,
     "x with the order along `axes` reversed",
     title="ReverseV2",
+    accuracy="moved",
+    moves=slice(1),
+    may_alias=True,
 )
 
 
@@ -225,6 +258,10 @@ _slice = Primitive(
     _infer_slice,
     "x[start:stop:step] along each axis, as Python slices (step > 0)",
     title="strided_slice",
+    accuracy="moved",
+    moves=slice(1),
+    is_cheap=True,
+    may_alias=True,
 )
 WHOLE: Cut = (None, None, 1)
 
@@ -275,6 +312,8 @@ _unslice = Primitive(
     "unslice",
     _infer_unslice,
     "zeros of `shape` with g written to the given slice: the adjoint of `slice`",
+    accuracy="moved",
+    may_alias=True,
 )
 
 
@@ -301,6 +340,9 @@ _pad = Primitive(
     "pad",
     _infer_pad,
     "x with `value` around it: margins (before, after) for each axis",
+    accuracy="moved",
+    moves=slice(1),
+    may_alias=True,
 )
 
 
@@ -331,6 +373,9 @@ _concatenate = Primitive(
     _infer_concatenate,
     "the operands joined along `axis`",
     title="concat",
+    accuracy="moved",
+    moves=slice(None),
+    may_alias=True,
 )
 
 

@@ -80,6 +80,9 @@ max_pool = Primitive(
     " padding is never chosen",
     expand=_expand_max_pool,
     title="MaxPool",
+    parts=("space", "places"),
+    accuracy="exact",
+    may_alias=True,
 )
 
 
@@ -128,6 +131,8 @@ _unpool = Primitive(
     _infer_unpool,
     "each g added to the cell that `index` chose in its window",
     expand=_expand_unpool,
+    parts=("places", "cells", "space"),
+    index=1,
 )
 
 
@@ -150,6 +155,9 @@ pool_pick: Primitive = Primitive(
     _infer_pick,
     "the cell of each window that `index` chose",
     expand=_expand_pool_pick,
+    parts=("space", "cells", "places"),
+    index=1,
+    accuracy="exact",
 )
 
 
@@ -163,6 +171,8 @@ sum_pool = Primitive(
     "the sum over each window",
     expand=_expand_sum_pool,
     title="AvgPool",
+    parts=("space", "places"),
+    may_alias=True,
 )
 
 
@@ -177,6 +187,8 @@ _sum_unpool = Primitive(
     _infer_sum_unpool,
     "the adjoint of sum_pool: each g added to all cells of its window",
     expand=_expand_sum_unpool,
+    parts=("places", "space"),
+    may_alias=True,
 )
 
 

@@ -92,13 +92,27 @@ product_of_others = Primitive(
 )
 
 
-_reduce_sum = Primitive("reduce_sum", _infer_reduce, "sum", title="Sum")
-_reduce_prod = Primitive("reduce_prod", _infer_reduce, "product; 1 over nothing", title="Prod")
+_reduce_sum = Primitive("reduce_sum", _infer_reduce, "sum", title="Sum", may_alias=True)
+_reduce_prod = Primitive(
+    "reduce_prod", _infer_reduce, "product; 1 over nothing", title="Prod", may_alias=True
+)
 _reduce_max = Primitive(
-    "reduce_max", _infer_reduce, "maximum; NaN wins; of nothing the least value", title="Max"
+    "reduce_max",
+    _infer_reduce,
+    "maximum; NaN wins; of nothing the least value",
+    title="Max",
+    accuracy="exact",
+    moves=slice(1),
+    may_alias=True,
 )
 _reduce_min = Primitive(
-    "reduce_min", _infer_reduce, "minimum; NaN wins; of nothing the greatest value", title="Min"
+    "reduce_min",
+    _infer_reduce,
+    "minimum; NaN wins; of nothing the greatest value",
+    title="Min",
+    accuracy="exact",
+    moves=slice(1),
+    may_alias=True,
 )
 _reduce_any = Primitive("reduce_any", _infer_logic, "whether any holds", title="Any")
 _reduce_all = Primitive("reduce_all", _infer_logic, "whether all hold", title="All")
@@ -132,8 +146,18 @@ def _infer_arg(x: Node, *, axis: int) -> TensorType:
     return TensorType(x.shape[:axis] + x.shape[axis + 1 :], INT64)
 
 
-argmax = Primitive("argmax", _infer_arg, "index (int64) of the first maximum; a NaN counts as one")
-argmin = Primitive("argmin", _infer_arg, "index (int64) of the first minimum; a NaN counts as one")
+argmax = Primitive(
+    "argmax",
+    _infer_arg,
+    "index (int64) of the first maximum; a NaN counts as one",
+    accuracy="exact",
+)
+argmin = Primitive(
+    "argmin",
+    _infer_arg,
+    "index (int64) of the first minimum; a NaN counts as one",
+    accuracy="exact",
+)
 
 
 def _infer_cumulative(x: Node, *, axis: int) -> TensorType:
@@ -142,7 +166,7 @@ def _infer_cumulative(x: Node, *, axis: int) -> TensorType:
     return x.type
 
 
-cumsum = Primitive("cumsum", _infer_cumulative, "running sum along `axis`")
+cumsum = Primitive("cumsum", _infer_cumulative, "running sum along `axis`", may_alias=True)
 
 
 def _infer_cumprod_slope(g: Node, x: Node, *, axis: int) -> TensorType:
@@ -165,7 +189,7 @@ cumprod_slope = Primitive(
 )
 
 
-cumprod = Primitive("cumprod", _infer_cumulative, "running product along `axis`")
+cumprod = Primitive("cumprod", _infer_cumulative, "running product along `axis`", may_alias=True)
 
 
 def _infer_linear_scan(a: Node, b: Node, *, axis: int) -> TensorType:

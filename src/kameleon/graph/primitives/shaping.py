@@ -13,22 +13,6 @@ from ..ir.sizes import Sizes
 from ..ir.types import TensorType
 from .sizes import size_origin
 
-# By primitive: the number of the first operand that is a size; all behind it are sizes, too.
-FIRST_SIZE = {
-    "iota": 0,
-    **dict.fromkeys(("reshape", "broadcast_to", "unslice", "fold", "sum_unpool", "random_bits"), 1),
-    **dict.fromkeys(("stretch", "sum_to"), 1),
-    "one_hot": 1,
-    **dict.fromkeys(
-        (
-            *("scatter_add", "put_along", "conv_input", "depthwise_input", "unpool"),
-            "sparse_to_dense",
-        ),
-        2,
-    ),
-    "sparse_dense_dot": 3,
-}
-
 
 def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
     """The operands whose values decide the shape of something in `node` or in its bodies.
@@ -36,7 +20,7 @@ def shape_operands(node: Node, outer: bool = True) -> Sequence[Node]:
     Unless `outer`, the node is inside of a body: a condition there may change from step to step, so
     both of its branches must give the same shapes.
     """
-    first = FIRST_SIZE.get(node.primitive.name)
+    first = node.primitive.first_size
     if first is not None:
         return node.operands[first:]
     graphs = bodies(node)

@@ -29,7 +29,14 @@ def _infer_size(x: Node, *, axis: int) -> TensorType:
     return TensorType((), INT32)
 
 
-_size = Primitive("size", _infer_size, "the size of `axis`, an int32 scalar", title="Size")
+_size = Primitive(
+    "size",
+    _infer_size,
+    "the size of `axis`, an int32 scalar",
+    title="Size",
+    accuracy="moved",
+    is_cheap=True,
+)
 
 
 def size_of(x: Node, axis: int) -> Size:

@@ -68,6 +68,7 @@ _sparse_to_dense = Primitive(
     "zeros of `shape` to which the values are added at the indices; an index outside is an error",
     expand=_expand_dense,
     title="SparseToDense",
+    index=0,
 )
 
 
@@ -105,6 +106,7 @@ _sparse_dense_dot = Primitive(
     " what isn't stored adds nothing, even to NaN and infinity, but a stored 0 does",
     expand=_expand_dot,
     title="SparseMatMul",
+    index=0,
 )
 
 

@@ -58,6 +58,8 @@ relu = elementwise(
     FLOAT,
     "x for x > 0, else 0, of no sign; its gradient at 0 is 0, at NaN engine-defined",
     expand=lambda x: maximum(x, full_like(x, 0)),
+    accuracy="exact",
+    passes=slice(1),
 )
 elu = elementwise(
     "elu",
@@ -159,6 +161,7 @@ minus_one_hot = Primitive(
     _infer_minus_one_hot,
     "p with 1 taken off at each label along `axis`; a label must lie in [0, classes)",
     expand=_expand_minus_one_hot,
+    index=1,
 )
 
 
@@ -182,4 +185,5 @@ sparse_softmax_crossentropy = Primitive(
     "-log(p[label]) along `axis`, given p = softmax(x), whose cotangent goes to x; a label"
     " outside of [0, classes) is an error",
     expand=_expand_sparse_crossentropy,
+    index=2,
 )

@@ -76,10 +76,6 @@ def is_dilated(window: Window) -> bool:
     return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
 
 
-# Primitives that move a window over their first operand.
-OVER = frozenset("conv depthwise_conv patches max_pool sum_pool".split())
-
-
 def space_of(x: Node) -> Shape:
     return x.shape[1:-1]
 
@@ -222,6 +218,9 @@ _patches = Primitive(
     _infer_patches,
     "all windows of x, laid out along the last axis: cells row-major, then channels",
     expand=_expand_patches,
+    parts=("space", "places"),
+    accuracy="exact",
+    may_alias=True,
 )
 
 
@@ -253,6 +252,8 @@ _fold = Primitive(
     _infer_fold,
     "the adjoint of patches: windows added into a tensor with spatial sizes `space`",
     expand=_expand_fold,
+    parts=("places", "space"),
+    may_alias=True,
 )
 
 
