@@ -105,6 +105,8 @@ def untracked() -> set[Path]:
 
 def main() -> int:
     """Run all that is asked for; the exit status."""
+    # Jobs in a shell's background ignore interrupts, and so would servers that are started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument(
         "--only", nargs="+", metavar="EXTRA", help="blocks that install one of these"
