@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support import absence, engines_under_test, reset_session
+from _support.common import absence, engines_under_test, reset_session
 
 from kameleon.config import ENGINES, installed
 
@@ -75,7 +75,11 @@ collect_ignore_glob += [
     "src/kameleon/compat/imports/children/*",
     "src/kameleon/compat/keras2/hosted/*",
 ]
-collect_ignore_glob += ["tests/hosting/files/*", "tests/*/*_checks.py", "tests/*/*_program.py"]
+collect_ignore_glob += [
+    "tests/compat/keras2/files/*",
+    "tests/*/*_checks.py",
+    "tests/*/*_program.py",
+]
 collect_ignore_glob += [
     "tests/fuzz/original_server.py",
     "tests/*/run.py",

@@ -17,12 +17,12 @@ nox.options.reuse_existing_virtualenvs = True
 # Tests that find most of what goes wrong, in half a minute.
 CORE = (
     "tests/backend",
-    "tests/test_golden.py",
-    "tests/test_conformance.py",
-    "tests/test_contract.py",
-    "tests/test_function.py",
-    "tests/test_updates.py",
-    "tests/test_rewrites.py",
+    "tests/golden/test_golden.py",
+    "tests/testing/test_conformance.py",
+    "tests/backend/test_contract.py",
+    "tests/runtime/test_function.py",
+    "tests/runtime/test_updates.py",
+    "tests/graph/test_rewrites.py",
     "tests/test_imports.py",
 )
 

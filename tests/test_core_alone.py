@@ -9,13 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import PACKAGE, TESTS
+from _support.common import PACKAGE, TESTS
 
 GUESTS = ("compat", "as_keras.py")
-FEW = ("tests/test_golden.py", "tests/test_function.py", "tests/backend/test_operators.py")
+FEW = (
+    "tests/golden/test_golden.py",
+    "tests/runtime/test_function.py",
+    "tests/backend/test_operators.py",
+)
 # What's tested of the core with the guests there, too; programs are run by the command, which isn't
 # of the core.
-ALL = ("tests/backend", "tests/prims", "tests/engines", "tests/test_golden.py")
+ALL = ("tests/backend", "tests/graph/primitives", "tests/engines", "tests/golden/test_golden.py")
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from import_graph import FILES, INNER, MODULES, OUTER, Import
-from support import PACKAGE, run_python
+from _support.common import PACKAGE, run_python
+from _support.import_graph import FILES, INNER, MODULES, OUTER, Import
 
 NAMES = [str(path.relative_to(PACKAGE)) for path in FILES]
 

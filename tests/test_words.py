@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from support import PACKAGE, TESTS
+from _support.common import PACKAGE, TESTS
 
 PAGE = (TESTS.parent / "CONTRIBUTING.md").read_text("utf-8")
 ROW = re.compile(

@@ -28,10 +28,10 @@ from kameleon.graph.ir.node import ITEM, Node, walk
 if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))
 
+from _support.common import reset_session
 from golden import runner
 from golden.cases import Case, load_cases
 from golden.differences import BY_ENGINE, DIFFERENCES, OUTCOMES
-from support import reset_session
 
 
 class Built(NamedTuple):

@@ -10,7 +10,7 @@ from docs.building.places import TESTS
 if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))
 
-from import_graph import INNER
+from _support.import_graph import INNER
 
 BEGIN, END = "<!-- packages, by `python docs/make.py` -->\n", "<!-- end of packages -->\n"
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from test_contract import DOCUMENTED
 
+from backend.test_contract import DOCUMENTED
 from kameleon import backend as K
 from kameleon.engines import Engine
 from kameleon.errors import DTypeError

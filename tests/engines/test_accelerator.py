@@ -18,9 +18,9 @@ import pytest
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch isn't installed", allow_module_level=True)
 
-import pretend_accelerator as pretend
 import torch
-from support import build, shortened
+from _support import pretend_accelerator as pretend
+from _support.common import build, shortened
 
 if not pretend.is_possible():
     reason = f"PyTorch {torch.__version__} has no devices that are written in Python"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test
+from _support.common import engines_under_test
 
 from kameleon import backend as K
 from kameleon.engines._codegen import blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import engines_under_test
+from _support.common import engines_under_test
 
 from kameleon import backend as K
 from kameleon.engines._kernels import buffers, memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support import needs_cntk
+from _support.common import needs_cntk
 
 from kameleon.engines.cntk.engine import CntkExecutable, engine
 from kameleon.engines.cntk.rules import BY_CNTK

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import needs_cntk
+from _support.common import needs_cntk
 
 from kameleon import backend as K
 from kameleon.engines.cntk.engine import KEEPER

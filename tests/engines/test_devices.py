@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support import engines_under_test, run_python
+from _support.common import engines_under_test, run_python
 
 PROGRAM = """
 import numpy as np

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import SOURCE, engines_under_test
+from _support.common import SOURCE, engines_under_test
 
 from kameleon.engines._codegen.literal import ATTRIBUTES, compiled_text, literal, quoted, word
 from kameleon.errors import EngineError, KameleonError

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import SOURCE, engines_under_test
+from _support.common import SOURCE, engines_under_test
 
 if "onnxruntime" not in engines_under_test():
     pytest.skip("needs the package onnxruntime", allow_module_level=True)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chains import Chain
-from support import engines_under_test
+from _support.common import engines_under_test
+
+from engines.chains import Chain
 
 if "onnxruntime" not in engines_under_test():
     pytest.skip("needs the package onnxruntime", allow_module_level=True)

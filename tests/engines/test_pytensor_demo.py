@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test, reset_session
+from _support.common import engines_under_test, reset_session
 
 if "theano" not in engines_under_test():
     pytest.skip("needs the package pytensor", allow_module_level=True)

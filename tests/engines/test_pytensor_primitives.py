@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import engines_under_test, reset_session, shortened
+from _support.common import engines_under_test, reset_session, shortened
 
 if "theano" not in engines_under_test():
     pytest.skip("needs the package pytensor", allow_module_level=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import build, engines_under_test, run_python
+from _support.common import build, engines_under_test, run_python
 
 from kameleon import backend as K
 from kameleon.engines._base import Engine

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import run_python
+from _support.common import run_python
 
 pytest.importorskip("pytensor", reason="the Theano engine needs PyTensor")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import SOURCE, build, run_python
-from threefry import reference_words
+from _support.common import SOURCE, build, run_python
+from _support.threefry import reference_words
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch isn't installed", allow_module_level=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hosting.originals import needs_original
-from hosting.programs import run
-from support import TESTS, engines_under_test
+from _support.common import TESTS, engines_under_test
+from _support.originals import needs_original
+from _support.programs import run
 
 from docs.building.recorded import ONE_THREAD, recorded
 from examples.table import PROGRAMS, Program, assert_figures, wording

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from hosting.originals import needs_original
-from hosting.programs import run
+from _support.originals import needs_original
+from _support.programs import run
 
 from docs.building import gallery, programs, recorded
 from docs.building.places import PICTURES

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CASES = "tests/prims/test_cases.py"
-GOLDEN = "tests/test_golden.py"
-PINS = "tests/prims/test_pins.py"
-CONFORMANCE = "tests/test_conformance.py"
+CASES = "tests/graph/primitives/test_cases.py"
+GOLDEN = "tests/golden/test_golden.py"
+PINS = "tests/graph/primitives/test_pins.py"
+CONFORMANCE = "tests/testing/test_conformance.py"
 FUNCTION = (
-    "tests/test_function.py tests/test_function_errors.py tests/test_function_memory.py"
-    " tests/test_function_threads.py"
+    "tests/runtime/test_function.py tests/runtime/test_function_errors.py"
+    " tests/runtime/test_function_memory.py tests/runtime/test_function_threads.py"
 )
-RANDOM = "tests/test_random.py"
+RANDOM = "tests/backend/test_random.py"
 SIZES = "tests/backend/test_sizes_at_run_time.py"
-SCANS = "tests/test_scans.py"
-SWITCHING = "tests/test_switching.py"
+SCANS = "tests/graph/test_scans.py"
+SWITCHING = "tests/runtime/test_switching.py"
 PYTENSOR = "tests/engines/test_pytensor_primitives.py"
 PYTENSOR_GRAPH = "tests/engines/test_pytensor_graph.py"
 CNTK = "tests/engines/test_cntk_numbers.py"
@@ -90,7 +90,8 @@ GRADIENTS = [
           "return cumprod(before(x, axis, 0), axis=axis)",
           CASES, "expansion and cumprod_slope"),
     Fault("product of others: always divided", "engines/_kernels/arrays.py",
-          "    if _divides(product):\n", "    if True:\n", "tests/test_products.py", "slopes"),
+          "    if _divides(product):\n", "    if True:\n",
+          "tests/graph/test_products.py", "slopes"),
     Fault("linear_scan: not shifted", "graph/gradients/reductions.py",
           "mul(_linear_scan_sums(g, a, axis), before(y, axis))",
           "mul(_linear_scan_sums(g, a, axis), y)", CASES, "gradient and linear_scan"),
@@ -122,7 +123,7 @@ GRADIENTS = [
           CASES, "gradient and scan"),
     Fault("scan: sign of a sum over steps", "graph/gradients/scan.py",
           '"neg": lambda s, node, rest: neg(s),', '"neg": lambda s, node, rest: s,',
-          f"{CASES} {SCANS} tests/test_properties.py", "scan or loops"),
+          f"{CASES} {SCANS} tests/graph/test_properties.py", "scan or loops"),
     Fault("scan: constants' shares of the last step alone", "graph/gradients/scan.py",
           "new_totals = [add(t, s) for t, s in zip(totals, sums.carried, strict=True)]",
           "new_totals = list(sums.carried)", CASES, "gradient and scan"),
@@ -196,7 +197,7 @@ DRAWS = [
           "return sub(mul(full_like(u, 2), u), full_like(u, 1))", RANDOM),
     Fault("events: probability squared", "graph/primitives/random.py",
           "threshold = round(probability * 2.0**32)",
-          "threshold = round(probability**2 * 2.0**32)", f"{RANDOM} tests/test_dropout.py"),
+          "threshold = round(probability**2 * 2.0**32)", f"{RANDOM} tests/backend/test_dropout.py"),
     Fault("a stream stands still", "runtime/state.py",
           "(count + 1, embedded(), {}) for", "(count, embedded(), {}) for", RANDOM),
 ]  # fmt: skip
@@ -209,15 +210,15 @@ REWRITES = [
     Fault("a + -b -> b - a", "graph/passes/identities.py",
           'return sub(a, b.operands[0]) if b.primitive.name == "neg" else None',
           'return sub(b.operands[0], a) if b.primitive.name == "neg" else None',
-          "tests/test_properties.py", "thrown"),
+          "tests/graph/test_properties.py", "thrown"),
     Fault("transposes joined the wrong way", "graph/passes/identities.py",
           'transpose(x.operands[0], [inner[i] for i in node.attrs["perm"]])',
           'transpose(x.operands[0], [node.attrs["perm"][i] for i in inner])',
-          "tests/test_properties.py", "thrown"),
+          "tests/graph/test_properties.py", "thrown"),
     Fault("float zeros are neutral", "graph/passes/identities.py",
           "    if node.dtype.is_integer:\n        found = _neutral(1, 0)(node)",
           "    if True:\n        found = _neutral(1, 0)(node)",
-          f"tests/test_rewrites.py {CASES} tests/test_stages.py"),
+          f"tests/graph/test_rewrites.py {CASES} tests/runtime/test_stages.py"),
     Fault("the wrong branch", "graph/passes/identities.py",
           '"then" if known else "otherwise"', '"otherwise" if known else "then"',
           f"{GOLDEN} {FUNCTION} {CASES}", "phase or switch or cond"),
@@ -259,7 +260,7 @@ KERNELS = [
 STATE = [
     Fault("no lock is taken", "runtime/state.py",
           "    with a:\n        return call(*given)", "    return call(*given)",
-          "tests/test_threads.py", "locks"),
+          "tests/runtime/test_threads.py", "locks"),
     Fault("values aren't copied in", "runtime/function.py",
           'return np.array(array, order="C")', "return array", f"{FUNCTION} {SWITCHING}"),
     Fault("values of any shape go in", "runtime/function.py",
@@ -273,7 +274,7 @@ STATE = [
           "return None if self._phase is None else True", f"{FUNCTION} {GOLDEN}", "phase"),
     Fault("constants are read once", "runtime/function.py",
           "any(a is not b for a, b in zip(held, values, strict=True))", "False",
-          f"{FUNCTION} tests/test_calls.py"),
+          f"{FUNCTION} tests/runtime/test_calls.py"),
 ]  # fmt: skip
 
 # Each engine's own rules.
@@ -306,20 +307,21 @@ ENGINES = [
           CASES, "value and shift_right", "torch"),
     Fault("carriers forget what is unsigned", "graph/passes/carriers.py",
           "return rule(node, *operands)", "return node.primitive(*operands, **node.attrs)",
-          "tests/test_passes.py", "carriers"),
+          "tests/graph/test_passes.py", "carriers"),
     Fault("choices keep infinities", "graph/passes/choices.py",
           "return bitcast(mul(bits, cast(condition, bits.dtype)), dtype=node.dtype)",
-          "return mul(a, cast(condition, a.dtype))", "tests/test_passes.py", "dropped"),
+          "return mul(a, cast(condition, a.dtype))", "tests/graph/test_passes.py", "dropped"),
     Fault("windows without places", "graph/passes/populated.py",
           'found += [(places, i) for i in range(1, last) if "places" in needs]', "pass",
-          "tests/test_passes.py tests/test_fuzz.py", "windows or larger", "tensorflow,onnxruntime"),
+          "tests/graph/test_passes.py tests/fuzz/test_fuzz.py", "windows or larger",
+          "tensorflow,onnxruntime"),
     Fault("a transposed kernel isn't mirrored", "graph/passes/window_kernels.py",
           "transpose(reverse(k, axes=axes), ", "transpose(k, ",
-          "tests/test_passes.py", "windows", "tensorflow"),
+          "tests/graph/test_passes.py", "windows", "tensorflow"),
     Fault("contracted axes in another order", "graph/passes/contraction.py",
           "pairs = sorted(zip(over_a, over_b, strict=True), key=itemgetter(key))",
           "pairs = list(zip(sorted(over_a), sorted(over_b), strict=True))",
-          "tests/test_passes.py", "contractions", "tensorflow,onnxruntime"),
+          "tests/graph/test_passes.py", "contractions", "tensorflow,onnxruntime"),
     Fault("divisions by zero unguarded", "graph/passes/arithmetic.py",
           "return ew.mod(a, ew.select(harmful(b), full_like(b, 1), b))", "return None",
           CASES, "value and mod", "tensorflow"),
@@ -375,7 +377,7 @@ ENGINES = [
           'return lo.op("Where", exact, log, lo.op("Add", log, correction))', "return log",
           CASES, "log1p", "onnxruntime"),
     Fault("bools are added", "graph/passes/identities.py",
-          "_of_bools(logical_or))", "_of_bools(ne))", f"{CASES} tests/test_rewrites.py",
+          "_of_bools(logical_or))", "_of_bools(ne))", f"{CASES} tests/graph/test_rewrites.py",
           "value and add or bools", "theano"),
     Fault("theano: select the other way", "engines/theano/operations.py",
           '"select": pt.switch,', '"select": lambda c, a, b: pt.switch(c, b, a),',
@@ -549,7 +551,7 @@ SURFACE = [
           "tests/backend/test_numeric.py", "top-k"),
 ]  # fmt: skip
 
-FORMULAS = "tests/test_formulas.py"
+FORMULAS = "tests/graph/test_formulas.py"
 EQUAL = "tests/backend/test_equal_sizes.py tests/backend/test_unknown_sizes_of_one.py"
 
 # Sizes as formulas, and programs for sizes that are equal.

@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from support import engines_under_test
+from _support.common import engines_under_test
 
 from .effort import EFFORTS, of_processes
 from .worker import work

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from support import reset_session
+from _support.common import reset_session
 
 from golden.cases import Array, Case, Input, Leaf, Shape, load_array
 from golden.differences import OUTCOMES, VALUES

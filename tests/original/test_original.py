@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from _support.common import engines_under_test
 from kameleon_original import groups, report, running, source, tables
-from support import engines_under_test
 
 from kameleon.compat.keras2 import location
 from kameleon.compat.tensorflow import location as of_tensorflow

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosting.originals import needs_original, needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, NO_TENSORFLOW, run
+from _support.originals import needs_original, needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, NO_TENSORFLOW, run
 from numpy.testing import assert_allclose
-from support import engines_under_test
+from _support.common import engines_under_test
 
 HERE = Path(__file__).parent
 RECORDED: dict[str, dict[str, Any]] = json.loads((HERE / "recorded.json").read_text("utf-8"))

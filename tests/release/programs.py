@@ -115,7 +115,7 @@ PROGRAMS = {
 }
 # Extras for those who have the sources: what is run there, after `python -m`.
 IN_THE_SOURCES = {
-    "test": ["pytest -q -n 2 tests/test_config.py tests/test_contract.py README.md"],
+    "test": ["pytest -q -n 2 tests/config/test_config.py tests/backend/test_contract.py README.md"],
     "docs": ["docs build --languages en"],
-    "dev": ["ruff check .", "ruff format --check .", "pytest -q tests/test_package.py"],
+    "dev": ["ruff check .", "ruff format --check .", "pytest -q tests/release/test_package.py"],
 }

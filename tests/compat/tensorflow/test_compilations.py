@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 
 pytestmark = needs_tensorflows_files
 SCRIPT = Path(__file__).with_name("compilations.py")

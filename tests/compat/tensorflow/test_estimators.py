@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 from numpy.testing import assert_allclose
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "estimators.py"

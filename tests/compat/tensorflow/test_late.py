@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 
 HERE = Path(__file__).parent
 # By the end of a name: what is registered there behind a module that is loaded first, and why

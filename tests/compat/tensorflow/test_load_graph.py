@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
-from support import run_python
+from _support.common import run_python
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 
 import kameleon
 from kameleon import backend as K

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hosting.originals import needs_tensorflows_files
-from hosting.programs import ANYWHERE, COMMAND, run
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 
 from kameleon.compat.keras2 import location as keras
 

@@ -25,7 +25,7 @@ ELSEWHERE: dict[str, str] = {
     "constant": "holds its array: see the cases of identity",
     "variable": "state, not computation: the runtime keeps it",
     "random_source": "the key is fed by the runtime",
-    "call": "its function gives the meaning: see tests/test_call.py",
+    "call": "its function gives the meaning: see tests/runtime/test_call.py",
     "item": "one of several results: every case of scan, cond, while and max_pool has some",
 }
 

@@ -1,0 +1,106 @@
+"""What the original Keras runs on: K, or its own TensorFlow backend above TensorFlow's files."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from _support.programs import ANYWHERE, COMMAND, run
+
+from kameleon.compat.keras2 import location
+from kameleon.compat.tensorflow import location as of_tensorflow
+
+PROGRAM = """
+import keras, tensorflow as tf
+from keras import backend as K
+x = K.variable([[1.0, 2.0]])
+print(K.backend(), isinstance(x, tf.Variable), type(K.placeholder((2,))).__module__)
+"""
+ON_TENSORFLOW = "tensorflow True tensorflow_core.python.framework.ops"
+ON_KAMELEON = "tensorflow False kameleon"
+ORIGINAL = ["--tensorflow", "original"]
+
+# By what the command line and the environment say, what comes out: the last line.
+RUNS: list[tuple[list[str], dict[str, str], str]] = [
+    ([], {}, ON_TENSORFLOW),
+    (ORIGINAL, {}, ON_TENSORFLOW),
+    (["--devices", "1"], {"KAMELEON_ENGINE": "jax"}, ON_KAMELEON),
+    (["--keras-on", "tensorflow"], {}, ON_TENSORFLOW),
+    (["--engine", "numpy"], {"KAMELEON_KERAS_ON": "tensorflow"}, ON_TENSORFLOW),
+    (["--keras-on", "kameleon"], {}, ON_KAMELEON),
+    (["--as", "theano"], {}, ON_KAMELEON.replace("tensorflow", "theano")),
+]
+# … and what is said where they don't go together.
+REFUSED: list[tuple[list[str], dict[str, str], str]] = [
+    (
+        ["--keras-on", "tensorflow"],
+        {"KAMELEON_TENSORFLOW1": "nowhere"},
+        "kameleon tensorflow install",
+    ),
+    (
+        ["--keras-on", "tensorflow", "--as", "theano"],
+        {},
+        "KAMELEON_KERAS_ON=tensorflow goes with KAMELEON_AS=tensorflow",
+    ),
+    (
+        ["--keras-on", "tensorflow", "--tensorflow", "installed"],
+        {},
+        "and not with KAMELEON_TENSORFLOW=installed",
+    ),
+    ([], {"KAMELEON_KERAS_ON": "theano"}, "use kameleon or tensorflow"),
+]
+
+needs_originals = pytest.mark.skipif(
+    not (location.installed() and of_tensorflow.installed()),
+    reason=f"{location.INSTALL}; {of_tensorflow.INSTALL}",
+)
+
+
+def ran(
+    options: list[str], settings: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+    return run(["-c", COMMAND, "run", *options, "program.py"], folder, ANYWHERE | settings)
+
+
+@needs_originals
+@pytest.mark.parametrize(("options", "settings", "said"), RUNS)
+def test_what_keras_runs_on(
+    options: list[str], settings: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    found = ran(options, settings, tmp_path)
+    assert found.stdout.splitlines()[-1:] == [said], found.stderr[-2000:]
+
+
+@needs_originals
+@pytest.mark.parametrize(("options", "settings", "said"), REFUSED)
+def test_what_does_not_go_together_is_one_line(
+    options: list[str], settings: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    found = ran(options, settings, tmp_path)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert len(found.stderr.splitlines()) == 1
+    assert said in found.stderr
+
+
+ALONE = """
+from keras import backend as K
+x = K.variable([[1.0, 2.0]])
+print(K.backend(), x.get_shape().as_list(), K.eval(x + 1).tolist())
+try:
+    import tensorflow
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not location.installed(), reason=location.INSTALL)
+def test_without_tensorflows_files_keras_runs_on_k(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(ALONE, encoding="utf-8")
+    settings = ANYWHERE | {"KAMELEON_TENSORFLOW1": "nowhere"}
+    found = run(["-c", COMMAND, "run", "program.py"], tmp_path, settings)
+    assert found.returncode == 0, found.stderr[-2000:]
+    first, second = found.stdout.splitlines()
+    assert first == "tensorflow [1, 2] [[2.0, 3.0]]"
+    assert "aren't installed" in second and "kameleon tensorflow install" in second

@@ -1,0 +1,1 @@
+"""Names of old Python and old libraries."""

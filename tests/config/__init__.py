@@ -1,0 +1,1 @@
+"""Settings, and who chooses the engine."""

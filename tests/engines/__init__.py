@@ -1,0 +1,1 @@
+"""Engines: what's their own, and what they have in common."""

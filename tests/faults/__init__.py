@@ -1,0 +1,1 @@
+"""Deliberate faults, and who finds them."""

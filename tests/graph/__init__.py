@@ -1,0 +1,1 @@
+"""Graphs: passes, analyses, gradients, and what holds for every graph."""

@@ -1,0 +1,107 @@
+"""float16: what each node computes is rounded to it, on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from _support.common import engines_under_test
+
+from kameleon import backend as K
+
+Array = np.ndarray[Any, Any]
+X = np.random.default_rng(7).normal(size=(6, 8)).astype("float16")
+
+# What NumPy computes exactly before it rounds: so must any engine, to the last bit.
+EXACT = {
+    "scaled sums": lambda x: (x * 3.1 + 0.7) / 1.3 - x,
+    "kinks": lambda x: K.relu(x * 1.7 - 0.3) * 1.1 - K.abs(x / 0.7) * 0.9,
+    "roots": lambda x: K.sqrt(K.abs(x * 2.3)) * 1.9 - K.square(x * 0.3),
+    "whole parts": lambda x: K.round(x * 30.7) * 0.1 + x * 0.3,
+    "negated": lambda x: -(x * 1.1) + K.maximum(x * 1.1, x / 0.9),
+    "extremes": lambda x: K.max(x * 1.1, axis=-1, keepdims=True) - x * 1.1,
+    "rows moved": lambda x: K.transpose(K.transpose(x * 1.3) * 0.7) - x * 0.9,
+    "quotients": lambda x: (x / 3.0) / 7.1 - x / 0.9,
+    "constants that meet": lambda x: ((x * 1.3) * 0.7 + 0.9) + 0.3 - x * 1.1 - x * 0.7,
+    "by a root": lambda x: x / K.sqrt(K.abs(x) + 1.3) - K.exp(x) + 1.0,
+    "sums of products": lambda x: x * K.relu(x) + K.square(x) * 0.3 + x * K.abs(x),
+    "widened": lambda x: K.cast(K.cast(x * 1.1, "float32") - K.cast(x, "float32"), "float16"),
+    "narrowed": lambda x: K.cast(K.cast(K.cast(x, "float32") * 1.1, "float16"), "float32") * 3.3,
+    "whole numbers": lambda x: K.cast(K.cast(x * 30.7, "int32") + 1, "float16") * 0.1,
+    "in a loop": lambda x: K.foldl(lambda a, b: a * 0.9 + b * 1.1, x),
+    "in a branch": lambda x: K.switch(K.sum(x) < 9e3, lambda: x * 1.1 - x * 0.7, lambda: x),
+    "chosen": lambda x: K.switch(x > 0.0, x * 1.3, x / 1.3) * 0.7 - x,
+}
+
+
+ENGINES = [name for name in engines_under_test() if name != "numpy"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def on(engine: str, x: Any, y: Any, value: Array) -> Array:
+    with K.using_engine(engine):
+        result: Array = K.function([x], [y])([value])[0]
+    return result
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_every_node_is_rounded(engine: str, name: str) -> None:
+    x = K.placeholder((None, 8), dtype="float16")
+    y = EXACT[name](x)
+    got = on(engine, x, y, X)
+    assert got.dtype == y.dtype
+    np.testing.assert_array_equal(got, on("numpy", x, y, X))
+
+
+NUMBERS = [0.1, 0.3, 0.7, 0.9, 1.1, 1.3, 2.3, 3.1, 7.1]
+
+# Of two tensors and two numbers, what compilers like to rearrange.
+STEPS: list[Callable[..., Any]] = [
+    lambda x, y, c, d: x / c / d,
+    lambda x, y, c, d: x * c * d,
+    lambda x, y, c, d: x + c + d,
+    lambda x, y, c, d: x * y - d,
+    lambda x, y, c, d: x * c + y,
+    lambda x, y, c, d: x * c + y * c,
+    lambda x, y, c, d: K.square(x) * c + d,
+    lambda x, y, c, d: x / K.sqrt(K.abs(y) + c),
+    lambda x, y, c, d: K.maximum(x, y * c) - K.round(x * d),
+    lambda x, y, c, d: K.switch(x * c > y, x, y * d),
+    lambda x, y, c, d: K.relu(x) * c - (x // c) * d,
+    lambda x, y, c, d: K.clip(x * c, -1.0, 1.0) - K.max(y, -1, keepdims=True),
+    lambda x, y, c, d: K.cast(K.cast(x, "float32") * c, "float16") + y,
+    lambda x, y, c, d: K.cast(x * c > y * d, "float16") * c,
+]
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=pytest.mark.nightly if s > 2 else ()) for s in range(40)]
+)
+def test_random_chains_are_rounded(engine: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = K.placeholder((None, 8), dtype="float16")
+    made = [x, x * 0.9]
+    for _ in range(int(rng.integers(3, 10))):
+        pair = [made[int(i)] for i in rng.integers(len(made), size=2)]
+        step = STEPS[int(rng.integers(len(STEPS)))]
+        made.append(step(*pair, *map(float, rng.choice(NUMBERS, 2))))
+    with np.errstate(all="ignore"):
+        want, got = (K.function([x], made[2:], engine=e)([X]) for e in ("numpy", engine))
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_ties_that_come_of_rounding_are_ties(engine: str) -> None:
+    rows = np.linspace(1, 1.05, 64).reshape(4, 16).astype("float16")
+    x = K.placeholder((None, 16), dtype="float16")
+    scores = x * 0.1 + 3.0  # far fewer numbers than before
+    for k in (1, 3, 8):
+        y = K.in_top_k(scores, K.constant([3, 0, 15, 8], dtype="int32"), k)
+        np.testing.assert_array_equal(on(engine, x, y, rows), on("numpy", x, y, rows))

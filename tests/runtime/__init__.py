@@ -1,0 +1,1 @@
+"""Calls: what functions take, give and change, in threads, processes and files."""

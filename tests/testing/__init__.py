@@ -1,0 +1,1 @@
+"""The conformance kit, the checker of gradients, the comparison of engines."""
