@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..graph.ir.node import Node
-from ..graph.ir.types import show_shape
+from ..graph.ir.types import FLOAT16, FLOAT32, show_shape
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives import reduce as rd
 from ..graph.primitives.filling import full_like
@@ -28,7 +28,6 @@ __all__ = ["normalize_batch_in_training", "batch_normalization", "l2_normalize"]
 
 # The least squared length that a vector is divided by, so that a zero vector stays zero.
 L2_FLOOR = 1e-12
-HALF_FLOOR = 2.0**-24  # in float16, where 1e-12 is 0
 
 
 def _affine(x: Node, scale: Node, shift: Node, what: str) -> Node:
@@ -190,8 +189,8 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
         axis: int or list of ints; negative ones count from the end; None means all.
 
     Returns:
-        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least (in float16 as
-        2**-24, the least number that it has).
+        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least; those of float16
+        are taken in float32.
 
     Raises:
         ShapeError: there is no such axis.
@@ -202,9 +201,10 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
            [0. , 0. ]], dtype=float32)
     """
     x = as_float(x, "l2_normalize")
+    if x.dtype == FLOAT16:  # it has neither the square of 256 nor that of 0.0001
+        return ew.cast(l2_normalize(ew.cast(x, FLOAT32), axis), FLOAT16)
     axes = axes_of(x, axis, "l2_normalize")
     squares = rd.reduce_sum(ew.square(x), axes)
-    floor = HALF_FLOOR if squares.dtype == "float16" else L2_FLOOR
-    safe = ew.maximum(squares, full_like(squares, floor))
+    safe = ew.maximum(squares, full_like(squares, L2_FLOOR))
     factor = ew.div(full_like(safe, 1), ew.sqrt(safe))
     return ew.mul(x, rd.spread(factor, x, axes))
