@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .runtime.function import Function
     from .testing.comparison import compare as compare
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "Distribution",
