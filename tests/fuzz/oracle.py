@@ -152,7 +152,10 @@ TABLE["softmax"] = _plain(lambda x, axis=-1: special.softmax(x, axis))
 @known()
 @_plain
 def l2_normalize(x: Array, axis: Any = None) -> Array:
-    return x / np.sqrt(np.maximum(np.sum(np.square(x), axis=_axes(axis), keepdims=True), 1e-12))
+    squares = np.sum(np.square(x), axis=_axes(axis), keepdims=True)
+    if ((squares > 0) & (squares < 2.0**-30)).any():
+        raise UnknownError("a length that isn't made 1, in float16 alone")
+    return x / np.sqrt(np.maximum(squares, 1e-12))
 
 
 # Shapes -----------------------------------------------------------------------------------------

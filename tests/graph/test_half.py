@@ -105,3 +105,27 @@ def test_ties_that_come_of_rounding_are_ties(engine: str) -> None:
     for k in (1, 3, 8):
         y = K.in_top_k(scores, K.constant([3, 0, 15, 8], dtype="int32"), k)
         np.testing.assert_array_equal(on(engine, x, y, rows), on("numpy", x, y, rows))
+
+
+# Means over what float16 can't hold between: sums and squares of large numbers, squares of small
+# ones, and how many elements there are.
+MEANS: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Any]]] = {
+    "mean": (K.mean, np.mean),
+    "std": (K.std, np.std),
+    "np.std": (lambda x: np.std(x, ddof=1), lambda x: np.std(x, ddof=1)),
+    "l2_normalize": (K.l2_normalize, lambda x: x / np.sqrt(np.sum(np.square(x)))),
+    "mean of a batch": (lambda x: K.normalize_batch_in_training(x, None, None, [0])[1], np.mean),
+}
+SAMPLES = {"large": [60000, 50000, 40000, -300], "small": [2e-4, -3e-4, 5e-4, 4e-4]}
+SAMPLES["many"] = [0, 1] * 40000
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_means_are_of_the_numbers_as_they_are(engine_name: str, sample: str) -> None:
+    value = np.array(SAMPLES[sample], "float16")
+    x = K.placeholder((None,), dtype="float16")
+    got = K.function([x], [ours(x) for ours, _ in MEANS.values()], engine=engine_name)([value])
+    for name, y in zip(MEANS, got, strict=True):
+        expected = MEANS[name][1](value.astype("float64"))
+        assert y.dtype == "float16"
+        np.testing.assert_allclose(y, expected, rtol=2e-3, err_msg=name)

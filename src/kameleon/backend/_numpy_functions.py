@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ShapeError
 from ..graph.ir.node import Node
-from ..graph.ir.types import BOOL, as_dtype, normalize_axes, normalize_axis
+from ..graph.ir.types import BOOL, FLOAT16, FLOAT32, as_dtype, normalize_axes, normalize_axis
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives.control import identity
 from ..graph.primitives.filling import full_like, scaled
@@ -94,9 +94,11 @@ def _spread(name: str, reduce: Function, of_ratio: Callable[[Node], Node]) -> No
         y = reduce(x, axis, keepdims)
         if not ddof:
             return y
-        n = count_of(x, normalize_axes(f"np.{name}", axis, len(x.shape)), x.dtype)
+        wide = FLOAT32 if x.dtype == FLOAT16 else x.dtype  # float16 doesn't count far
+        n = count_of(x, normalize_axes(f"np.{name}", axis, len(x.shape)), wide)
         left = ew.maximum(ew.sub(n, full_like(n, ddof)), full_like(n, 0))
-        return ew.mul(y, broadcast_to(of_ratio(ew.div(n, left)), dims_of(y)))
+        ratio = ew.cast(of_ratio(ew.div(n, left)), x.dtype)
+        return ew.mul(y, broadcast_to(ratio, dims_of(y)))
 
 
 def _place(name: str, find: Callable[[Any, int], Node]) -> None:

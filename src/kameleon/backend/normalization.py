@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..graph.ir.node import Node
-from ..graph.ir.types import FLOAT16, FLOAT32, show_shape
+from ..graph.ir.types import show_shape
 from ..graph.primitives import elementwise as ew
 from ..graph.primitives import reduce as rd
 from ..graph.primitives.filling import full_like
@@ -28,6 +28,7 @@ __all__ = ["normalize_batch_in_training", "batch_normalization", "l2_normalize"]
 
 # The least squared length that a vector is divided by, so that a zero vector stays zero.
 L2_FLOOR = 1e-12
+HALF_FLOOR = 2.0**-31  # the slope at 0 is a number of float16
 
 
 def _affine(x: Node, scale: Node, shift: Node, what: str) -> Node:
@@ -83,9 +84,8 @@ def normalize_batch_in_training(
     what = "normalize_batch_in_training"
     x = as_float(x, what)
     axes = axes_of(x, _axis_list(reduction_axes, what), what)
-    center = rd.mean(x, axes)
+    center, variance = rd.variance(x, axes)
     off = ew.sub(x, rd.spread(center, x, axes))
-    variance = rd.mean(ew.square(off), axes)
     scale = _inverse_deviation(variance, epsilon)
     if gamma is not None:
         scale = ew.mul(*broadcast_together((scale, _per_place(gamma, center, "gamma")), what))
@@ -189,8 +189,8 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
         axis: int or list of ints; negative ones count from the end; None means all.
 
     Returns:
-        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least; those of float16
-        are taken in float32.
+        Float tensor of the shape of `x`. Squared lengths count as 1e-12 at least, in float16 as
+        2**-31: so slopes at 0 are numbers.
 
     Raises:
         ShapeError: there is no such axis.
@@ -201,10 +201,13 @@ def l2_normalize(x: TensorLike, axis: Any = None) -> Tensor:
            [0. , 0. ]], dtype=float32)
     """
     x = as_float(x, "l2_normalize")
-    if x.dtype == FLOAT16:  # it has neither the square of 256 nor that of 0.0001
-        return ew.cast(l2_normalize(ew.cast(x, FLOAT32), axis), FLOAT16)
-    axes = axes_of(x, axis, "l2_normalize")
-    squares = rd.reduce_sum(ew.square(x), axes)
-    safe = ew.maximum(squares, full_like(squares, L2_FLOOR))
-    factor = ew.div(full_like(safe, 1), ew.sqrt(safe))
-    return ew.mul(x, rd.spread(factor, x, axes))
+    floor = HALF_FLOOR if x.dtype == "float16" else L2_FLOOR
+
+    @rd.in_single
+    def normalized(x: Node, axes: rd.Axes) -> Node:
+        squares = rd.reduce_sum(ew.square(x), axes)
+        safe = ew.maximum(squares, full_like(squares, floor))
+        factor = ew.div(full_like(safe, 1), ew.sqrt(safe))
+        return ew.mul(x, rd.spread(factor, x, axes))
+
+    return normalized(x, axes_of(x, axis, "l2_normalize"))

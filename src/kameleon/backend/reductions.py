@@ -218,6 +218,7 @@ def _variance(x: Node, axes: rd.Axes) -> Node:
     return _whole_mean(ew.mul(off, off), axes)
 
 
+@rd.in_single
 def _deviation(x: Node, axes: rd.Axes) -> Node:
     """sqrt(variance), with gradient 0 where all elements are equal: there the variance is 0, and
     the slope infinite, or both are what rounding the mean leaves.

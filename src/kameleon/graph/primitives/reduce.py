@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 from ...errors import DTypeError, ShapeError
 from ..ir.leaves import input_node
 from ..ir.node import Node, Primitive
 from ..ir.program import Graph
-from ..ir.types import INT64, DType, TensorType, join_shapes
+from ..ir.types import FLOAT16, FLOAT32, INT64, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient
 from .elementwise import abs, add, cast, constant, div, exp, log, lt, mul, select, square, sub
 from .filling import full_like, zeros
@@ -26,6 +28,7 @@ from .movement import (
 from .sizes import Size, dims_of, size_of, sizes_product
 
 Axes = tuple[int, ...]
+T = TypeVar("T")
 
 
 def _infer_reduce(x: Node, *, axes: Axes) -> TensorType:
@@ -219,6 +222,24 @@ linear_scan = Primitive(
 )
 
 
+def in_single(function: Callable[[Node, Axes], T]) -> Callable[[Node, Axes], T]:
+    """A function of a tensor and axes, computed in float32 where the tensor is of float16: that has
+    neither the sums and counts of many elements nor the squares of large and of small ones.
+    """
+
+    @wraps(function)
+    def wide(x: Node, axes: Axes) -> Any:
+        if x.dtype != FLOAT16 or not axes:
+            return function(x, axes)
+        found: Any = function(cast(x, FLOAT32), axes)
+        if isinstance(found, tuple):
+            return tuple(cast(y, FLOAT16) for y in found)
+        return cast(found, FLOAT16)
+
+    return wide
+
+
+@in_single
 def mean(x: Node, axes: Axes) -> Node:
     """The mean over `axes`."""
     if not axes:
@@ -227,6 +248,7 @@ def mean(x: Node, axes: Axes) -> Node:
     return div(total, broadcast_to(count_of(x, axes, x.dtype), dims_of(total)))
 
 
+@in_single
 def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
     """Mean and (biased) variance over `axes`."""
     center = mean(x, axes)
