@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from backend.calls_of_every_dtype import CALLS
+from backend.numeric_cases import CASES
 from kameleon import backend as K
 from kameleon._utils import tracebacks as _tracebacks
 from kameleon.errors import KindError
@@ -76,6 +77,8 @@ def calls() -> dict[str, Given]:
             whole = any(word in key for word in ("gather-by", "one_hot", "&", "~"))
             tensors = [K.variable(np.ones(s), "int32" if whole else None) for s in case.shapes]
             recording(case.call.__name__, case.call)(*tensors)
+    for row in CASES:
+        found.setdefault(row.call.__name__, (tuple(map(K.variable, row.operands)), {}))
     return found
 
 
