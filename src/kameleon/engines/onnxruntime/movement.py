@@ -260,36 +260,12 @@ def _logic(kind: str) -> Rule:
 
 
 def _arg(kind: str) -> Rule:
-    """The position of the extremum, or of the first NaN, which the operator may miss."""
-
-    def rule(lo: L, node: Node, x: str) -> Any:
-        dtype, along = node.operands[0].dtype, {"axis": node.attrs["axis"], "keepdims": 0}
-        found = lo.op(kind, x, **along)
-        if not dtype.is_float:
-            return found
-        spoilt = lo.op("IsNaN", x)
-        some = lo.op("ReduceMax", spoilt, lo.ints(node.attrs["axis"]), keepdims=0)
-        first = lo.op("ArgMax", lo.cast(spoilt, "uint8"), **along)
-        return lo.op("Where", some, first, found)
-
-    return rule
+    return lambda lo, node, x: lo.op(kind, x, axis=node.attrs["axis"], keepdims=0)
 
 
 def _argsort(lo: L, node: Node, x: str) -> Any:
-    axis, operand = node.attrs["axis"], node.operands[0]
-    count = lo.joined([lo.dim(operand, axis)])
-    if not operand.dtype.is_float:
-        return _order(lo, x, count, axis)
-    # NaNs come last: sorted as infinity first, they're then moved behind the infinities.
-    spoilt = lo.op("IsNaN", x)
-    plain = lo.op("Where", spoilt, lo.scalar(np.inf, operand.dtype), x)
-    first = _order(lo, plain, count, axis)
-    moved = lo.op("GatherElements", lo.cast(spoilt, "uint8"), first, axis=axis)
-    second = _order(lo, moved, count, axis)
-    return lo.op("GatherElements", first, second, axis=axis)
-
-
-def _order(lo: L, x: str, count: str, axis: int) -> Any:
+    axis = node.attrs["axis"]
+    count = lo.joined([lo.dim(node.operands[0], axis)])
     return lo.writer.ops("TopK", x, count, outputs=2, axis=axis, largest=0, sorted=1)[1]
 
 

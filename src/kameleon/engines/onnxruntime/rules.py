@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ...graph.ir.node import Node
 from ...graph.passes.extrema import of_some
+from ...graph.passes.order import skips_no_nan
 from .._lowering import Rule
 from . import control, elementwise, indexing, movement, products, windows
 
@@ -29,6 +30,7 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **elementwise.WHERE,
     "contract": products.has_product,
     **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
+    **dict.fromkeys(("argmax", "argmin", "argsort"), skips_no_nan),
     "log_softmax": _SINGLE,  # in float64 the operator gives numbers for rows with NaN
     **dict.fromkeys(("softplus", "elu", "conv", "conv_input", "conv_kernel"), _SINGLE),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from ...graph.ir.node import Node
 from ...graph.ir.types import Dim
+from ...graph.passes.order import skips_no_nan
 from ...graph.primitives.movement import WHOLE, Cut
 from .._lowering import Rule
 from .kernels import (
@@ -305,9 +306,6 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _is_exact(node: Node) -> bool:
-    """Whether the kernels hold: of floats they skip NaN."""
-    return not node.operands[0].dtype.is_float
-
-
-WHERE: dict[str, Callable[[Node], bool]] = dict.fromkeys(("argmax", "argmin", "argsort"), _is_exact)
+WHERE: dict[str, Callable[[Node], bool]] = dict.fromkeys(
+    ("argmax", "argmin", "argsort"), skips_no_nan
+)

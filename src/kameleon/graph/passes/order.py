@@ -21,6 +21,11 @@ from ..primitives.reduce import argmax, reduce_max, reduce_min, spread
 Rule = Callable[[Node], Node | None]
 
 
+def skips_no_nan(node: Node) -> bool:
+    """Whether a kernel that skips NaN does right by a node: it isn't of floats."""
+    return not node.operands[0].dtype.is_float
+
+
 def first_extremum(extremum: Callable[[Node, tuple[int, ...]], Node]) -> Rule:
     """argmax(x) -> argmax(x = max x, or x is NaN); argmin likewise"""
 
