@@ -20,7 +20,7 @@ from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .precision import AS_PRODUCTS
-from .rules import CARRIERS, RULES, WHERE
+from .rules import CARRIERS, NEEDS, RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
 
 
@@ -43,6 +43,7 @@ class TorchEngine(Engine):
     where = WHERE
     storage = STORAGE
     carriers = CARRIERS
+    nonempty_dims = NEEDS
     borrowed = ("ctc_greedy", "ctc_beam_search", *BORROWED)
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     type_of = staticmethod(type_of)

@@ -2,7 +2,8 @@
 
 PyTorch has channels in front of space; seen through a permutation, a tensor with channels last
 is what PyTorch calls `channels_last`, and nothing is copied. One spatial axis becomes two, the
-first of size 1. Paddings are (low, high) for each axis; the two differ only for maxima.
+first of size 1. Paddings are (low, high) for each axis; the two differ only for maxima. But for
+maxima, no tensor is empty: see `rules.NEEDS`.
 """
 
 from __future__ import annotations
@@ -90,10 +91,6 @@ def _adjoint(g: Tensor, x: Tensor, k: Tensor, groups: int, moves: Moves, number:
 def conv(x: Tensor, k: Tensor, moves: Moves, apart: bool = False) -> Tensor:
     """Correlation with a kernel (*window, in, out)."""
     strides, padding, dilation = moves
-    counts = window_counts(tuple(x.shape[1:-1]), tuple(k.shape[:-2]), *moves)
-    if not x.numel() or 0 in counts or not k.numel():
-        out = k.shape[-2] * k.shape[-1] if apart else k.shape[-1]
-        return x.new_zeros((x.shape[0], *counts, out))
     front, (kernel, groups) = _front(x), _kernel(k, apart)
     f = _CONV[front.dim() - 2]
     y = f(front, kernel, None, _two(strides, 1), _even(padding), _two(dilation, 1), groups)
@@ -102,19 +99,14 @@ def conv(x: Tensor, k: Tensor, moves: Moves, apart: bool = False) -> Tensor:
 
 def conv_input(g: Tensor, k: Tensor, space: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in x."""
-    shape = (g.shape[0], *space, k.shape[-2])
-    if not g.numel() or not k.numel() or 0 in space:
-        return g.new_zeros(shape)
-    x = g.new_empty(1).expand(shape)
+    x = g.new_empty(1).expand(g.shape[0], *space, k.shape[-2])
     return _last(_adjoint(g, x, *_kernel(k, apart), moves, 0), len(space))
 
 
 def conv_kernel(x: Tensor, g: Tensor, sizes: Dims, moves: Moves, apart: bool = False) -> Tensor:
     """The adjoint of `conv` in the kernel."""
     channels, out = x.shape[-1], g.shape[-1]
-    shape = (*sizes, channels, out // max(1, channels) if apart else out)
-    if not g.numel() or not x.numel():
-        return x.new_zeros(shape)
+    shape = (*sizes, channels, out // channels if apart else out)
     dummy = x.new_empty(1).expand(out, 1 if apart else channels, *_two(sizes, 1))
     groups = channels if apart else 1
     k = _adjoint(g, x, dummy, groups, moves, 1)
@@ -202,9 +194,6 @@ def flat_pick(x: Tensor, flat: Tensor) -> Tensor:
 
 def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
     """The sum over each window; padding counts as 0."""
-    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, (1,) * len(sizes))
-    if not x.numel() or 0 in counts:
-        return x.new_zeros((x.shape[0], *counts, x.shape[-1]))
     front, moves = _front(x), (_two(sizes, 1), _two(strides, 1), _even(padding))
     y = _AVG_POOL[front.dim() - 2](front, *moves, False, True, 1)
     return _last(y, len(sizes))
@@ -212,8 +201,6 @@ def sum_pool(x: Tensor, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
 
 def sum_unpool(g: Tensor, space: Dims, sizes: Dims, strides: Dims, padding: Pads) -> Tensor:
     """The adjoint of `sum_pool`."""
-    if not g.numel() or 0 in space:
-        return g.new_zeros((g.shape[0], *space, g.shape[-1]))
     front, moves = _front(g), (_two(sizes, 1), _two(strides, 1), _even(padding))
     like = _front(g.new_empty((g.shape[0], *space, g.shape[-1])))
     if not g.is_cpu and any(map(any, padding)):  # CUDA's code for channels last forgets margins
