@@ -36,7 +36,8 @@ LIBRARIES = [
     Library("trfl==1.1.0", ("dm-tree", "six", "tensorflow-probability==0.8.0", "decorator",
                             "cloudpickle"), ("trfl/*_test.py",)),
     Library(
-        "gpflow==1.5.1", ("six", "multipledispatch", "tabulate", "scipy", "pytest", "pandas"),
+        "gpflow==1.5.1",
+        ("six", "multipledispatch", "tabulate", "scipy", "pytest", "pandas<3", "decorator", "mock"),
         ("tests/test_*.py",),
         dict.fromkeys(("tests.test_examples", "tests.test_notebooks"), SLOW),
     ),

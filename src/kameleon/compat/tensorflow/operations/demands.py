@@ -141,7 +141,7 @@ def _alike(operation: Operation, a: Any, b: Any) -> None:
 def _divided(operation: Operation, a: Any, b: Any) -> None:
     _alike(operation, a, b)
     known = _known(b)
-    if known is None or known.dtype.kind not in "iu":
+    if known is None or known.dtype.kind not in "iu" or 0 in a.shape:
         return
     if operation.type == "Pow" and (known < 0).any():
         _refuse("Integers to negative integer powers are not allowed")
