@@ -31,6 +31,7 @@ SLOW = "minutes of convolutions"
 NETWORK = "downloads pictures"
 DUMPS = "TensorFlow's debugger reads what its runtime in C++ writes"
 THEIRS = "fails on TensorFlow 1.15, too: `add_scalar_summary` isn't there"
+LEFT_OUT = "fails on TensorFlow 1.15, too: its network reads a state that the test leaves out"
 
 LIBRARIES = [
     Library("trfl==1.1.0", ("dm-tree", "six", "tensorflow-probability==0.8.0", "decorator",
@@ -56,5 +57,6 @@ LIBRARIES = [
             {"tests.test_validation_monitors": NETWORK}),
     Library("tensorforce==0.4.3", ("six", "tqdm", "Pillow"),
             ("tensorforce/tests/test_memory.py", "tensorforce/tests/test_reward_estimation.py",
-             "tensorforce/tests/test_vpg_agent.py", "tensorforce/tests/test_dqn_agent.py")),
+             "tensorforce/tests/test_vpg_agent.py", "tensorforce/tests/test_dqn_agent.py"),
+            fail={"TestDQNAgent.test_multi": LEFT_OUT}),
 ]  # fmt: skip
