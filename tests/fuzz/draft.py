@@ -18,7 +18,7 @@ from kameleon.testing.comparison.result import difference
 
 from .oracle import Oracle
 from .program import TENSOR, Array, Built, Program
-from .stepwise import nudged
+from .stepwise import Nudging, nudged
 
 LARGEST = 400  # elements of a tensor
 DEEPEST = 5  # axes
@@ -253,7 +253,7 @@ class Draft:
 
     def _hangs_on_last_bits(self, expression: str, want: Array, names: Mapping[str, Array]) -> bool:
         """Whether the oracle says something else of numbers that are moved by their last bits."""
-        random = np.random.default_rng(self._count)
+        random = Nudging(self._count)
         moved = {k: nudged(x, np.ones(x.shape, bool), random) for k, x in names.items()}
         other = np.asarray(Oracle(moved, self.dtype).evaluate(expression))
         return not difference("", other.astype(want.dtype), want).within()

@@ -2,13 +2,14 @@
 
 Two engines round differently. Where that turns a comparison, an order or a step, or where large
 numbers cancel, results are apart though no engine is wrong. So each number that was rounded is
-nudged by some units in the last place, over and over: results that then differ by more than
-engines may prove nothing. Numbers that no engine rounds, exact ties among them, are left alone.
+nudged by some units in the last place, over and over, or to the round number beside it: results
+that then differ by more than engines may prove nothing. Numbers that no engine rounds, exact ties
+among them, are left alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,19 @@ ELEMENTWISE = frozenset(
 )
 
 
+class Nudging(np.random.Generator):
+    """Says how numbers are nudged in one run: by lot, or to round numbers."""
+
+    def __init__(self, seed: int, to_round: bool = False):
+        super().__init__(np.random.PCG64(seed))
+        self.to_round = to_round
+
+
+def _nudgings() -> Iterator[Nudging]:
+    """Those of all runs: every third one is to round numbers."""
+    return (Nudging(run, run % 3 == 2) for run in range(RUNS))
+
+
 class Stepwise:
     """The graph of a function, each node of it compiled on its own for the embedded engine.
 
@@ -65,16 +79,16 @@ class Stepwise:
         inputs = set(self.graph.inputs)
         return [n for n in self.graph.nodes if n not in inputs and n.primitive is not ITEM]
 
-    def run(self, random: np.random.Generator | None = None) -> list[Array]:
+    def run(self, random: Nudging | None = None) -> list[Array]:
         """The function's results; with nudged numbers, if there's a generator."""
         return self._all(random)[: self.outputs]
 
-    def _all(self, random: np.random.Generator | None = None) -> list[Array]:
+    def _all(self, random: Nudging | None = None) -> list[Array]:
         """The results, and behind them the conditions that chose branches."""
         values = self._values(random)
         return [values[n] for n in self.graph.outputs]
 
-    def _values(self, random: np.random.Generator | None = None) -> dict[Node, Array]:
+    def _values(self, random: Nudging | None = None) -> dict[Node, Array]:
         values: dict[Node, Array] = dict(zip(self.graph.inputs, self.arguments, strict=True))
         for step in self.steps:
             made = step.results([values[x] for x in step.operands], random)
@@ -85,23 +99,22 @@ class Stepwise:
     def decided_by_last_bits(self) -> set[int]:
         """The numbers of the results that are apart in runs with nudged numbers; all of them,
         where that turns a condition."""
-        random = np.random.default_rng(0)
         first = self._all()
-        found = {i for _ in range(RUNS) for i in apart(self._all(random), first)}
+        found = {i for nudging in _nudgings() for i in apart(self._all(nudging), first)}
         chosen = any(i >= self.outputs for i in found)
         return set(range(self.outputs)) if chosen else found
 
     def is_delicate(self, found: FirstDifference) -> bool:
         """Whether last bits decide what the node of a difference gives: a sum of large numbers
         that is nearly 0, say."""
-        values, random = self._values(), np.random.default_rng(0)
+        values = self._values()
         for step in self.steps:
             types = tuple(str(x.type) for x in step.node.operands)
             name, source = step.node.primitive.name, str(step.node.source)
             if (name, types, source) == (found.primitive, found.operands, found.source):
                 given = [values[x] for x in step.operands]
                 first = step.results(given)
-                if any(apart(step.results(given, random), first) for _ in range(RUNS)):
+                if any(apart(step.results(given, nudging), first) for nudging in _nudgings()):
                     return True
         return False
 
@@ -113,9 +126,7 @@ class Step(NamedTuple):
     operands: list[Node]
     code: Executable
 
-    def results(
-        self, operands: Sequence[Array], random: np.random.Generator | None = None
-    ) -> list[Array]:
+    def results(self, operands: Sequence[Array], random: Nudging | None = None) -> list[Array]:
         """What the node gives; with nudged numbers, if there's a generator."""
         given, name = list(operands), self.node.primitive.name
         if random is not None and name not in EXACT | ELEMENTWISE:
@@ -132,9 +143,7 @@ class Step(NamedTuple):
 PICKS = frozenset("maximum minimum select relu reduce_max reduce_min max_pool".split())
 
 
-def _with_other_choices(
-    node: Node, x: Array, given: Sequence[Array], random: np.random.Generator
-) -> Array:
+def _with_other_choices(node: Node, x: Array, given: Sequence[Array], random: Nudging) -> Array:
     """A result with what records call engine-defined drawn by lot: the sign of a zero that was
     picked, whether the gradient of relu passes at NaN, whether a sigmoid's far tail is 0."""
     lots = random.integers(0, 2, x.shape).astype(bool)
@@ -162,12 +171,29 @@ def apart(got: Sequence[Array], want: Sequence[Array]) -> dict[int, str]:
     return found
 
 
-def nudged(x: Array, where: Array, random: np.random.Generator) -> Array:
+def nudged(x: Array, where: Array, random: Nudging) -> Array:
     """Numbers moved by some units in the last place, where they may be."""
     if str(x.dtype) not in SHORT:
         return x
-    moved = x * (1 + random.integers(-UNITS, UNITS + 1, x.shape) * np.finfo(x.dtype).eps)
+    eps = np.finfo(x.dtype).eps
+    if random.to_round:
+        moved = _rounded(x)
+        where = where & (np.abs(moved - x) <= UNITS * eps * np.abs(x))
+    else:
+        moved = x * (1 + random.integers(-UNITS, UNITS + 1, x.shape) * eps)
     return np.asarray(np.where(where, moved, x), x.dtype)
+
+
+def _rounded(x: Array) -> Array:
+    """The nearest numbers of few digits."""
+    bits, (whole, kind) = SHORT[str(x.dtype)], _bits_of(x)
+    found = ((whole + (1 << (bits - 1))) & ~kind.type((1 << bits) - 1)).view(x.dtype)
+    return np.asarray(np.where(np.isfinite(x) & np.isfinite(found), found, x))
+
+
+def _bits_of(x: Array) -> tuple[Array, np.dtype[Any]]:
+    kind = np.dtype(f"i{x.dtype.itemsize}")
+    return np.ascontiguousarray(x).view(kind).reshape(x.shape), kind
 
 
 def _was_rounded(x: Array, operands: Sequence[Array]) -> Array:
@@ -185,5 +211,5 @@ def _is_short(x: Array) -> Array:
     bits = SHORT.get(str(x.dtype))
     if bits is None:
         return np.ones(x.shape, bool)
-    whole = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}").reshape(x.shape)
+    whole, _ = _bits_of(x)
     return np.asarray(whole & ((1 << bits) - 1) == 0)

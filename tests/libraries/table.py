@@ -38,7 +38,10 @@ LIBRARIES = [
                             "cloudpickle"), ("trfl/*_test.py",)),
     Library(
         "gpflow==1.5.1",
-        ("six", "multipledispatch", "tabulate", "scipy", "pytest", "pandas<3", "decorator", "mock"),
+        (
+            *("six", "multipledispatch", "tabulate", "scipy", "pytest", "pandas<3", "pytz"),
+            *("decorator", "mock"),
+        ),
         ("tests/test_*.py",),
         dict.fromkeys(("tests.test_examples", "tests.test_notebooks"), SLOW),
     ),
