@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
-from .._utils.reports import Report
 from .._utils.suggestions import suggestion
 from .._utils.tracebacks import boundary, hide
 from ..config.layouts import Distribution
@@ -216,7 +215,7 @@ class BackendFunction(Generic[R]):
         return self.compiled.source()
 
     @boundary
-    def report(self) -> Report:
+    def report(self) -> Any:
         """What each device does in a call, where the function runs on many: layouts, memory and
         collective operations. `print` shows it.
 

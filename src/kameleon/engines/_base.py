@@ -207,3 +207,22 @@ class Engine(ABC):
     def devices(self) -> Sequence[str]:
         """The devices that it can run on; the first one is used."""
         return ("cpu",)
+
+
+class Chooser(Engine):
+    """An engine without kernels of its own: it chooses an engine for each function."""
+
+    @abstractmethod
+    def engine_of(self, function: Any) -> Engine:
+        """The engine that serves a function (`runtime.function.Function`) now."""
+        ...
+
+    @abstractmethod
+    def call(self, function: Any, values: Sequence[Any]) -> list[Any]:
+        """Call a function on the engine that serves it."""
+        ...
+
+    @abstractmethod
+    def report(self, function: Any) -> Any:
+        """What is known of a function's engines, to be printed."""
+        ...

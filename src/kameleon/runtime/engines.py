@@ -34,7 +34,10 @@ MODULES = {
     "onnxruntime": "kameleon.engines.onnxruntime.engine",
 }
 # Engines in another setting: chosen by name like engines, and not listed among them.
-VARIANTS = {"torch.compile": ("torch", "kameleon.engines.torch.compiled")}
+VARIANTS = {
+    "torch.compile": ("torch", "kameleon.engines.torch.compiled"),
+    "auto": ("numpy", "kameleon.runtime.auto"),
+}
 # Other packages announce engines by this entry point: a name, and where its `Engine` is.
 GROUP = "kameleon.engines"
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.reports import Report
-from ..engines._base import Engine, Executable
+from ..engines._base import Chooser, Engine, Executable
 from ..engines._followed import asks_for_gradient, is_tracer
 from ..engines._kernels.quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
@@ -143,6 +142,8 @@ class Function:
     def engine(self) -> Engine:
         """The engine that a call runs on now."""
         engine = self._engine or current()
+        if isinstance(engine, Chooser):
+            return embedded() if self._once else engine.engine_of(self)
         return embedded() if self._once and not engine.quick else engine
 
     @property
@@ -165,13 +166,14 @@ class Function:
                 explain(self._executables[engine, EQUAL], error, replay)
             if arrays is not None:
                 return [x[()] for x in arrays] if self._scalars else arrays
-        return self._call(values)
+        if isinstance(engine, Chooser) and not self._once:
+            return engine.call(self, values)
+        return self._call(values, self.engine)
 
-    def _call(self, values: Sequence[Any]) -> list[Any]:
-        """A call in all its parts."""
+    def _call(self, values: Sequence[Any], engine: Engine) -> list[Any]:
+        """A call on an engine, in all its parts."""
         if len(values) != len(self._feeds):
             values = self._completed(values)
-        engine = self.engine
         if self._fits(values):
             arguments = list(values)
         else:
@@ -193,6 +195,16 @@ class Function:
             return list(results)
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
+
+    def share_fast_path(self, engine: Engine, chooser: Engine) -> None:
+        """Let calls by way of a chooser take the short way of the engine that it has chosen."""
+        short = self._fast_paths.get(engine)
+        if short is not None:
+            self._fast_paths[chooser] = short
+
+    def forget_fast_path(self, engine: Engine) -> None:
+        """Let calls go the long way again."""
+        self._fast_paths.pop(engine, None)
 
     def _refuse_followed(self, values: Sequence[Any]) -> None:
         """Refuse tensors that PyTorch would differentiate by: no result would remember them."""
@@ -244,16 +256,20 @@ class Function:
         """What the engine runs, as text; for learning phase `phase`, if the phase is an input."""
         return compiled(self._guarded(phase), self.engine).source
 
-    def report(self) -> Report:
-        """What each device does in a call, where the function runs on many.
+    def report(self) -> Any:
+        """What each device does in a call, where the function runs on many; or which engines were
+        tried, where the fastest is chosen.
 
         Returns:
-            Layouts, memory and collective operations of the code that was made last; `str` of it
-            is a text. Making it compiles once more.
+            Layouts, memory and collective operations of the code that was made last (making it
+            compiles once more); or engines, with times. `str` of it is a text.
 
         Raises:
-            EngineError: the function hasn't run on several devices.
+            EngineError: the function hasn't run on several devices, and no engine is chosen for it.
         """
+        engine = self._engine or current()
+        if isinstance(engine, Chooser):
+            return engine.report(self)
         found = [
             e.report() for (engine, _), e in self._executables.items() if engine == self.engine
         ]

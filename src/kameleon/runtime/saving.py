@@ -87,6 +87,13 @@ def to_bytes(function: Function) -> bytes:
     return packed(arrays, {TEXT: json.dumps(description)})
 
 
+def program_of(function: Function) -> Any:
+    """The graph of a function and what it replaces, as JSON data without the arrays."""
+    variables = function.program.variables
+    updated = [variables.index(v) for v, _ in function.program.updates]
+    return [graph_to_data(_open_graph(function), {}), updated]
+
+
 def _new_key(variable: Variable, arrays: dict[str, np.ndarray]) -> str:
     """The name of a variable among the arrays: its own, or with a number where that is taken."""
     name = variable.name[:-2].encode("utf-8", "replace").decode()

@@ -1,0 +1,99 @@
+"""Engines tried on a saved function, each in a process of its own: what the engine `auto` starts.
+
+    python -m kameleon.testing.comparison.trials FOLDER SECONDS ENGINE …
+
+The folder holds `function`, as `save` writes it, and `inputs.npz`, a value for each input in order.
+For each engine a line of JSON is added to `results` there: what `compare` found against the
+embedded engine, with times. That an engine took longer, or ended its process, is such a line, too.
+
+Ends, and removes the folder, when standard input is closed: whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+FUNCTION, INPUTS, RESULTS = "function", "inputs.npz", "results"
+
+
+def tried(folder: Path, engine: str) -> dict[str, Any]:
+    """What an engine does with the function of a folder, in this process."""
+    import time
+
+    import numpy as np
+
+    from kameleon.runtime import engines, saving
+
+    from . import compare
+
+    with np.load(folder / INPUTS) as file:
+        given = [file[name] for name in file.files]
+    function = saving.load(folder / FUNCTION)
+    began = time.perf_counter()
+    engines.load(engine)
+    loading = time.perf_counter() - began
+    found = compare(function, given, [engine], wrt=())
+    base, run = found.runs[found.reference], found.runs[engine]
+    worst = run.worst
+    return {
+        "engine": engine,
+        "agrees": run.agrees(),
+        "difference": None if worst is None else worst.relative,
+        "seconds": run.warm_call,
+        "embedded": base.warm_call,
+        "compiling": max(0.0, run.first_call - run.warm_call),
+        "loading": loading,
+        "failure": run.error,
+    }
+
+
+def alone(folder: Path, engine: str, seconds: float) -> dict[str, Any]:
+    """What an engine does, tried in a process of its own; how that ended, where it didn't say."""
+    line = [sys.executable, "-m", __spec__.name, str(folder), "0", engine]
+    try:
+        done = subprocess.run(
+            line, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"engine": engine, "failure": f"it took longer than {seconds:.0f} seconds"}
+    try:
+        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return found
+    except (ValueError, IndexError):
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        ended = f"its process ended with status {done.returncode}"
+        return {"engine": engine, "failure": ": ".join([ended, *last])}
+
+
+def _end_with_the_starter(folder: Path) -> None:
+    """Wait until standard input is closed; then end all that was started here."""
+    sys.stdin.read()
+    shutil.rmtree(folder, ignore_errors=True)
+    if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
+        os.killpg(0, 9)
+    os._exit(1)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """See the module."""
+    folder, seconds, names = Path(arguments[0]), float(arguments[1]), arguments[2:]
+    if not seconds:  # one engine, in this process
+        print(json.dumps(tried(folder, names[0])))
+        return
+    threading.Thread(target=_end_with_the_starter, args=(folder,), daemon=True).start()
+    with open(folder / RESULTS, "a", encoding="utf-8") as file:
+        for name in names:
+            file.write(json.dumps(alone(folder, name, seconds)) + "\n")
+            file.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
