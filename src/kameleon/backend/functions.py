@@ -139,6 +139,7 @@ class BackendFunction(Generic[R]):
         as_numpy: bool = True,
         once: bool = False,
         distribution: Distribution | None = None,
+        candidates: Sequence[str] | None = None,
     ):
         what = name or "K.function"
         leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
@@ -152,7 +153,7 @@ class BackendFunction(Generic[R]):
             changes,
             feed_dict if constants.plain else constants.parts(feed_dict.values()),
             name=name,
-            engine=_engine(engine, distribution),
+            engine=_engine(engine, distribution, candidates),
             as_numpy=as_numpy,
             once=once,
         )
@@ -217,10 +218,11 @@ class BackendFunction(Generic[R]):
     @boundary
     def report(self) -> Any:
         """What each device does in a call, where the function runs on many: layouts, memory and
-        collective operations. `print` shows it.
+        collective operations. With the engine 'auto', which engines were tried on it, what each
+        takes, and which one serves. `print` shows it.
 
         Raises:
-            EngineError: the function hasn't run on several devices.
+            EngineError: the function hasn't run on several devices, nor with that engine.
         """
         return self.compiled.report()
 
@@ -237,12 +239,16 @@ class BackendFunction(Generic[R]):
         return repr(self.compiled)
 
 
-def _engine(name: str | None, distribution: Distribution | None) -> Engine | None:
+def _engine(
+    name: str | None, distribution: Distribution | None, candidates: Sequence[str] | None = None
+) -> Engine | None:
     """What runs a function, where that is said.
 
     Raises:
         ArgumentError: it's said twice.
     """
+    if candidates is not None:
+        return engines.choosing(candidates, name)
     if distribution is None:
         return None if name is None else engines.load(name)
     if name not in (None, "jax"):
@@ -286,6 +292,7 @@ if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
 
     class _Options(TypedDict, total=False):
         engine: str | None
+        candidates: Sequence[str] | None
         distribution: Distribution | None
         feed_dict: Mapping[Any, Any] | None
         fetches: Any
@@ -350,6 +357,7 @@ def function(
     *,
     engine: str | None = None,
     as_numpy: bool = True,
+    candidates: Sequence[str] | None = None,
     distribution: Distribution | None = None,
     feed_dict: Mapping[Any, Any] | None = None,
     fetches: Any = None,
@@ -365,8 +373,9 @@ def function(
         updates: update objects, or pairs (variable, new value); a new value has the shape and
             the dtype of its variable. All of them see the values from before the call; if a
             call fails, no variable has changed.
-        engine: the name of the one to run on; None is the one in force.
+        engine: the name of the one to run on; None is the one in force, 'auto' the fastest.
         as_numpy: False: results are the engine's own arrays.
+        candidates: with `engine='auto'`, the names of those that may be chosen.
         distribution: JAX runs the function over many devices, laid out like this.
         feed_dict: tensors and the values they have in every call; a value that is replaced in the
             dict counts from then on.
@@ -400,6 +409,7 @@ def function(
         engine,
         as_numpy,
         distribution=distribution,
+        candidates=candidates,
     )
 
 

@@ -33,6 +33,8 @@ COMMANDS = {
     "run": Command("run", "main", "Run a program that imports Keras, unchanged, on Kameleon."),
     "launch": Command("launch", "main", "Run a program in several processes that share the work."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
+    "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
+    "auto clear": Command("auto", "clear", "Forget it."),
     "demo": Command("demo.command", "main", "Train a network on handwritten digits."),
     "keras2": Command("keras2", "status", "Tell whether the original Keras 2.3.1 is here."),
     "keras2 install": Command("keras2", "install", "Install it, into a folder of its own."),

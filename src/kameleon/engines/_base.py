@@ -212,6 +212,21 @@ class Engine(ABC):
 class Chooser(Engine):
     """An engine without kernels of its own: it chooses an engine for each function."""
 
+    @property
+    @abstractmethod
+    def candidates(self) -> list[str]:
+        """The names of the engines that may be chosen, and are installed."""
+        ...
+
+    @abstractmethod
+    def among(self, candidates: Sequence[str]) -> Chooser:
+        """The same for engines of these names alone.
+
+        Raises:
+            ArgumentError: there's none of such a name.
+        """
+        ...
+
     @abstractmethod
     def engine_of(self, function: Any) -> Engine:
         """The engine that serves a function (`runtime.function.Function`) now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from .._utils.suggestions import suggestion
 from ..config import ALIASES, ENGINES, installed
 from ..config.external import others_can_read
 from ..config.layouts import Distribution
-from ..engines._base import Engine
+from ..engines._base import Chooser, Engine
 from ..errors import ArgumentError, EngineError, EngineNotFoundError
 
 if TYPE_CHECKING:
@@ -166,6 +166,21 @@ def distributed(distribution: Distribution) -> Engine:
     module: Any = importlib.import_module("kameleon.engines.jax.distributed")
     made = module.DistributedEngine(distribution)
     return _loaded.setdefault(f"jax, {made.distribution!r}", made)
+
+
+def choosing(candidates: Sequence[str], name: str | None = "auto") -> Engine:
+    """The engine `auto`, which chooses among these.
+
+    Raises:
+        ArgumentError: another engine was named beside them, or there's none of such a name.
+    """
+    if name != "auto":
+        raise ArgumentError(
+            f"K.function: candidates are what engine='auto' chooses among, not engine={name!r}"
+        )
+    auto = load(name)
+    assert isinstance(auto, Chooser)
+    return auto.among(candidates)
 
 
 def use(engine: str | Engine) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..._utils.locks import rlock
-from ...engines._base import Engine
+from ...engines._base import Chooser, Engine
 from ...errors import KameleonError
 from ..compiler import compiled
 from ..engines import embedded, load, loaded
@@ -31,7 +31,6 @@ from .trial import Candidate, Trial
 if TYPE_CHECKING:
     from ...graph.ir.node import Variable
     from ..function import Function
-    from .engine import AutoEngine
 
 # A function is tried when its calls, but for the first, have taken so long together: to start a
 # process for it costs about as much.
@@ -59,7 +58,7 @@ class Choice:
             first call, which makes the code.
     """
 
-    def __init__(self, function: Function, auto: AutoEngine):
+    def __init__(self, function: Function, auto: Chooser):
         self._function = weakref.ref(function)
         self._auto = auto
         self.engine: Engine = embedded()

@@ -49,6 +49,10 @@ class AutoEngine(Chooser):
             return list(filter(runs_here, self._candidates))
         return [name for name in names() if name != "cntk" and runs_here(name)]
 
+    def among(self, candidates: Sequence[str]) -> AutoEngine:
+        """See `Chooser`."""
+        return AutoEngine(candidates)
+
     @property
     def rules(self) -> Any:  # type: ignore[override]
         """See `Engine`."""

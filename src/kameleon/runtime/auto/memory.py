@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import platform
-import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import metadata
@@ -79,11 +78,18 @@ def keep(function: Function, values: Sequence[Any], found: Iterable[Candidate]) 
         _forget_oldest()
 
 
+def count() -> int:
+    """How many functions are known."""
+    return len(_kept())
+
+
 def clear() -> int:
-    """Forget everything; how many programs were known."""
-    count = len(_kept())
-    shutil.rmtree(folder(), ignore_errors=True)
-    return count
+    """Forget everything; how many functions were known."""
+    known = _kept()
+    for entry in known:  # and nothing else that may be in a folder that somebody has named
+        with suppress(OSError):
+            os.remove(entry.path)
+    return len(known)
 
 
 def _kept() -> list[os.DirEntry[str]]:
