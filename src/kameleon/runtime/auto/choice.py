@@ -10,7 +10,6 @@ that was chosen is loaded, and its code made, in a thread that ends with that.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import weakref
@@ -21,7 +20,6 @@ import numpy as np
 
 from ..._utils.locks import rlock
 from ...engines._base import Chooser, Engine
-from ...errors import KameleonError
 from ..compiler import compiled
 from ..engines import embedded, load, loaded
 from . import memory
@@ -119,6 +117,8 @@ class Choice:
                         self._settle("no other engine computes it")
             if self.state is WEIGHING:
                 self.group.weigh()
+        except Exception as error:  # no call fails for what is only tried
+            self._settle(f"it can't be tried: {type(error).__name__}: {error}")
         finally:
             self._lock.release()
 
@@ -130,11 +130,8 @@ class Choice:
         self._learn_from(memory.look_up(self.function, self._example_of(values)))
         if self.candidates:
             return
-        try:
-            self._trial = Trial(self.function, self.example, others)
-            self.state = TRYING
-        except (KameleonError, OSError, ValueError, TypeError) as error:
-            self._settle(f"it can't be tried: {error}")
+        self._trial = Trial(self.function, self.example, others)
+        self.state = TRYING
 
     def _learn_from(self, found: Iterable[Candidate]) -> None:
         allowed = set(self._auto.candidates)
@@ -161,7 +158,8 @@ class Choice:
 
     def _settle(self, reason: str) -> None:
         self.state, self.reason = SETTLED, reason
-        if len(self.group.members) < 2:  # nobody will ask for another engine
+        function = self._function()
+        if function is None or not function.program.variables:  # others may ask for another engine
             self.example = []
 
     def serve(self, engine: Engine, reason: str) -> None:
@@ -181,9 +179,8 @@ class Choice:
         if function is not None:
             function.forget_fast_path(self._auto)
 
-    def prepare(self, engine: Engine) -> None:
+    def prepare(self, function: Function, engine: Engine) -> None:
         """Make the function's code for an engine, and run it once with copies of the state."""
-        function = self.function
         variant = function._variant_of(self.example, embedded())
         executable = compiled(function._guarded(*variant), engine)
         state = function.state.values(embedded())
@@ -255,24 +252,24 @@ class Group:
     def _prepare(self, waiting: list[Choice], name: str) -> None:
         for c in waiting:
             c.state = PREPARING
-        thread = threading.Thread(target=self._prepared, args=(waiting, name, os.getpid()))
+        functions = [c.function for c in waiting]  # they live until then
+        thread = threading.Thread(target=self._prepared, args=(waiting, functions, name))
         thread.start()  # the interpreter waits for it when it ends: compilers don't like to be left
 
-    def _prepared(self, waiting: list[Choice], name: str, owner: int) -> None:
+    def _prepared(self, waiting: list[Choice], functions: list[Function], name: str) -> None:
         try:
             engine = load(name)
-            for c in waiting:
-                c.prepare(engine)
+            for c, function in zip(waiting, functions, strict=True):
+                c.prepare(function, engine)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             for c in waiting:
                 c.candidates[name] = c.candidates[name]._replace(failure=why)
                 c.state = WEIGHING
             return
-        if os.getpid() == owner:
-            self.engine = name
-            for c in waiting:
-                c.serve(engine, f"it's the fastest of {len(c.candidates)}")
+        self.engine = name
+        for c in waiting:
+            c.serve(engine, f"it's the fastest of {len(c.candidates)}")
 
 
 def _calls(known: Iterable[Choice], engine: str | None) -> float:
