@@ -56,8 +56,6 @@ if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
 collect_ignore_glob += ["docs/backend/functions/*", "docs/examples/*"]
-# Its code is what one would write into files: tests/documentation/test_internals.py runs it.
-collect_ignore_glob.append("docs/internals.md")
 if find_spec("matplotlib") is None:
     collect_ignore_glob.append("docs/building/figures/*")
 if find_spec("nbformat") is None:

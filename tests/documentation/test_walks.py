@@ -84,7 +84,11 @@ def test_a_function(checkout: Path) -> None:
     write(checkout, title, "A function")
     chapter = checkout / "src/kameleon/backend/elementwise.py"
     text = chapter.read_text("utf-8")
-    chapter.write_text(text.replace("__all__ = [", '__all__ = ["log_cosh",', 1), "utf-8")
+    text = text.replace("__all__ = [", '__all__ = ["log_cosh",', 1)
+    head, quotes, rest = text.rpartition('    """\n')
+    example = indented(title, "(?:>>>|array)")
+    lines = [f"    {line}\n" for line in ("", *example)]
+    chapter.write_text("".join([head, *lines, quotes, rest]), "utf-8")
     commands = indented(title, r"\.venv/bin/python")
     assert len(commands) == 2
     assert re.search(r"\b[1-9]\d* passed", run(checkout, commands))
