@@ -141,16 +141,6 @@ class OnnxLowering(Lowering):
             return known
         return total if known == 1 else self.op("Mul", total, self.ints(known))
 
-    def zero_if_equal(self, a: int | str, b: int | str) -> str:
-        """An int64 vector [0]; an error at run time where two sizes differ.
-
-        Nothing but an index out of range makes ONNX Runtime fail, and only where the result is
-        needed.
-        """
-        a, b = (self.ints(x) if isinstance(x, int) else x for x in (a, b))
-        off = self.op("Sub", a, b)
-        return self.op("Gather", self.ints(0), self.op("Mul", off, off))
-
     def reshape(self, x: str, dims: Sequence[Any]) -> str:
         """x in the shape of ints, size operands, and vectors."""
         return self.op("Reshape", x, self.joined(dims), allowzero=1)

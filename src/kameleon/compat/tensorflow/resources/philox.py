@@ -53,11 +53,6 @@ class Philox:
             self._count += 1
         return self._left.pop()
 
-    def next_long(self) -> int:
-        """The next number of 64 bits, of two of 32."""
-        low = self.next()
-        return low | self.next() << 32
-
     def block(self) -> tuple[int, ...]:
         """The next four numbers, which stay the next."""
         found: tuple[int, ...] = _rounds(*_words(self._count), *_words(self._second), self._key)
