@@ -2,6 +2,7 @@
 
 nox                     # format, lint, types, and the tests of the core on NumPy
 nox -s tests -- -k conv # tests on the engines that are installed, as pytest takes them
+nox -s coverage         # which lines no test reaches; the pages are in build/coverage
 nox -s docs             # the site, in English
 nox -s all              # everything, in fresh environments: some 40 minutes
 """
@@ -17,9 +18,8 @@ nox.options.reuse_existing_virtualenvs = True
 # Tests that find most of what goes wrong, in half a minute.
 CORE = (
     "tests/backend",
-    "tests/golden/test_golden.py",
+    "tests/golden",
     "tests/testing/test_conformance.py",
-    "tests/backend/test_contract.py",
     "tests/runtime/test_function.py",
     "tests/runtime/test_updates.py",
     "tests/graph/test_rewrites.py",
@@ -42,6 +42,14 @@ def tests(session: nox.Session) -> None:
     """Tests on the engines that are installed in the session's environment."""
     session.install("-e", ".[dev]")
     session.run("pytest", "-q", "-n", "2", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Which lines no test reaches: of the core on NumPy, or of the tests that are named."""
+    session.install("-e", ".[dev]", "pytest-cov")
+    shown = ("--cov=kameleon", "--cov-report=term:skip-covered", "--cov-report=html:build/coverage")
+    session.run("pytest", "-q", "-n", "2", *shown, *(session.posargs or CORE))
 
 
 @nox.session
