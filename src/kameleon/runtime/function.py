@@ -105,6 +105,8 @@ class Function:
         # By engine in force: the short way of a call whose values are NumPy arrays of the inputs'
         # types; it gives None for other values.
         self._fast_paths: dict[Engine, Callable[[Sequence[Any]], list[Any] | None]] = {}
+        # By an engine that chooses engines, what it has settled on.
+        self._settled: dict[Engine, Engine] = {}
         # Whether every call takes and gives nothing but arrays, and runs the same code.
         self._is_plain = (
             as_numpy
@@ -141,10 +143,13 @@ class Function:
     @property
     def engine(self) -> Engine:
         """The engine that a call runs on now."""
-        engine = self._engine or current()
-        if isinstance(engine, Chooser):
-            return embedded() if self._once else engine.engine_of(self)
-        return embedded() if self._once and not engine.quick else engine
+        return self._serving(self._engine or current())
+
+    def _serving(self, engine: Engine) -> Engine:
+        """The engine that makes a call for which this one was chosen."""
+        if self._once and (isinstance(engine, Chooser) or not engine.quick):
+            return embedded()
+        return engine.engine_of(self) if isinstance(engine, Chooser) else engine
 
     @property
     def compilations(self) -> int:
@@ -154,6 +159,7 @@ class Function:
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         """The outputs' values, as NumPy arrays (scalars where they have no axes)."""
         engine = self._engine or current()
+        engine = self._settled.get(engine, engine)
         if engine.lost:
             raise EngineError(f"{self.name}: {engine.lost}")
         short = self._fast_paths.get(engine)
@@ -168,7 +174,7 @@ class Function:
                 return [x[()] for x in arrays] if self._scalars else arrays
         if isinstance(engine, Chooser) and not self._once:
             return engine.call(self, values)
-        return self._call(values, self.engine)
+        return self._call(values, self._serving(engine))
 
     def _call(self, values: Sequence[Any], engine: Engine) -> list[Any]:
         """A call on an engine, in all its parts."""
@@ -196,15 +202,14 @@ class Function:
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
 
-    def share_fast_path(self, engine: Engine, chooser: Engine) -> None:
-        """Let calls by way of a chooser take the short way of the engine that it has chosen."""
-        short = self._fast_paths.get(engine)
-        if short is not None:
-            self._fast_paths[chooser] = short
-
-    def forget_fast_path(self, engine: Engine) -> None:
-        """Let calls go the long way again."""
-        self._fast_paths.pop(engine, None)
+    def settle(self, chooser: Chooser, engine: Engine | None) -> None:
+        """Let calls that a chooser would make run on the engine that it has settled on; or, if it's
+        None, be the chooser's again.
+        """
+        if engine is None:
+            self._settled.pop(chooser, None)
+        else:
+            self._settled[chooser] = engine
 
     def _refuse_followed(self, values: Sequence[Any]) -> None:
         """Refuse tensors that PyTorch would differentiate by: no result would remember them."""

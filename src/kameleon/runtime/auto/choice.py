@@ -83,9 +83,8 @@ class Choice:
             self.serve(embedded(), f"{engine.title} was lost in a fork")
             engine = self.engine
         if self.state is SETTLED:
-            results = function._call(values, engine)
-            function.share_fast_path(engine, self._auto)
-            return results
+            function.settle(self._auto, engine)
+            return function._call(values, engine)
         began = time.perf_counter()
         results = function._call(values, engine)
         now = time.perf_counter()
@@ -164,7 +163,7 @@ class Choice:
 
     def serve(self, engine: Engine, reason: str) -> None:
         """Let an engine serve the function from now on."""
-        self.function.forget_fast_path(self._auto)
+        self.function.settle(self._auto, None)
         self.engine = engine
         self._settle(reason)
 
@@ -177,7 +176,7 @@ class Choice:
             self.state = WAITING
         function = self._function()
         if function is not None:
-            function.forget_fast_path(self._auto)
+            function.settle(self._auto, None)
 
     def prepare(self, function: Function, engine: Engine) -> None:
         """Make the function's code for an engine, and run it once with copies of the state."""
