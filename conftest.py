@@ -125,8 +125,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _runs_with_every_change(item: pytest.Item) -> bool:
-    """Tests marked dealt run on so many engines, which they are dealt by their names; those that
-    go together are dealt the same ones.
+    """Tests marked dealt run on so many engines, which they are dealt by their names, among all or
+    those that are named; those that go together are dealt the same ones.
     """
     if item.get_closest_marker("nightly"):
         return False
@@ -136,8 +136,12 @@ def _runs_with_every_change(item: pytest.Item) -> bool:
     engine = parameters.params["engine_name"]
     together = item.get_closest_marker("together")
     what = item.path.name if together else item.name.replace(engine, "")
-    turn = (_engines().index(engine) - zlib.crc32(what.encode())) % len(_engines())
-    return turn < (dealt.args or (1,))[0]
+    count, among = (*dealt.args, *(1, ())[len(dealt.args) :])
+    dealt_to = [name for name in _engines() if name in among] or _engines()
+    if engine not in dealt_to:
+        return False
+    turn = (dealt_to.index(engine) - zlib.crc32(what.encode())) % len(dealt_to)
+    return bool(turn < count)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -23,8 +23,10 @@ from _support.originals import needs_original, run_hosted
 
 from kameleon.compat.keras2 import location
 
-# A worker does all that one process of an engine made.
-pytestmark = [needs_original, pytest.mark.slow, pytest.mark.together, pytest.mark.dealt]
+# A worker does all that one process of an engine made. What files hold is no engine's business:
+# with every change, one reads and writes them that makes its code soon.
+QUICK = ("numpy", "torch", "onnxruntime")
+pytestmark = [needs_original, pytest.mark.slow, pytest.mark.together, pytest.mark.dealt(1, QUICK)]
 h5py = pytest.importorskip("h5py", reason="h5py reads the files")
 
 FILES = Path(__file__).with_name("files")
