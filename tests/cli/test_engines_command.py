@@ -157,7 +157,8 @@ class Engine(NumpyEngine):
 """
 LIST = (
     "import sys; sys.argv = ['kameleon', 'engines', '--json']\n"
-    "from kameleon.config import choice; choice.installed = lambda name: name == 'numpy'\n"
+    "from kameleon import config\n"
+    "config.installed = config.choice.installed = lambda name: name == 'numpy'\n"
     "from kameleon.cli import main; main()"
 )
 
