@@ -59,7 +59,8 @@ def test_every_program_is_recorded() -> None:
 # read first.
 READ_FIRST = {"capsules"}
 PROGRAMS = sorted(RECORDED.keys() - READ_FIRST)
-pytestmark = [needs_original, needs_tensorflows_files]
+# Results are kept in the process that ran the programs.
+pytestmark = [needs_original, needs_tensorflows_files, pytest.mark.together]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

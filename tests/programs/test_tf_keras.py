@@ -28,7 +28,8 @@ SECOND: dict[str, dict[str, Any]] = json.loads(
     (HERE / "recorded_tf_keras_2.json").read_text("utf-8")
 )
 CLOSE = {"rtol": 3e-4, "atol": 3e-5}  # of float32, after some twenty steps, in up to thirty layers
-pytestmark = needs_tensorflows_files
+# Results are kept in the process that ran the programs.
+pytestmark = [needs_tensorflows_files, pytest.mark.together]
 ENGINES = [e for e in engines_under_test() if e not in ("cntk", "theano")]
 
 
