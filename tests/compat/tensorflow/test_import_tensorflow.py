@@ -128,7 +128,7 @@ before = "flow" in sys.modules
 specs = [importlib.util.find_spec("flow"), importlib.util.find_spec("flow.nothing")]
 import flow
 after = "flow" in sys.modules, "flow" in list(sys.modules), "flow" in sys.modules.copy()
-counts = len(sys.modules) == len(list(sys.modules)), "json.tool" in sys.modules
+counts = len(sys.modules) == len(list(sys.modules)), "json.nothing" in sys.modules
 seen = before, specs[0].name, specs[1], after, counts
 """
     assert seen(code) == (False, FLOW, None, (True, True, True), (True, False))
