@@ -32,6 +32,10 @@ EXACT = {
     "whole numbers": lambda x: K.cast(K.cast(x * 30.7, "int32") + 1, "float16") * 0.1,
     "in a loop": lambda x: K.foldl(lambda a, b: a * 0.9 + b * 1.1, x),
     "in a branch": lambda x: K.switch(K.sum(x) < 9e3, lambda: x * 1.1 - x * 0.7, lambda: x),
+    "padded": lambda x: K.temporal_padding(K.expand_dims(x * 1.1, 0), (1, 1)) * 1.3,
+    "the least of padded ones": lambda x: K.argmin(
+        K.temporal_padding(K.expand_dims(x * 1.1 + 3.0, 0), (1, 1)) * 1.3 - 9.0, axis=1
+    ),
     "chosen": lambda x: K.switch(x > 0.0, x * 1.3, x / 1.3) * 0.7 - x,
 }
 
