@@ -15,7 +15,10 @@ from kameleon.engines.cntk.engine import KEEPER
 from kameleon.engines.cntk.process import Worker
 from kameleon.errors import EvaluationError, ShapeError
 from kameleon.graph.ir.node import REGISTRY
+from kameleon.graph.ir.program import Graph
+from kameleon.graph.primitives import elementwise as ew
 from kameleon.runtime import engines
+from kameleon.runtime.compiler import compiled_anew
 
 pytestmark = needs_cntk
 
@@ -214,6 +217,11 @@ def test_sizes_that_differ_are_an_error() -> None:
     assert f([np.ones(3), np.ones(3)])[0].shape == (3,)
     with pytest.raises((ShapeError, EvaluationError), match="differ"):
         f([np.ones(3), np.ones(2)])
+    # Where rules of gradients took them as equal, nobody has compared them before.
+    graph = Graph([x, y], [ew.add(ew.exp(x), ew.tanh(y))])
+    code = compiled_anew(graph, engines.load("cntk"))
+    with pytest.raises((ShapeError, EvaluationError), match="differ"):
+        code([np.ones(3, "float32"), np.ones(1, "float32")])
 
 
 def test_tensors_without_elements_are_numpys() -> None:
