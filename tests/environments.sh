@@ -89,8 +89,14 @@ names = [".".join(file.parts).removesuffix(".__init__") for file in files]
 # These change `import keras`, or import it, and refuse to come behind TensorFlow's Keras.
 apart = ("kameleon.as_keras", "kameleon.compat.keras2.hosted.", "kameleon.compat.imports.children.")
 names = [name for name in names if not name.startswith(apart)]
+def needed(name):
+    """The engine whose library a module needs, if any: it's of that engine, or of what calls it."""
+    if name.startswith("kameleon.engines."):
+        return name.split(".")[2]
+    return name.rpartition(".")[2].partition("of_")[2]
+
 for name in names:
-    engine = (name + "...").split(".")[2].removeprefix("of_")  # or what a library's functions need
+    engine = needed(name)
     if not name.endswith("__main__") and (engine not in ENGINES or installed(engine)):
         importlib.import_module(name)
 print(f"{len(names)} modules of {kameleon.__version__} from {kameleon.__path__[0]}")
