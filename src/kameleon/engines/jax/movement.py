@@ -121,13 +121,15 @@ def _arg(function: Callable[..., Value]) -> Rule:
 
 
 def _cumulative(function: Callable[..., Value]) -> Rule:
-    """A running sum or product. XLA makes a window of it, and margins of that window of a pad before
-    it: a single element that was padded then counts at all places. The barrier is against that.
+    """A running sum or product. XLA makes a window of it, and its margins of a pad before it: a
+    single element that was padded then counts at all places. The barrier is against that.
     """
+
+    barrier: Callable[[Value], Value] = lax.optimization_barrier
 
     def rule(e: Tracing, node: Node, x: Value) -> Value:
         axis = node.attrs["axis"]
-        return _widened(lambda x: function(lax.optimization_barrier(x), axis=axis))(x)
+        return _widened(lambda x: function(barrier(x), axis=axis))(x)
 
     return rule
 
