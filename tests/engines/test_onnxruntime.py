@@ -128,7 +128,7 @@ def numbers(dtype: str) -> Array:
     """Numbers of a dtype, its least and its greatest among them."""
     if dtype == "bool":
         return np.array([[True, False, True], [False, False, True]])
-    limits = np.iinfo(dtype)
+    limits = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
     return np.array([[limits.min, 3, limits.max], [limits.max - 1, 5, limits.min + 1]], dtype)
 
 

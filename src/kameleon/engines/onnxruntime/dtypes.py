@@ -13,6 +13,9 @@ _UNSIGNED = {"uint32": "int64", "uint64": "int64"}
 _BOOL = {"bool": "uint8"}
 # Elements are moved: any dtype that keeps the bits will do.
 _MOVED = {**_BOOL, **_SMALL}
+# The operator that pads has no kernel for float16: ONNX Runtime would put casts around it itself,
+# and merge them with those that round.
+_PADDED = {**_MOVED, "float16": "float32"}
 # Sums and products modulo 2**bits: of wider integers the low bits are right. (MatMul has unsigned
 # kernels, but they fail on sums of no terms.)
 _SUMMED = {"uint8": "int32", "int8": "int32", **_SMALL, **_UNSIGNED}
@@ -23,7 +26,7 @@ _RANKED = {**_BOOL, **_COMPARED}
 CARRIERS: dict[str, Mapping[str, str]] = {
     "neg": {d: _SUMMED[d] for d in ("uint8", "uint16", "uint32", "uint64")},
     "select": {**_MOVED, "uint64": "int64"},
-    **dict.fromkeys(("pad", "unslice"), _MOVED),
+    **dict.fromkeys(("pad", "unslice"), _PADDED),
     **dict.fromkeys(("lt", "le", "gt", "ge"), _BOOL),
     **dict.fromkeys(("maximum", "minimum"), _SMALL),
     **dict.fromkeys(("argmax", "argmin", "argsort"), _RANKED),

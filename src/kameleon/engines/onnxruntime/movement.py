@@ -128,9 +128,6 @@ def _pad(lo: L, node: Node, x: str) -> Any:
 
 def padded(lo: L, x: str, dtype: str, margins: Sequence[Any], value: Any = 0) -> Any:
     """x with margins: all before, then all behind; negative ones cut off."""
-    if dtype == "float16":  # has no kernel: ONNX Runtime would put casts around it, and merge them
-        wide = padded(lo, lo.cast(x, "float32"), "float32", margins, value)
-        return lo.cast(wide, dtype)
     return lo.op("Pad", x, lo.joined(list(margins)), lo.scalar(value, dtype))
 
 
