@@ -6,8 +6,9 @@ import os
 import sys
 
 
-def folder(variable: str, name: str) -> str:
-    """The folder that an environment variable names; or one of that name among Python's own.
+def folder(variable: str, name: str, among: str | None = None) -> str:
+    """The folder that an environment variable names; or one of that name among others, which are
+    Python's own, if none are named.
 
     >>> os.path.basename(folder("KAMELEON_UNSET", "keras-2.3.1"))
     'keras-2.3.1'
@@ -15,4 +16,4 @@ def folder(variable: str, name: str) -> str:
     told = os.environ.get(variable, "").strip()
     if told:
         return os.path.abspath(os.path.expanduser(told))
-    return os.path.join(sys.prefix, "share", "kameleon", name)
+    return os.path.join(among or os.path.join(sys.prefix, "share", "kameleon"), name)

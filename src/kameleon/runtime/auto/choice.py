@@ -126,10 +126,7 @@ class Choice:
         if not others:
             self._settle("no other engine is installed")
             return
-        self._learn_from(memory.look_up(self.function, self._example_of(values)))
-        if self.candidates:
-            return
-        self._trial = Trial(self.function, self.example, others)
+        self._trial = Trial(self.function, self._example_of(values), others)
         self.state = TRYING
 
     def _learn_from(self, found: Iterable[Candidate]) -> None:

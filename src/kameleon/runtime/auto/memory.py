@@ -16,7 +16,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ..._utils import files
-from ...config import ENGINES
+from ...config import ENGINES, folders
 from .. import saving
 from .trial import Candidate, candidate_of
 
@@ -36,11 +36,8 @@ def folder() -> str:
     >>> os.path.basename(folder())
     'auto'
     """
-    told = os.environ.get("KAMELEON_AUTO", "").strip()
-    if told:
-        return os.path.abspath(os.path.expanduser(told))
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(caches, "kameleon", "auto")
+    return folders.folder("KAMELEON_AUTO", "auto", os.path.join(caches, "kameleon"))
 
 
 def is_there() -> bool:
@@ -52,8 +49,6 @@ def look_up(function: Function, values: Sequence[Any]) -> list[Candidate]:
     """What was found of a function's engines with values of these sizes; nothing, if that isn't
     known.
     """
-    if not is_there():
-        return []
     try:
         with open(_path(function, values), encoding="utf-8") as file:
             data = json.load(file)
@@ -66,9 +61,7 @@ def look_up(function: Function, values: Sequence[Any]) -> list[Candidate]:
 
 def keep(function: Function, values: Sequence[Any], found: Iterable[Candidate]) -> None:
     """Keep what was found, if that can be written."""
-    rows = [
-        {k: v for k, v in c._asdict().items() if v != float("inf")} for c in found if c.is_sound
-    ]
+    rows = [c.data for c in found if c.is_sound]
     if not rows:
         return
     with suppress(Exception):

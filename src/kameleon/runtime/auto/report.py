@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from ..._utils.tables import Part, Table, html, text
@@ -36,9 +35,7 @@ class Report(NamedTuple):
     @property
     def data(self) -> dict[str, Any]:
         """All of it as what JSON has."""
-        rows = [c._asdict() for c in self.candidates]
-        finite = [{k: None if v == math.inf else v for k, v in row.items()} for row in rows]
-        return {**self._asdict(), "candidates": finite}
+        return {**self._asdict(), "candidates": [c.data for c in self.candidates]}
 
     def __str__(self) -> str:
         return text(self._parts())

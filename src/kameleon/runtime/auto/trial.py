@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 PROGRAM = "kameleon.testing.comparison.trials"
 # An engine that takes longer to load, compile and run a function isn't tried further.
 SECONDS = 120.0
+# What lies in the folder of a trial: what is tried, on what, and what was found.
+FUNCTION, INPUTS, RESULTS = "function", "inputs.npz", "results"
 
 
 class Candidate(NamedTuple):
@@ -49,13 +51,18 @@ class Candidate(NamedTuple):
     failure: str = ""
 
     @property
+    def data(self) -> dict[str, Any]:
+        """All of it as what JSON has: what is infinite is None."""
+        return {k: None if v == math.inf else v for k, v in self._asdict().items()}
+
+    @property
     def is_sound(self) -> bool:
         """Whether the engine may be trusted with the function."""
         return self.agrees and not self.failure
 
 
 def candidate_of(data: Any) -> Candidate:
-    """A candidate of what a trial wrote, or of what was kept.
+    """The candidate whose `data` a trial wrote, or was kept.
 
     Raises:
         TypeError, ValueError: it's no such thing.
@@ -85,10 +92,10 @@ class Trial:
         data = saving.to_bytes(function)  # first: it may not be possible
         self._folder = tempfile.mkdtemp(prefix="kameleon-auto-")
         try:
-            with open(os.path.join(self._folder, "function"), "wb") as file:
+            with open(os.path.join(self._folder, FUNCTION), "wb") as file:
                 file.write(data)
             arrays = {f"{i:06d}": np.asarray(x) for i, x in enumerate(values)}
-            np.savez(os.path.join(self._folder, "inputs.npz"), **arrays)  # type: ignore[arg-type]
+            np.savez(os.path.join(self._folder, INPUTS), **arrays)  # type: ignore[arg-type]
             self._process = subprocess.Popen(
                 [sys.executable, "-m", PROGRAM, self._folder, str(SECONDS), *names],
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -105,7 +112,7 @@ class Trial:
         if self._process.poll() is None:
             return None
         try:
-            with open(os.path.join(self._folder, "results"), encoding="utf-8") as file:
+            with open(os.path.join(self._folder, RESULTS), encoding="utf-8") as file:
                 return [candidate_of(json.loads(line)) for line in file]
         except (OSError, ValueError, TypeError, KeyError):
             return []

@@ -12,28 +12,25 @@ Ends, and removes the folder, when standard input is closed: whoever started it 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-FUNCTION, INPUTS, RESULTS = "function", "inputs.npz", "results"
+import numpy as np
+
+from ...runtime import engines, saving
+from ...runtime.auto.trial import FUNCTION, INPUTS, RESULTS, Candidate, candidate_of
+from . import compare
 
 
-def tried(folder: Path, engine: str) -> dict[str, Any]:
+def tried(folder: Path, engine: str) -> Candidate:
     """What an engine does with the function of a folder, in this process."""
-    import time
-
-    import numpy as np
-
-    from kameleon.runtime import engines, saving
-
-    from . import compare
-
     with np.load(folder / INPUTS) as file:
         given = [file[name] for name in file.files]
     function = saving.load(folder / FUNCTION)
@@ -41,21 +38,21 @@ def tried(folder: Path, engine: str) -> dict[str, Any]:
     engines.load(engine)
     loading = time.perf_counter() - began
     found = compare(function, given, [engine], wrt=())
-    base, run = found.runs[found.reference], found.runs[engine]
-    worst = run.worst
-    return {
-        "engine": engine,
-        "agrees": run.agrees(),
-        "difference": None if worst is None else worst.relative,
-        "seconds": run.warm_call,
-        "embedded": base.warm_call,
-        "compiling": max(0.0, run.first_call - run.warm_call),
-        "loading": loading,
-        "failure": run.error,
-    }
+    run, base = found.runs[engine], found.runs[found.reference]
+    if run.error is not None:
+        return Candidate(engine, failure=run.error)
+    return Candidate(
+        engine=engine,
+        seconds=run.warm_call,
+        embedded=base.warm_call,
+        compiling=max(0.0, run.first_call - run.warm_call),
+        loading=loading,
+        agrees=run.agrees(),
+        difference=math.inf if run.worst is None else run.worst.relative,
+    )
 
 
-def alone(folder: Path, engine: str, seconds: float) -> dict[str, Any]:
+def alone(folder: Path, engine: str, seconds: float) -> Candidate:
     """What an engine does, tried in a process of its own; how that ended, where it didn't say."""
     line = [sys.executable, "-m", __spec__.name, str(folder), "0", engine]
     try:
@@ -63,14 +60,13 @@ def alone(folder: Path, engine: str, seconds: float) -> dict[str, Any]:
             line, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        return {"engine": engine, "failure": f"it took longer than {seconds:.0f} seconds"}
+        return Candidate(engine, failure=f"it took longer than {seconds:.0f} seconds")
     try:
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return found
+        return candidate_of(json.loads(done.stdout.splitlines()[-1]))
     except (ValueError, IndexError):
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         ended = f"its process ended with status {done.returncode}"
-        return {"engine": engine, "failure": ": ".join([ended, *last])}
+        return Candidate(engine, failure=": ".join([ended, *last]))
 
 
 def _end_with_the_starter(folder: Path) -> None:
@@ -86,12 +82,12 @@ def main(arguments: Sequence[str]) -> None:
     """See the module."""
     folder, seconds, names = Path(arguments[0]), float(arguments[1]), arguments[2:]
     if not seconds:  # one engine, in this process
-        print(json.dumps(tried(folder, names[0])))
+        print(json.dumps(tried(folder, names[0]).data))
         return
     threading.Thread(target=_end_with_the_starter, args=(folder,), daemon=True).start()
     with open(folder / RESULTS, "a", encoding="utf-8") as file:
         for name in names:
-            file.write(json.dumps(alone(folder, name, seconds)) + "\n")
+            file.write(json.dumps(alone(folder, name, seconds).data) + "\n")
             file.flush()
 
 
