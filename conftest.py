@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -136,12 +136,15 @@ def _runs_with_every_change(item: pytest.Item) -> bool:
     engine = parameters.params["engine_name"]
     together = item.get_closest_marker("together")
     what = item.path.name if together else item.name.replace(engine, "")
-    count, among = (*dealt.args, *(1, ())[len(dealt.args) :])
-    dealt_to = [name for name in _engines() if name in among] or _engines()
-    if engine not in dealt_to:
+    return _is_dealt(what, engine, *dealt.args)
+
+
+def _is_dealt(what: str, engine: str, count: int = 1, among: Sequence[str] = ()) -> bool:
+    """Whether an engine is one of so many that something is dealt by its name."""
+    names = [name for name in _engines() if name in among] or list(_engines())
+    if engine not in names:
         return False
-    turn = (dealt_to.index(engine) - zlib.crc32(what.encode())) % len(dealt_to)
-    return bool(turn < count)
+    return (names.index(engine) - zlib.crc32(what.encode())) % len(names) < count
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Container, Iterable, Mapping
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -132,6 +132,15 @@ def side_by_side(works: list[Callable[[], None]]) -> None:
     assert not any(thread.is_alive() for thread in threads), "a deadlock"
     if failures:
         raise failures[0]
+
+
+def module_at(path: str) -> ModuleType:
+    """The module in a file of the checkout that is no part of a package, by its path there."""
+    spec = spec_from_file_location(Path(path).stem, TESTS.parent / path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def printed_by(script: str, *arguments: str, environment: Mapping[str, str]) -> dict[str, Any]:

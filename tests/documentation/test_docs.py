@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from _support.common import module_at
 
 from kameleon.runtime import engines
 
@@ -17,11 +17,7 @@ DOCS = ROOT / "docs"
 
 def make() -> ModuleType:
     """The module that writes the pages."""
-    spec = importlib.util.spec_from_file_location("make_docs", DOCS / "make.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at("docs/make.py")
 
 
 @pytest.mark.parametrize("name", ["primitives.md", "names.md", "tensorflow.md"])

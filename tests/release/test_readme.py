@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import re
@@ -11,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from _support.common import TESTS
+from _support.common import TESTS, module_at
 
 ROOT = TESTS.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,15 +29,6 @@ def hook() -> ModuleType:
 def commands() -> ModuleType:
     """The script that runs the page's commands."""
     return module_at("tests/release/readme.py")
-
-
-def module_at(path: str) -> ModuleType:
-    """A module that is no part of a package."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def rendered(text: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _support.common import module_at
 
 from kameleon.compat.legacy import importing, stand_in
 
@@ -18,15 +18,7 @@ RECORDED = Path(__file__).parents[2] / "recorded" / "old_names.json"
 CASES: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))
 
 
-def _script() -> Any:
-    spec = importlib.util.spec_from_file_location("old_names", RECORDED.with_suffix(".py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = _script()
+SCRIPT: Any = module_at("tests/recorded/old_names.py")
 
 
 @pytest.fixture(autouse=True)

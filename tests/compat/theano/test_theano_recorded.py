@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import json
 import warnings
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _support.common import engines_under_test
+from _support.common import engines_under_test, module_at
 from _support.programs import run, write_small_keras
 
 from kameleon import backend as K
@@ -26,15 +25,7 @@ CASES: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))
 EXPRESSIONS = {code: value for code, value in CASES.items() if "\nz = " in code}
 
 
-def _script() -> Any:
-    spec = importlib.util.spec_from_file_location("theano_programs", RECORDED.with_suffix(".py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = _script()
+SCRIPT: Any = module_at("tests/recorded/theano_programs.py")
 
 
 @pytest.fixture(autouse=True)
