@@ -47,6 +47,14 @@ def forget_settings(set_in: Callable[[ModuleType, str, Any], None] = setattr) ->
     return fresh
 
 
+def write_keras_json(folder: Path, content: object) -> Path:
+    """Put a keras.json in the folder: a text as it is, anything else as JSON."""
+    path = folder / "keras.json"
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def engines_under_test() -> list[str]:
     """The engines whose libraries are installed; TEST_ENGINES=numpy,jax chooses among them. CNTK
     runs in a process of its own: it takes its time, and part where it's asked for.

@@ -18,23 +18,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _support.common import forget_settings, run_python
+from _support.common import forget_settings, run_python, write_keras_json
 
 from kameleon import config
 from kameleon.config import keras_json
 from kameleon.errors import ArgumentError, ConfigWarning
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 DEFAULTS = {"image_data_format": "channels_last", "epsilon": 1e-07, "floatx": "float32"}
 OTHERS = {"image_data_format": "channels_first", "epsilon": 1e-05, "floatx": "float64"}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Fresh settings, and a KERAS_HOME of the test's own."""
-    forget_settings(monkeypatch.setattr)
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    monkeypatch.delenv("KERAS_BACKEND", raising=False)
-    return tmp_path
 
 
 @pytest.fixture
@@ -55,14 +48,6 @@ def read_only_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(os, "access", denied)
     return home
-
-
-def write(folder: Path, content: object) -> Path:
-    """Put a keras.json in the folder: a text as it is, anything else as JSON."""
-    path = folder / "keras.json"
-    text = content if isinstance(content, str) else json.dumps(content)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def values() -> dict[str, Any]:
@@ -201,7 +186,7 @@ def test_read_only_home_gives_way_to_tmp(read_only_home: Path) -> None:
 
 def test_read_only_home_that_has_the_file_is_read(read_only_home: Path) -> None:
     (read_only_home / ".keras").mkdir()
-    path = write(read_only_home / ".keras", OTHERS)
+    path = write_keras_json(read_only_home / ".keras", OTHERS)
     assert keras_json.find() == (str(path), False)
     config.load()
     assert values() == OTHERS
@@ -224,7 +209,9 @@ def test_no_file_means_defaults() -> None:
 
 
 def test_file_is_obeyed(folder: Path) -> None:
-    path = write(folder, OTHERS | {"backend": "my.module", "image_dim_ordering": "th", "x": [1]})
+    path = write_keras_json(
+        folder, OTHERS | {"backend": "my.module", "image_dim_ordering": "th", "x": [1]}
+    )
     before = path.read_bytes()
     config.load()
     assert values() == OTHERS
@@ -234,20 +221,20 @@ def test_file_is_obeyed(folder: Path) -> None:
 
 
 def test_file_with_a_byte_order_mark(folder: Path) -> None:
-    write(folder, "\ufeff" + json.dumps(OTHERS))
+    write_keras_json(folder, "\ufeff" + json.dumps(OTHERS))
     config.load()
     assert values() == OTHERS
 
 
 def test_file_may_say_a_part(folder: Path) -> None:
-    write(folder, {"floatx": "float64"})
+    write_keras_json(folder, {"floatx": "float64"})
     config.load()
     assert values() == DEFAULTS | {"floatx": "float64"}
     assert config.settings.source("epsilon") == "default"
 
 
 def test_calls_win_over_the_file(folder: Path) -> None:
-    write(folder, OTHERS)
+    write_keras_json(folder, OTHERS)
     config.set_floatx("float16")  # before and after it's read
     config.load()
     config.set_epsilon(0.25)
@@ -257,7 +244,7 @@ def test_calls_win_over_the_file(folder: Path) -> None:
 
 def test_file_is_read_once(folder: Path) -> None:
     config.load()
-    write(folder, OTHERS)
+    write_keras_json(folder, OTHERS)
     config.load()
     assert values() == DEFAULTS
 
@@ -272,7 +259,7 @@ CORRUPT = {
 
 @pytest.mark.parametrize("text", CORRUPT.values(), ids=CORRUPT.keys())
 def test_corrupt_file_gives_a_warning_and_defaults(folder: Path, text: str) -> None:
-    path = write(folder, text)
+    path = write_keras_json(folder, text)
     with pytest.warns(ConfigWarning, match="isn't valid JSON: .+; the defaults are used") as seen:
         config.load()
     assert str(seen[0].message).startswith(str(path))
@@ -289,7 +276,7 @@ def test_file_in_another_encoding(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", [["floatx"], "float64", 3, None], ids=repr)
 def test_file_that_holds_no_object(folder: Path, content: object) -> None:
-    path = write(folder, json.dumps(content))
+    path = write_keras_json(folder, json.dumps(content))
     with pytest.warns(ConfigWarning) as seen:
         config.load()
     assert f"{path} holds a {type(content).__name__}; expected a JSON obj" in str(seen[0].message)
@@ -306,7 +293,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("key", "value"), WRONG, ids=[f"{k}={v!r:.12}" for k, v in WRONG])
 def test_wrong_value_gives_a_warning_and_the_default(folder: Path, key: str, value: object) -> None:
-    path = write(folder, OTHERS | {"backend": "numpy"} | {key: value})
+    path = write_keras_json(folder, OTHERS | {"backend": "numpy"} | {key: value})
     with pytest.warns(ConfigWarning) as seen:
         config.load()
     assert [str(warning.message) for warning in seen] == [
@@ -317,7 +304,9 @@ def test_wrong_value_gives_a_warning_and_the_default(folder: Path, key: str, val
 
 
 def test_each_wrong_value_is_reported(folder: Path) -> None:
-    write(folder, {"epsilon": -1, "floatx": "int8", "image_data_format": 0, "backend": 0})
+    write_keras_json(
+        folder, {"epsilon": -1, "floatx": "int8", "image_data_format": 0, "backend": 0}
+    )
     with pytest.warns(ConfigWarning) as seen:
         config.load()
     assert len(seen) == 4
@@ -353,7 +342,7 @@ def test_pipe_in_the_place_of_the_file_keeps_nobody_waiting(tmp_path: Path) -> N
 
 def shared_file(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: int, user: int) -> None:
     """Put a file of `owner` where anybody can write, and be `user`."""
-    path = write(folder, OTHERS | {"backend": "my.module"})
+    path = write_keras_json(folder, OTHERS | {"backend": "my.module"})
     monkeypatch.setattr(keras_json, "find", lambda: (str(path), True))
     fields = list(path.stat())
     fields[stat.ST_UID] = owner
@@ -417,7 +406,7 @@ def test_tensorflow_is_written(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "{", '{"floatx": "float64"}'])
 def test_existing_file_is_left_alone(folder: Path, content: str) -> None:
-    path = write(folder, content)
+    path = write_keras_json(folder, content)
     assert not config.write_if_missing("tensorflow")
     assert path.read_text() == content
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _support.common import forget_settings
+from _support.common import forget_settings, write_keras_json
 
 from kameleon import config
 from kameleon.config import choice
 from kameleon.errors import ConfigWarning, EngineNotFoundError
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 Available = Callable[[str], bool]
 
@@ -20,22 +21,6 @@ Available = Callable[[str], bool]
 def has(*names: str) -> Available:
     """Kameleon as it would be with just these engines."""
     return lambda name: name in names
-
-
-def write(folder: Path, content: dict[str, object]) -> Path:
-    """Put a keras.json in the folder."""
-    path = folder / "keras.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Fresh settings, a KERAS_HOME of the test's own, and nothing asked for."""
-    forget_settings(monkeypatch.setattr)
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    monkeypatch.delenv("KERAS_BACKEND", raising=False)
-    return tmp_path
 
 
 @pytest.fixture
@@ -85,7 +70,7 @@ def test_order_of_sources(
     folder: Path, monkeypatch: pytest.MonkeyPatch, everything_installed: None
 ) -> None:
     everything = has(*config.ENGINES)
-    path = write(folder, {"backend": "torch"})
+    path = write_keras_json(folder, {"backend": "torch"})
     assert config.choose_backend(everything) == ("torch", str(path))
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     assert config.choose_backend(everything) == ("jax", "KERAS_BACKEND")
@@ -107,7 +92,7 @@ def test_blanks_around_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_names_are_modules(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(folder, {"backend": "my_package.my_module"})
+    path = write_keras_json(folder, {"backend": "my_package.my_module"})
     assert config.choose_backend(has("numpy")) == ("my_package.my_module", str(path))
     monkeypatch.setenv("KERAS_BACKEND", "other.module")
     assert config.choose_backend(has("numpy")) == ("other.module", "KERAS_BACKEND")
@@ -118,10 +103,10 @@ def test_hosted_by_keras_is_no_choice_of_engine(
 ) -> None:
     monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
     assert config.choose_backend(has("numpy")) == ("numpy", "default")
-    path = write(folder, {"backend": "numpy"})
+    path = write_keras_json(folder, {"backend": "numpy"})
     forget_settings(monkeypatch.setattr)
     assert config.choose_backend(has("numpy")) == ("numpy", str(path))
-    write(folder, {"backend": "kameleon.backend"})
+    write_keras_json(folder, {"backend": "kameleon.backend"})
     forget_settings(monkeypatch.setattr)
     assert config.choose_backend(has("numpy")) == ("numpy", "default")
 
@@ -140,7 +125,7 @@ def test_a_hosted_keras_runs_on_the_engine_named_for_us(monkeypatch: pytest.Monk
 def test_what_a_hosted_keras_has_written_itself_is_no_news(
     folder: Path, monkeypatch: pytest.MonkeyPatch, numpy_installed: None
 ) -> None:
-    write(folder, {"backend": "tensorflow"})
+    write_keras_json(folder, {"backend": "tensorflow"})
     monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
     assert config.choose_backend(has("numpy")) == ("numpy", "default")  # and no warning
 
@@ -150,7 +135,7 @@ def test_whether_keras_is_told_to_run_on_us(folder: Path, monkeypatch: pytest.Mo
     assert not config.is_hosted()
     monkeypatch.setenv("KERAS_BACKEND", "kameleon.backend")
     assert config.is_hosted()
-    write(folder, {"backend": "kameleon.backend"})
+    write_keras_json(folder, {"backend": "kameleon.backend"})
     config.load()
     monkeypatch.setenv("KERAS_BACKEND", "")
     assert config.is_hosted()
@@ -186,7 +171,7 @@ def test_error_names_only_what_is_missing(
 
 
 def test_default_entry_of_another_keras_gives_a_warning_with_both_ways_out(folder: Path) -> None:
-    path = write(folder, {"floatx": "float32", "backend": "tensorflow"})
+    path = write_keras_json(folder, {"floatx": "float32", "backend": "tensorflow"})
     with pytest.warns(ConfigWarning) as caught:
         assert config.choose_backend(has("numpy")) == ("numpy", "default")
     message = str(caught[0].message)
@@ -195,7 +180,7 @@ def test_default_entry_of_another_keras_gives_a_warning_with_both_ways_out(folde
 
 
 def test_any_other_engine_in_the_file_was_chosen_by_somebody(folder: Path) -> None:
-    write(folder, {"backend": "torch"})
+    write_keras_json(folder, {"backend": "torch"})
     with pytest.raises(EngineNotFoundError, match="torch"):
         config.choose_backend(has("numpy"))
 
@@ -203,7 +188,7 @@ def test_any_other_engine_in_the_file_was_chosen_by_somebody(folder: Path) -> No
 def test_environment_decides_though_the_file_is_wrong(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(folder, {"backend": "tensorflow"})
+    write_keras_json(folder, {"backend": "tensorflow"})
     monkeypatch.setenv("KERAS_BACKEND", "numpy")
     assert config.choose_backend(has("numpy")) == ("numpy", "KERAS_BACKEND")
 
