@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -41,6 +40,9 @@ from .rules import RULES
 # PyTensor's own tables of modules and rewrites aren't made for several threads at a time.
 _building = lock()
 
+# The settings that PyTensor changes while it rewrites a graph.
+MODE, LIMIT = type(pytensor.config).mode, type(pytensor.config).traceback__limit
+
 Cell = list[Any]  # of one element
 Step = tuple[Callable[[], None], list[Cell]]
 
@@ -71,15 +73,21 @@ class ThunkRunner:
         outputs = [*low.run(), *low.guards]
         # PyTensor's own loop in C is the quickest, where there are no large buffers to reuse.
         looped = in_c and not (inside and any(map(may_be_large, graph.nodes)))
-        with _building, _settings_kept():
-            function = FunctionMaker(
-                [In(x) for x in inputs],
-                # Not borrowed: no output shares memory with another, an input or a constant.
-                [Out(y, borrow=False) for y in outputs],
-                mode=_mode(in_c, looped, inside),
-                on_unused_input="ignore",
-                trust_input=True,
-            ).create()
+        with _building:
+            before = MODE.val, LIMIT.val
+            try:
+                function = FunctionMaker(
+                    [In(x) for x in inputs],
+                    # Not borrowed: no output shares memory with another, an input or a constant.
+                    [Out(y, borrow=False) for y in outputs],
+                    mode=_mode(in_c, looped, inside),
+                    on_unused_input="ignore",
+                    trust_input=True,
+                ).create()
+            finally:
+                # PyTensor sets them back itself, in the middle of which an exception may come.
+                # Stores alone: Python runs no signal's handler between them.
+                MODE.val, LIMIT.val = before
         self.fgraph = function.maker.fgraph
         self.count = len(graph.outputs)
         if inside:
@@ -157,23 +165,6 @@ class ThunkRunner:
     def source(self) -> str:
         """The graph that is run, in PyTensor's own print."""
         return str(debugprint(self.fgraph, file="str"))
-
-
-# What PyTensor sets while it rewrites a graph.
-SET_MEANWHILE = ("mode", "traceback__limit")
-
-
-@contextmanager
-def _settings_kept() -> Iterator[None]:
-    """A block behind which PyTensor's settings are as before, also where an exception comes into
-    the middle of PyTensor's own setting them back.
-    """
-    before = {name: getattr(pytensor.config, name) for name in SET_MEANWHILE}
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(pytensor.config, name, value)
 
 
 def has_compiler() -> bool:
