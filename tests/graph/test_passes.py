@@ -25,12 +25,13 @@ from kameleon.graph.passes.loops import with_steps
 from kameleon.graph.passes.populated import populated
 from kameleon.graph.passes.simplify import simplify
 from kameleon.graph.passes.storage import in_storage
+from kameleon.graph.passes.windows import inferred_dims
 from kameleon.graph.primitives.choices import needs_no_branch
 from kameleon.graph.primitives.control import run_scan
 from kameleon.graph.primitives.elementwise import add
 from kameleon.graph.primitives.filling import full_like, zeros
 from kameleon.graph.primitives.linalg import contract, is_of_matrices
-from kameleon.graph.primitives.sizes import dims_of
+from kameleon.graph.primitives.sizes import as_node, dims_of
 from kameleon.graph.primitives.windows import Window, is_dilated
 from kameleon.testing.cases import CASES
 from kameleon.testing.cases.case import Case
@@ -175,6 +176,23 @@ def test_windows_stand_in_conditions_or_count_on_inputs() -> None:
         changed, counted = populated(graph, {"conv": ALL})
         assert sum(n.primitive.name == "cond" for n in changed.nodes) == conditions
         assert counted == ([(0, 0), (0, 1), (0, 2)] if margin else [(0, 0)])
+
+
+def test_sizes_of_windows_are_told_without_computing_them() -> None:
+    cases = [case for case in CASES if case.primitive in WINDOWS]
+    seen: set[tuple[str, bool]] = set()
+    for case in cases:
+        types = [TensorType((None,) * x.ndim, as_dtype(x.dtype)) for x in case.operands]
+        for inputs in (list(map(input_node, types)), case.inputs(known=True)):
+            results = case.results(inputs)
+            shapes = [y.shape for y in values(Graph(inputs, results), case.operands)]
+            told = [as_node(dim) for y in results for dim in inferred_dims(y)]
+            graph = Graph(inputs, told)
+            assert not {n.primitive.name for n in graph.nodes} & set(WINDOWS)
+            sizes = [int(n) for n in values(graph, case.operands)]
+            assert sizes == [n for shape in shapes for n in shape], case.id
+            seen.add((case.primitive, None in results[0].shape))
+    assert seen == {(name, unknown) for name in WINDOWS for unknown in (True, False)}
 
 
 def test_only_integers_and_bools_have_an_order() -> None:

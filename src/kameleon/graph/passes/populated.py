@@ -64,7 +64,7 @@ class _Change:
             return None if attrs is node.attrs else node.primitive(*operands, **attrs)
         needs = self.needs.get(node.primitive.name)
         doubts = [axis for axis in counted_axes(node, needs) if not self._counts_on(axis)]
-        return _where_some(node, operands, doubts) if needs and doubts else None
+        return _where_some(node, operands, doubts) if doubts else None
 
     def _counts_on(self, axis: Axis) -> bool:
         """Whether a size is taken as not 0: a known one, or an input's, which is then `counted`."""
@@ -122,20 +122,15 @@ def _before(node: Node, axis: int) -> Axis | None:
     return size.operands[0], size.attrs["axis"]
 
 
-def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> Node | None:
-    """The condition; None if the sizes of the node's results can't be told without computing it."""
+def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> Node:
+    """The condition."""
     new = dict(zip(node.operands, operands, strict=True))
     outside = node.primitive(*operands, **node.attrs)
     new |= dict(zip(node.results, outside.results, strict=True))
     sizes = [_size(new[x], axis) for x, axis in doubts]
     inputs = [input_node(x.type) for x in operands]
     inside = node.primitive(*inputs, **node.attrs)
-    nothing = []
-    for result in inside.results:
-        dims = inferred_dims(result)
-        if dims is None:
-            return None
-        nothing.append(zeros(dims, result.dtype))
+    nothing = [zeros(inferred_dims(result), result.dtype) for result in inside.results]
     least = sizes[0]
     for size in sizes[1:]:
         least = minimum(least, size)
@@ -150,9 +145,5 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
 
 def _size(x: Node, axis: int) -> Node:
     """A size; that of a window's result is told without computing the result."""
-    dims = (
-        inferred_dims(x)
-        if "window" in (x.operands[0] if x.primitive is ITEM else x).attrs
-        else None
-    )
-    return as_node(size_of(x, axis) if dims is None else dims[axis])
+    made_by = x.operands[0] if x.primitive is ITEM else x
+    return as_node(inferred_dims(x)[axis] if "window" in made_by.attrs else size_of(x, axis))

@@ -88,10 +88,6 @@ def _onto_input(node: Node) -> Node | None:
 
 # What is empty -------------------------------------------------------------------------------
 
-# By primitive: the operands the product of whose last axes is the number of channels that come
-# out (times the cells of the window for `patches`).
-CHANNELS = {"depthwise_conv": (0, 1), **dict.fromkeys(("sum_pool", "max_pool", "patches"), (0,))}
-
 
 def count_places(window: Window, axis: int, dim: Size) -> Size:
     """How many places the window takes along an axis of that size."""
@@ -104,38 +100,36 @@ def count_places(window: Window, axis: int, dim: Size) -> Size:
     return quotient(maximum(room, full_like(room, 0)), stride)
 
 
-def inferred_dims(node: Node) -> list[Size] | None:
-    """All sizes of the value of a window's primitive, without computing that value; None where one
-    of them can't be inferred so.
-    """
+def inferred_dims(node: Node) -> list[Size]:
+    """All sizes of the value of a window's primitive, without computing that value."""
     source = node.operands[0] if node.primitive is ITEM else node
-    dims = dims_of(node)
-    for axis, dim in enumerate(dims):
-        if not (isinstance(dim, Node) and node in dim.operands):
-            continue
-        size = _inferred_dim(source, axis, len(dims) - 1)
-        if size is None:
-            return None
-        dims[axis] = size
-    return dims
+    last = len(node.shape) - 1
+    return [
+        _inferred_dim(source, axis, last) if isinstance(dim, Node) and node in dim.operands else dim
+        for axis, dim in enumerate(dims_of(node))
+    ]
 
 
-def _inferred_dim(node: Node, axis: int, last: int) -> Size | None:
-    name, attrs, x = node.primitive.name, node.attrs, node.operands[0]
-    if axis == 0:
-        return size_of(x, 0)
-    if axis == last and name == "depthwise_kernel":
-        channels = as_node(size_of(x, -1))
-        return quotient(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
+def _multiplier(node: Node) -> Size:
+    channels = as_node(size_of(node.operands[0], -1))
+    return quotient(size_of(node.operands[1], -1), maximum(channels, full_like(channels, 1)))
+
+
+# By primitive whose channels aren't those of an operand: how many come out.
+CHANNELS: dict[str, Callable[[Node], Size]] = {
+    "depthwise_conv": lambda node: sizes_product([size_of(x, -1) for x in node.operands]),
+    "depthwise_kernel": _multiplier,
+    "patches": lambda n: sizes_product([size_of(n.operands[0], -1), n.attrs["window"].cells]),
+    "fold": lambda node: quotient(size_of(node.operands[0], -1), node.attrs["window"].cells),
+}
+
+
+def _inferred_dim(node: Node, axis: int, last: int) -> Size:
     if axis == last:
-        factors = [size_of(node.operands[i], -1) for i in CHANNELS.get(name, ())]
-        factors += [attrs["window"].cells] if name == "patches" else []
-        return sizes_product(factors) if factors else None
-    if "space" in attrs:
+        return CHANNELS[node.primitive.name](node)
+    if "space" in node.attrs:
         return space_dims(node)[axis - 1]
-    if node.primitive.moves_windows:
-        return count_places(attrs["window"], axis - 1, size_of(x, axis))
-    return None
+    return count_places(node.attrs["window"], axis - 1, size_of(node.operands[0], axis))
 
 
 def _of_nothing(node: Node) -> Node | None:
@@ -143,8 +137,7 @@ def _of_nothing(node: Node) -> Node | None:
     tensors = [x for x in node.operands if x.shape]
     if 0 not in node.shape and not any(0 in x.shape for x in tensors):
         return None
-    dims = inferred_dims(node)
-    return None if dims is None else zeros(dims, node.dtype)
+    return zeros(inferred_dims(node), node.dtype)
 
 
 def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
@@ -152,8 +145,6 @@ def pool_of_nothing(node: Node) -> tuple[Node, ...] | None:
     if 0 not in node.results[0].shape:
         return None
     dims = inferred_dims(node.results[0])
-    if dims is None:
-        return None
     return tuple(zeros(dims, result.dtype) for result in node.results)
 
 

@@ -181,16 +181,18 @@ def _reduced_origin(x: Node, axis: int) -> tuple[Node, int]:
     return x.operands[0], kept[axis]
 
 
-def _windowed_origin(kernel_axis: int | None = None) -> Origin:
-    """The samples are those of what the window moves over, the channels the kernel's own."""
+def _windowed_origin(channels: tuple[int, int] | None = None) -> Origin:
+    """The samples are those of what the window moves over; the channels are those of an operand, as
+    (its number, its axis), or come from several.
+    """
 
     def origin(x: Node, axis: int) -> tuple[Node, int] | None:
         if axis == 0:
             return x.operands[0], 0
-        if kernel_axis is None or axis != len(x.shape) - 1:
+        if channels is None or axis != len(x.shape) - 1:
             return None
-        kernel = x.operands[1]
-        return kernel, len(kernel.shape) + kernel_axis
+        operand = x.operands[channels[0]]
+        return operand, len(operand.shape) + channels[1]
 
     return origin
 
@@ -205,11 +207,11 @@ def _kernel_origin(x: Node, axis: int) -> tuple[Node, int] | None:
 
 
 def _item_origin(x: Node, axis: int) -> tuple[Node, int] | None:
-    """Of pooling: the samples. Of a call: what its function declares. Of a scan: a state has the
-    sizes of its initial value; an output is followed through the body."""
+    """Of pooling: samples and channels. Of a call: what its function declares. Of a scan: a state
+    has the sizes of its initial value; an output is followed through the body."""
     scan, index = x.operands[0], x.attrs["index"]
     if scan.primitive.name == "max_pool":
-        return (scan.operands[0], 0) if axis == 0 else None
+        return (scan.operands[0], axis) if axis in (0, len(x.shape) - 1) else None
     if scan.primitive.name == "call":
         place = scan.attrs["callee"].origin(index, axis)
         return None if place is None else (scan.operands[place[0]], place[1])
@@ -291,18 +293,12 @@ SIZE_FROM: dict[str, Origin] = {
         ("softmax_crossentropy", "sparse_softmax_crossentropy", "argmax", "argmin"),
         _dropped_origin,
     ),
-    "conv": _windowed_origin(kernel_axis=-1),
+    "conv": _windowed_origin((1, -1)),
     "conv_kernel": _kernel_origin,
     "depthwise_kernel": _kernel_origin,
-    "conv_input": _windowed_origin(kernel_axis=-2),
-    "depthwise_input": _windowed_origin(kernel_axis=-2),
-    **dict.fromkeys(
-        (
-            *("patches", "fold", "depthwise_conv"),
-            *("sum_pool", "sum_unpool", "pool_pick", "unpool"),
-        ),
-        _windowed_origin(),
-    ),
+    **dict.fromkeys(("conv_input", "depthwise_input"), _windowed_origin((1, -2))),
+    **dict.fromkeys(("patches", "fold", "depthwise_conv"), _windowed_origin()),
+    **dict.fromkeys(("sum_pool", "sum_unpool", "pool_pick", "unpool"), _windowed_origin((0, -1))),
 }
 
 
