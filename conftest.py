@@ -51,7 +51,7 @@ collect_ignore_glob = [
 if find_spec("orbax") is None:
     collect_ignore_glob.append("src/kameleon/distributed/checkpoint.py")
 if find_spec("tensorboard") is None:
-    collect_ignore_glob.append("src/kameleon/compat/keras2/hosted/events.py")
+    collect_ignore_glob.append("src/kameleon/_utils/events.py")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.

@@ -131,6 +131,16 @@ class EvaluationError(KameleonError, ValueError):
     """
 
 
+class NonFiniteError(EvaluationError):
+    """A call has made NaN or Inf, and `check='nan'` asks for an error then.
+
+    Cause: a logarithm or a root of a negative number, a division by 0, a learning rate that's too
+    large: the message names the first node that makes it, what it was given, and your line.
+    Remedy: `K.clip`, `K.maximum(x, K.epsilon())`, a loss `from_logits`, smaller steps; no variable
+    has changed.
+    """
+
+
 class EngineError(KameleonError, RuntimeError):
     """An engine cannot do what was asked of it.
 

@@ -206,3 +206,19 @@ def build(graph: Graph, engine: Engine) -> Executable:
     from kameleon.runtime import stages
 
     return stages.build(adapted(graph, engine), engine)
+
+
+def read_events(path: str | Path) -> list[Any]:
+    """The events of a file for TensorBoard, whose records have the right checksums."""
+    from kameleon._utils import events
+
+    crc32c = events._library("compat.tensorflow_stub.pywrap_tensorflow").masked_crc32c
+    data, found = Path(path).read_bytes(), []
+    while data:
+        length = int.from_bytes(data[:8], "little")
+        content = data[12 : 12 + length]
+        assert int.from_bytes(data[8:12], "little") == crc32c(data[:8])
+        assert int.from_bytes(data[12 + length : 16 + length], "little") == crc32c(content)
+        found.append(events.messages("event").Event.FromString(content))
+        data = data[16 + length :]
+    return found

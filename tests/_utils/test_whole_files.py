@@ -197,9 +197,7 @@ def test_no_other_module_opens_files_for_writing() -> None:
     }
     assert {name: calls for name, calls in found.items() if calls} == {
         "kameleon/_utils/files.py": ['open(draft, "xb"'],
-        "kameleon/compat/keras2/hosted/events.py": [
-            'open(self.path, "wb"'
-        ],  # a log, which grows while it's read
+        "kameleon/_utils/events.py": ['open(self.path, "wb"'],  # a log, which grows while it's read
         "kameleon/compat/tensorflow/formats/records.py": ['open(path, "wb"'],  # such a log, too
         # What is sent to a process that tries engines, and what comes back.
         "kameleon/runtime/auto/trial.py": ["mkdtemp"],

@@ -79,7 +79,7 @@ step("jax")
 """
 TENSORBOARD = """
 import glob
-from kameleon.compat.keras2.hosted.events import EventFile
+from kameleon._utils.events import EventFile
 
 file = EventFile("logs")
 file.write_scalars({"loss": 0.5}, step=1)

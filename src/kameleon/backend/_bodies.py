@@ -26,6 +26,11 @@ DEEPEST = 50
 _depth: ContextVar[int] = ContextVar("kameleon_depth", default=0)
 
 
+def is_in_body() -> bool:
+    """Whether the nodes of a body are made now."""
+    return _depth.get() > 0
+
+
 def body_of(what: str) -> Scope[int]:
     """The block in which the nodes of a body are made.
 

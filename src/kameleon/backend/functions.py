@@ -18,6 +18,7 @@ from ..graph.ir.types import Shape
 from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
+from ..runtime.inspection import checking
 from ..runtime.workspace import workspace
 from ._tensors import Array, Tensor, as_tensor
 from .sparse_tensor import SparseTensor
@@ -140,6 +141,7 @@ class BackendFunction(Generic[R]):
         once: bool = False,
         distribution: Distribution | None = None,
         candidates: Sequence[str] | None = None,
+        check: str | None = None,
     ):
         what = name or "K.function"
         leaves, entries = _Leaves(outputs, what), _Inputs(inputs, what)
@@ -156,6 +158,7 @@ class BackendFunction(Generic[R]):
             engine=_engine(engine, distribution, candidates),
             as_numpy=as_numpy,
             once=once,
+            check=checking.mode_of(check, what),
         )
         self._set(inputs, outputs, compiled)
 
@@ -293,6 +296,7 @@ if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
     class _Options(TypedDict, total=False):
         engine: str | None
         candidates: Sequence[str] | None
+        check: str | None
         distribution: Distribution | None
         feed_dict: Mapping[Any, Any] | None
         fetches: Any
@@ -358,6 +362,7 @@ def function(
     engine: str | None = None,
     as_numpy: bool = True,
     candidates: Sequence[str] | None = None,
+    check: str | None = None,
     distribution: Distribution | None = None,
     feed_dict: Mapping[Any, Any] | None = None,
     fetches: Any = None,
@@ -376,6 +381,8 @@ def function(
         engine: the name of the one to run on; None is the one in force, 'auto' the fastest.
         as_numpy: False: results are the engine's own arrays.
         candidates: with `engine='auto'`, the names of those that may be chosen.
+        check: 'nan': a call that makes NaN or Inf is an error that names the first node to do so;
+            None: as `K.set_check` says.
         distribution: JAX runs the function over many devices, laid out like this.
         feed_dict: tensors and the values they have in every call; a value that is replaced in the
             dict counts from then on.
@@ -410,6 +417,7 @@ def function(
         as_numpy,
         distribution=distribution,
         candidates=candidates,
+        check=check,
     )
 
 

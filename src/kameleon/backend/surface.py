@@ -9,6 +9,7 @@ from . import (
     convolution,
     creation,
     ctc,
+    debugging,
     elementwise,
     functions,
     linear,
@@ -32,6 +33,7 @@ from .control import *
 from .convolution import *
 from .creation import *
 from .ctc import *
+from .debugging import *
 from .elementwise import *
 from .functions import *
 from .linear import *
@@ -72,4 +74,5 @@ NAMES = [
     *random.__all__,
     *ctc.__all__,
     *switching.__all__,
+    *debugging.__all__,
 ]

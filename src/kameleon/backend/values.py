@@ -7,9 +7,9 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..graph.ir.node import Print, Variable
-from ..graph.primitives.control import identity
 from ..runtime import state
 from ..runtime.function import value_for
+from ._effects import shown
 from ._older import older_names
 from ._tensors import Array, Tensor, TensorLike, as_tensor, require_variable
 from .sparse_tensor import SparseTensor
@@ -109,7 +109,8 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
         message: what to print before the value (on standard output).
 
     Returns:
-        The tensor to use instead of `x`; where that isn't computed, nothing is printed.
+        The tensor to use instead of `x`; where that isn't computed, nothing is printed. In the
+        functions of loops, each step prints.
 
     >>> from kameleon import backend as K
     >>> y = K.print_tensor(K.constant([1., 2.]), message='y is ')
@@ -117,7 +118,4 @@ def print_tensor(x: TensorLike, message: str = "") -> Tensor:
     y is [1. 2.]
     array([1., 2.], dtype=float32)
     """
-    x = as_tensor(x, "print_tensor")
-    shown = identity(x)
-    shown.effects = (*shown.effects, Print(str(message), x))
-    return shown
+    return shown(as_tensor(x, "print_tensor"), Print, str(message))

@@ -95,7 +95,7 @@ def _copied_effect(effect: Effect, memo: Memo) -> Effect:
         return memo[id(effect)]  # type: ignore[no-any-return]
     if id(effect) not in memo:
         value = memo[id(effect.value)]
-        memo[id(effect)] = effect if value is effect.value else Print(effect.message, value)
+        memo[id(effect)] = effect if value is effect.value else effect.of(value)
     return memo[id(effect)]  # type: ignore[no-any-return]
 
 

@@ -13,7 +13,7 @@ from ..engines._base import Chooser, Engine, Executable
 from ..engines._followed import asks_for_gradient, is_tracer
 from ..engines._kernels.quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
-from ..graph.ir.node import Node, Print, Variable
+from ..graph.ir.node import Node, Print, Variable, Watch
 from ..graph.ir.program import Graph, Program, collect, has_effects
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.types import TensorType, as_dtype
@@ -23,9 +23,11 @@ from .compiler import compiled, compiled_anew, explain, run
 from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .guards import SizeGuard, fits, where_fit
+from .inspection import checking
+from .inspection.watching import keep, show
 from .pure import fed, pure_graph
 from .state import State
-from .updates import check
+from .updates import check as check_update
 from .workspace import workspace
 
 Feed = Callable[[Any, Engine], Any]
@@ -58,6 +60,7 @@ class Function:
         prints: Sequence[Print] = (),
         as_numpy: bool = True,
         once: bool = False,
+        check: str | None = None,
     ):
         """
         Args:
@@ -72,6 +75,7 @@ class Function:
             as_numpy: a call gives NumPy arrays; else the engine's own.
             once: the function is made for one evaluation; the embedded engine runs it where the
                 engine in force takes long to compile.
+            check: 'nan', if a call shall fail that makes NaN or Inf; None, if `K.set_check` says.
 
         Raises:
             FeedError: a placeholder is needed that is neither an input nor a constant.
@@ -85,11 +89,11 @@ class Function:
                 raise ArgumentError(f"{self.name}: {x!r} is given twice among inputs and feed_dict")
         self.program = fed(collect([*self.inputs, *constants], self.outputs, updates, prints))
         for variable, value in self.program.updates:
-            check(variable, value, self.name)
+            check_update(variable, value, self.name)
         self._feeds = [feed_of(x, self.name) for x in self.inputs]
         self._fits = fits([x.type for x in self.inputs])
         self.constants = Constants(constants, self.name)
-        self._engine, self._as_numpy = engine, as_numpy
+        self._engine, self._as_numpy, self._check = engine, as_numpy, check
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
         self._once = once and not any(
@@ -113,6 +117,8 @@ class Function:
             and self.state.is_none
             and not (constants or self.program.prints or self._phase is not None)
         )
+        if self._is_plain and check is None:
+            checking.follow(self)
 
     def __repr__(self) -> str:
         counts = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
@@ -136,6 +142,7 @@ class Function:
             [copied_print(p, memo) for p in program.prints],
             self._as_numpy,
             self._once,
+            self._check,
         )
         memo[id(self)] = made
         return made
@@ -191,11 +198,19 @@ class Function:
         if executable is None:  # with the dead branches of the learning phase removed
             executable = compiled(self._guarded(*variant), engine)
             self._executables[engine, variant] = executable
-        results = self.state.call(self._results, engine, (executable, arguments))
+        is_checked = (self._check or checking.setting()) is not None
+        compute = self._checked_results if is_checked else self._results
+        results = self.state.call(compute, engine, (executable, arguments))
         if self.program.prints:
             self._print(results, engine)
-        if self._is_plain and executable.fast_path is not None and engine not in self._fast_paths:
-            self._take_fast_path(engine, variant, executable.fast_path)
+        short = executable.fast_path
+        if (
+            self._is_plain
+            and short is not None
+            and engine not in self._fast_paths
+            and not is_checked
+        ):
+            self._take_fast_path(engine, variant, short)
         results = results[: len(self.outputs)]
         if not self._as_numpy:
             return list(results)
@@ -236,12 +251,28 @@ class Function:
         values = [*arguments, *self.constants.values(), *state]
         return run(executable, values, lambda: self._replay(values, engine))
 
+    def _checked_results(
+        self, state: list[Any], engine: Engine, given: tuple[Executable, list[Any]]
+    ) -> Sequence[Any]:
+        """The same; an error where it has NaN or Inf."""
+        results = self._results(state, engine, given)
+        values = [*given[1], *self.constants.values(), *state]
+        checking.check_results(self, results, values, engine)
+        return results
+
+    def forget_fast_paths(self) -> None:
+        """See `checking.Function`."""
+        self._fast_paths.clear()
+
+    def graph_for(self, values: Sequence[Any]) -> Graph:
+        """See `checking.Function`."""
+        return self.graph(*self._variant_of(values[: len(self.inputs)], embedded()))
+
     def _print(self, results: Sequence[Any], engine: Engine) -> None:
         prints = self.program.prints
         for effect, result in zip(prints, results[-len(prints) :], strict=True):
             value = engine.to_numpy(result)[()]
-            gap = "" if effect.message[-1:].isspace() or not effect.message else " "
-            print(f"{effect.message}{gap}{value}")
+            (keep if isinstance(effect, Watch) else show)(effect.message, value)
 
     def _completed(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values, and for the last inputs, where none is given, those that they have anyway

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import FeedError
-from ..graph.ir.node import REGISTRY, Node, Print
+from ..graph.ir.node import REGISTRY, Node
 from ..graph.ir.program import Graph, Program
 from ..graph.ir.rewrite import closed, substitute
 from ..graph.ir.sizes import Sizes
@@ -56,5 +56,5 @@ def _sized_by_inputs(program: Program) -> Program:
         program.inputs,
         [next(roots) for _ in program.outputs],
         [(variable, next(roots)) for variable, _ in program.updates],
-        [Print(p.message, next(roots)) for p in program.prints],
+        [p.of(next(roots)) for p in program.prints],
     )

@@ -18,7 +18,7 @@ from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..graph.ir.context import unique_name
 from ..graph.ir.kinds import is_int
 from ..graph.ir.leaves import SOURCE, VARIABLE
-from ..graph.ir.node import NO_ATTRS, Node, Print, Variable
+from ..graph.ir.node import NO_ATTRS, Node, Print, Variable, Watch
 from ..graph.ir.program import Graph
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.serial import (
@@ -79,6 +79,7 @@ def to_bytes(function: Function) -> bytes:
         "phase": [_is_phase(n) for n in inputs],
         "outputs": len(program.outputs),
         "prints": [p.message for p in program.prints],
+        "watched": [i for i, p in enumerate(program.prints) if isinstance(p, Watch)],
         "variables": [v.name[:-2] for v in program.variables],
         "arrays": keys,  # of the variables
         "updated": [program.variables.index(v) for v, _ in program.updates],
@@ -210,6 +211,7 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
     _name_inputs(inputs, names, told)
     roots = substitute(graph.outputs, dict(zip(graph.inputs[len(names) :], own, strict=True)))
     prints = _list(told, "prints", _is_text)
+    watched = _numbers(told, "watched", len(prints)) if "watched" in told else ()
     updated = [variables[i] for i in _numbers(told, "updated", len(variables))]
     outputs = field(told, "outputs", int)
     expect(outputs >= 0, "there is a negative number of outputs")
@@ -221,7 +223,10 @@ def _restored(text: str, arrays: Mapping[str, np.ndarray]) -> Parts:
         inputs,
         roots[:outputs],
         list(zip(updated, new, strict=True)),
-        [Print(text, node) for text, node in zip(prints, shown, strict=True)],
+        [
+            (Watch if i in watched else Print)(text, node)
+            for i, (text, node) in enumerate(zip(prints, shown, strict=True))
+        ],
     )
 
 

@@ -28,6 +28,7 @@ class Workspace:
         self.folding: dict[Any, Any] = {}
         self.functions: dict[Any, Any] = {}
         self.variables: WeakSet[Variable] = WeakSet()
+        self.watched: dict[str, list[Any]] = {}  # by name, the statistics of each step
         self.graph: Any = None  # what programs of TensorFlow 1 know of the graph
 
     def uid(self, prefix: str) -> int:

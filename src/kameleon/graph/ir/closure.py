@@ -48,8 +48,8 @@ class Closure:
         for node in inside:
             if isinstance(node, Update) or any(isinstance(e, Print) for e in node.effects):
                 raise GraphError(
-                    f"{what}: updates and K.print_tensor can't be made inside of its functions;"
-                    f" return the value and update or print it outside (made at {node.source})"
+                    f"{what}: updates can't be made inside of its functions; return the value and"
+                    f" update it outside (made at {node.source})"
                 )
 
 

@@ -267,6 +267,16 @@ class Print(Effect):
     def __init__(self, message: str, value: Node):
         self.message, self.value = message, value
 
+    def of(self, value: Node) -> Print:
+        """The same for another value."""
+        return type(self)(self.message, value)
+
+
+class Watch(Print):
+    """Keep statistics of `value`, whose name is `message`."""
+
+    __slots__ = ()
+
 
 # Primitives ------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from keras import backend as K
 from keras.callbacks.callbacks import Callback
 from keras.engine.training_utils import standardize_input_data
 
-from kameleon.compat.keras2.hosted import events
+from kameleon._utils import events
 
 SHOWN = 3  # as many images of a weight are shown
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....errors import MissingLibraryError
+from ..errors import MissingLibraryError
 
 _files = count()  # distinguishes the files that a process begins within one second
 

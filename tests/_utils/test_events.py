@@ -5,30 +5,15 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from _support.common import run_python
+from _support.common import read_events, run_python
 
-from kameleon.compat.keras2.hosted import events
+from kameleon._utils import events
 from kameleon.errors import MissingLibraryError
 
 needs_tensorboard = pytest.mark.skipif(not events.is_there(), reason="TensorBoard writes events")
-
-
-def read(path: str) -> list[Any]:
-    """The events of a file, whose records have the right checksums."""
-    crc32c = events._library("compat.tensorflow_stub.pywrap_tensorflow").masked_crc32c
-    data, found = Path(path).read_bytes(), []
-    while data:
-        length = int.from_bytes(data[:8], "little")
-        content = data[12 : 12 + length]
-        assert int.from_bytes(data[8:12], "little") == crc32c(data[:8])
-        assert int.from_bytes(data[12 + length : 16 + length], "little") == crc32c(content)
-        found.append(events.messages("event").Event.FromString(content))
-        data = data[16 + length :]
-    return found
 
 
 def written(folder: Path) -> str:
@@ -61,7 +46,7 @@ def test_images_are_png_files(channels: int) -> None:
 
 @needs_tensorboard
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    first, *others = read(written(tmp_path))
+    first, *others = read_events(written(tmp_path))
     assert first.file_version == "brain.Event:2" and first.wall_time > 1e9
     scalars, weights, none, picture, graph = others
     assert [(v.tag, v.simple_value) for v in scalars.summary.value] == [
@@ -85,7 +70,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 @needs_tensorboard
 def test_no_engine_is_loaded_for_them(tmp_path: Path) -> None:
     code = (
-        "import sys; from kameleon.compat.keras2.hosted import events;"
+        "import sys; from kameleon._utils import events;"
         f"f = events.EventFile({str(tmp_path / 'logs')!r});"
         "f.write([events.scalar('a', 1.0), events.image('b', [[[1]]])], 1); f.close();"
         "print(*{'torch', 'jax', 'tensorflow'} & set(sys.modules))"
