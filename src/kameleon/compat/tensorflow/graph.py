@@ -6,7 +6,10 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kameleon.graph.ir.context import Source, user_frame
+
 from .dtypes import REFERENCE
+from .location import PACKAGE
 
 Shape = tuple[int, ...] | None  # -1: an unknown size; None: an unknown rank
 Value = tuple["Operation", int]  # an operation and the number of one of its outputs
@@ -43,13 +46,14 @@ class Operation:
     """A node of a graph: its type, attributes, and edges of data and of control."""
 
     __slots__ = (
-        "attributes", "consumers", "control", "controlled", "definition", "device", "graph",
-        "handles", "inputs", "known", "name", "numbered", "serial", "shapes", "type", "types",
-        "value",
+        "attributes", "consumers", "control", "controlled", "definition", "device", "frame",
+        "graph", "handles", "inputs", "known", "name", "numbered", "serial", "shapes", "type",
+        "types", "value",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, type: str, name: str) -> None:
         self.graph, self.type, self.name, self.device = graph, type, name, ""
+        self.frame = user_frame(PACKAGE)
         self.inputs: list[Value] = []
         self.numbered: set[int] = set()  # places of inputs that came later: see `node_def`
         self.control: list[Operation] = []  # run before this one
@@ -67,12 +71,33 @@ class Operation:
     def __repr__(self) -> str:
         return f"<{self.type} {self.name!r}>"
 
+    @property
+    def source(self) -> OperationSource:
+        """The place in the user's code that made the operation."""
+        code, line = self.frame
+        return OperationSource(code.co_filename, line, code.co_name, self.name)
+
     def attribute(self, name: str) -> Any:
         """An attribute as a Python value; None where it isn't set."""
         if name not in self.known:
             message = self.attributes.get(name)
             self.known[name] = None if message is None else plain(message)
         return self.known[name]
+
+
+class OperationSource(Source):
+    """The place that made an operation. It ends with the operation's name, so written that
+    TensorFlow's Python files know an error's operation by it.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, filename: str, line: int, function: str, name: str) -> None:
+        super().__init__(filename, line, function)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} [[{{{{node {self.name}}}}}]]"
 
 
 # TensorFlow's Python files tell a C operation from a node's definition by this name.

@@ -65,10 +65,17 @@ class Context:
 context = Context()
 
 
-def user_frame() -> tuple[Any, int]:
-    """The innermost frame outside of this package, as (code, line)."""
+def user_frame(beside: str | None = None) -> tuple[Any, int]:
+    """The innermost frame outside of this package, as (code, line).
+
+    Args:
+        beside: the name of a folder whose files don't count, either.
+    """
     frame: Any = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while frame.f_back is not None:
+        name = frame.f_code.co_filename
+        if not (name.startswith(_PACKAGE) or (beside is not None and beside in name)):
+            break
         frame = frame.f_back
     return frame.f_code, frame.f_lineno
 

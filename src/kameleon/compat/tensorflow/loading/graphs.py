@@ -11,6 +11,7 @@ from kameleon import backend as K
 from kameleon._utils.suggestions import suggestion
 from kameleon._utils.tracebacks import boundary
 from kameleon.errors import ArgumentError, FileFormatError, GraphError, UnsupportedError
+from kameleon.graph.ir.context import rewriting
 from kameleon.graph.ir.node import Tensor, Variable
 
 from ..dtypes import OF_K, REFERENCE, name_of
@@ -217,7 +218,8 @@ class Graph:
             needed = Needed(values, roots, None)
             needed.order()
             structure(needed, fetches, lambda operation: True, frozenset())
-            lower(lowering, values, [each for each in needed.elements if not needed.is_fed(each)])
+            elements = [each for each in needed.elements if not needed.is_fed(each)]
+            rewriting(lower, lowering, values, elements)
             found = [lowering.value(values.find(value)) for value in fetches]
             assigned = dict(lowering.assigned)
         except BaseException as error:

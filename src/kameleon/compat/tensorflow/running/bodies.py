@@ -9,6 +9,7 @@ import numpy as np
 
 from kameleon.backend._bodies import body_of, cond_over, scan_over, while_over
 from kameleon.errors import KameleonError
+from kameleon.graph.ir.context import context
 from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import Tensor, new_serial
 from kameleon.graph.ir.rewrite import substitute
@@ -88,7 +89,7 @@ class Values(dict[Any, Any]):
 
 
 def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Compound]) -> None:
-    """Find what elements give."""
+    """Find what elements give; to be called where `context.source` may be set (`rewriting`)."""
     for element in elements:
         if isinstance(element, Choice):
             _choose(lowering, element, values)
@@ -96,6 +97,7 @@ def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Com
             _repeat(lowering, element, values)
         elif not isinstance(element, Compound):
             given = [values.find(value) for value in element.inputs]
+            context.source = element.source
             for index, found in enumerate(_lowered(lowering, element, given)):
                 values[element, index] = found
 

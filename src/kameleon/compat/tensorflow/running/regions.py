@@ -15,6 +15,7 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
+from kameleon.graph.ir.context import rewriting
 from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, REFERENCE
@@ -288,7 +289,7 @@ class _Region:
 
     def compiled(self) -> Compiled:
         """The function of the region."""
-        lower(self._lowering, self._values, self._unit.elements)
+        rewriting(lower, self._lowering, self._values, self._unit.elements)
         known, computed, outputs, handed_on = {}, [], [], {}
         for value in self._unit.outputs:
             found = self._values.get(value)

@@ -1,0 +1,71 @@
+"""Faults at run time: their class, the operation that they name, and the line that made it."""
+
+import numpy as np
+import tensorflow as tf
+from recording import case, main
+
+
+def fault_of(run):
+    """What a fault tells: its class, the operation's name, and whether that was made here."""
+    try:
+        run()
+    except tf.errors.OpError as error:
+        files = [frame[0] for frame in error.op.traceback]
+        return [type(error).__name__, error.op.name, __file__ in files]
+    return ["nothing"]
+
+
+@case
+def indices():
+    place = tf.placeholder(tf.int32, [1])
+    picked = tf.gather(tf.constant([1.0, 2.0]), place, name="picked")
+    with tf.Session() as session:
+        return fault_of(lambda: session.run(picked, {place: [7]}))
+
+
+@case
+def assertions():
+    x = tf.placeholder(tf.float32, [2])
+    with tf.control_dependencies([tf.Assert(tf.reduce_all(x > 0.0), [x], name="positive")]):
+        y = tf.identity(x)
+    with tf.Session() as session:
+        return fault_of(lambda: session.run(y, {x: [1.0, -1.0]}))
+
+
+@case
+def within_branches():
+    place = tf.placeholder(tf.int32, [1])
+    table = tf.constant([1.0, 2.0])
+    y = tf.cond(place[0] > 0, lambda: tf.gather(table, place, name="taken"), lambda: tf.zeros([1]))
+    with tf.Session() as session:
+        found = fault_of(lambda: session.run(y, {place: [7]}))
+        return [*found, session.run(y, {place: [0]}).tolist()]
+
+
+@case
+def shapes_at_run_time():
+    a, b = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [None, 3])
+    product = tf.matmul(a, b, name="product")
+    with tf.Session() as session:
+        feed = {a: np.ones((2, 2)), b: np.ones((3, 3))}
+        return fault_of(lambda: session.run(product, feed))
+
+
+@case
+def what_is_checked():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.check_numerics(tf.log(x), "bad", name="checked")
+    with tf.Session() as session:
+        return fault_of(lambda: session.run(y, {x: [1.0, -1.0]}))
+
+
+@case
+def variables_without_a_value():
+    v = tf.get_variable("v", [2])
+    with tf.Session() as session:
+        kind, _, is_here = fault_of(lambda: session.run(v + 1.0))  # which read it is, is open
+        return [kind, is_here]
+
+
+if __name__ == "__main__":
+    main()
