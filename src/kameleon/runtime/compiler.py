@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Sequence
+from textwrap import indent
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
@@ -11,6 +12,7 @@ from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..graph.ir.leaves import CONSTANT, input_node
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph, attrs_key
+from ..graph.ir.text import before
 from ..graph.passes import pipeline
 from .calls.failures import own_failure
 from .engines import embedded
@@ -141,6 +143,8 @@ def explain(
 def computing(node: Node) -> str:
     """The end of an error message: what couldn't be computed, and the user's line."""
     operands = ", ".join(str(n.type) for n in node.operands)
+    nodes = indent(before(node), "    ")
     return (
         f"\n  while computing {node.primitive.name}({operands})\n  which was made at {node.source}"
+        f"\n  from\n{nodes}"
     )

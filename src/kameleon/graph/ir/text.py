@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from .leaves import INPUT, VARIABLE
 from .node import Node
 from .program import Graph
 from .types import TensorType
+
+# How many nodes before a node are shown, and how many steps back they are at most.
+SHOWN, BACK = 8, 3
 
 
 def text_of(graph: Graph, indent: str = "") -> str:
@@ -38,6 +42,34 @@ def text_of(graph: Graph, indent: str = "") -> str:
     return "\n".join([*rows, f"{indent}  return {results}"])
 
 
+def before(node: Node) -> str:
+    """A node and those that it's made of, near by: a line for each, without their bodies.
+
+    >>> from kameleon.graph.ir.leaves import input_node
+    >>> from kameleon.graph.ir.node import REGISTRY
+    >>> import kameleon.graph.primitives
+    >>> from kameleon.graph.ir.types import FLOAT32
+    >>> x = input_node(TensorType((None, 3), FLOAT32), "x")
+    >>> print(before(REGISTRY["log"](REGISTRY["neg"](x))))
+    %0: float32[?, 3] = input 'x'
+    %1: float32[?, 3] = neg(%0)
+    %2: float32[?, 3] = log(%1)
+    """
+    seen, level = {node: None}, [node]
+    for _ in range(BACK):
+        level = [x for n in level for x in n.operands if x not in seen]
+        seen.update(dict.fromkeys(level[: SHOWN - len(seen)]))
+    order = sorted(seen, key=lambda n: n.serial)
+    number = {n: f"%{i}" for i, n in enumerate(order)}
+    return "\n".join(f"{number[n]}: {_type(n)} = {_made(n, number)}" for n in order)
+
+
+def _made(node: Node, number: dict[Node, str]) -> str:
+    if node.primitive in (INPUT, VARIABLE):
+        return f"{node.primitive.name} '{node.name[:-2]}'"
+    return _call(node, number)
+
+
 def _type(node: Node) -> str:
     if isinstance(node.type, TensorType):
         return str(node.type)
@@ -45,7 +77,7 @@ def _type(node: Node) -> str:
 
 
 def _call(node: Node, number: dict[Node, str]) -> str:
-    operands = [number[n] for n in node.operands]
+    operands = [number.get(n, "…") for n in node.operands]
     attrs = [f"{k}={_show(v)}" for k, v in node.attrs.items() if not isinstance(v, Graph)]
     return f"{node.primitive.name}({', '.join([*operands, *attrs])})"
 
