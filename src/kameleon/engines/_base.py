@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from .._utils.reports import Report
 from ..graph.ir.node import Node, Variable
 from ..graph.ir.program import Graph
 from ..graph.ir.types import TensorType
+
+
+class Timing(NamedTuple):
+    """What a part of a call took.
+
+    Attributes:
+        node: what the part computes; None, where the engine doesn't tell.
+        name: what the engine calls it.
+        seconds: without the time of parts inside of it.
+    """
+
+    node: Node | None
+    name: str
+    seconds: float
+
+    @classmethod
+    def of_nodes(cls, pairs: Iterable[tuple[Node, float]]) -> list[Timing]:
+        """What nodes took, given these and seconds."""
+        return [cls(node, node.primitive.name, seconds) for node, seconds in pairs]
 
 
 class Executable(ABC):
@@ -54,6 +74,16 @@ class Executable(ABC):
     def source(self) -> str:
         """What the engine runs, as text for people."""
         return repr(self)
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """Run the graph once more; what its parts took, the results' arrival at the host included.
+
+        Args:
+            arguments: as for a call.
+        """
+        start = perf_counter()
+        self(arguments)
+        return [Timing(None, "the whole call", perf_counter() - start)]
 
     def report(self) -> Report | None:
         """What each device does, where there are several, once code has been made."""

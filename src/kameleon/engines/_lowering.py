@@ -7,6 +7,7 @@ ONNX). A value is whatever an engine's rules make of a node: a tracer, a symboli
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from ..errors import FOREIGN, EngineError, KameleonError
@@ -16,6 +17,10 @@ from ..graph.ir.leaves import CONSTANT, input_node
 from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph
 from ..graph.primitives.sizes import merged
+
+# While graphs are lowered for a profile: given a node, a block in which the library gives
+# operations names that tell whose they are.
+marking: ContextVar[Callable[[Node], Any] | None] = ContextVar("kameleon_marking", default=None)
 
 Value = Any
 # (lowering, node, values of its operands) -> value; a tuple of them, if it has several results.
@@ -97,7 +102,13 @@ class Lowering:
         if rule is None:
             raise EngineError(f"{self.title} has no rule for {node.primitive.name}{made(node)}")
         try:
-            self.values[node] = rule(self, node, *map(self.value, operands))
+            given = list(map(self.value, operands))
+            mark = marking.get()
+            if mark is None:
+                self.values[node] = rule(self, node, *given)
+            else:
+                with mark(node):
+                    self.values[node] = rule(self, node, *given)
         except (KameleonError, *FOREIGN):
             raise
         except Exception as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines._base import Engine, Executable
+from ..engines._base import Engine, Executable, Timing
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph
 from ..graph.passes.populated import Counted, populated
@@ -58,6 +58,12 @@ class Populated(Executable):
         """See `Executable`."""
         found = self._code.culprit(error)
         return found if found is not None or self._other is None else self._other.culprit(error)
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable`."""
+        if self._brings_elements(arguments):
+            return self._code.timings(arguments)
+        return super().timings(arguments)
 
     @property
     def source(self) -> str:

@@ -24,6 +24,7 @@ from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .guards import SizeGuard, fits, where_fit
 from .inspection import checking
+from .inspection.profiling import Profile, profile
 from .inspection.watching import keep, show
 from .pure import fed, pure_graph
 from .state import State
@@ -216,6 +217,18 @@ class Function:
             return list(results)
         arrays = [engine.to_numpy(x, copy=False) for x in results]
         return [x[()] for x in arrays] if self._scalars else arrays
+
+    def profile(self, values: Sequence[Any]) -> Profile:
+        """What the parts of a call take, on the engine that a call runs on now. No variable is
+        changed, and no number is drawn.
+        """
+        engine = self.engine
+        if len(values) != len(self._feeds):
+            values = self._completed(values)
+        given = [feed(v, engine) for feed, v in zip(self._feeds, values, strict=True)]
+        graph = self.graph(*self._variant_of(given, engine))
+        state = self.state.values(engine)
+        return profile(graph, [*given, *self.constants.values(), *state], engine)
 
     def settle(self, chooser: Chooser, engine: Engine | None) -> None:
         """Let calls that a chooser would make run on the engine that it has settled on; or, if it's

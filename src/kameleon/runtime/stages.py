@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines._base import Engine, Executable
+from ..engines._base import Engine, Executable, Timing
 from ..graph.ir.node import ITEM, Node
 from ..graph.ir.program import Graph, bodies, depth
 from ..graph.ir.rewrite import closed
@@ -94,10 +94,13 @@ class _Part:
         self.engine = engine
         self.executable = compiled_for_any_size(_closed(self.inputs, self.outputs, engine), engine)
 
+    def given(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> list[Any]:
+        """The values of the inputs, as the part's engine takes them."""
+        return [_as_numpy(values[x], sources[x], self.engine) for x in self.inputs]
+
     def run(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> None:
         """Compute the part; `values` holds what was computed before, and gets the results."""
-        given = [_as_numpy(values[x], sources[x], self.engine) for x in self.inputs]
-        results = self.executable(given)
+        results = self.executable(self.given(values, sources))
         for node, value in zip(self.outputs, results, strict=True):
             values[node], sources[node] = value, self.engine
 
@@ -126,14 +129,28 @@ class _Staged(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
+        values, sources = self._begun(arguments)
+        for part in self.parts:
+            part.run(values, sources)
+        return self._own(values, sources)
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable`."""
+        values, sources = self._begun(arguments)
+        found: list[Timing] = []
+        for part in self.parts:
+            found += part.executable.timings(part.given(values, sources))
+            part.run(values, sources)
+        return found
+
+    def _begun(self, arguments: Sequence[Any]) -> tuple[dict[Node, Any], dict[Node, Engine]]:
+        """The values of the inputs, and the engines whose arrays these are."""
         values: dict[Node, Any] = {}
         sources: dict[Node, Engine] = {}
         for node, value in zip(self.graph.inputs, arguments, strict=True):
             values[node] = value
             sources[node] = embedded() if embedded().type_of(value) else self.engine
-        for part in self.parts:
-            part.run(values, sources)
-        return self._own(values, sources)
+        return values, sources
 
     def _own(self, values: dict[Node, Any], sources: dict[Node, Engine]) -> list[Any]:
         """The outputs as fresh arrays of the engine."""

@@ -93,7 +93,8 @@ class OperationSource(Source):
     __slots__ = ("name",)
 
     def __init__(self, filename: str, line: int, function: str, name: str) -> None:
-        super().__init__(filename, line, function)
+        head, slash, _ = name.rpartition("/")
+        super().__init__(filename, line, function, head + slash)
         self.name = name
 
     def __str__(self) -> str:

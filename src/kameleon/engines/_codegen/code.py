@@ -7,7 +7,7 @@ evaluation, very long programs) or are joined to one generated Python function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -314,15 +314,21 @@ class Code:
         text = f"lambda {', '.join(parameters)}: {line.text.format(*parameters)}"
         return self.language.step(text), reads, [*line.frees, *line.gives]
 
-    def source(self) -> str:
-        """The program as one Python function."""
+    def source(self, before: str = "", behind: Callable[[int], str] | None = None) -> str:
+        """The program as one Python function.
+
+        Args:
+            before: what is done first.
+            behind: what is done behind each line, given its number.
+        """
         rows = [f"def program({', '.join(f's{i}' for i in range(self.parameters))}):"]
-        for line in self.lines:
+        rows += [f" {before}"] * bool(before)
+        for number, line in enumerate(self.lines):
             names = [a if isinstance(a, str) else self._name(a) for a in line.args]
             row = f" s{line.dest} = {line.text.format(*names)}"
             row += "".join(f"; del s{s}" for s in line.frees)
             row += "".join(f"; give(s{s}); del s{s}" for s in line.gives)
-            rows.append(row)
+            rows.append(row if behind is None else f"{row}; {behind(number)}")
         results = ", ".join(map(self._name, self.outputs))
         rows.append(f" return ({results}{',' if self.outputs else ''})")
         return "\n".join(rows)
@@ -330,11 +336,17 @@ class Code:
     def listing(self) -> str:
         """The source for people, with the sources of the bodies and blocks that it calls."""
         texts = [self.source()]
+        for slot, code in self.called():
+            texts.append(code.listing().replace("program(", f"c{slot}(", 1))
+        return "\n\n".join(texts)
+
+    def called(self) -> Iterator[tuple[int, Code]]:
+        """The code of the bodies and blocks that this code calls, and the slots of their
+        functions."""
         for slot, value in self.constants.items():
             code = getattr(value, "__globals__", {}).get("_code")
             if isinstance(code, Code):
-                texts.append(code.listing().replace("program(", f"c{slot}(", 1))
-        return "\n\n".join(texts)
+                yield slot, code
 
     def _name(self, slot: int) -> str:
         return f"c{slot}" if slot in self.constants else f"s{slot}"

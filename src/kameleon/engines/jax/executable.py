@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import re
+import tempfile
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -18,8 +21,9 @@ from ...graph.ir.text import text_of
 from ...graph.ir.types import BFLOAT16, FLOAT16
 from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_inputs
-from .._base import Executable
+from .._base import Executable, Timing
 from .._flags import checked, flagged
+from .._profiles import Event, all_nodes, marked, timings
 from .arrays import between, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
@@ -29,6 +33,9 @@ Compiled = Callable[..., Sequence[Any]]
 OFTEN = 10
 # How many of the last sizes the warning names.
 SHOWN = 3
+_wait: Any = jax.block_until_ready
+# Instructions of XLA's code, and the names of JAX's operations that they come from.
+_NAMED = re.compile(r'^\s*(?:ROOT )?%?(\S+) = .*op_name="([^"]*)"', re.MULTILINE)
 # A copy that XLA makes, for outputs that are inputs.
 _COPY: Any = lax.copy_p
 _LIKE: Any = jax.ShapeDtypeStruct
@@ -42,6 +49,7 @@ class JaxExecutable(Executable):
     """
 
     def __init__(self, graph: Graph):
+        self._unflagged = graph
         self.graph, self.flags = flagged(graph, UNCHECKED)
         self._static = shape_inputs(self.graph)
         self._traced = [i for i in range(len(graph.inputs)) if i not in self._static]
@@ -64,6 +72,26 @@ class JaxExecutable(Executable):
         _block_until_ready(arguments, results)
         return checked(results, self.flags) if self.flags else results
 
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        if type(self) is not JaxExecutable:  # on several devices
+            return super().timings(arguments)
+        found: list[Timing] = in_64_bits(JaxExecutable(self._unflagged)._timed, arguments)
+        return found
+
+    def _timed(self, arguments: Sequence[Any]) -> list[Timing]:
+        code: Any = self._direct
+        code, given = self._code(arguments) if code is None else (code, arguments)
+        made = marked(jax.named_scope, lambda: code.lower(*given).compile())
+        names = dict(_NAMED.findall(made.as_text()))
+        _wait(made(*given))
+        with tempfile.TemporaryDirectory() as folder:
+            with jax.profiler.trace(folder):
+                _wait(made(*given))
+            [path] = Path(folder).rglob("*.xplane.pb")
+            told = jax.profiler.ProfileData.from_file(str(path))
+            return timings(_events(told), all_nodes(self.graph), names)
+
     def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
         if self._direct is not None:
             return self._direct(*arguments)
@@ -74,6 +102,13 @@ class JaxExecutable(Executable):
 
     def _variant(self, arguments: Sequence[Any], layout: Hashable = ()) -> Sequence[Any]:
         """Call the code for the numbers that decide shapes, and for the arguments' layout."""
+        code, given = self._code(arguments, layout)
+        return code(*given)
+
+    def _code(
+        self, arguments: Sequence[Any], layout: Hashable = ()
+    ) -> tuple[Compiled, Sequence[Any]]:
+        """That code, and what it's given."""
         fixed = tuple(number(arguments[i]) for i in self._static)
         found = self._variants.get((fixed, layout))
         if found is None:
@@ -81,7 +116,7 @@ class JaxExecutable(Executable):
             found = self._variants.setdefault((fixed, layout), made)
         if self._large_values is None:
             self._large_values = [self._held(n.attrs["value"].array) for n in self._large]
-        return found(*[arguments[i] for i in self._traced], *self._large_values)
+        return found, [*(arguments[i] for i in self._traced), *self._large_values]
 
     def _held(self, array: Any) -> Any:
         """A constant, where code finds it."""
@@ -170,6 +205,16 @@ class JaxExecutable(Executable):
         constants = (n.attrs["value"].array for n in self._large)
         like += [_LIKE(a.shape, a.dtype) for a in constants]
         return str(in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like))
+
+
+def _events(profile: Any) -> Iterator[Event]:
+    """What XLA's code did."""
+    for plane in profile.planes:
+        for line in plane.lines:
+            for event in line.events:
+                if any(key == "hlo_op" for key, _ in event.stats):
+                    start, length = event.start_ns / 1e9, event.duration_ns / 1e9
+                    yield Event((plane.name, line.name), event.name, start, length)
 
 
 def number(value: Any) -> Any:

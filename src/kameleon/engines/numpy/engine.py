@@ -13,10 +13,11 @@ from ...errors import DTypeError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
-from .._base import Engine, Executable
+from .._base import Engine, Executable, Timing
 from .._codegen.code import Arg, Code, Language
 from .._codegen.emitter import Emitter, Rule
 from .._codegen.literal import literal
+from .._codegen.timed import timed
 from .._exchange import numpy_view
 from .._kernels import memory
 from .._kernels.quiet import quiet
@@ -133,6 +134,10 @@ class _Executable(Executable):
     def source(self) -> str:
         """The program as Python source."""
         return self.code.listing()
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        return Timing.of_nodes(quiet(timed)(self.code, arguments))
 
 
 engine = NumpyEngine()

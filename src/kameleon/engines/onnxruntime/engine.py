@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
+import tempfile
+import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,17 +19,19 @@ import onnxruntime
 
 from ...errors import FOREIGN, EngineError
 from ...graph.analysis.agreement import sizes_of
+from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.sizes import Sizes
 from ...graph.ir.types import DTYPES, TensorType
 from .._agreement import agreement
-from .._base import Engine, Executable
+from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
 from .._flags import Flag, checked, flagged
 from .._lowering import Rule
+from .._profiles import Event, mark_of, timings
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
-from .model import ONNX_TYPES, Writer, typed
+from .model import ONNX_TYPES, Shared, Writer, typed
 from .rules import NEEDS, RULES, WHERE
 
 # Where sizes are unknown, planning how values share memory takes time that grows with the square
@@ -71,22 +77,21 @@ def _options(operators: int, static: bool) -> Any:
 
 
 class OnnxExecutable(Executable):
-    """A session and its model; the names of inputs and outputs; the dimension guards, `agree`; by
-    name the large constants, which are given to each call and never copied; and the checks whose
-    failures the last output tells, `flags`."""
+    """A session and its model; the names of inputs and outputs; the dimension guards, `agree`; what
+    its writer `shared`; and the checks whose failures the last output tells, `flags`."""
 
     def __init__(
         self,
-        session: Callable[[], Any],
+        session: Callable[..., Any],
         model: Any,
         inputs: list[str],
         outputs: list[str],
         agree: Callable[..., Any] | None,
-        large: Mapping[str, Any],
+        shared: Shared,
         flags: Sequence[Flag],
     ):
         self._make_session, self._inputs, self._outputs = session, inputs, outputs
-        self._model, self._large = model, dict(large)
+        self._model, self._large, self._made_for = model, shared.large, shared.made_for
         self._agree, self._flags = agree, flags
         self._options = onnxruntime.RunOptions()  # making these takes as long as a small sum
         self._options.log_severity_level = _FATAL
@@ -129,6 +134,21 @@ class OnnxExecutable(Executable):
             feed |= self._large
         results: list[Any] = self._run(self._outputs, feed, self._options)
         return checked(results, self._flags) if self._flags else results
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        arrays = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
+        feed = dict(zip(self._inputs, arrays, strict=True)) | self._large
+        model = type(self._model)()
+        model.CopyFrom(self._model)
+        _mark(model.graph, self._made_for)
+        with tempfile.TemporaryDirectory() as folder:
+            session = self._make_session(model=model, profile=f"{folder}/profile")
+            session.run(self._outputs, feed, self._options)
+            begun = time.perf_counter_ns() - session.get_profiling_start_time_ns()
+            session.run(self._outputs, feed, self._options)
+            told = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+        return timings(_events(told, begun / 1e9), self._made_for.values())
 
     @property
     def source(self) -> str:
@@ -181,9 +201,9 @@ class OnnxRuntimeEngine(Engine):
         outputs = writer.owned(_Lowering(graph, names, writer).run())
         model = writer.model(_declared(graph, names, sizes), outputs)
         static = all(x.type.is_static for x in graph.inputs)
-        session = partial(_session, model, writer.shared.lines, static)
+        session = partial(_session, writer.shared.lines, static, model=model)
         check = agreed.check if agreed else None
-        made = OnnxExecutable(session, model, names, outputs, check, writer.shared.large, flags)
+        made = OnnxExecutable(session, model, names, outputs, check, writer.shared, flags)
         if all(x.dtype != "uint64" for x in graph.outputs):  # see `to_numpy`
             made.fast_path = made.between_arrays
         self._executables.add(made)
@@ -241,11 +261,34 @@ def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
     return declared
 
 
-def _session(model: Any, operators: int, static: bool) -> Any:
+def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:
+    """Give operators names that tell whose they are, those of bodies, too."""
+    for line in graph.node:
+        node = made_for.get(line.output[0])
+        line.name = "" if node is None else f"{mark_of(node)}.{line.output[0]}"
+        for attribute in line.attribute:
+            if attribute.HasField("g"):
+                _mark(attribute.g, made_for)
+
+
+def _events(told: Any, since: float) -> Iterator[Event]:
+    """What operators did since a time of the profile."""
+    end = "_kernel_time"
+    for each in told:
+        name, start = each["name"], each["ts"] / 1e6
+        if each["cat"] == "Node" and name.endswith(end) and start >= since:
+            name = f"{each['args']['op_name']} {name.removesuffix(end)}"
+            yield Event(each["tid"], name, start, each["dur"] / 1e6)
+
+
+def _session(operators: int, static: bool, model: Any, profile: str = "") -> Any:
+    options = _options(operators, static)
+    if profile:
+        options.enable_profiling, options.profile_file_prefix = True, profile
     try:
         return onnxruntime.InferenceSession(
             model.SerializeToString(),
-            _options(operators, static),
+            options,
             providers=providers(),
             disabled_optimizers=faulty_optimizers(onnxruntime.__version__),
         )

@@ -29,6 +29,11 @@ class OnnxLowering(Lowering):
         self.op, self.scalar, self.ints = writer.op, writer.scalar, writer.ints
         self._uses: Counter[Node] | None = None
 
+    def _visit(self, node: Node) -> None:
+        outer, self.writer.shared.node = self.writer.shared.node, node
+        super()._visit(node)
+        self.writer.shared.node = outer
+
     # What the walk asks for --------------------------------------------------------------------
 
     def constant(self, array: Any) -> str:

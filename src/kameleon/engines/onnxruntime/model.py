@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from ...graph.ir.node import Node
 from ...graph.ir.types import TensorType
 
 # The operator set that models are written for, and operators that need a later one.
@@ -49,6 +50,8 @@ class Shared:
         self.initializers: list[onnx.TensorProto] = []
         self.large: dict[str, np.ndarray[Any, Any]] = {}
         self.lines = 0
+        self.node: Node | None = None  # what lines are written for
+        self.made_for: dict[str, Node | None] = {}  # by the name of a line's first value
 
     def name(self) -> str:
         """A name that no other value has."""
@@ -111,6 +114,7 @@ class Writer:
             if found is not None:
                 return found
         names = tuple(self.shared.name() for _ in range(outputs))
+        self.shared.made_for[names[0]] = self.shared.node
         plain = {k: v.proto if k in bodies else v for k, v in attrs.items()}
         self.shared.opset = max(self.shared.opset, LATER.get(kind, OPSET))
         self.shared.lines += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,10 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import DTYPES, TensorType
 from ...graph.primitives.precision import CONTRACTIONS, EXACT
-from .._base import Engine, Executable
+from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
 from .._lowering import Rule
+from .._profiles import Event, all_nodes, marked, timings
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .control import BORROWED
@@ -83,6 +86,10 @@ class TensorflowEngine(Engine):
         return (*(n for n in names if n.startswith("gpu")), "cpu")
 
 
+# What the profiler records: operations, and nothing of Python.
+OPERATIONS = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=0)
+
+
 class _Tracing(Tracing):
     rules: Mapping[str, Rule] = RULES
 
@@ -91,6 +98,7 @@ class _Executable(Executable):
     """A concrete function."""
 
     def __init__(self, graph: Graph):
+        self._graph = graph
         shared = shared_outputs(graph)
 
         def traced(*arguments: Any) -> list[Any]:
@@ -122,6 +130,22 @@ class _Executable(Executable):
         results: Sequence[Any] = self._function(*tensors[:count])
         return results
 
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+        made = marked(tf.name_scope, lambda: _Executable(self._graph))
+        made(arguments)
+        with tempfile.TemporaryDirectory() as folder:
+            tf.profiler.experimental.start(folder, OPERATIONS)
+            try:
+                made(arguments)
+            finally:
+                tf.profiler.experimental.stop()
+            [path] = Path(folder).rglob("*.xplane.pb")
+            told = xplane_pb2.XSpace.FromString(path.read_bytes())
+        return timings(_events(told), all_nodes(self._graph))
+
     @property
     def source(self) -> str:
         """The operations of the graph, a line each."""
@@ -130,6 +154,17 @@ class _Executable(Executable):
             for op in self._function.graph.get_operations()
         )
         return "\n".join(lines)
+
+
+def _events(told: Any) -> Iterator[Event]:
+    """What operations did: their events are called by name and type."""
+    for plane in told.planes:
+        for line in plane.lines:
+            for event in line.events:
+                name, _, kind = plane.event_metadata[event.metadata_id].name.rpartition(":")
+                if kind.isidentifier() and name[-1:] not in ("", ":"):
+                    start, length = event.offset_ps / 1e12, event.duration_ps / 1e12
+                    yield Event((plane.name, line.name), name, start, length)
 
 
 engine = TensorflowEngine()

@@ -13,7 +13,7 @@ import pytensor
 from ..._utils.locks import lock
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
-from .._base import Executable
+from .._base import Executable, Timing
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
 from .rules import RULES, embedded
@@ -85,6 +85,12 @@ class TheanoExecutable(Executable):
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        with self.lock:
+            found = self.runner.timings(list(map(_plain, arguments)))
+        return super().timings(arguments) if found is None else found
 
     @property
     def source(self) -> str:

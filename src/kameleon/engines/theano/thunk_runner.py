@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ...graph.ir.leaves import input_node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
 from ...graph.primitives.elementwise import add, mul, tanh
+from .._base import Timing
 from .._codegen.code import may_be_large
 from .._codegen.fixed_arity import numbered, written
 from .._kernels import memory
@@ -89,6 +91,7 @@ class ThunkRunner:
                 # Stores alone: Python runs no signal's handler between them.
                 MODE.val, LIMIT.val = before
         self.fgraph = function.maker.fgraph
+        self._vm: Any = None
         self.count = len(graph.outputs)
         if inside:
             self._look_inside(function.vm, function, looped)
@@ -107,6 +110,7 @@ class ThunkRunner:
             cell for x, cell in vm.storage_map.items() if x.owner or x in self.fgraph.inputs
         ]
         self.busy = False
+        self._vm = vm
         self.steps = [] if looped else list(_steps(vm))
         if looped:
             self.run = self._written_out(vm)  # type: ignore[assignment, method-assign]
@@ -160,6 +164,24 @@ class ThunkRunner:
             for name, cell in zip(numbered(letter, len(group)), group, strict=True)
         }
         return written(rows, vm=vm, **cells)
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing] | None:
+        """What PyTensor's nodes take, in a run that does them one by one; None, where what is
+        private to PyTensor isn't made use of.
+        """
+        vm, found = self._vm, list[Timing]()
+        if vm is None:
+            return None
+        try:
+            for cell, value in zip(self.given, arguments, strict=True):
+                cell[0] = value
+            for node, thunk in zip(vm.nodes, vm.thunks, strict=True):
+                start = perf_counter()
+                thunk()
+                found.append(Timing(None, str(node.op), perf_counter() - start))
+        finally:
+            self._empty()
+        return found
 
     @property
     def source(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import torch
 from torch.utils.dlpack import from_dlpack
@@ -13,15 +14,18 @@ from torch.utils.dlpack import from_dlpack
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.primitives.precision import convolves
-from .._base import Engine, Executable
+from .._base import Engine, Executable, Timing
 from .._codegen.code import Code
 from .._codegen.emitter import Rule
+from .._codegen.timed import timed
 from . import pool, tensors
 from .embedded import BORROWED
 from .emitter import TorchEmitter
 from .precision import AS_PRODUCTS
 from .rules import CARRIERS, NEEDS, RULES, WHERE
 from .tensors import ARRAY, STORAGE, as_numpy, as_tensor, shared, type_of
+
+R = TypeVar("R")
 
 
 class PlainEmitter(TorchEmitter):
@@ -113,14 +117,28 @@ class TorchExecutable(Executable):
 
     def __call__(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """See `Executable`."""
+        return self._run(self.code, arguments)
+
+    def _run(self, code: Callable[[Sequence[Any]], R], arguments: Sequence[Any]) -> R:
         device = self.device
         given = [as_tensor(x, device) for x in arguments]
         if self.agreement is not None:
             self.agreement.check(*given)
         if self.rounds:
             with AS_PRODUCTS:
-                return self.code(given)
-        return self.code(given)
+                return code(given)
+        return code(given)
+
+    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+        """See `Executable.timings`."""
+        run = lambda given: timed(self.code, given, self._clock)  # noqa: E731
+        return Timing.of_nodes(self._run(run, arguments))
+
+    def _clock(self) -> float:
+        """The time at which an accelerator has done all that it was told."""
+        if self.device.type != "cpu":
+            torch.accelerator.synchronize(self.device)
+        return perf_counter()
 
     @cached_property
     def _between_arrays(self) -> Callable[..., list[Any] | None] | None:

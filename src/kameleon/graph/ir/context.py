@@ -17,12 +17,12 @@ _PACKAGE = os.path.abspath(__file__).removesuffix(os.path.join("graph", "ir", "c
 
 
 class Source:
-    """A place in the user's code."""
+    """A place in the user's code, and the name scope (`a/b/`) in force there."""
 
-    __slots__ = ("filename", "function", "line")
+    __slots__ = ("filename", "function", "line", "scope")
 
-    def __init__(self, filename: str, line: int, function: str):
-        self.filename, self.line, self.function = filename, line, function
+    def __init__(self, filename: str, line: int, function: str, scope: str = ""):
+        self.filename, self.line, self.function, self.scope = filename, line, function, scope
 
     def __str__(self) -> str:
         return f'File "{self.filename}", line {self.line}, in {self.function}'
@@ -52,7 +52,7 @@ class Context:
 
     scope = _Setting("")
     control = _Setting[tuple[Any, ...]](())
-    source = _Setting[Source | tuple[Any, int] | None](None)
+    source = _Setting[Source | tuple[Any, ...] | None](None)
     graph = _Setting[Any](None)
     made = _Setting[Callable[[Any], Any] | None](None)
 

@@ -158,8 +158,12 @@ class Tensor:
         self.effects = context.control
         self._results: tuple[Tensor, ...] | None = None
         self._name = name
-        if name is None and context.scope:
-            self._name = unique_name(context.scope + primitive.title)
+        scope = context.scope
+        if scope:
+            if isinstance(self._source, tuple):
+                self._source = (*self._source[:2], scope)
+            if name is None:
+                self._name = unique_name(scope + primitive.title)
         if self._name is not None and context.graph is not None:
             self.graph_of = context.graph
 
@@ -194,8 +198,8 @@ class Tensor:
     def source(self) -> Source:
         """The place in the user's code that made this node."""
         if isinstance(self._source, tuple):
-            code, line = self._source
-            self._source = Source(code.co_filename, line, code.co_name)
+            code, line, *scope = self._source
+            self._source = Source(code.co_filename, line, code.co_name, *scope)
         return self._source
 
     def __repr__(self) -> str:

@@ -1,0 +1,216 @@
+"""What the parts of a function take: `function.profile(inputs)`."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import math
+import os
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._utils.tables import Part, Table, html, text
+from ...engines._base import Engine, Timing
+from ...engines._profiles import all_nodes
+from ...graph.ir.leaves import INPUT
+from ...graph.ir.node import Node, walk
+from ...graph.ir.program import Graph, bodies
+from ..compiler import compiled_anew
+from .work import Peak, Sized, Work, peak, work_of
+
+# How many rows a table has; how many calls are measured, and profiled: the quickest ones count.
+ROWS, CALLS, PROFILES = 15, 5, 3
+
+
+class Entry(NamedTuple):
+    """A node of the program, or something else that the engine did, in one call; last of all what
+    no part tells of: Python, and waiting.
+
+    Attributes:
+        name: the primitive's, or what the engine calls it.
+        type: of the results; empty, where there's no node.
+        filename, line, function, scope: where the user's code made it; empty, where that's unknown.
+        seconds: what it took, in all steps of the loops that it's in, without what is inside of it.
+        flops, bytes: operations, and bytes read and written; NaN, where sizes aren't known.
+        share: of the machine's peak that was reached; NaN, where sizes aren't known.
+    """
+
+    name: str
+    type: str
+    filename: str
+    line: int
+    function: str
+    scope: str
+    seconds: float
+    flops: float
+    bytes: float
+    share: float
+
+    @property
+    def place(self) -> str:
+        """The line of the user's code, with its text."""
+        if not self.filename:
+            return f"({self.name})"
+        written = linecache.getline(self.filename, self.line).strip()
+        return f"{os.path.basename(self.filename)}:{self.line}  {written}".rstrip()
+
+
+class Profile:
+    """What a call takes, part by part. It prints as a table, also in a notebook.
+
+    Attributes:
+        engine: what ran.
+        seconds: that a call takes, measured without clocks in it.
+        entries: its parts.
+        peak: what the engine reaches on this machine.
+        nodes: the nodes of the entries, None where there's none.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        seconds: float,
+        peak: Peak,
+        parts: Sequence[tuple[Node | None, Entry]],
+    ):
+        self.engine, self.seconds, self.peak = engine.title, seconds, peak
+        self.nodes = [node for node, _ in parts]
+        self.entries = [entry for _, entry in parts]
+
+    def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
+        """The seconds of entries by something that they have in common, most of them first."""
+        found: dict[str, float] = defaultdict(float)
+        for entry in self.entries:
+            found[key(entry)] += entry.seconds
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    @property
+    def by_line(self) -> dict[str, float]:
+        """Seconds by line of the user's code."""
+        return self.by(lambda entry: entry.place)
+
+    @property
+    def by_scope(self) -> dict[str, float]:
+        """Seconds by name scope."""
+        return self.by(lambda entry: entry.scope)
+
+    @property
+    def by_primitive(self) -> dict[str, float]:
+        """Seconds by primitive, or by the engine's own names."""
+        return self.by(lambda entry: entry.name)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All of it as what JSON has."""
+        entries = [
+            {k: None if v != v else v for k, v in entry._asdict().items()} for entry in self.entries
+        ]
+        return {
+            "engine": self.engine,
+            "seconds": self.seconds,
+            "peak": self.peak._asdict(),
+            "entries": entries,
+        }
+
+    def save_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the entries, one behind the other, in Chrome's trace format, which
+        https://ui.perfetto.dev shows.
+        """
+        events, at = list[dict[str, Any]](), 0.0
+        for entry in sorted(self.entries, key=lambda each: -each.seconds):
+            args = {"line": entry.place, "type": entry.type, "scope": entry.scope}
+            length = 1e6 * entry.seconds
+            events.append(
+                {"ph": "X", "name": entry.name, "ts": at, "dur": length, "pid": 1, "tid": 1,
+                 "args": args}
+            )  # fmt: skip
+            at += length
+        Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        return html(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"{1e3 * self.seconds:.4g} ms for a call on {self.engine}; of these took"
+        lines: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            lines[entry.place].append(entry)
+        order = sorted(lines.items(), key=lambda pair: -_seconds(pair[1]))
+        rows = [(*self._row(entries), place) for place, entries in order[:ROWS]]
+        if order[ROWS:]:
+            rest = [entry for _, entries in order[ROWS:] for entry in entries]
+            rows.append((*self._row(rest), f"({len(order) - ROWS} more lines)"))
+        yield Table([("ms", "part", "of peak", "line"), *rows])
+        flops, bandwidth = self.peak
+        yield f"peak here: {flops / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.1f} GB/s"
+
+    def _row(self, entries: Sequence[Entry]) -> tuple[str, str, str]:
+        seconds = _seconds(entries)
+        known = [entry for entry in entries if not math.isnan(entry.share)]
+        least = sum(entry.share * entry.seconds for entry in known)
+        share = f"{least / _seconds(known):.0%}" if _seconds(known) else ""
+        return f"{1e3 * seconds:.3g}", f"{seconds / self.seconds:.1%}", share
+
+
+def _seconds(entries: Sequence[Entry]) -> float:
+    return sum(entry.seconds for entry in entries)
+
+
+def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
+    """The profile of a graph, for values of its inputs: NumPy's arrays, or the engine's own."""
+    code = compiled_anew(graph, engine)
+    code(values)
+    seconds = min(_timed(code, values, engine) for _ in range(CALLS))
+    timings = min((code.timings(values) for _ in range(PROFILES)), key=_total)
+    timings.append(Timing(None, "the rest", max(seconds - _total(timings), 0.0)))
+    sized, reached = _sized(graph, values, engine, timings), peak(engine)
+    parts = [(timing.node, _entry(timing, reached, sized)) for timing in timings]
+    return Profile(engine, seconds, reached, parts)
+
+
+def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequence[Timing]) -> Sized:
+    """Sizes of the nodes that were timed, as far as they're made of the graph's inputs."""
+    inside, leaves = set[Node](), set(graph.inputs)
+    nodes = list(dict.fromkeys(t.node for t in timings if t.node is not None))
+    for node in nodes:
+        inside.update(n for body in bodies(node) for n in all_nodes(body))
+    whole = [n for n in nodes if n not in inside and _is_made_of(n, leaves)]
+    given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
+    return Sized(Graph(graph.inputs, [n for node in whole for n in node.results]), given)
+
+
+def _is_made_of(node: Node, leaves: Container[Node]) -> bool:
+    nodes = walk([node], set())
+    return all(n in leaves or n.primitive is not INPUT for n in nodes if not n.operands)
+
+
+def _total(timings: Sequence[Timing]) -> float:
+    return sum(timing.seconds for timing in timings)
+
+
+def _timed(code: Any, values: Sequence[Any], engine: Engine) -> float:
+    start = perf_counter()
+    for value in code(values):
+        engine.to_numpy(value, copy=False)
+    return perf_counter() - start
+
+
+def _entry(timing: Timing, reached: Peak, sized: Sized) -> Entry:
+    node = timing.node
+    if node is None:
+        nothing = ("", 0, "", "")
+        return Entry(timing.name, "", *nothing, timing.seconds, math.nan, math.nan, math.nan)
+    times, source = sized.times.get(node, math.nan), node.source
+    work = Work(*(times * amount for amount in work_of(node, sized.shapes)))
+    types = ", ".join(str(x.type) for x in node.results)
+    place = source.filename, source.line, source.function, source.scope
+    share = reached.share(work, timing.seconds)
+    return Entry(node.primitive.name, types, *place, timing.seconds, *work, share)
