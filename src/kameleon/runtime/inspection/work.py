@@ -59,8 +59,8 @@ def _contracted(node: Node, shapes: Shapes) -> float:
     factor = node.operands[0]
     if factor not in shapes:
         return math.nan
-    over = (shapes[factor][axis] for axis in node.attrs["over"][0])
-    return 2 * _elements(node, shapes) * math.prod(over)
+    over = math.prod(shapes[factor][axis] for axis in node.attrs["over"][0])
+    return 2 * _elements(node, shapes) * over
 
 
 def _of_kernel(node: Node, shapes: Shapes) -> float:
@@ -77,8 +77,8 @@ def _of_window(node: Node, shapes: Shapes) -> float:
 
 
 def _part(node: Node, name: str) -> Node:
-    *parts, result = node.primitive.parts
-    return node.results[0] if result == name else node.operands[parts.index(name)]  # type: ignore[arg-type]
+    *parts, result = map(str, node.primitive.parts)
+    return node.results[0] if result == name else node.operands[parts.index(name)]
 
 
 # By primitive that does more than one operation for each element: how many it does.
