@@ -17,12 +17,20 @@ _PACKAGE = os.path.abspath(__file__).removesuffix(os.path.join("graph", "ir", "c
 
 
 class Source:
-    """A place in the user's code."""
+    """A place in the user's code; and whether a gradient made the node for what is there.
 
-    __slots__ = ("filename", "function", "line")
+    Passes hand a node's source on to what they make of it, and so this mark.
+    """
 
-    def __init__(self, filename: str, line: int, function: str):
+    __slots__ = ("filename", "function", "is_gradient", "line")
+
+    def __init__(self, filename: str, line: int, function: str, is_gradient: bool = False):
         self.filename, self.line, self.function = filename, line, function
+        self.is_gradient = is_gradient
+
+    def for_gradient(self) -> Source:
+        """The same place, of what a gradient makes."""
+        return Source(self.filename, self.line, self.function, True)
 
     def __str__(self) -> str:
         return f'File "{self.filename}", line {self.line}, in {self.function}'
