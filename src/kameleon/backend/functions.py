@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..graph.gradients import gradients as gradients_of
 from ..graph.ir.node import Node, Update
 from ..graph.ir.types import Shape
+from ..graph.pictures.picture import IN_NOTEBOOKS, Picture
 from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
@@ -237,6 +238,9 @@ class BackendFunction(Generic[R]):
 
     def __repr__(self) -> str:
         return repr(self.compiled)
+
+    def _repr_html_(self) -> str:
+        return Picture(self.compiled.program, IN_NOTEBOOKS)._repr_html_()
 
 
 def _engine(

@@ -14,6 +14,7 @@ from . import (
     linear,
     losses,
     normalization,
+    pictures,
     pooling,
     random,
     recurrence,
@@ -37,6 +38,7 @@ from .functions import *
 from .linear import *
 from .losses import *
 from .normalization import *
+from .pictures import *
 from .pooling import *
 from .random import *
 from .recurrence import *
@@ -72,4 +74,5 @@ NAMES = [
     *random.__all__,
     *ctc.__all__,
     *switching.__all__,
+    *pictures.__all__,
 ]
