@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _support.programs import COMMAND, run
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
 from runtime.test_explorer import embedded
 
 from kameleon.cli import explore
@@ -47,3 +48,32 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path, capsys: pytest.CaptureFixtu
         explore.main(["-o", str(tmp_path / "file" / "x"), "program.py"])
     assert end.value.code == 1 and "can't be made" in capsys.readouterr().err
     assert not functions.watchers
+
+
+TENSORFLOW = """
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 4], name='x')
+with tf.variable_scope('layer'):
+    y = tf.nn.relu(tf.matmul(x, tf.get_variable('w', [4, 3])))
+step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(tf.square(y)))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(step, {x: [[1.0, 2.0, 3.0, 4.0]]})
+"""
+
+
+@needs_tensorflows_files
+def test_graphs_of_tensorflow_have_its_names_and_the_program_s_lines(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TENSORFLOW)
+    line = ["explore", "--engine", "numpy", "program.py"]
+    done = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path, ANYWHERE)
+    assert done.returncode == 0, done.stderr
+    content = embedded(max((tmp_path / "explored").iterdir()).read_text("utf-8"))
+    assert len(content["stages"]) > 2
+    for stage in content["stages"]:  # names and lines are there behind each pass
+        boxes = {box.get("name"): box for box in stage["boxes"]}
+        places = {name: content["places"][box["source"]] for name, box in boxes.items()}
+        assert places["layer/MatMul"][3].startswith("y = tf.nn.relu(") and places["x"][1] == 3
+        gradients = {name for name, box in boxes.items() if box.get("is_gradient")}
+        assert "gradients/layer/MatMul_grad/MatMul_1" in gradients and "layer/Relu" in boxes
+        assert all(name.startswith("gradients/") for name in gradients)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import Any
+
+from kameleon._utils.scopes import Scope
+from kameleon.graph.ir.context import Context, Source
 
 from .dtypes import REFERENCE
 
@@ -44,8 +48,8 @@ class Operation:
 
     __slots__ = (
         "attributes", "consumers", "control", "controlled", "definition", "device", "graph",
-        "handles", "inputs", "known", "name", "numbered", "serial", "shapes", "type", "types",
-        "value",
+        "handles", "inputs", "known", "name", "numbered", "place", "serial", "shapes", "type",
+        "types", "value",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, type: str, name: str) -> None:
@@ -63,6 +67,7 @@ class Operation:
         self.consumers: list[list[tuple[Operation, int]]] = []
         self.serial = -1
         self.definition: Any = None  # the message OpDef of the type
+        self.place: tuple[CodeType, int] | None = None  # the program's line that made it
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.name!r}>"
@@ -77,6 +82,17 @@ class Operation:
 
 # TensorFlow's Python files tell a C operation from a node's definition by this name.
 Operation.__name__ = "SwigPyObject"
+
+
+def made_of(operation: Operation) -> Scope[Any]:
+    """A block whose nodes say that they're made of this operation, and by which line."""
+    if operation.place is None:
+        return Context.within("source", lambda outer: outer)
+    code, line = operation.place
+    scopes = operation.name.split("/")[:-1]
+    is_gradient = any(scope.startswith("gradients") for scope in scopes)  # as TensorFlow calls them
+    source = Source(code.co_filename, line, code.co_name, is_gradient, operation.name)
+    return Context.within("source", lambda outer: source)
 
 
 # Messages ---------------------------------------------------------------------------------------

@@ -17,20 +17,26 @@ _PACKAGE = os.path.abspath(__file__).removesuffix(os.path.join("graph", "ir", "c
 
 
 class Source:
-    """A place in the user's code; and whether a gradient made the node for what is there.
+    """A place in the user's code; and what is told of nodes that were made for it.
 
-    Passes hand a node's source on to what they make of it, and so this mark.
+    Passes hand a node's source on to what they make of it, and so these marks.
+
+    Attributes:
+        is_gradient: a gradient made them.
+        name: of the operation of TensorFlow's that they're made of.
     """
 
-    __slots__ = ("filename", "function", "is_gradient", "line")
+    __slots__ = ("filename", "function", "is_gradient", "line", "name")
 
-    def __init__(self, filename: str, line: int, function: str, is_gradient: bool = False):
+    def __init__(
+        self, filename: str, line: int, function: str, is_gradient: bool = False, name: str = ""
+    ):
         self.filename, self.line, self.function = filename, line, function
-        self.is_gradient = is_gradient
+        self.is_gradient, self.name = is_gradient, name
 
     def for_gradient(self) -> Source:
         """The same place, of what a gradient makes."""
-        return Source(self.filename, self.line, self.function, True)
+        return Source(self.filename, self.line, self.function, True, self.name)
 
     def __str__(self) -> str:
         return f'File "{self.filename}", line {self.line}, in {self.function}'

@@ -22,7 +22,8 @@ class Box(NamedTuple):
     Attributes:
         key: what it's called: `%3`, as in the graph's text; `%3.body.%1` in a body.
         title: what it computes; of a constant, its value.
-        name: the name that it was given; empty, if it has none yet.
+        name: the name that it was given, or that of the operation that it's made of; empty, if it
+            has none yet.
         type: dtype and shape, or those of all results.
         kind: "input", "variable", "constant", "random", "operation", "loop", or "python" for what
             calls a function of Python.
@@ -89,7 +90,7 @@ def sheet_of(graph: Graph, limit: int | None = None, path: str = "") -> Sheet:
             Box(
                 keys[node],
                 _title(node),
-                f"{node._name}:0" if node._name else "",
+                f"{node._name}:0" if node._name else node.source.name,
                 type_of(node),
                 _kind(node, given),
                 node.source.is_gradient,

@@ -25,8 +25,6 @@ class Picture:
         limit: at most so many nodes; those that are nearest to the outputs.
     """
 
-    __module__ = "kameleon"  # where users find it
-
     def __init__(self, graph: Graph, limit: int | None):
         self._graph, self._limit = graph, limit
 

@@ -25,7 +25,8 @@ function pathOf(box, by) {
     const [file, , name] = data.places[box.source];
     const parts = by === "scope" ? (box.name || "").split("/").slice(0, -1)
         : by === "function" ? [`${name}, ${file.split(/[\\/]/).pop()}`] : [];
-    return box.is_gradient && $("apart").checked ? ["gradients", ...parts] : parts;
+    if (!box.is_gradient || !$("apart").checked) return parts;
+    return ["gradients", ...parts.filter(part => part !== "gradients")]; // TensorFlow's own scope
 }
 
 function fill(group, boxes, by) {

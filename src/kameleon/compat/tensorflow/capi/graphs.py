@@ -12,6 +12,7 @@ from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
 from .exports import constantly, export
+from .stack import program_line
 
 
 class Output:
@@ -86,7 +87,7 @@ def finish(operation: Operation) -> Operation:
     if operation.name in graph.by_name:
         message = f"Duplicate node name in graph: '{operation.name}'"
         raise failure("INVALID_ARGUMENT", message)
-    operation.definition = definition
+    operation.definition, operation.place = definition, program_line()
     for attribute in definition.attr:
         if attribute.name not in operation.attributes and attribute.HasField("default_value"):
             operation.attributes[attribute.name] = attribute.default_value

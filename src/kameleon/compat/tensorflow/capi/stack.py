@@ -5,9 +5,12 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, overload
 
+PACKAGE = str(Path(__file__).parents[3])
 DEPTH = 30  # frames that are kept; the innermost
 
 
@@ -53,6 +56,21 @@ class StackSummary(Sequence[StackFrame]):
 
     def __len__(self) -> int:
         return len(self._codes)
+
+
+def program_line() -> tuple[CodeType, int]:
+    """Where the program is: the innermost frame that is neither this package's nor of TensorFlow's
+    files, as code and line.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame.f_code, frame.f_lineno
+
+
+@cache
+def _is_inner(filename: str) -> bool:
+    return filename.startswith(PACKAGE) or "tensorflow_core" in Path(filename).parts
 
 
 def extract_stack(limit: int = -1, mapper: Any = None, filters: Any = None) -> StackSummary:

@@ -17,6 +17,7 @@ from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.movement import iota, reshape
 
 from ..failures import failure, is_failure
+from ..graph import made_of
 from ..inner import AgainError, Branch, Turn, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
@@ -103,7 +104,8 @@ def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Com
 def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
     find = lowering.lowered or table.lowered
     try:
-        return find(lowering, operation, given)
+        with made_of(operation):
+            return find(lowering, operation, given)
     except NeedsValueError as error:
         raise NeedsValueError(str(error), error.value, error.operation or operation) from None
     except (KameleonError, ArithmeticError, LookupError, TypeError, ValueError) as error:

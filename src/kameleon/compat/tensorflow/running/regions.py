@@ -19,6 +19,7 @@ from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
+from ..graph import made_of
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
@@ -250,7 +251,8 @@ class _Region:
         array = np.asarray(given)
         if _is_known(self._unit, place, given):
             return array
-        hole = K.placeholder(told[0], dtype=str(array.dtype))
+        with made_of(self._unit.inputs[place][0]):
+            hole = K.placeholder(told[0], dtype=str(array.dtype))
         self._places.append(place)
         self._holes.append(hole)
         return hole
