@@ -9,7 +9,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const canvas = $("graph"), pen = canvas.getContext("2d");
 const view = {x: 0, y: 0, zoom: 1};
-let root, items, selected = null;
+let root, items, boxes, selected = null; // the boxes of the stage that is shown
+data.stages.forEach((stage, i) => { stage.boxes ||= data.stages[i - 1].boxes; });
 
 // The tree --------------------------------------------------------------------------------------
 
@@ -98,13 +99,14 @@ function counted(x) {
 }
 
 function isLast() {
-    return +$("stage").value === data.stages.length - 1;
+    return boxes === data.stages[data.stages.length - 1].boxes;
 }
 
 function build() {
     items = new Map();
     root = item("");
-    fill(root, data.stages[$("stage").value].boxes, $("by").value);
+    boxes = data.stages[$("stage").value].boxes;
+    fill(root, boxes, $("by").value);
     counted(root);
     root.open = true;
     unfold(AT_FIRST);
@@ -350,16 +352,16 @@ function paintNeighbours(x) {
 
 function sheetOf(x) { // the boxes among which a box's operands are
     const loop = above(x).slice(1).find(each => each.box);
-    if (!loop) return data.stages[$("stage").value].boxes;
+    if (!loop) return boxes;
     return loop.box.bodies[x.box.key.slice(loop.box.key.length + 1).split(".")[0]];
 }
 
 function around(x) {
     if (!x.box) return {operands: [], takers: []};
-    const boxes = sheetOf(x), at = boxes.indexOf(x.box);
+    const others = sheetOf(x), at = others.indexOf(x.box);
     return {
-        operands: (x.box.operands || []).map(i => items.get(boxes[i].key)),
-        takers: boxes.filter(b => (b.operands || []).includes(at)).map(b => items.get(b.key)),
+        operands: (x.box.operands || []).map(i => items.get(others[i].key)),
+        takers: others.filter(b => (b.operands || []).includes(at)).map(b => items.get(b.key)),
     };
 }
 

@@ -5,7 +5,8 @@ What the script of the page reads is JSON:
     title, engine, code    texts; the code is what the engine runs
     looks                  by kind of node: colours and form; "gradient" for what gradients made
     places                 the user's lines: [file, line, function, the line's text]
-    stages                 [{title, boxes}]: the graph as it was built, and behind each pass
+    stages                 [{title, boxes}]: the graph as it was built, and behind each pass; no
+                           boxes where the pass has changed nothing
     profile                {key: {seconds, bytes}} of boxes of the last stage; either may be missing
 
 A box is what `graph.pictures.boxes` says, with the number of its place for the source. Its key is
@@ -24,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..._utils.files import checked, replace
 from ...graph.ir.context import Source
-from ...graph.ir.program import Graph
 from ...graph.pictures.boxes import Box, Sheet, sheet_of
 from ...graph.pictures.looks import GRADIENT, LOOKS
 from ..compiler import stages
@@ -71,18 +71,21 @@ def content(function: Function, profile: Profile | None = None) -> dict[str, Any
         "engine": engine.title,
         "code": code if len(code) <= LONGEST else f"{code[:LONGEST]}\n…",
         "looks": {kind: look._asdict() for kind, look in {**LOOKS, "gradient": GRADIENT}.items()},
-        "stages": [
-            {"title": title, "boxes": [_box(box, places) for box in sheet_of(graph).boxes]}
-            for title, graph in _stages(function)
-        ],
+        "stages": list(_stages(function, places)),
         "places": places.rows,
         "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
     }
 
 
-def _stages(function: Function) -> Iterator[tuple[str, Graph]]:
-    yield "as it was built", function.program
-    yield from stages(function.graph(), function.engine)
+def _stages(function: Function, places: _Places) -> Iterator[dict[str, Any]]:
+    yield {"title": "as it was built", "boxes": _boxes(sheet_of(function.program), places)}
+    before = None
+    for title, graph in stages(function.graph(), function.engine):
+        if graph.key == before:
+            yield {"title": f"{title} (unchanged)"}
+        else:
+            yield {"title": title, "boxes": _boxes(sheet_of(graph), places)}
+        before = graph.key
 
 
 class _Places:
@@ -100,12 +103,15 @@ class _Places:
         return self._known[key]
 
 
+def _boxes(sheet: Sheet, places: _Places) -> list[dict[str, Any]]:
+    return [_box(box, places) for box in sheet.boxes]
+
+
 def _box(box: Box, places: _Places) -> dict[str, Any]:
-    bodies: dict[str, Sheet] = box.bodies
     told = {
         **box._asdict(),
         "source": places.number(box.source),
-        "bodies": {name: [_box(b, places) for b in body.boxes] for name, body in bodies.items()},
+        "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},
     }
     return {key: value for key, value in told.items() if value or key == "source"}
 
