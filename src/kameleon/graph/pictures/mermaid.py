@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .boxes import Box, Sheet, every_box
-from .looks import look_of
+from .looks import INK, look_of
 
 
 def mermaid_of(sheet: Sheet, more: str) -> str:
@@ -31,12 +31,12 @@ def mermaid_of(sheet: Sheet, more: str) -> str:
         classDef operation fill:#e8f1fc,stroke:#3a86d8,color:#1b1f24
     """
     lines = ["flowchart TD", *_sheet(sheet, "    ")]
-    if left := sheet.total_left_out:
-        lines.append(f'    more["{left:,} more nodes: {_escaped(more)}"]')
+    if words := sheet.rest(more):
+        lines.append(f'    more["{_escaped(words)}"]')
     for kind, is_gradient in sorted({(b.kind, b.is_gradient) for b in every_box(sheet)}):
         look = look_of(kind, is_gradient)
         dashed = ",stroke-dasharray:5 3" * is_gradient
-        colours = f"fill:{look.paper},stroke:{look.edge},color:#1b1f24{dashed}"
+        colours = f"fill:{look.paper},stroke:{look.edge},color:{INK}{dashed}"
         lines.append(f"    classDef {_class(kind, is_gradient)} {colours}")
     return "\n".join(lines)
 
@@ -50,8 +50,7 @@ def _sheet(sheet: Sheet, indent: str) -> Iterator[str]:
 
 
 def _box(box: Box, indent: str) -> Iterator[str]:
-    words = [box.title, box.name, box.type, *(f"→ {note}" for note in box.notes)]
-    text = f'"{"<br>".join(_escaped(word) for word in words if word)}"'
+    text = f'"{"<br>".join(map(_escaped, box.lines))}"'
     style = _class(box.kind, box.is_gradient)
     if not box.bodies:
         before, behind = look_of(box.kind, box.is_gradient).mermaid

@@ -32,8 +32,7 @@ def svg_of(sheet: Sheet, more: str) -> str:
     (width, height), elements = _sheet(sheet)
     parts = [_moved(elements, MARGIN, MARGIN)]
     y, lines = height + 2 * MARGIN, [_legend(sheet)]
-    if left := sheet.total_left_out:
-        words = f"{left:,} more node{'s' * (left > 1)}: {more}"
+    if words := sheet.rest(more):
         lines.append(Drawn((len(words) * LETTER, LINE), [_text(words, 0, 0, FAINT)]))
     for (across, down), drawn in lines:
         parts.append(_moved(drawn, MARGIN, y))
@@ -74,8 +73,7 @@ def _curve(path: list[Point]) -> str:
 def _box(box: Box) -> Drawn:
     """A node: its title, name, type and notes, and its bodies side by side."""
     look = look_of(box.kind, box.is_gradient)
-    lines = [box.title, box.name, box.type, *(f"→ {note}" for note in box.notes)]
-    lines = [_shortened(line) for line in lines if line]
+    lines = [_shortened(line) for line in box.lines]
     inner = [(name, _sheet(body)) for name, body in box.bodies.items()]
     width = max(max(map(len, lines)) * LETTER + 2 * MARGIN, 60.0)
     if inner:

@@ -136,9 +136,7 @@ function stale(x, below) {
 // Where things are ------------------------------------------------------------------------------
 
 function linesOf(x) {
-    if (!x.box) return [x.title, `${x.count.toLocaleString()} nodes`];
-    const {title, name, type, notes} = x.box;
-    return [title, name, type, ...(notes || []).map(note => `→ ${note}`)].filter(Boolean);
+    return x.box ? x.box.lines : [x.title, `${x.count.toLocaleString()} nodes`];
 }
 
 function measure(x) {

@@ -9,8 +9,8 @@ What the script of the page reads is JSON:
                            boxes where the pass has changed nothing
     profile                {key: {seconds, bytes}} of boxes of the last stage; either may be missing
 
-A box is what `graph.pictures.boxes` says, with the number of its place for the source. Its key is
-`%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's text.
+A box is what `graph.pictures.boxes` says, with its lines, and the number of its place for the
+source. Its key is `%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's text.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def _boxes(sheet: Sheet, places: _Places) -> list[dict[str, Any]]:
 def _box(box: Box, places: _Places) -> dict[str, Any]:
     told = {
         **box._asdict(),
+        "lines": box.lines,
         "source": places.number(box.source),
         "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},
     }
