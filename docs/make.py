@@ -5,6 +5,7 @@ The page of support needs all engines installed.
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import inspect
 import json
@@ -435,6 +436,17 @@ def errors_page() -> str:
     return with_tables("errors.md", {"errors": "".join(map(table_row, rows))})
 
 
+def picture_of_a_graph() -> str:
+    """What `K.show` draws in the examples of the page on debugging."""
+    text = Path(__file__).with_name("debugging.md").read_text(encoding="utf-8")
+    scope: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(text.partition("picture.save")[0]):
+        if "Error" not in (example.exc_msg or ""):  # lines as in a file of the user's
+            exec(compile("\n" * example.lineno + example.source, "step.py", "exec"), scope)
+    svg: str = scope["picture"].svg
+    return svg
+
+
 PAGES = {
     "errors.md": errors_page,
     "numerics.md": numerics_page,
@@ -442,6 +454,7 @@ PAGES = {
     "primitives.md": primitives_page,
     "support.md": support_page,
     "names.md": names_page,
+    "graph.svg": picture_of_a_graph,
 }
 
 

@@ -53,6 +53,7 @@ TITLES = {
     "random": "Random tensors",
     "ctc": "Connectionist temporal classification",
     "switching": "Switching the engine",
+    "pictures": "Pictures of graphs",
     "debugging": "Looking inside",
 }
 

@@ -33,6 +33,7 @@ BEYOND = (
     "normalize_data_format",
     "while_loop",
     "custom_gradient",
+    "show",
 )
 
 

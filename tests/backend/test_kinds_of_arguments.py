@@ -52,7 +52,8 @@ def others() -> dict[str, tuple[Any, ...]]:
         "set_epsilon": (1e-7,), "set_floatx": ("float32",),
         "set_image_data_format": ("channels_last",), "set_image_dim_ordering": ("tf",),
         "set_learning_phase": (0,), "set_session": (None,), "set_value": (x, ones),
-        "update": (x, x), "update_add": (x, x), "update_sub": (x, x), "using_engine": ("numpy",),
+        "show": (x,), "update": (x, x), "update_add": (x, x), "update_sub": (x, x),
+        "using_engine": ("numpy",),
         "variable": (ones,),
         "while_loop": (lambda i: i < 3, lambda i: i + 1, [K.constant(0)]),
     }  # fmt: skip

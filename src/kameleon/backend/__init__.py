@@ -17,7 +17,7 @@ from .._utils.tracebacks import hide as _hide
 from ..config import guests as _guests
 from ..errors import MissingNameError as _MissingNameError
 from ..graph.ir.node import Variable as Variable
-from . import _numpy, operators, surface
+from . import _numpy, operators, pictures, surface
 from . import dispatch as _dispatch
 from ._choice import choose as _choose
 from ._kinds import misfit as _misfit
@@ -28,6 +28,7 @@ __all__ = surface.NAMES
 
 operators.install()
 _numpy.install()
+pictures.install()
 _dispatch.install()
 _guests.invite()
 try:

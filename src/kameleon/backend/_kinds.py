@@ -78,9 +78,10 @@ KINDS: dict[str, Kind] = {
         FLAG,
     ),
     **dict.fromkeys(
-        "k num_classes rep depth_factor height_factor width_factor maximum_iterations".split(),
+        "k limit num_classes rep depth_factor height_factor width_factor".split(),
         INTEGER,
     ),
+    "maximum_iterations": INTEGER,
     **dict.fromkeys(
         "alpha epsilon high low maxval mean minval momentum scale stddev".split(), NUMBER
     ),

@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..graph.gradients import gradients as gradients_of
 from ..graph.ir.node import Node, Update
 from ..graph.ir.types import Shape
+from ..graph.pictures.picture import IN_NOTEBOOKS, Picture
 from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
@@ -267,8 +268,25 @@ class BackendFunction(Generic[R]):
         """
         saving.save(self.compiled, path)
 
+    @boundary
+    def explore(self, path: Any, profile: Mapping[str, Mapping[str, float]] | None = None) -> None:
+        """Write a page that shows the graph, as it was built and behind each pass, with your lines
+        and what the engine runs. It's one file, which any browser shows, without a network.
+
+        Args:
+            path: the file; one that exists is replaced.
+            profile: what nodes take, to be shown with them: by a node's key, `%3` or, in a body,
+                `%3.body.%1` (as the last graph's text numbers them), its `seconds` and `bytes`.
+        """
+        from ..runtime.explorer import page  # late: few programs need it
+
+        page.write(self.compiled, path, profile)
+
     def __repr__(self) -> str:
         return repr(self.compiled)
+
+    def _repr_html_(self) -> str:
+        return Picture(self.compiled.program, IN_NOTEBOOKS)._repr_html_()
 
 
 def _engine(

@@ -15,6 +15,7 @@ from . import (
     linear,
     losses,
     normalization,
+    pictures,
     pooling,
     random,
     recurrence,
@@ -39,6 +40,7 @@ from .functions import *
 from .linear import *
 from .losses import *
 from .normalization import *
+from .pictures import *
 from .pooling import *
 from .random import *
 from .recurrence import *
@@ -74,5 +76,6 @@ NAMES = [
     *random.__all__,
     *ctc.__all__,
     *switching.__all__,
+    *pictures.__all__,
     *debugging.__all__,
 ]

@@ -1,7 +1,7 @@
 """The command line `kameleon`: its commands, and how they end.
 
 A command's module is imported when the command is given. Those that show tables need Rich;
-`kameleon run` and `kameleon launch` need no library, so that programs run wherever Kameleon is
+`kameleon run`, `launch` and `explore` need no library, so that programs run wherever Kameleon is
 installed.
 """
 
@@ -32,6 +32,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("run", "main", "Run a program that imports Keras, unchanged, on Kameleon."),
     "launch": Command("launch", "main", "Run a program in several processes that share the work."),
+    "explore": Command("explore", "main", "Run a program, and write pages that show its graphs."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
     "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
     "auto clear": Command("auto", "clear", "Forget it."),
@@ -46,7 +47,7 @@ COMMANDS = {
     "cntk install": Command("cntk", "install", "Install it, with a Python of its own."),
     "cntk uninstall": Command("cntk", "uninstall", "Remove both."),
 }
-OWN_END = ("run", "launch")  # these commands end as the program that they run
+OWN_END = ("run", "launch", "explore")  # these commands end as the program that they run
 
 
 def main() -> None:

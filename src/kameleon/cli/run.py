@@ -177,7 +177,11 @@ def words(plan: Plan) -> list[str]:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the command line names, until it ends."""
-    plan = understand(arguments)
+    run(understand(arguments))
+
+
+def run(plan: Plan) -> None:
+    """Run a program until it ends."""
     work = _module(plan) if plan.is_module else _script(plan)
     try:
         _begin(plan)

@@ -60,6 +60,12 @@ def prepared(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:
     return pipeline.prepared(graph, engine, _fold, keep)
 
 
+def stages(graph: Graph, engine: Engine) -> list[tuple[str, Graph]]:
+    """The graph behind each pass that the engine asks for, by what holds then."""
+    asked = pipeline.Asked(engine, _fold)
+    return [(step.name, found) for step, found in pipeline.steps(graph, asked)]
+
+
 def _fold(node: Node) -> Any:
     """The value of a node over constants; None where it can't be computed before the program runs.
 

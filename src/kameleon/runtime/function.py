@@ -35,6 +35,8 @@ Feed = Callable[[Any, Engine], Any]
 # The learning phase, if it's an input; and whether all sizes of inputs are equal that meet.
 Variant = tuple[bool | None, bool]
 EQUAL: Variant = (None, True)
+# Called with each function that has been compiled; `kameleon explore` is.
+watchers: list[Callable[[Function], None]] = []
 
 
 class Function:
@@ -97,7 +99,7 @@ class Function:
         self._engine, self._as_numpy, self._check = engine, as_numpy, check
         self._scalars = any(x.type.rank == 0 for x in self.outputs)
         lacks = embedded().lacks
-        self._once = once and not any(
+        self.is_once = once and not any(
             isinstance(n.type, TensorType) and n.dtype in lacks for n in self.program.nodes
         )
         self._phase = next(
@@ -142,7 +144,7 @@ class Function:
             self.name,
             [copied_print(p, memo) for p in program.prints],
             self._as_numpy,
-            self._once,
+            self.is_once,
             self._check,
         )
         memo[id(self)] = made
@@ -155,7 +157,7 @@ class Function:
 
     def _serving(self, engine: Engine) -> Engine:
         """The engine that makes a call for which this one was chosen."""
-        if self._once and (isinstance(engine, Chooser) or not engine.quick):
+        if self.is_once and (isinstance(engine, Chooser) or not engine.quick):
             return embedded()
         return engine.engine_of(self) if isinstance(engine, Chooser) else engine
 
@@ -180,7 +182,7 @@ class Function:
                 explain(self._executables[engine, EQUAL], error, replay)
             if arrays is not None:
                 return [x[()] for x in arrays] if self._scalars else arrays
-        if isinstance(engine, Chooser) and not self._once:
+        if isinstance(engine, Chooser) and not self.is_once:
             return engine.call(self, values)
         return self._call(values, self._serving(engine))
 
@@ -199,18 +201,15 @@ class Function:
         if executable is None:  # with the dead branches of the learning phase removed
             executable = compiled(self._guarded(*variant), engine)
             self._executables[engine, variant] = executable
+            for watch in watchers:
+                watch(self)
         is_checked = (self._check or checking.setting()) is not None
         compute = self._checked_results if is_checked else self._results
         results = self.state.call(compute, engine, (executable, arguments))
         if self.program.prints:
             self._print(results, engine)
-        short = executable.fast_path
-        if (
-            self._is_plain
-            and short is not None
-            and engine not in self._fast_paths
-            and not is_checked
-        ):
+        short = None if is_checked else executable.fast_path
+        if self._is_plain and short is not None and engine not in self._fast_paths:
             self._take_fast_path(engine, variant, short)
         results = results[: len(self.outputs)]
         if not self._as_numpy:

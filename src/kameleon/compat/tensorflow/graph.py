@@ -6,7 +6,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kameleon.graph.ir.context import Source, user_frame
+from kameleon._utils.scopes import Scope
+from kameleon.graph.ir.context import Context, Source, user_frame
 
 from .dtypes import REFERENCE
 from .location import PACKAGE
@@ -90,12 +91,13 @@ class OperationSource(Source):
     TensorFlow's Python files know an error's operation by it.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ()
 
     def __init__(self, filename: str, line: int, function: str, name: str) -> None:
         head, slash, _ = name.rpartition("/")
-        super().__init__(filename, line, function, head + slash)
-        self.name = name
+        super().__init__(filename, line, function, head + slash, name)
+        # As TensorFlow calls the scopes of gradients.
+        self.is_gradient = any(part.startswith("gradients") for part in head.split("/"))
 
     def __str__(self) -> str:
         return f"{super().__str__()} [[{{{{node {self.name}}}}}]]"
@@ -103,6 +105,11 @@ class OperationSource(Source):
 
 # TensorFlow's Python files tell a C operation from a node's definition by this name.
 Operation.__name__ = "SwigPyObject"
+
+
+def made_of(operation: Operation) -> Scope[Any]:
+    """A block whose nodes say that they're made of this operation, and by which line."""
+    return Context.within("source", lambda outer: operation.source)
 
 
 # Messages ---------------------------------------------------------------------------------------

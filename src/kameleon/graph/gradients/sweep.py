@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ...errors import GradientError
-from ..ir.context import built_for, context, rewriting
+from ..ir.context import context, rewriting
 from ..ir.node import Node, walk
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType
@@ -42,12 +42,17 @@ def gradients(loss: Node, wrt: Sequence[Node], seed: Node | None = None) -> list
             f"gradients: the loss must be a float tensor, not {loss!r}; K.cast(loss, 'float32')"
         )
     if seed is None:
-        seed = built_for(loss, full_like, loss, 1)
+        seed = rewriting(_ones, loss)
     sizes = Sizes(size_origin)
     return [
         None if g is None else _of_sizes(g, x, sizes)
         for g, x in zip(pullback([loss], [seed], wrt), wrt, strict=True)
     ]
+
+
+def _ones(loss: Node) -> Node:
+    context.source = loss.source.for_gradient()
+    return full_like(loss, 1)
 
 
 def _of_sizes(g: Node, x: Node, sizes: Sizes) -> Node:
@@ -98,7 +103,7 @@ def _sweep(
         if node in active and node not in stop and _rule_of(node) is not ZERO:
             gs = tuple(map(found.get, node.results))
             if any(g is not None for g in gs):
-                context.source = node._source
+                context.source = node.source.for_gradient()
                 parts = replaced(node, gs[0]) if replaced and gs[0] is not None else None
                 for operand, part in _paired(node, gs, active) if parts is None else parts:
                     if part is not None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
+from copy import copy
 from typing import Any, Generic, TypeVar
 
 from ..._utils.locks import lock
@@ -17,12 +18,27 @@ _PACKAGE = os.path.abspath(__file__).removesuffix(os.path.join("graph", "ir", "c
 
 
 class Source:
-    """A place in the user's code, and the name scope (`a/b/`) in force there."""
+    """A place in the user's code; and what is told of nodes that were made for it.
 
-    __slots__ = ("filename", "function", "line", "scope")
+    Passes hand a node's source on to what they make of it, and so these marks.
 
-    def __init__(self, filename: str, line: int, function: str, scope: str = ""):
-        self.filename, self.line, self.function, self.scope = filename, line, function, scope
+    Attributes:
+        scope: the name scope in force there (`a/b/`).
+        name: of the operation of TensorFlow's that they're made of.
+        is_gradient: a gradient made them.
+    """
+
+    __slots__ = ("filename", "function", "is_gradient", "line", "name", "scope")
+
+    def __init__(self, filename: str, line: int, function: str, scope: str = "", name: str = ""):
+        self.filename, self.line, self.function = filename, line, function
+        self.scope, self.name, self.is_gradient = scope, name, False
+
+    def for_gradient(self) -> Source:
+        """The same place, of what a gradient makes."""
+        made = copy(self)
+        made.is_gradient = True
+        return made
 
     def __str__(self) -> str:
         return f'File "{self.filename}", line {self.line}, in {self.function}'

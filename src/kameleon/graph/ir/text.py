@@ -30,10 +30,10 @@ def text_of(graph: Graph, indent: str = "") -> str:
       return %1
     """
     number = {node: f"%{i}" for i, node in enumerate(graph.nodes)}
-    parameters = ", ".join(f"{number[n]}: {_type(n)}" for n in graph.inputs)
+    parameters = ", ".join(f"{number[n]}: {type_of(n)}" for n in graph.inputs)
     rows = [f"{indent}({parameters}) ->"]
     for node in graph.nodes[len(graph.inputs) :]:
-        rows.append(f"{indent}  {number[node]}: {_type(node)} = {_call(node, number)}")
+        rows.append(f"{indent}  {number[node]}: {type_of(node)} = {_call(node, number)}")
         for name, value in node.attrs.items():
             if isinstance(value, Graph):
                 rows.append(f"{indent}    {name}:")
@@ -61,7 +61,7 @@ def before(node: Node) -> str:
         seen.update(dict.fromkeys(level[: SHOWN - len(seen)]))
     order = sorted(seen, key=lambda n: n.serial)
     number = {n: f"%{i}" for i, n in enumerate(order)}
-    return "\n".join(f"{number[n]}: {_type(n)} = {_made(n, number)}" for n in order)
+    return "\n".join(f"{number[n]}: {type_of(n)} = {_made(n, number)}" for n in order)
 
 
 def _made(node: Node, number: dict[Node, str]) -> str:
@@ -70,7 +70,8 @@ def _made(node: Node, number: dict[Node, str]) -> str:
     return _call(node, number)
 
 
-def _type(node: Node) -> str:
+def type_of(node: Node) -> str:
+    """The type of a node, or the types of its results."""
     if isinstance(node.type, TensorType):
         return str(node.type)
     return "(" + ", ".join(map(str, node.type)) + ")"
@@ -78,8 +79,12 @@ def _type(node: Node) -> str:
 
 def _call(node: Node, number: dict[Node, str]) -> str:
     operands = [number.get(n, "…") for n in node.operands]
-    attrs = [f"{k}={_show(v)}" for k, v in node.attrs.items() if not isinstance(v, Graph)]
-    return f"{node.primitive.name}({', '.join([*operands, *attrs])})"
+    return f"{node.primitive.name}({', '.join([*operands, *attributes(node)])})"
+
+
+def attributes(node: Node) -> list[str]:
+    """The attributes of a node but for its bodies, as they're written."""
+    return [f"{k}={_show(v)}" for k, v in node.attrs.items() if not isinstance(v, Graph)]
 
 
 def _show(value: Any) -> str:

@@ -8,7 +8,7 @@ the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from ...errors import DTypeError
@@ -108,7 +108,7 @@ def prepared(
     Raises:
         DTypeError: the engine lacks a dtype of the graph.
     """
-    return _through(PIPELINE, graph, Asked(engine, fold, keep))
+    return _last(graph, steps(graph, Asked(engine, fold, keep)))
 
 
 def adapted(graph: Graph, engine: Declared) -> Graph:
@@ -117,15 +117,28 @@ def adapted(graph: Graph, engine: Declared) -> Graph:
     Raises:
         DTypeError: the engine lacks a dtype of the graph.
     """
-    return _through(PIPELINE[1:], graph, Asked(engine))
+    return _last(graph, steps(graph, Asked(engine), PIPELINE[1:]))
 
 
-def _through(passes: Iterable[Pass], graph: Graph, asked: Asked) -> Graph:
-    found = graph
+def steps(
+    graph: Graph, asked: Asked, passes: Iterable[Pass] = PIPELINE
+) -> Iterator[tuple[Pass, Graph]]:
+    """The passes that the engine asks for, each with the graph behind it.
+
+    Raises:
+        DTypeError: the engine lacks a dtype of the graph.
+    """
     for step in passes:
         if step.wanted(asked.engine):
-            found = step.run(found, asked)
-    return Graph(found.inputs, found.outputs, graph.equal)
+            graph = step.run(graph, asked)
+            yield step, graph
+
+
+def _last(graph: Graph, found: Iterable[tuple[Pass, Graph]]) -> Graph:
+    last = graph
+    for _, last in found:  # noqa: B007
+        pass
+    return Graph(last.inputs, last.outputs, graph.equal)
 
 
 def _check_dtypes(graph: Graph, engine: Declared) -> None:

@@ -59,7 +59,7 @@ def _contracted(node: Node, shapes: Shapes) -> float:
     factor = node.operands[0]
     if factor not in shapes:
         return math.nan
-    over = math.prod(shapes[factor][axis] for axis in node.attrs["over"][0])
+    over: float = math.prod(shapes[factor][axis] for axis in node.attrs["over"][0])
     return 2 * _elements(node, shapes) * over
 
 

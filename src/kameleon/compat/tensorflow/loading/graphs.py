@@ -11,7 +11,6 @@ from kameleon import backend as K
 from kameleon._utils.suggestions import suggestion
 from kameleon._utils.tracebacks import boundary
 from kameleon.errors import ArgumentError, FileFormatError, GraphError, UnsupportedError
-from kameleon.graph.ir.context import rewriting
 from kameleon.graph.ir.node import Tensor, Variable
 
 from ..dtypes import OF_K, REFERENCE, name_of
@@ -218,8 +217,7 @@ class Graph:
             needed = Needed(values, roots, None)
             needed.order()
             structure(needed, fetches, lambda operation: True, frozenset())
-            elements = [each for each in needed.elements if not needed.is_fed(each)]
-            rewriting(lower, lowering, values, elements)
+            lower(lowering, values, [each for each in needed.elements if not needed.is_fed(each)])
             found = [lowering.value(values.find(value)) for value in fetches]
             assigned = dict(lowering.assigned)
         except BaseException as error:

@@ -9,7 +9,6 @@ import numpy as np
 
 from kameleon.backend._bodies import body_of, cond_over, scan_over, while_over
 from kameleon.errors import KameleonError
-from kameleon.graph.ir.context import context
 from kameleon.graph.ir.leaves import input_node
 from kameleon.graph.ir.node import Tensor, new_serial
 from kameleon.graph.ir.rewrite import substitute
@@ -18,6 +17,7 @@ from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.movement import iota, reshape
 
 from ..failures import failure, is_failure
+from ..graph import made_of
 from ..inner import AgainError, Branch, Turn, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
@@ -89,7 +89,7 @@ class Values(dict[Any, Any]):
 
 
 def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Compound]) -> None:
-    """Find what elements give; to be called where `context.source` may be set (`rewriting`)."""
+    """Find what elements give."""
     for element in elements:
         if isinstance(element, Choice):
             _choose(lowering, element, values)
@@ -97,7 +97,6 @@ def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Com
             _repeat(lowering, element, values)
         elif not isinstance(element, Compound):
             given = [values.find(value) for value in element.inputs]
-            context.source = element.source
             for index, found in enumerate(_lowered(lowering, element, given)):
                 values[element, index] = found
 
@@ -105,7 +104,8 @@ def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Com
 def _lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[Any]:
     find = lowering.lowered or table.lowered
     try:
-        return find(lowering, operation, given)
+        with made_of(operation):
+            return find(lowering, operation, given)
     except NeedsValueError as error:
         raise NeedsValueError(str(error), error.value, error.operation or operation) from None
     except (KameleonError, ArithmeticError, LookupError, TypeError, ValueError) as error:

@@ -15,11 +15,11 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
-from kameleon.graph.ir.context import rewriting
 from kameleon.graph.ir.node import Tensor
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
+from ..graph import made_of
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
@@ -251,7 +251,8 @@ class _Region:
         array = np.asarray(given)
         if _is_known(self._unit, place, given):
             return array
-        hole = K.placeholder(told[0], dtype=str(array.dtype))
+        with made_of(self._unit.inputs[place][0]):
+            hole = K.placeholder(told[0], dtype=str(array.dtype))
         self._places.append(place)
         self._holes.append(hole)
         return hole
@@ -289,7 +290,7 @@ class _Region:
 
     def compiled(self) -> Compiled:
         """The function of the region."""
-        rewriting(lower, self._lowering, self._values, self._unit.elements)
+        lower(self._lowering, self._values, self._unit.elements)
         known, computed, outputs, handed_on = {}, [], [], {}
         for value in self._unit.outputs:
             found = self._values.get(value)

@@ -1,0 +1,71 @@
+"""`kameleon explore program.py`: runs a program, and writes a page for each function of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from weakref import WeakSet
+
+from kameleon.cli.parsing import CommandError, Parser, made, stop
+from kameleon.cli.run import add_options, plan_of, run
+from kameleon.errors import KameleonError
+from kameleon.runtime import function as functions
+from kameleon.runtime.explorer import page
+from kameleon.runtime.function import Function
+
+USAGE = """\
+kameleon explore [-o FOLDER] [OPTIONS] SCRIPT [ARGUMENT ...]
+       kameleon explore [-o FOLDER] [OPTIONS] -m MODULE [ARGUMENT ...]"""
+ABOUT = """\
+Run a program as `kameleon run` does, and write a page for each function that it compiles, graphs of
+TensorFlow 1 among them: the graph, what the passes make of it, your lines, and what the engine
+runs. Any browser shows the pages. What K.eval evaluates has none. Options stand before the
+program."""
+
+
+class Pages:
+    """Writes the page of each function that it's told, once.
+
+    Args:
+        folder: gets the pages.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder, self.count = folder, 0
+        self._known: WeakSet[Function] = WeakSet()
+
+    def __call__(self, function: Function) -> None:
+        if function in self._known or function.is_once:
+            return
+        self._known.add(function)
+        self.count += 1
+        name = re.sub(r"\W+", "-", function.name).strip("-")
+        try:
+            page.write(function, self.folder / f"{self.count:03}-{name}.html")
+        except KameleonError as error:  # the program goes on without the page
+            print(f"kameleon explore: {function.name}: {error}", file=sys.stderr)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the program that the command line names, until it ends, and write pages meanwhile."""
+    parser = Parser("explore", ABOUT, USAGE)
+    parser.add_argument(
+        "-o", "--out", metavar="FOLDER", type=Path, default=Path("explored"),
+        help="where the pages go (explored)",
+    )  # fmt: skip
+    add_options(parser)
+    found = parser.understood(arguments)
+    plan = plan_of(found, parser)
+    try:
+        pages = Pages(made(found.out).resolve())
+    except CommandError as error:
+        stop("kameleon explore", str(error))
+    functions.watchers.append(pages)
+    try:
+        run(plan)
+    finally:
+        functions.watchers.remove(pages)
+        told = f"{pages.count} pages are" if pages.count != 1 else "1 page is"
+        print(f"kameleon explore: {told} in {pages.folder}", file=sys.stderr)

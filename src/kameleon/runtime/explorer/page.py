@@ -1,0 +1,121 @@
+"""The page: what is in it, as one file of HTML that needs nothing else.
+
+What the script of the page reads is JSON:
+
+    title, engine, code    texts; the code is what the engine runs
+    looks                  by kind of node: colours and form; "gradient" for what gradients made
+    places                 the user's lines: [file, line, function, the line's text]
+    stages                 [{title, boxes}]: the graph as it was built, and behind each pass; no
+                           boxes where the pass has changed nothing
+    profile                {key: {seconds, bytes}} of boxes of the last stage; either may be missing
+
+A box is what `graph.pictures.boxes` says, with its lines, and the number of its place for the
+source. Its key is `%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's text.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ..._utils.files import checked, replace
+from ...graph.ir.context import Source
+from ...graph.pictures.boxes import Box, Sheet, sheet_of
+from ...graph.pictures.looks import GRADIENT, LOOKS
+from ..compiler import stages
+
+if TYPE_CHECKING:
+    from ..function import Function
+
+Profile = Mapping[str, Mapping[str, float]]
+LONGEST = 200_000  # letters of an engine's code that are shown
+
+
+def write(function: Function, path: Any, profile: Profile | None = None) -> None:
+    """Write a function's page.
+
+    Args:
+        function: any function.
+        path: of the file.
+        profile: by the keys of boxes of the last stage, `seconds` and `bytes`.
+    """
+    name = checked("explore", path)
+    replace(name, page(function, profile).encode())
+
+
+def page(function: Function, profile: Profile | None = None) -> str:
+    """The page as text; see `write`."""
+    data = content(function, profile)
+    parts = {
+        "title": escape(data["title"]),
+        "engine": escape(data["engine"]),
+        "dagre": _file("dagre.js"),
+        "script": _file("page.js"),
+        # Within HTML no text may end the script that holds it.
+        "data": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("page.html"))
+
+
+def content(function: Function, profile: Profile | None = None) -> dict[str, Any]:
+    """What the page's script reads."""
+    engine, places = function.engine, _Places()
+    code = function.source()
+    return {
+        "title": f"{function.name}: {len(function.inputs)} inputs, {len(function.outputs)} outputs",
+        "engine": engine.title,
+        "code": code if len(code) <= LONGEST else f"{code[:LONGEST]}\n…",
+        "looks": {kind: look._asdict() for kind, look in {**LOOKS, "gradient": GRADIENT}.items()},
+        "stages": list(_stages(function, places)),
+        "places": places.rows,
+        "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
+    }
+
+
+def _stages(function: Function, places: _Places) -> Iterator[dict[str, Any]]:
+    yield {"title": "as it was built", "boxes": _boxes(sheet_of(function.program), places)}
+    before = None
+    for title, graph in stages(function.graph(), function.engine):
+        if graph.key == before:
+            yield {"title": f"{title} (unchanged)"}
+        else:
+            yield {"title": title, "boxes": _boxes(sheet_of(graph), places)}
+        before = graph.key
+
+
+class _Places:
+    """The user's lines, each once."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self._known: dict[tuple[str, int, str], int] = {}
+
+    def number(self, source: Source) -> int:
+        key = (source.filename, source.line, source.function)
+        if key not in self._known:
+            self._known[key] = len(self.rows)
+            self.rows.append([*key, linecache.getline(source.filename, source.line).strip()])
+        return self._known[key]
+
+
+def _boxes(sheet: Sheet, places: _Places) -> list[dict[str, Any]]:
+    return [_box(box, places) for box in sheet.boxes]
+
+
+def _box(box: Box, places: _Places) -> dict[str, Any]:
+    told = {
+        **box._asdict(),
+        "lines": box.lines,
+        "source": places.number(box.source),
+        "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},
+    }
+    return {key: value for key, value in told.items() if value or key == "source"}
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
