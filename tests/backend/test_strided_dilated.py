@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon.engines import Engine
 from kameleon.testing import check_gradients
 
 pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is installed
@@ -93,3 +94,17 @@ def test_gradients() -> None:
     deep = K.variable(random.normal(size=(2, 2, 2, 2)), dtype="float64")
     y = K.depthwise_conv2d(x, deep, strides=(2, 2), padding="same", dilation_rate=(2, 3))
     check_gradients(y, [x, deep])
+
+
+@pytest.mark.parametrize("kind", ["conv1d", "conv2d", "conv3d", "depthwise_conv2d"])
+def test_the_holes_of_a_dilated_window_see_nothing(engine: Engine, kind: str) -> None:
+    """No zero stands for a hole: infinities times zero would be NaN, in gradients, too."""
+    rank = 2 if kind.startswith("depthwise") else int(kind[-2])
+    x, k = K.placeholder((1, *[6] * rank, 2)), K.constant(np.ones((*[2] * rank, 2, 2)))
+    rate = 2 if rank == 1 else (2,) * rank
+    y = getattr(K, kind)(x, k, data_format="channels_last", dilation_rate=rate)
+    slope = K.gradients(K.sum(K.exp(0.5 * y)), [x])[0]
+    given = np.zeros((1, *[6] * rank, 2))
+    given[(0, *[3] * rank, 0)] = np.inf
+    for value in K.function([x], [y, slope])([given]):
+        assert np.isinf(value).any() and not np.isnan(value).any()

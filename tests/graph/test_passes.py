@@ -254,10 +254,13 @@ def test_windows_without_a_kernel_become_others_that_have_one() -> None:
     x, g, k = floats(None, None, None, 3), floats(2, 3, 3, 4), floats(3, 2, 3, 4)
     w = Window((3, 2), (2, 3), ((2, 1), (1, 1)), (2, 3))
     back = REGISTRY["conv_input"](g, k, space=(7, 8), window=w)
-    apart = REGISTRY["depthwise_conv"](x, floats(3, 2, 3, 1), window=w)
-    for node, name in ((back, "conv"), (apart, "depthwise_conv")):
+    solid = w._replace(dilation=(1, 1))
+    apart, holed = (
+        REGISTRY["depthwise_conv"](x, floats(3, 2, 3, 1), window=window) for window in (solid, w)
+    )
+    for node, names in ((back, ["conv"]), (apart, ["depthwise_conv"]), (holed, [])):
         changed = plain_windows(Graph(node.operands, [node]))
-        assert [n.primitive.name for n in changed.nodes if "window" in n.attrs] == [name]
+        assert [n.primitive.name for n in changed.nodes if "window" in n.attrs] == names
 
 
 def stacked(layers: int) -> Graph:

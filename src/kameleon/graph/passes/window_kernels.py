@@ -38,14 +38,14 @@ def by_kernel(node: Node, native: Callable[[Node], bool]) -> Node | None:
         node: any node.
         native: whether an engine has a kernel for a node.
     """
+    other = _convolved(node)
+    if other is not None and native(other):
+        return other
     changes = CHANGES.get(node.primitive.name, ())
     for count in range(1, len(changes) + 1):
         for chosen in combinations(changes, count):
             form = _changed(node, chosen)
             if form and native(form.node):
-                other = _convolved(node, form)
-                if other is not None and native(other):
-                    return other
                 return form.back(form.node)
     return None
 
@@ -100,14 +100,15 @@ def without_margins(node: Node) -> Form | None:
 
 
 def without_dilation(node: Node) -> Form | None:
-    """A kernel with zeros between its cells is a larger kernel."""
+    """A kernel that comes out has cells that are some of a larger kernel's. (One that goes in
+    would have zeros between its cells, which make NaN of infinities.)"""
     window = node.attrs["window"]
     if not is_dilated(window):
         return None
     cuts = [*_every(window.dilation), WHOLE, WHOLE]
     return _over(
         node, window._replace(sizes=window.spans, dilation=(1,) * window.rank), "kernel",
-        lambda k: unslice(k, [*window.spans, *dims_of(k)[-2:]], cuts), lambda k: slice_(k, cuts),
+        lambda k: k, lambda k: slice_(k, cuts),
     )  # fmt: skip
 
 
@@ -139,25 +140,24 @@ Change = Callable[[Node], Form | None]
 # By primitive: the changes that are tried, fewer at a time first. Only depthwise operations lose
 # their strides: others would be computed at too many places that nobody asks for.
 CHANGES: dict[str, tuple[Change, ...]] = {
-    **dict.fromkeys(("conv", "conv_input", "conv_kernel"), (without_margins, without_dilation)),
+    "conv_kernel": (without_margins, without_dilation),
+    **dict.fromkeys(("depthwise_conv", "depthwise_input"), (without_margins, without_strides)),
+    "depthwise_kernel": (without_margins, without_dilation, without_strides),
     **dict.fromkeys(
-        ("depthwise_conv", "depthwise_input", "depthwise_kernel"),
-        (without_margins, without_dilation, without_strides),
+        ("conv", "conv_input", "patches", "sum_pool", "sum_unpool"), (without_margins,)
     ),
-    **dict.fromkeys(("patches", "sum_pool", "sum_unpool"), (without_margins,)),
 }
 
 
 # The adjoint of a dilated convolution ------------------------------------------------------------
 
 
-def _convolved(node: Node, form: Form) -> Node | None:
+def _convolved(node: Node) -> Node | None:
     """`conv_input` over a dilated window, as a convolution of g, spread to all places, with the
-    mirrored kernel: this convolution, unlike `form`, needs no zeros between the kernel's cells."""
-    window = node.attrs["window"]
-    solid = not is_dilated(form.node.attrs["window"])
-    if node.primitive.name != "conv_input" or not (is_dilated(window) and solid):
+    mirrored kernel."""
+    if node.primitive.name != "conv_input" or not is_dilated(node.attrs["window"]):
         return None
+    window = node.attrs["window"]
     axes, missing = tuple(range(window.rank)), [span - 1 for span in window.spans]
     margins = tuple(
         (more - low, more - high) for (low, high), more in zip(window.padding, missing, strict=True)
