@@ -32,6 +32,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("run", "main", "Run a program that imports Keras, unchanged, on Kameleon."),
     "launch": Command("launch", "main", "Run a program in several processes that share the work."),
+    "check": Command("check.command", "main", "Say what in programs can't be served, unrun."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
     "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
     "auto clear": Command("auto", "clear", "Forget it."),

@@ -1,0 +1,361 @@
+"""Whether a name is there: asked of the tables and files that `kameleon run` goes by."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import io
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+from kameleon import config
+from kameleon._utils.suggestions import suggestion
+from kameleon.compat import legacy
+from kameleon.compat.imports import original, own, tensorflow
+from kameleon.compat.keras2 import location, older_names, steps
+from kameleon.compat.legacy.stand_in import Table
+from kameleon.compat.legacy.tables import TABLES
+from kameleon.compat.tensorflow import location as tensorflows
+from kameleon.errors import MissingLibraryError
+
+from .files import AbsentError, Files
+from .findings import ABOUT, CANT, CHANGE, PYTHON_2, SERVED, STOPPING, Said
+from .operations import Operations
+from .reading import prefixes
+
+KERAS_BACKENDS = frozenset({own.BACKEND, *steps.BACKENDS})
+OURS = "kameleon.backend"
+SECOND = "tensorflow._api.v1.compat.v2"
+LITERALS = frozenset({"builtins.dict", "builtins.list", "builtins.str"})  # what the text itself has
+NOISY = frozenset({"antigravity", "this"})  # modules of Python's that do something when imported
+
+
+class Served:
+    """What programs get under `kameleon run`, as the environment says; nothing of it is imported
+    but Kameleon, NumPy and Python's own library.
+    """
+
+    def __init__(self) -> None:
+        original.name_backend()
+        self.has_keras = location.installed()
+        original.choose_base(self.has_keras)
+        self.base = config.keras_on()
+        self.tensorflow = original.which_tensorflow()
+        self.tables = TABLES if legacy.are_names_given() else {}
+        self._about: dict[str, Said | None] = {}
+
+    def about(self, name: str) -> Said | None:
+        """What there is to say of a full name; None if it's there, or if that can't be seen."""
+        if name not in self._about:
+            top = name.partition(".")[0]
+            judge = JUDGES.get(top) or (Served._python if is_pythons(top) else Served._library)
+            self._about[name] = judge(self, name)
+        return self._about[name]
+
+    def is_absent(self, name: str) -> bool:
+        """Whether an import of a full name fails."""
+        said = self.about(name)
+        return said is not None and said.severity in STOPPING and said.is_absent
+
+    # Python and NumPy ---------------------------------------------------------------------------
+
+    def _python(self, name: str) -> Said | None:
+        head, _, rest = name.partition("()")
+        top, *parts = head.split(".")
+        if top in NOISY:
+            return None
+        if rest and head in LITERALS:
+            return self._of_literal(getattr(builtins, parts[0]), name)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found: Any = importlib.import_module(top)
+                for index, part in enumerate(parts):
+                    path = ".".join([top, *parts[:index]])
+                    if not isinstance(found, ModuleType):
+                        return None
+                    table = self.tables.get(path, Table())
+                    if table.old(part) and not hasattr(found, part):
+                        return self._old(found, table, path, part)
+                    found = self._member(found, path, part)
+        except ImportError:
+            return self._library(head)
+        except AttributeError as error:
+            return self._not_pythons(str(error), found)
+        return None
+
+    @staticmethod
+    def _of_literal(kind: type, name: str) -> Said | None:
+        attribute = name.split(".")[2].partition("(")[0]
+        if hasattr(kind, attribute):
+            return None
+        why = f"a {kind.__name__} has no {attribute}{suggestion(attribute, dir(kind))}"
+        return Said(CANT, name, *_in_two(why))
+
+    def _member(self, module: Any, path: str, name: str) -> Any:
+        if hasattr(module, name):
+            return getattr(module, name)
+        full = f"{path}.{name}"
+        if self.tables.get(full, Table()).made:
+            return ModuleType(full)
+        if find_spec(full) if hasattr(module, "__path__") else None:
+            return importlib.import_module(full)
+        raise AttributeError(full)
+
+    def _old(self, module: Any, table: Table, path: str, name: str) -> Said | None:
+        old = table.old(name)
+        assert old is not None
+        try:
+            old.value(module)
+        except AttributeError:
+            return self._not_pythons(f"{path}.{name}", module)
+        return Said(SERVED, f"{path}.{name}", "it's gone; Kameleon gives it", f"today: {old.today}")
+
+    def _not_pythons(self, name: str, module: Any) -> Said | None:
+        path, _, last = name.rpartition(".")
+        if path != "builtins":
+            like = suggestion(last, dir(module))
+            return Said(CANT, name, *_in_two(f"{path} has no {last}{like}"))
+        if last in PYTHON_2:
+            return Said(CHANGE, name, "only Python 2 has it", f"write {PYTHON_2[last]}")
+        return None
+
+    # Other libraries ----------------------------------------------------------------------------
+
+    def _library(self, name: str) -> Said | None:
+        top = name.partition(".")[0]
+        table = self.tables.get(name, self.tables.get(top, Table()))
+        if table.made or _is_there(top):
+            return None
+        remedy = table.instead or f"install the package that brings {top}"
+        return Said(CANT, top, f"there's no module {top} here", remedy)
+
+    def _theano(self, name: str) -> Said | None:
+        if config.known_as() != "theano":
+            return self._library(name)
+        modules: Any = importlib.import_module("kameleon.compat.theano.modules") if self.k else None
+        return self._ask(modules.module("theano"), "theano", name.split(".")[1:])
+
+    # Kameleon -----------------------------------------------------------------------------------
+
+    @cached_property
+    def k(self) -> ModuleType:
+        """The backend. It's imported on NumPy, and neither says so nor writes keras.json."""
+        with tempfile.TemporaryDirectory() as home:
+            quiet = {"KERAS_HOME": home, config.OWN: "numpy"}
+            with mock.patch.dict(os.environ, quiet), redirect_stderr(io.StringIO()):
+                return importlib.import_module(OURS)
+
+    def _kameleon(self, name: str) -> Said | None:
+        if f"{name}.".startswith(f"{OURS}."):
+            return self._of_k(OURS, name.split(".")[2:])
+        kameleon = importlib.import_module("kameleon")
+        child = f"{name}.".split(".")[1].removesuffix("()")
+        if not child or child in dir(kameleon) or hasattr(kameleon, child):
+            return None
+        if find_spec(f"kameleon.{child}") is not None:
+            return None
+        why = f"kameleon has no {child}{suggestion(child, dir(kameleon))}"
+        return Said(CANT, f"kameleon.{child}", *_in_two(why))
+
+    def _of_k(self, path: str, parts: list[str]) -> Said | None:
+        if not (parts and parts[0].endswith("()")):
+            return self._ask(self.k, path, parts)
+        function = getattr(self.k, parts[0].removesuffix("()"), None)
+        gives = getattr(function, "__annotations__", {}).get("return")
+        if gives not in ("Tensor", "Variable") or len(parts) < 2 or parts[1].startswith("_"):
+            return None
+        hosted: Any = importlib.import_module("kameleon.compat.keras2.hosted.tensors")
+        # What Keras is hosted on has these, too.
+        more = {**hosted.OF_TENSORS, **hosted.OF_VARIABLES} if path != OURS else {}
+        known = {*dir(self.k.Variable), *more}
+        attribute = parts[1].partition("(")[0]
+        if attribute in known:
+            return None
+        why = f"tensors of K have no {attribute}{suggestion(attribute, known)}"
+        return Said(CANT, ".".join([path, parts[0], attribute]), *_in_two(why))
+
+    def _ask(self, found: Any, path: str, parts: list[str]) -> Said | None:
+        undocumented: Any = importlib.import_module("kameleon.compat.undocumented")
+        modules: Any = importlib.import_module("kameleon.compat.theano.modules")
+        for part in parts:
+            if found is not self.k and not isinstance(
+                found, undocumented.Library | modules.Namespace
+            ):
+                return None
+            path = f"{path}.{part}"
+            try:
+                found = getattr(found, part.removesuffix("()"))
+            except AttributeError as error:
+                why, remedy = _in_two(str(error))
+                return Said(CHANGE if remedy.startswith("use ") else CANT, path, why, remedy)
+        return None
+
+    # Keras --------------------------------------------------------------------------------------
+
+    @cached_property
+    def files(self) -> Files:
+        """The files of Keras and of TensorFlow, as far as they're installed."""
+        folders: dict[str, Path] = {}
+        if tensorflows.installed():
+            root = Path(tensorflows.folder())
+            folders["tensorflow"] = folders["tensorflow_core"] = root / tensorflows.PACKAGE
+            folders["tensorflow_estimator"] = root / "tensorflow_estimator"
+        keras = location.find() if self.has_keras else None
+        for name in tensorflow.OF_KERAS:
+            if keras and (Path(keras) / name).is_dir():
+                folders[name] = Path(keras) / name
+            elif (spec := find_spec(name)) and spec.submodule_search_locations:
+                folders[name] = Path(next(iter(spec.submodule_search_locations)))
+        return Files(folders)
+
+    def _keras(self, name: str) -> Said | None:
+        head, *called = name.partition("()")
+        module, _, last = head.rpartition(".")
+        if not self.has_keras:
+            return self._own_keras(name)
+        try:
+            defined = self.files.definition(head)
+        except AbsentError as error:
+            return self._not_keras(error, name)
+        if any(called) and module in KERAS_BACKENDS and self.base == "kameleon":
+            return self._of_k(module, [f"{last}()", *"".join(called[1:]).split(".")[1:]])
+        return said_of(defined, name)
+
+    def _own_keras(self, name: str) -> Said | None:
+        parts = name.split(".")
+        path = ".".join(parts[:2])
+        if path == own.BACKEND:
+            rest = parts[3:] if ".".join(parts[:3]) in own.PARTS else parts[2:]
+            return self._of_k(own.BACKEND, rest)
+        if len(parts) == 1 or path == "keras.__version__":
+            return None
+        ours = importlib.import_module(own.OURS[own.LAYERS]).__all__ if self.k else ()
+        if path == own.LAYERS and (len(parts) == 2 or parts[2].removesuffix("()") in ours):
+            return None
+        missing = ".".join(parts[: 3 if path == own.LAYERS else 2])
+        return Said(CANT, missing, *_in_two(own.not_here(missing)))
+
+    def _not_keras(self, error: AbsentError, name: str) -> Said | None:
+        full = str(error)
+        if self._is_older(error.module, error.name) or full in steps.INSTEAD[self.base]:
+            return None
+        if error.module in KERAS_BACKENDS:
+            undocumented: Any = importlib.import_module("kameleon.compat.undocumented")
+            rest = name.removeprefix(f"{error.module}.").split(".")
+            said = self._of_k(error.module, rest)
+            if self.base == "kameleon":
+                return said
+            if said is None:
+                why = "it's a name of Kameleon's backend, and Keras runs on TensorFlow's here"
+                return Said(CANT, full, why, "kameleon run --keras-on kameleon")
+            if error.name in undocumented.OF_TENSORFLOW:
+                why = "Keras keeps it to itself"
+                return Said(CHANGE, full, why, "use import tensorflow as tf: tensors are one kind")
+            return said._replace(name=full)
+        like = suggestion(error.name, error.known)
+        why = f"Keras {location.VERSION} has no {error.name} in {error.module}{like}"
+        return Said(CANT, full, *_in_two(why))
+
+    def _is_older(self, module: str, name: str) -> bool:
+        """Whether a module of Keras has an older name."""
+        names = (older_names.MOVED, older_names.WRITTEN)
+        if any(name in table.get(module, {}) for table in names):
+            return True
+        return not name.startswith("_") and any(
+            self._has(f"{place}.{name}") for place in older_names.IMPORTED.get(module, ())
+        )
+
+    def _has(self, name: str) -> bool:
+        try:
+            self.files.definition(name)
+        except AbsentError:
+            return False
+        return True
+
+    # TensorFlow ---------------------------------------------------------------------------------
+
+    def _tensorflow(self, name: str) -> Said | None:
+        if self.tensorflow == config.WHICH_TENSORFLOW[1]:
+            is_keras = f"{name}.".startswith(f"{tensorflow.TF_KERAS}.")
+            keras = Said(CHANGE, tensorflow.TF_KERAS, *_in_two(tensorflow.INSTEAD))
+            return keras if is_keras else self._library(name)
+        try:
+            tensorflows.find()
+        except MissingLibraryError as error:
+            return Said(CANT, "tensorflow", *_in_two(str(error)))
+        head = name.partition("()")[0]
+        is_second = tensorflow.which_keras() == "2"
+        try:
+            second = f"{SECOND}{head.removeprefix('tensorflow')}"
+            is_there = is_second and self._has(second)
+            defined = self.files.definition(second if is_there else head)
+        except AbsentError as error:
+            return self._not_tensorflows(error, head)
+        return said_of(defined, name) or self._unserved(defined, name)
+
+    def _not_tensorflows(self, error: AbsentError, name: str) -> Said:
+        parts = name.split(".")
+        said = ".".join(parts[: parts.index(error.name) + 1]) if error.name in parts else name
+        why = f"TensorFlow {tensorflows.VERSION} has no {said}"
+        if tensorflow.which_keras() != "2" and self._has(f"{SECOND}{name[len('tensorflow') :]}"):
+            why = f"{said} is a name of TensorFlow 2"
+            return Said(CANT, said, why, "kameleon run --tf-keras=2")
+        return Said(CANT, said, *_in_two(f"{why}{suggestion(error.name, error.known)}"))
+
+    @cached_property
+    def operations(self) -> Operations:
+        """What TensorFlow's functions make."""
+        return Operations(self.files)
+
+    def _unserved(self, defined: str | None, name: str) -> Said | None:
+        kind = self.operations.unserved(defined) if defined and self.k else None
+        if kind is None:
+            return None
+        why = f"operations of type {kind} aren't implemented"
+        return Said(CANT, name, why, "write it in others: docs/tensorflow.md lists them", False)
+
+
+def said_of(defined: str | None, name: str) -> Said | None:
+    """What there is to say of a definition, under the name by which it's asked for."""
+    found = next((ABOUT[each] for each in prefixes(defined or "") if each in ABOUT), None)
+    if found is None:
+        return None
+    severity, why, remedy = found
+    return Said(severity, name, why, remedy, is_absent=False)
+
+
+def is_pythons(top: str) -> bool:
+    """Whether a top-level module is Python's own, or NumPy."""
+    return top in sys.stdlib_module_names or top in ("builtins", "numpy")
+
+
+def _is_there(top: str) -> bool:
+    try:
+        return find_spec(top) is not None
+    except (ImportError, ValueError):
+        return top in sys.modules
+
+
+def _in_two(message: str) -> tuple[str, str]:
+    """What is wrong, and what to do, from a message that says both."""
+    why, _, remedy = message.partition("; ")
+    return why, remedy
+
+
+JUDGES: Mapping[str, Callable[[Served, str], Said | None]] = {
+    "kameleon": Served._kameleon,
+    "keras": Served._keras,
+    "tensorflow": Served._tensorflow,
+    "theano": Served._theano,
+}
