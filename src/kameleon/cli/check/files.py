@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from kameleon.compat.tensorflow import importing, location, source
+
 GENERATED = re.compile(r"gen_\w+\.py$")  # functions that make operations, a file for each kind
 OPERATIONS = re.compile(r'^def (\w+)\(|_apply_op_helper\(\s*"(\w+)"', re.M)
-LATE = "LazyLoader"  # what TensorFlow calls a module that is loaded when it's asked for
+# Modules whose files aren't what is loaded.
+OURS = frozenset(name.replace(location.PACKAGE, "tensorflow") for name in importing.OURS)
 
 
 class AbsentError(Exception):
@@ -30,18 +33,23 @@ class Module:
         name: its name in full.
         path: its file.
         names: by name that it has, the full name of what that is.
+        is_own: whether its names are all in its file, and none come by `import *`.
         is_open: whether it may have others.
     """
 
     name: str
     path: Path
     names: dict[str, str] = field(default_factory=dict)
+    is_own: bool = True
     is_open: bool = False
 
     @cached_property
     def text(self) -> str:
-        """The file's text."""
-        return self.path.read_text("utf-8", errors="replace")
+        """The file's text, as it's compiled."""
+        text = self.path.read_text("utf-8", errors="replace")
+        if not self.path.as_posix().endswith(tuple(source.IN_FILES)):
+            return text
+        return source.changed(text, str(self.path)).replace(location.PACKAGE, "tensorflow")
 
     @property
     def is_generated(self) -> bool:
@@ -106,13 +114,18 @@ class Files:
             AbsentError: there's no such name.
         """
         here, *parts = name.split(".")
+        said = here
         for part in parts:
-            module = self.module(here)
-            if module is None:
-                module = self._module_meant(here)
+            module = self.module(here) or self._module_meant(here)
             if module is None:
                 return here  # what is inside of an object isn't looked at
-            found = self._child(module, part)
+            said = f"{said}.{part}"
+            try:
+                found = self._child(module, part)
+            except AbsentError:
+                if self.path(said) is None:
+                    raise
+                found = said
             if found is None:
                 return None
             here = found
@@ -136,7 +149,7 @@ class Files:
             return module.names[name] or None
         if self.path(full) is not None:
             return full
-        if module.is_open or name.startswith("__"):
+        if module.is_open or name.startswith("__" if module.is_own else "_"):
             return None
         raise AbsentError(module.name, name, tuple(module.names))
 
@@ -144,8 +157,7 @@ class Files:
 
     def _read(self, module: Module) -> Module:
         self._modules[module.name] = module  # it may be asked for meanwhile
-        if module.is_generated:
-            module.names = {name: f"{module.name}.{name}" for name in module.operations}
+        if module.is_generated or module.name in OURS:
             module.is_open = True
             return module
         try:
@@ -169,20 +181,34 @@ class Files:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 module.names[name] = f"{own}.{name}"
                 module.is_open |= name == "__getattr__"
+            case ast.Assign(value=ast.Call(func=ast.Name(id="globals"))):
+                module.is_open = True
             case ast.Assign(targets=targets, value=value):
                 for target in (each for top in targets for each in ast.walk(top)):
                     if isinstance(target, ast.Name):
                         module.names[target.id] = self._assigned(module, target.id, value)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="update"))):
-                module.is_open = True
+                self._bind_in_child(module, targets[0], value)
+
+    def _bind_in_child(self, module: Module, target: ast.expr, value: ast.expr) -> None:
+        """`_current_module.app.flags = flags` is a name of the module `app`."""
+        match target, value:
+            case ast.Attribute(value=ast.Attribute(attr=child), attr=name), ast.Name(id=meant):
+                other = self.module(module.names.get(child, f"{module.name}.{child}"))
+                if other is not None and meant in module.names:
+                    other.names[name] = module.names[meant]
 
     @staticmethod
     def _assigned(module: Module, name: str, value: ast.expr) -> str:
         match value:
             case ast.Name(id=other) if other in module.names:
                 return module.names[other]
-            case ast.Call(func=ast.Name(id=called), args=[_, _, ast.Constant(value=str(late)), *_]):
-                return late if called == LATE else f"{module.name}.{name}"
+            case (
+                ast.Call(
+                    func=ast.Name(id="LazyLoader"), args=[_, _, ast.Constant(value=str(late)), *_]
+                )
+                | ast.Call(func=ast.Attribute(attr="package"), args=[ast.Constant(value=str(late))])
+            ):
+                return late
             case ast.Attribute(value=ast.Name(id=other), attr=attr) if module.names.get(other):
                 return f"{module.names[other]}.{attr}"
         return f"{module.name}.{name}"
@@ -202,11 +228,15 @@ class Files:
 
     def _bind_all(self, module: Module, origin: str) -> None:
         other = self.module(origin)
+        module.is_own = False
         if other is None:
             module.is_open = True
             return
         module.is_open |= other.is_open
-        for name, meaning in other.names.items():
+        # Modules in a package become names of it when somebody imports them.
+        package = other.path.parent.iterdir() if other.path.name == "__init__.py" else ()
+        children = {each.stem: f"{origin}.{each.stem}" for each in package}
+        for name, meaning in {**children, **other.names}.items():
             if not name.startswith("_"):
                 module.names.setdefault(name, meaning)
 

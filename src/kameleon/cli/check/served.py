@@ -195,11 +195,16 @@ class Served:
                 return None
             path = f"{path}.{part}"
             try:
-                found = getattr(found, part.removesuffix("()"))
+                found = self._attribute(found, path, part.removesuffix("()"))
             except AttributeError as error:
                 why, remedy = _in_two(str(error))
                 return Said(CHANGE if remedy.startswith("use ") else CANT, path, why, remedy)
         return None
+
+    def _attribute(self, found: Any, path: str, name: str) -> Any:
+        if not self.has_keras or path.rpartition(".")[0] not in KERAS_BACKENDS:
+            return getattr(found, name)
+        return getattr(found, name) if name in found.__all__ else found.__getattr__(name)
 
     # Keras --------------------------------------------------------------------------------------
 
