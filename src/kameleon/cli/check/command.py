@@ -41,9 +41,10 @@ def main(arguments: Sequence[str]) -> None:
                         help="a file, or a folder, whose files *.py are all read")  # fmt: skip
     asked = parser.understood(arguments)
     served, unseen, found = Served(), Counter[str](), list[Finding]()
-    files = {file: path for path in asked.programs for file in _files(path)}
-    for file, path in files.items():
-        found += check(file, served, unseen, own_modules(file, path))
+    files = dict.fromkeys(file for path in asked.programs for file in _files(path))
+    beside = {name for path in asked.programs if path.is_dir() for name in _modules(path)}
+    for file in files:
+        found += check(file, served, unseen, beside | own_modules(file))
     shown = [each for each in found if asked.all or each.severity != SERVED]
     if asked.json:
         print(json.dumps(as_data(shown, len(files), unseen), indent=2))
@@ -102,27 +103,28 @@ def check(
     missing = set[str]()  # modules: each is said once
     for use in reading.uses:
         said = served.about(use.name)
-        if said is not None and said.name not in missing:
+        if said is not None and said.name not in missing and use.is_news(said.name):
             missing.update([said.name] * ("." not in said.name))
             found.append(_finding(file, use, said))
     return sorted(dict.fromkeys(found), key=lambda each: (each.line, each.column))
 
 
-def own_modules(file: Path, around: Path) -> frozenset[str]:
-    """The modules that are a program's own: those in its folder and in those of packages around it,
-    and where a whole folder is checked, all in there: a program may put each on its path.
+def own_modules(file: Path) -> set[str]:
+    """The modules that are a program's own: those in its folder, and in those of packages around
+    it. Where a whole folder is checked, all in there are: a program may put each on its path.
     """
     folders = [file.absolute().parent]
     while (folders[-1] / "__init__.py").is_file():
         folders.append(folders[-1].parent)
-    there = [each for folder in folders for each in folder.iterdir() if each != file.absolute()]
-    if around.is_dir():
-        there += around.absolute().rglob("*")
-    return frozenset(each.stem for each in there if each.suffix == ".py" or _is_package(each))
+    return {each.stem for folder in folders for each in folder.iterdir() if _is_module(each)}
 
 
-def _is_package(path: Path) -> bool:
-    return path.is_dir() and any(path.glob("*.py"))
+def _modules(folder: Path) -> Iterator[str]:
+    return (each.stem for each in folder.absolute().rglob("*") if _is_module(each))
+
+
+def _is_module(path: Path) -> bool:
+    return path.suffix == ".py" or (path.is_dir() and any(path.glob("*.py")))
 
 
 def _unparsed(file: Path, error: SyntaxError | ValueError) -> Finding:

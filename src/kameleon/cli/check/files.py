@@ -18,11 +18,16 @@ OURS = frozenset(name.replace(location.PACKAGE, "tensorflow") for name in import
 
 
 class AbsentError(Exception):
-    """A module hasn't got a name."""
+    """A module hasn't got a name.
+
+    Attributes:
+        said: the full name, as it was asked for.
+    """
 
     def __init__(self, module: str, name: str, known: tuple[str, ...]) -> None:
         super().__init__(f"{module}.{name}")
         self.module, self.name, self.known = module, name, known
+        self.said = str(self)
 
 
 @dataclass
@@ -122,7 +127,8 @@ class Files:
             said = f"{said}.{part}"
             try:
                 found = self._child(module, part)
-            except AbsentError:
+            except AbsentError as error:
+                error.said = said
                 if self.path(said) is None:
                     raise
                 found = said

@@ -80,3 +80,9 @@ PYTHON_2 = {
     "file": "open", "long": "int", "raw_input": "input", "reduce": "functools.reduce",
     "reload": "importlib.reload", "unichr": "chr", "unicode": "str", "xrange": "range",
 }  # fmt: skip
+PYTHON_2_MODULES = {
+    "ConfigParser": "configparser", "Queue": "queue", "StringIO": "io", "Tkinter": "tkinter",
+    "__builtin__": "builtins", "cPickle": "pickle", "cStringIO": "io", "commands": "subprocess",
+    "copy_reg": "copyreg", "httplib": "http.client", "urllib2": "urllib.request",
+    "urlparse": "urllib.parse",
+}  # fmt: skip

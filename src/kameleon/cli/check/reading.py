@@ -32,6 +32,7 @@ class Use(NamedTuple):
         name: in full.
         said: as it's written there.
         line, column: where, from 1.
+        known: what it begins with, where another place in the program has asked for that.
         is_import: whether it's an import.
     """
 
@@ -39,7 +40,12 @@ class Use(NamedTuple):
     said: str
     line: int
     column: int
+    known: str = ""
     is_import: bool = False
+
+    def is_news(self, name: str) -> bool:
+        """Whether what is wrong with a part of the name is said nowhere else."""
+        return not f"{self.known}.".startswith(f"{name}.")
 
 
 class Scope:
@@ -214,14 +220,16 @@ class Reading(_Walk):
 
     # What is asked for --------------------------------------------------------------------------
 
-    def _ask(self, name: str, node: ast.AST, said: str, is_import: bool = False) -> None:
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
+    def _ask(
+        self, name: str, node: ast.expr | ast.alias, said: str, known: str | None = ""
+    ) -> None:
         if name and name.partition(".")[0] not in self.own:
-            self.uses.append(Use(name, said, line, column, is_import))
+            place = node.lineno, node.col_offset + 1
+            self.uses.append(Use(name, said, *place, known or "", isinstance(node, ast.alias)))
 
     def visit_Import(self, node: ast.Import) -> None:
         for each in node.names:
-            self._ask(each.name, each, each.name, True)
+            self._ask(each.name, each, each.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for each in node.names:
@@ -229,21 +237,23 @@ class Reading(_Walk):
                 self.unseen[STARS] += 1
             if not node.level and node.module:
                 name = node.module if each.name == "*" else f"{node.module}.{each.name}"
-                self._ask(name, each, name, True)
+                self._ask(name, each, name)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
-            self._ask(self.meaning(node, self.scope), node, node.id)
+            name = self.meaning(node, self.scope)
+            if self.scope.holder(node.id) is None:
+                self._ask(name, node, node.id)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         name = self.meaning(node, self.scope)
-        if not isinstance(node.ctx, ast.Load):
-            self._expected.add(name)
-        elif name:
-            self._ask(name, node, ast.unparse(node))
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
             inner = inner.value
+        if not isinstance(node.ctx, ast.Load):
+            self._expected.add(name)
+        elif name:
+            self._ask(name, node, ast.unparse(node), self.meaning(inner, self.scope))
         if not (name and isinstance(inner, ast.Name)):
             self.visit(inner)
 
@@ -259,7 +269,7 @@ class Reading(_Walk):
             case [of, _, *_] if called in ASKING:
                 self.unseen[COMPUTED] += "()" not in (self.meaning(of, self.scope) or "()")
             case [ast.Constant(value=str(name)), *_] if called in IMPORTERS:
-                self._ask(name, node, name, True)
+                self._ask(name, node, name)
             case [_, *_] if called in IMPORTERS:
                 self.unseen[COMPUTED] += 1
         self.unseen[EXECUTED] += called in EXECUTE

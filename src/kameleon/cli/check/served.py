@@ -29,7 +29,7 @@ from kameleon.compat.tensorflow import location as tensorflows
 from kameleon.errors import MissingLibraryError
 
 from .files import AbsentError, Files
-from .findings import ABOUT, CANT, CHANGE, PYTHON_2, SERVED, STOPPING, Said
+from .findings import ABOUT, CANT, CHANGE, PYTHON_2, PYTHON_2_MODULES, SERVED, STOPPING, Said
 from .operations import Operations
 from .reading import prefixes
 
@@ -47,7 +47,10 @@ class Served:
 
     def __init__(self) -> None:
         original.name_backend()
-        self.has_keras = location.installed()
+        try:
+            self.keras_folder, self.has_keras = location.find(), True
+        except MissingLibraryError:
+            self.keras_folder, self.has_keras = None, False
         original.choose_base(self.has_keras)
         self.base = config.keras_on()
         self.tensorflow = original.which_tensorflow()
@@ -137,6 +140,9 @@ class Served:
         table = self.tables.get(name, self.tables.get(top, Table()))
         if table.made or _is_there(top):
             return None
+        if top in PYTHON_2_MODULES:
+            today = f"import {PYTHON_2_MODULES[top]} instead"
+            return Said(CHANGE, top, "only Python 2 has this module", today)
         remedy = table.instead or f"install the package that brings {top}"
         return Said(CANT, top, f"there's no module {top} here", remedy)
 
@@ -216,10 +222,10 @@ class Served:
             root = Path(tensorflows.folder())
             folders["tensorflow"] = folders["tensorflow_core"] = root / tensorflows.PACKAGE
             folders["tensorflow_estimator"] = root / "tensorflow_estimator"
-        keras = location.find() if self.has_keras else None
         for name in tensorflow.OF_KERAS:
-            if keras and (Path(keras) / name).is_dir():
-                folders[name] = Path(keras) / name
+            beside = Path(self.keras_folder or "") / name
+            if self.keras_folder and beside.is_dir():
+                folders[name] = beside
             elif (spec := find_spec(name)) and spec.submodule_search_locations:
                 folders[name] = Path(next(iter(spec.submodule_search_locations)))
         return Files(folders)
@@ -300,23 +306,30 @@ class Served:
         except MissingLibraryError as error:
             return Said(CANT, "tensorflow", *_in_two(str(error)))
         head = name.partition("()")[0]
-        is_second = tensorflow.which_keras() == "2"
+        names, others = head, _second(head)
+        # What lies in the files by that path is there in either version.
+        in_files = self.files.path(".".join(head.split(".")[:2])) is not None
+        if tensorflow.which_keras() == "2" and not in_files:
+            names, others = others, names
         try:
-            second = f"{SECOND}{head.removeprefix('tensorflow')}"
-            is_there = is_second and self._has(second)
-            defined = self.files.definition(second if is_there else head)
+            defined = self.files.definition(names)
         except AbsentError as error:
-            return self._not_tensorflows(error, head)
+            return self._not_tensorflows(error, others)
         return said_of(defined, name) or self._unserved(defined, name)
 
-    def _not_tensorflows(self, error: AbsentError, name: str) -> Said:
-        parts = name.split(".")
-        said = ".".join(parts[: parts.index(error.name) + 1]) if error.name in parts else name
-        why = f"TensorFlow {tensorflows.VERSION} has no {said}"
-        if tensorflow.which_keras() != "2" and self._has(f"{SECOND}{name[len('tensorflow') :]}"):
-            why = f"{said} is a name of TensorFlow 2"
-            return Said(CANT, said, why, "kameleon run --tf-keras=2")
-        return Said(CANT, said, *_in_two(f"{why}{suggestion(error.name, error.known)}"))
+    def _not_tensorflows(self, error: AbsentError, others: str) -> Said | None:
+        said = f"tensorflow{error.said.removeprefix(SECOND).removeprefix('tensorflow')}"
+        is_second = not others.startswith(SECOND)
+        if not self._has(others):
+            like = suggestion(error.name, error.known)
+            return Said(
+                CANT, said, *_in_two(f"TensorFlow {tensorflows.VERSION} has no {said}{like}")
+            )
+        if is_second and self.files.module(self.files.definition(others) or ""):
+            return None  # an import finds the module by its path
+        why = f"{said} is a name of TensorFlow {1 if is_second else 2}"
+        option = "without" if is_second else "with"
+        return Said(CANT, said, why, f"kameleon run {option} --tf-keras=2")
 
     @cached_property
     def operations(self) -> Operations:
@@ -329,6 +342,11 @@ class Served:
             return None
         why = f"operations of type {kind} aren't implemented"
         return Said(CANT, name, why, "write it in others: docs/tensorflow.md lists them", False)
+
+
+def _second(name: str) -> str:
+    """Where the files have a name of TensorFlow 2."""
+    return f"{SECOND}{name.removeprefix('tensorflow')}"
 
 
 def said_of(defined: str | None, name: str) -> Said | None:
