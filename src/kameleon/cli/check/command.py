@@ -18,11 +18,10 @@ from kameleon.cli.output import console, show
 from kameleon.cli.parsing import FAILED, Parser
 
 from .alive import Alive
-from .findings import CANT, CHANGE, NOTE, SERVED, STOPPING, Finding, Said
+from .findings import CANT, CHANGE, NOTE, SERVED, SEVERITIES, STOPPING, Finding, Said
 from .reading import Reading, Use
 from .served import Served
 
-SEVERITIES = (CANT, CHANGE, NOTE, SERVED)
 STYLES = {CANT: "red", CHANGE: "yellow", NOTE: "dim", SERVED: "green"}
 HEAD = ("line", "severity", "what", "why", "remedy")
 _OLD_PYTHON = "print", "exec", "except", "raise", "leading zeros", "invalid decimal literal"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kameleon.compat.keras2.layers import CUDNN
 
 CANT, CHANGE, NOTE, SERVED = "can't run", "change a line", "note", "served"
+SEVERITIES = (CANT, CHANGE, NOTE, SERVED)
 STOPPING = frozenset({CANT, CHANGE})
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -22,20 +21,20 @@ class Operations:
 
     Args:
         files: holds them.
+        part: gives modules of Kameleon's.
     """
 
-    def __init__(self, files: Files) -> None:
-        self.files = files
+    def __init__(self, files: Files, part: Callable[[str], Any]) -> None:
+        self.files, self.part = files, part
         self._known: dict[str, str | None] = {}
 
     @cached_property
     def running(self) -> frozenset[str]:
         """The types that run."""
         package = "kameleon.compat.tensorflow"
-        importlib.import_module(f"{package}.operations")  # it fills the table
-        table: Any = importlib.import_module(f"{package}.operations.table")
-        expansion: Any = importlib.import_module(f"{package}.running.expansion")
-        needed: Any = importlib.import_module(f"{package}.running.needed")
+        table = self.part(f"{package}.operations").table
+        expansion = self.part(f"{package}.running.expansion")
+        needed = self.part(f"{package}.running.needed")
         tables = (table.PURE, table.EFFECTS, table.HOST, table.FOLDS)
         return frozenset().union(*tables, expansion.EXPANDED, needed.DIRECTING)
 

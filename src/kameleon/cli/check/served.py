@@ -35,6 +35,7 @@ from .reading import prefixes
 
 KERAS_BACKENDS = frozenset({own.BACKEND, *steps.BACKENDS})
 OURS = "kameleon.backend"
+UNDOCUMENTED, THEANO = "kameleon.compat.undocumented", "kameleon.compat.theano.modules"
 SECOND = "tensorflow._api.v1.compat.v2"
 LITERALS = frozenset({"builtins.dict", "builtins.list", "builtins.str"})  # what the text itself has
 NOISY = frozenset({"antigravity", "this"})  # modules of Python's that do something when imported
@@ -149,8 +150,7 @@ class Served:
     def _theano(self, name: str) -> Said | None:
         if config.known_as() != "theano":
             return self._library(name)
-        modules: Any = importlib.import_module("kameleon.compat.theano.modules") if self.k else None
-        return self._ask(modules.module("theano"), "theano", name.split(".")[1:])
+        return self._ask(self._part(THEANO).module("theano"), "theano", name.split(".")[1:])
 
     # Kameleon -----------------------------------------------------------------------------------
 
@@ -161,6 +161,10 @@ class Served:
             quiet = {"KERAS_HOME": home, config.OWN: "numpy"}
             with mock.patch.dict(os.environ, quiet), redirect_stderr(io.StringIO()):
                 return importlib.import_module(OURS)
+
+    def _part(self, name: str) -> Any:
+        """A module of Kameleon's that needs the backend."""
+        return self.k and importlib.import_module(name)
 
     def _kameleon(self, name: str) -> Said | None:
         if f"{name}.".startswith(f"{OURS}."):
@@ -181,7 +185,7 @@ class Served:
         gives = getattr(function, "__annotations__", {}).get("return")
         if gives not in ("Tensor", "Variable") or len(parts) < 2 or parts[1].startswith("_"):
             return None
-        hosted: Any = importlib.import_module("kameleon.compat.keras2.hosted.tensors")
+        hosted = self._part("kameleon.compat.keras2.hosted.tensors")
         # What Keras is hosted on has these, too.
         more = {**hosted.OF_TENSORS, **hosted.OF_VARIABLES} if path != OURS else {}
         known = {*dir(self.k.Variable), *more}
@@ -192,12 +196,9 @@ class Served:
         return Said(CANT, ".".join([path, parts[0], attribute]), *_in_two(why))
 
     def _ask(self, found: Any, path: str, parts: list[str]) -> Said | None:
-        undocumented: Any = importlib.import_module("kameleon.compat.undocumented")
-        modules: Any = importlib.import_module("kameleon.compat.theano.modules")
+        kinds = self._part(UNDOCUMENTED).Library, self._part(THEANO).Namespace
         for part in parts:
-            if found is not self.k and not isinstance(
-                found, undocumented.Library | modules.Namespace
-            ):
+            if found is not self.k and not isinstance(found, kinds):
                 return None
             path = f"{path}.{part}"
             try:
@@ -251,7 +252,7 @@ class Served:
             return self._of_k(own.BACKEND, rest)
         if len(parts) == 1 or path == "keras.__version__":
             return None
-        ours = importlib.import_module(own.OURS[own.LAYERS]).__all__ if self.k else ()
+        ours = self._part(own.OURS[own.LAYERS]).__all__
         if path == own.LAYERS and (len(parts) == 2 or parts[2].removesuffix("()") in ours):
             return None
         missing = ".".join(parts[: 3 if path == own.LAYERS else 2])
@@ -262,7 +263,6 @@ class Served:
         if self._is_older(error.module, error.name) or full in steps.INSTEAD[self.base]:
             return None
         if error.module in KERAS_BACKENDS:
-            undocumented: Any = importlib.import_module("kameleon.compat.undocumented")
             rest = name.removeprefix(f"{error.module}.").split(".")
             said = self._of_k(error.module, rest)
             if self.base == "kameleon":
@@ -270,7 +270,7 @@ class Served:
             if said is None:
                 why = "it's a name of Kameleon's backend, and Keras runs on TensorFlow's here"
                 return Said(CANT, full, why, "kameleon run --keras-on kameleon")
-            if error.name in undocumented.OF_TENSORFLOW:
+            if error.name in self._part(UNDOCUMENTED).OF_TENSORFLOW:
                 why = "Keras keeps it to itself"
                 return Said(CHANGE, full, why, "use import tensorflow as tf: tensors are one kind")
             return said._replace(name=full)
@@ -334,10 +334,10 @@ class Served:
     @cached_property
     def operations(self) -> Operations:
         """What TensorFlow's functions make."""
-        return Operations(self.files)
+        return Operations(self.files, self._part)
 
     def _unserved(self, defined: str | None, name: str) -> Said | None:
-        kind = self.operations.unserved(defined) if defined and self.k else None
+        kind = self.operations.unserved(defined) if defined else None
         if kind is None:
             return None
         why = f"operations of type {kind} aren't implemented"
