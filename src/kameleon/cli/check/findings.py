@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from kameleon._utils.suggestions import suggestion
 from kameleon.compat.keras2.layers import CUDNN
 
 CANT, CHANGE, NOTE, SERVED = "can't run", "change a line", "note", "served"
@@ -26,6 +28,23 @@ class Said(NamedTuple):
     why: str
     remedy: str = ""
     is_absent: bool = True
+
+
+def said(severity: str, name: str, message: str) -> Said:
+    """What a message says of a name: what is wrong, and, behind a semicolon, what to do."""
+    why, _, remedy = message.partition("; ")
+    return Said(severity, name, why, remedy)
+
+
+def lacks(holder: str, name: str, full: str, known: Iterable[str]) -> Said:
+    """A name isn't there.
+
+    Args:
+        holder: what hasn't got it, in words.
+        name, full: the name, by itself and in full.
+        known: those that are there.
+    """
+    return said(CANT, full, f"{holder} no {name}{suggestion(name, known)}")
 
 
 class Finding(NamedTuple):

@@ -198,7 +198,7 @@ class Reading(_Walk):
     def _of_name(self, name: str, scope: Scope) -> str:
         holder = scope.holder(name)
         if holder is None:
-            return "" if self.unseen[STARS] else f"builtins.{name}"
+            return "" if scope.holder("*") else f"builtins.{name}"
         if (holder, name) in self._busy:
             return ""
         self._busy.add((holder, name))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import io
 import os
-import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from functools import cached_property
@@ -19,17 +16,16 @@ from typing import Any
 from unittest import mock
 
 from kameleon import config
-from kameleon._utils.suggestions import suggestion
 from kameleon.compat import legacy
 from kameleon.compat.imports import original, own, tensorflow
 from kameleon.compat.keras2 import location, older_names, steps
-from kameleon.compat.legacy.stand_in import Table
 from kameleon.compat.legacy.tables import TABLES
 from kameleon.compat.tensorflow import location as tensorflows
 from kameleon.errors import MissingLibraryError
 
 from .files import AbsentError, Files
-from .findings import ABOUT, CANT, CHANGE, PYTHON_2, PYTHON_2_MODULES, SERVED, STOPPING, Said
+from .findings import ABOUT, CANT, CHANGE, STOPPING, Said, lacks, said
+from .libraries import Libraries
 from .operations import Operations
 from .reading import prefixes
 
@@ -37,8 +33,6 @@ KERAS_BACKENDS = frozenset({own.BACKEND, *steps.BACKENDS})
 OURS = "kameleon.backend"
 UNDOCUMENTED, THEANO = "kameleon.compat.undocumented", "kameleon.compat.theano.modules"
 SECOND = "tensorflow._api.v1.compat.v2"
-LITERALS = frozenset({"builtins.dict", "builtins.list", "builtins.str"})  # what the text itself has
-NOISY = frozenset({"antigravity", "this"})  # modules of Python's that do something when imported
 
 
 class Served:
@@ -55,104 +49,28 @@ class Served:
         original.choose_base(self.has_keras)
         self.base = config.keras_on()
         self.tensorflow = original.which_tensorflow()
-        self.tables = TABLES if legacy.are_names_given() else {}
+        self.libraries = Libraries(TABLES if legacy.are_names_given() else {})
         self._about: dict[str, Said | None] = {}
 
     def about(self, name: str) -> Said | None:
         """What there is to say of a full name; None if it's there, or if that can't be seen."""
         if name not in self._about:
             top = name.partition(".")[0]
-            judge = JUDGES.get(top) or (Served._python if is_pythons(top) else Served._library)
-            self._about[name] = judge(self, name)
+            judge = JUDGES.get(top)
+            self._about[name] = judge(self, name) if judge else self.libraries.about(name)
         return self._about[name]
 
     def is_absent(self, name: str) -> bool:
         """Whether an import of a full name fails."""
-        said = self.about(name)
-        return said is not None and said.severity in STOPPING and said.is_absent
+        found = self.about(name)
+        return found is not None and found.severity in STOPPING and found.is_absent
 
-    # Python and NumPy ---------------------------------------------------------------------------
-
-    def _python(self, name: str) -> Said | None:
-        head, _, rest = name.partition("()")
-        top, *parts = head.split(".")
-        if top in NOISY:
-            return None
-        if rest and head in LITERALS:
-            return self._of_literal(getattr(builtins, parts[0]), name)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found: Any = importlib.import_module(top)
-                for index, part in enumerate(parts):
-                    path = ".".join([top, *parts[:index]])
-                    if not isinstance(found, ModuleType):
-                        return None
-                    table = self.tables.get(path, Table())
-                    if table.old(part) and not hasattr(found, part):
-                        return self._old(found, table, path, part)
-                    found = self._member(found, path, part)
-        except ImportError:
-            return self._library(head)
-        except AttributeError as error:
-            return self._not_pythons(str(error), found)
-        return None
-
-    @staticmethod
-    def _of_literal(kind: type, name: str) -> Said | None:
-        attribute = name.split(".")[2].partition("(")[0]
-        if hasattr(kind, attribute):
-            return None
-        why = f"a {kind.__name__} has no {attribute}{suggestion(attribute, dir(kind))}"
-        return Said(CANT, name, *_in_two(why))
-
-    def _member(self, module: Any, path: str, name: str) -> Any:
-        if hasattr(module, name):
-            return getattr(module, name)
-        full = f"{path}.{name}"
-        if self.tables.get(full, Table()).made:
-            return ModuleType(full)
-        if find_spec(full) if hasattr(module, "__path__") else None:
-            return importlib.import_module(full)
-        raise AttributeError(full)
-
-    def _old(self, module: Any, table: Table, path: str, name: str) -> Said | None:
-        old = table.old(name)
-        assert old is not None
-        try:
-            old.value(module)
-        except AttributeError:
-            return self._not_pythons(f"{path}.{name}", module)
-        return Said(SERVED, f"{path}.{name}", "it's gone; Kameleon gives it", f"today: {old.today}")
-
-    def _not_pythons(self, name: str, module: Any) -> Said | None:
-        path, _, last = name.rpartition(".")
-        if path != "builtins":
-            like = suggestion(last, dir(module))
-            return Said(CANT, name, *_in_two(f"{path} has no {last}{like}"))
-        if last in PYTHON_2:
-            return Said(CHANGE, name, "only Python 2 has it", f"write {PYTHON_2[last]}")
-        return None
-
-    # Other libraries ----------------------------------------------------------------------------
-
-    def _library(self, name: str) -> Said | None:
-        top = name.partition(".")[0]
-        table = self.tables.get(name, self.tables.get(top, Table()))
-        if table.made or _is_there(top):
-            return None
-        if top in PYTHON_2_MODULES:
-            today = f"import {PYTHON_2_MODULES[top]} instead"
-            return Said(CHANGE, top, "only Python 2 has this module", today)
-        remedy = table.instead or f"install the package that brings {top}"
-        return Said(CANT, top, f"there's no module {top} here", remedy)
+    # Theano and Kameleon -----------------------------------------------------------------------
 
     def _theano(self, name: str) -> Said | None:
         if config.known_as() != "theano":
-            return self._library(name)
+            return self.libraries.about(name)
         return self._ask(self._part(THEANO).module("theano"), "theano", name.split(".")[1:])
-
-    # Kameleon -----------------------------------------------------------------------------------
 
     @cached_property
     def k(self) -> ModuleType:
@@ -175,8 +93,7 @@ class Served:
             return None
         if find_spec(f"kameleon.{child}") is not None:
             return None
-        why = f"kameleon has no {child}{suggestion(child, dir(kameleon))}"
-        return Said(CANT, f"kameleon.{child}", *_in_two(why))
+        return lacks("kameleon has", child, f"kameleon.{child}", dir(kameleon))
 
     def _of_k(self, path: str, parts: list[str]) -> Said | None:
         if not (parts and parts[0].endswith("()")):
@@ -192,8 +109,7 @@ class Served:
         attribute = parts[1].partition("(")[0]
         if attribute in known:
             return None
-        why = f"tensors of K have no {attribute}{suggestion(attribute, known)}"
-        return Said(CANT, ".".join([path, parts[0], attribute]), *_in_two(why))
+        return lacks("tensors of K have", attribute, f"{path}.{parts[0]}.{attribute}", known)
 
     def _ask(self, found: Any, path: str, parts: list[str]) -> Said | None:
         kinds = self._part(UNDOCUMENTED).Library, self._part(THEANO).Namespace
@@ -204,8 +120,9 @@ class Served:
             try:
                 found = self._attribute(found, path, part.removesuffix("()"))
             except AttributeError as error:
-                why, remedy = _in_two(str(error))
-                return Said(CHANGE if remedy.startswith("use ") else CANT, path, why, remedy)
+                found_out = said(CANT, path, str(error))
+                is_simple = found_out.remedy.startswith("use ")
+                return found_out._replace(severity=CHANGE) if is_simple else found_out
         return None
 
     def _attribute(self, found: Any, path: str, name: str) -> Any:
@@ -232,16 +149,16 @@ class Served:
         return Files(folders)
 
     def _keras(self, name: str) -> Said | None:
-        head, *called = name.partition("()")
-        module, _, last = head.rpartition(".")
+        head, called, _ = name.partition("()")
+        module = head.rpartition(".")[0]
         if not self.has_keras:
             return self._own_keras(name)
         try:
             defined = self.files.definition(head)
         except AbsentError as error:
             return self._not_keras(error, name)
-        if any(called) and module in KERAS_BACKENDS and self.base == "kameleon":
-            return self._of_k(module, [f"{last}()", *"".join(called[1:]).split(".")[1:]])
+        if called and module in KERAS_BACKENDS and self.base == "kameleon":
+            return self._of_k(module, name.removeprefix(f"{module}.").split("."))
         return said_of(defined, name)
 
     def _own_keras(self, name: str) -> Said | None:
@@ -256,7 +173,7 @@ class Served:
         if path == own.LAYERS and (len(parts) == 2 or parts[2].removesuffix("()") in ours):
             return None
         missing = ".".join(parts[: 3 if path == own.LAYERS else 2])
-        return Said(CANT, missing, *_in_two(own.not_here(missing)))
+        return said(CANT, missing, own.not_here(missing))
 
     def _not_keras(self, error: AbsentError, name: str) -> Said | None:
         full = str(error)
@@ -264,19 +181,19 @@ class Served:
             return None
         if error.module in KERAS_BACKENDS:
             rest = name.removeprefix(f"{error.module}.").split(".")
-            said = self._of_k(error.module, rest)
+            found = self._of_k(error.module, rest)
             if self.base == "kameleon":
-                return said
-            if said is None:
+                return found
+            if found is None:
                 why = "it's a name of Kameleon's backend, and Keras runs on TensorFlow's here"
                 return Said(CANT, full, why, "kameleon run --keras-on kameleon")
             if error.name in self._part(UNDOCUMENTED).OF_TENSORFLOW:
                 why = "Keras keeps it to itself"
                 return Said(CHANGE, full, why, "use import tensorflow as tf: tensors are one kind")
-            return said._replace(name=full)
-        like = suggestion(error.name, error.known)
-        why = f"Keras {location.VERSION} has no {error.name} in {error.module}{like}"
-        return Said(CANT, full, *_in_two(why))
+            return found._replace(name=full)
+        return lacks(
+            f"{error.module} of Keras {location.VERSION} has", error.name, full, error.known
+        )
 
     def _is_older(self, module: str, name: str) -> bool:
         """Whether a module of Keras has an older name."""
@@ -299,12 +216,12 @@ class Served:
     def _tensorflow(self, name: str) -> Said | None:
         if self.tensorflow == config.WHICH_TENSORFLOW[1]:
             is_keras = f"{name}.".startswith(f"{tensorflow.TF_KERAS}.")
-            keras = Said(CHANGE, tensorflow.TF_KERAS, *_in_two(tensorflow.INSTEAD))
-            return keras if is_keras else self._library(name)
+            keras = said(CHANGE, tensorflow.TF_KERAS, tensorflow.INSTEAD)
+            return keras if is_keras else self.libraries.about(name)
         try:
             tensorflows.find()
         except MissingLibraryError as error:
-            return Said(CANT, "tensorflow", *_in_two(str(error)))
+            return said(CANT, "tensorflow", str(error))
         head = name.partition("()")[0]
         names, others = head, _second(head)
         # What lies in the files by that path is there in either version.
@@ -318,18 +235,16 @@ class Served:
         return said_of(defined, name) or self._unserved(defined, name)
 
     def _not_tensorflows(self, error: AbsentError, others: str) -> Said | None:
-        said = f"tensorflow{error.said.removeprefix(SECOND).removeprefix('tensorflow')}"
+        full = f"tensorflow{error.said.removeprefix(SECOND).removeprefix('tensorflow')}"
         is_second = not others.startswith(SECOND)
         if not self._has(others):
-            like = suggestion(error.name, error.known)
-            return Said(
-                CANT, said, *_in_two(f"TensorFlow {tensorflows.VERSION} has no {said}{like}")
-            )
+            holder = f"{full.rpartition('.')[0]} {tensorflows.VERSION} has"
+            return lacks(holder, error.name, full, error.known)
         if is_second and self.files.module(self.files.definition(others) or ""):
             return None  # an import finds the module by its path
-        why = f"{said} is a name of TensorFlow {1 if is_second else 2}"
+        why = f"{full} is a name of TensorFlow {1 if is_second else 2}"
         option = "without" if is_second else "with"
-        return Said(CANT, said, why, f"kameleon run {option} --tf-keras=2")
+        return Said(CANT, full, why, f"kameleon run {option} --tf-keras=2")
 
     @cached_property
     def operations(self) -> Operations:
@@ -356,24 +271,6 @@ def said_of(defined: str | None, name: str) -> Said | None:
         return None
     severity, why, remedy = found
     return Said(severity, name, why, remedy, is_absent=False)
-
-
-def is_pythons(top: str) -> bool:
-    """Whether a top-level module is Python's own, or NumPy."""
-    return top in sys.stdlib_module_names or top in ("builtins", "numpy")
-
-
-def _is_there(top: str) -> bool:
-    try:
-        return find_spec(top) is not None
-    except (ImportError, ValueError):
-        return top in sys.modules
-
-
-def _in_two(message: str) -> tuple[str, str]:
-    """What is wrong, and what to do, from a message that says both."""
-    why, _, remedy = message.partition("; ")
-    return why, remedy
 
 
 JUDGES: Mapping[str, Callable[[Served, str], Said | None]] = {
