@@ -61,7 +61,11 @@ OF_K = [
 OF_KERAS = [
     ("from keras.layers import Dense, MultiHeadAttention", CANT, "has no MultiHeadAttention"),
     ("import keras\nkeras.layers.Densee(3)", CANT, "did you mean 'Dense'?"),
-    ("from keras import layers as L\nL.Rescaling", CANT, "keras.layers of Keras 2.3.1 has no Rescaling"),
+    (
+        "from keras import layers as L\nL.Rescaling",
+        CANT,
+        "keras.layers of Keras 2.3.1 has no Rescaling",
+    ),
     ("from keras.optimizers import AdamW", CANT, "did you mean 'Adam'?"),
     ("from keras.callbacks import EarlyStoping", CANT, "did you mean 'EarlyStopping'?"),
     ("import keras.ops", CANT, "has no ops"),
@@ -155,6 +159,8 @@ FINE = [
     "try:\n    unicode\nexcept NameError:\n    unicode = str\nunicode('a')",
     "import sys\nif sys.version_info[0] < 3:\n    import urllib2\n    unicode",
     "import six\nif six.PY2:\n    import urllib2",
+    "import sys, os\nif sys.platform == 'win31' or sys.platform.startswith('java'):\n    pass",
+    "import sys\nif sys.platform == 'win31':\n    sys.getwindowsversion()",
     "import program\nfrom . import other",
     "import numpy as np, string, collections\nnp.float, np.product, string.letters",
     "import numpy as np\nfrom collections import Mapping\nimport imp\nnp.core.multiarray",
@@ -355,6 +361,41 @@ def test_a_folder_is_read_whole(tmp_path: Path) -> None:
         path.write_text("xrange", "utf-8")
     ended = kameleon("check", str(tmp_path), str(tmp_path / "a.py"), settings=ON_K)
     assert ended.out.splitlines()[-1] == "2 files: 2 × change a line"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("absent.py", "'absent.py' doesn't exist"), ("empty", "'empty' holds no files *.py")],
+)
+def test_paths_that_are_no_programs(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+    ended = kameleon("check", name)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == f"kameleon check: PROGRAM: {said} (see kameleon check --help)\n"
+
+
+# Files that aren't text as it should be; what is said, up to the summary.
+ODD = [
+    (b"", ""), (b"\xef\xbb\xbfx = 1\n", ""), (b"# coding: latin-1\nx = '\xe9'\n", ""),
+    (b"a\0b", "1:"), (b"x = '\xe9'\n", "1:"),
+    (b"exec 'x'\n", "1:"), (b"x = 0777\n", "1:"),
+    (b"x = " + b"-" * 3000 + b"1\n", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "said"), ODD)
+def test_odd_files(content: bytes, said: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_bytes(content)
+    ended = kameleon("check", str(path), settings=ON_K)
+    *lines, summary = ended.out.splitlines()
+    if said is None:
+        assert summary.endswith("not seen: 1 × files that are nested too deeply")
+    assert len(lines) == bool(said) == ended.status
+    assert not lines or lines[0].startswith(f"{path}:{said}"), lines
 
 
 QUIET = """

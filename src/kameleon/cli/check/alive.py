@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,8 +13,10 @@ from kameleon import config
 
 CATCH_IMPORTS = frozenset("ImportError ModuleNotFoundError Exception BaseException".split())
 CATCH_NAMES = frozenset("AttributeError NameError Exception BaseException".split())
-# What a test may be that says which Python runs, by its text.
-VERSION: dict[str, Any] = {
+# What a test may be that says which Python runs, and where, by its text.
+HERE: dict[str, Any] = {
+    "os.name": os.name,
+    "sys.platform": sys.platform,
     "sys.version_info": sys.version_info[:3],
     "sys.version_info[0]": sys.version_info[0],
     "sys.version_info.major": sys.version_info[0],
@@ -96,6 +99,11 @@ class Alive(ast.NodeTransformer):
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 truth = self._truth(operand)
                 return None if truth is None else not truth
+            case ast.Call(
+                func=ast.Attribute(value=of, attr="startswith"),
+                args=[ast.Constant(value=str(start))],
+            ) if ast.unparse(of) == "sys.platform":
+                return sys.platform.startswith(start)
             case ast.Compare(left=left, ops=[op], comparators=[ast.expr() as right]):
                 return self._compared(left, op, right)
         return KNOWN.get(ast.unparse(test))
@@ -109,8 +117,8 @@ class Alive(ast.NodeTransformer):
             return None
         if compare is None:
             return None
-        if text in VERSION and isinstance(value, type(VERSION[text])):
-            return compare(VERSION[text], value)
+        if text in HERE and isinstance(value, type(HERE[text])):
+            return compare(HERE[text], value)
         if not (text.endswith("backend()") and isinstance(value, str)):
             return None
         if value != config.known_as() and value in config.KNOWN_AS:

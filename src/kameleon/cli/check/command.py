@@ -24,6 +24,7 @@ from .served import Served
 
 STYLES = {CANT: "red", CHANGE: "yellow", NOTE: "dim", SERVED: "green"}
 HEAD = ("line", "severity", "what", "why", "remedy")
+NESTED = "files that are nested too deeply"
 _OLD_PYTHON = "print", "exec", "except", "raise", "leading zeros", "invalid decimal literal"
 
 
@@ -60,6 +61,8 @@ def _path(text: str) -> Path:
         raise argparse.ArgumentTypeError(f"{text!r} doesn't exist")
     if not os.access(path, os.R_OK):
         raise argparse.ArgumentTypeError(f"{text!r} can't be read")
+    if not any(_files(path)):
+        raise argparse.ArgumentTypeError(f"{text!r} holds no files *.py")
     return path
 
 
@@ -93,10 +96,13 @@ def check(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the program's own, when it's run
             tree = ast.parse(source, str(file))
+        alive = Alive(lambda name: name.partition(".")[0] not in own and served.is_absent(name))
+        reading = Reading(alive.visit(tree), own)
     except (SyntaxError, ValueError) as error:
         return [_unparsed(file, error)]
-    alive = Alive(lambda name: name.partition(".")[0] not in own and served.is_absent(name))
-    reading = Reading(alive.visit(tree), own)
+    except RecursionError:
+        unseen[NESTED] += 1
+        return []
     unseen.update(reading.unseen)
     found = [_branch(file, *other) for other in alive.other_backends]
     missing = set[str]()  # modules: each is said once

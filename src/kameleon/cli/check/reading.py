@@ -45,7 +45,7 @@ class Use(NamedTuple):
 
     def is_news(self, name: str) -> bool:
         """Whether what is wrong with a part of the name is said nowhere else."""
-        return not f"{self.known}.".startswith(f"{name}.")
+        return not f"{self.known.replace('()', '')}.".startswith(f"{name}.")
 
 
 class Scope:
