@@ -19,6 +19,7 @@ from kameleon.cli.check.findings import CANT, CHANGE, NOTE, SERVED, STOPPING
 from kameleon.cli.check.reading import COMPUTED, EXECUTED, STARS, TWOFOLD
 from kameleon.cli.check.served import Served
 from kameleon.compat import undocumented
+from kameleon.compat.tensorflow import location
 
 ROOT = TESTS.parent
 # What programs get, whatever else is installed or set where the tests run.
@@ -26,10 +27,15 @@ ON_K = {"KAMELEON_KERAS_ON": "kameleon", "KAMELEON_AS": "", "KAMELEON_TF_KERAS":
 ON_TENSORFLOW = ON_K | {"KAMELEON_KERAS_ON": "tensorflow"}
 
 
-def checked(tmp_path: Path, program: str, *options: str, **settings: str) -> Ended:
+def written(folder: Path, program: str) -> Path:
+    """Write the text of a program into a folder, which is returned."""
+    (folder / "program.py").write_text(program, "utf-8")
+    return folder
+
+
+def checked(folder: Path, program: str, *options: str, **settings: str) -> Ended:
     """Check the text of a program."""
-    path = tmp_path / "program.py"
-    path.write_text(program, "utf-8")
+    path = written(folder, program) / "program.py"
     return kameleon("check", *options, str(path), settings=ON_K | settings)
 
 
@@ -159,6 +165,7 @@ FINE = [
     "try:\n    unicode\nexcept NameError:\n    unicode = str\nunicode('a')",
     "import sys\nif sys.version_info[0] < 3:\n    import urllib2\n    unicode",
     "import six\nif six.PY2:\n    import urllib2",
+    "import tensorflow as tf\nif tf.test.is_gpu_available():\n    tf.keras.layers.CuDNNLSTM",
     "import sys, os\nif sys.platform == 'win31' or sys.platform.startswith('java'):\n    pass",
     "import sys\nif sys.platform == 'win31':\n    sys.getwindowsversion()",
     "import program\nfrom . import other",
@@ -172,6 +179,8 @@ FINE = [
 def test_nothing_is_said_of(tmp_path: Path, program: str) -> None:
     if "six" in program:
         pytest.importorskip("six")
+    if "tensorflow" in program and not location.installed():
+        pytest.skip(location.INSTALL)
     ended = checked(tmp_path, program)
     assert (ended.out, ended.status) == ("1 file: nothing to do\n", 0)
 
@@ -306,6 +315,13 @@ def test_settings_of_run_count(tmp_path: Path) -> None:
 
 
 @needs_tensorflows_files
+def test_tensorflow_sees_no_gpu(tmp_path: Path) -> None:
+    program = TF + "assert not tf.test.is_gpu_available()\n"
+    ended = run(["-c", COMMAND, "run", "program.py"], written(tmp_path, program), ANYWHERE)
+    assert ended.returncode == 0, ended.stderr
+
+
+@needs_tensorflows_files
 def test_names_of_tensorflow_2(tmp_path: Path) -> None:
     program = TF + "tf.random.set_seed(1); tf.get_variable"
     ended = checked(tmp_path, program, KAMELEON_TF_KERAS="2")
@@ -323,9 +339,8 @@ def test_keras_on_tensorflow_has_its_own_names(tmp_path: Path) -> None:
 
 def test_without_the_original(tmp_path: Path) -> None:
     program = "import keras.models\nfrom keras.layers import Dense, LSTM\nkeras.backend.dot\n"
-    (tmp_path / "program.py").write_text(program, "utf-8")
     settings = ON_K | {"KAMELEON_TENSORFLOW1": str(tmp_path)}
-    ended = run_without_original(["check", "program.py"], tmp_path, settings)
+    ended = run_without_original(["check", "program.py"], written(tmp_path, program), settings)
     found = [line.split(": ")[:2] for line in ended.stdout.splitlines()[:-1]]
     assert found == [["program.py:1:8", CANT], ["program.py:2:33", CANT]], ended.stdout
     assert ended.stdout.count("kameleon keras2 install") == 2
@@ -414,8 +429,9 @@ print(sorted(heavy & {*sys.modules}))
 def test_nothing_is_run_loaded_or_written(tmp_path: Path) -> None:
     program = BACKEND + TF + "from keras.layers import Dense\nopen('made', 'w')\nK.dot, tf.nn\n"
     program += "if input():\n    K.quux, K.zeros((2,)).mean()\n    tf.nn.relu(1), K.tf\n"
-    (tmp_path / "program.py").write_text(program, "utf-8")
-    ended = run(["-c", QUIET], tmp_path, ANYWHERE | {"KAMELEON_ENGINE": "tensorflow"})
+    ended = run(
+        ["-c", QUIET], written(tmp_path, program), ANYWHERE | {"KAMELEON_ENGINE": "tensorflow"}
+    )
     assert "quux" in ended.stdout
     assert (ended.stderr, ended.stdout.splitlines()[-1]) == ("", "[]")
     assert [path.name for path in tmp_path.iterdir()] == ["program.py"]

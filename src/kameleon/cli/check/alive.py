@@ -99,6 +99,8 @@ class Alive(ast.NodeTransformer):
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 truth = self._truth(operand)
                 return None if truth is None else not truth
+            case ast.Call(func=ast.Attribute(attr="is_gpu_available")):
+                return False  # the engine places its own work, and TensorFlow sees no GPU
             case ast.Call(
                 func=ast.Attribute(value=of, attr="startswith"),
                 args=[ast.Constant(value=str(start))],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,7 @@ class Module:
         name: its name in full.
         path: its file.
         names: by name that it has, the full name of what that is.
+        exported: what its `__all__` lists, where it has one that's written out.
         is_own: whether its names are all in its file, and none come by `import *`.
         is_open: whether it may have others.
     """
@@ -45,6 +46,7 @@ class Module:
     name: str
     path: Path
     names: dict[str, str] = field(default_factory=dict)
+    exported: Container[object] | None = None
     is_own: bool = True
     is_open: bool = False
 
@@ -189,6 +191,10 @@ class Files:
                 module.is_open |= name == "__getattr__"
             case ast.Assign(value=ast.Call(func=ast.Name(id="globals"))):
                 module.is_open = True
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=listed)):
+                module.exported = {each.value for each in listed if isinstance(each, ast.Constant)}
+            case ast.AugAssign(target=ast.Name(id="__all__")):
+                module.exported = None
             case ast.Assign(targets=targets, value=value):
                 for target in (each for top in targets for each in ast.walk(top)):
                     if isinstance(target, ast.Name):
@@ -243,7 +249,7 @@ class Files:
         package = other.path.parent.iterdir() if other.path.name == "__init__.py" else ()
         children = {each.stem: f"{origin}.{each.stem}" for each in package}
         for name, meaning in {**children, **other.names}.items():
-            if not name.startswith("_"):
+            if not name.startswith("_") if other.exported is None else name in other.exported:
                 module.names.setdefault(name, meaning)
 
 

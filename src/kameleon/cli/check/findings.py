@@ -43,6 +43,9 @@ def lacks(holder: str, name: str, full: str, known: Iterable[str]) -> Said:
         holder: what hasn't got it, in words.
         name, full: the name, by itself and in full.
         known: those that are there.
+
+    >>> lacks("keras has", "laiers", "keras.laiers", ["layers"])[1:4]
+    ('keras.laiers', 'keras has no laiers', "did you mean 'layers'?")
     """
     return said(CANT, full, f"{holder} no {name}{suggestion(name, known)}")
 

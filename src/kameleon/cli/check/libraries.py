@@ -24,6 +24,9 @@ class Libraries:
 
     Args:
         tables: by full name of a module, the old names that are given.
+
+    >>> Libraries({}).about("math.sine").remedy
+    "did you mean 'sin'?"
     """
 
     def __init__(self, tables: Mapping[str, Table]) -> None:

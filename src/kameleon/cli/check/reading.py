@@ -162,6 +162,10 @@ class Reading(_Walk):
     Attributes:
         uses: in the order of the text.
         unseen: what can't be seen, and how often it's there.
+
+    >>> reading = Reading(ast.parse("import numpy as np\\nx = np\\nx.abs(1)"))
+    >>> [(use.name, use.said) for use in reading.uses]
+    [('numpy', 'numpy'), ('numpy.abs', 'x.abs')]
     """
 
     def __init__(self, tree: ast.Module, own: Container[str] = ()) -> None:
@@ -300,7 +304,11 @@ def _joined(name: str, part: str) -> str:
 
 
 def prefixes(name: str) -> Iterator[str]:
-    """A full name, and those of what is around it."""
+    """A full name, and those of what is around it.
+
+    >>> list(prefixes("keras.backend.dot"))
+    ['keras.backend.dot', 'keras.backend', 'keras']
+    """
     while name:
         yield name
         name = name.rpartition(".")[0]

@@ -159,7 +159,7 @@ class Served:
             return self._not_keras(error, name)
         if called and module in KERAS_BACKENDS and self.base == "kameleon":
             return self._of_k(module, name.removeprefix(f"{module}.").split("."))
-        return said_of(defined, name)
+        return said_of(defined, head)
 
     def _own_keras(self, name: str) -> Said | None:
         parts = name.split(".")
@@ -232,7 +232,7 @@ class Served:
             defined = self.files.definition(names)
         except AbsentError as error:
             return self._not_tensorflows(error, others)
-        return said_of(defined, name) or self._unserved(defined, name)
+        return said_of(defined, head) or self._unserved(defined, head)
 
     def _not_tensorflows(self, error: AbsentError, others: str) -> Said | None:
         full = f"tensorflow{error.said.removeprefix(SECOND).removeprefix('tensorflow')}"
