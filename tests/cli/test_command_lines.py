@@ -27,7 +27,7 @@ NEITHER = f"it's neither an engine ({NAMES}) nor a module that can be imported: 
 # Command lines, the exit status, and all of standard error ("…" stands for any text).
 NOT_UNDERSTOOD = [
     ("rnu", "kameleon: there is no command 'rnu'; did you mean 'run'? (see kameleon --help)"),
-    ("zzz", "kameleon: there is no command 'zzz'; there are run, launch, explore, …"),
+    ("zzz", "kameleon: there is no command 'zzz'; there are run, launch, check, explore, …"),
     ("--versoin", "kameleon: there is no option --versoin; did you mean '--version'? (see …)"),
     ("keras2 instal", "kameleon keras2: there is no command 'instal'; did you mean 'install'?"),
     ("cntk remove", "kameleon cntk: there is no command 'remove'; there are install, uninstall"),

@@ -269,18 +269,22 @@ class BackendFunction(Generic[R]):
         saving.save(self.compiled, path)
 
     @boundary
-    def explore(self, path: Any, profile: Mapping[str, Mapping[str, float]] | None = None) -> None:
+    def explore(
+        self, path: Any, profile: Profile | Mapping[str, Mapping[str, float]] | None = None
+    ) -> None:
         """Write a page that shows the graph, as it was built and behind each pass, with your lines
         and what the engine runs. It's one file, which any browser shows, without a network.
 
         Args:
             path: the file; one that exists is replaced.
-            profile: what nodes take, to be shown with them: by a node's key, `%3` or, in a body,
-                `%3.body.%1` (as the last graph's text numbers them), its `seconds` and `bytes`.
+            profile: what nodes take, to be shown with them: what `profile` gives; or, by a node's
+                key, `%3` or, in a body, `%3.body.%1` (as the last graph's text numbers them), its
+                `seconds` and `bytes`.
         """
         from ..runtime.explorer import page  # late: few programs need it
 
-        page.write(self.compiled, path, profile)
+        told = profile.by_key if isinstance(profile, Profile) else profile
+        page.write(self.compiled, path, told)
 
     def __repr__(self) -> str:
         return repr(self.compiled)

@@ -1,8 +1,7 @@
 """The command line `kameleon`: its commands, and how they end.
 
-A command's module is imported when the command is given. Those that show tables need Rich;
-`kameleon run`, `launch` and `explore` need no library, so that programs run wherever Kameleon is
-installed.
+A command's module is imported when the command is given. Those that show tables need Rich; those
+that run programs (`OWN_END`) need no library, so that programs run wherever Kameleon is installed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,9 @@ class Command(NamedTuple):
 COMMANDS = {
     "run": Command("run", "main", "Run a program that imports Keras, unchanged, on Kameleon."),
     "launch": Command("launch", "main", "Run a program in several processes that share the work."),
+    "check": Command("check.command", "main", "Say what in programs can't be served, unrun."),
     "explore": Command("explore", "main", "Run a program, and write pages that show its graphs."),
+    "profile": Command("profile", "main", "Run a program, and tell what its functions take."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
     "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
     "auto clear": Command("auto", "clear", "Forget it."),
@@ -47,7 +48,7 @@ COMMANDS = {
     "cntk install": Command("cntk", "install", "Install it, with a Python of its own."),
     "cntk uninstall": Command("cntk", "uninstall", "Remove both."),
 }
-OWN_END = ("run", "launch", "explore")  # these commands end as the program that they run
+OWN_END = ("run", "launch", "explore", "profile")  # these commands end as the program that they run
 
 
 def main() -> None:

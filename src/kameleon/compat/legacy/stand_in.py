@@ -58,6 +58,12 @@ class Table(NamedTuple):
     called: Mapping[str, Value] = {}
     instead: str = ""
 
+    def old(self, name: str) -> Old | None:
+        """What is given for a name that the library has no longer; None if nothing is."""
+        if name.startswith("__"):
+            return None
+        return self.gone.get(name) or (self.missing(name) if self.missing else None)
+
 
 def same(today: str) -> Old:
     """A name that the library has under another name, which begins with the library's.
@@ -143,18 +149,12 @@ class StandIn(ModuleType):
             # A module that the library took from elsewhere (`pyplot.cm`).
             return (isinstance(found, ModuleType) and self._child(found.__name__)) or found
         except AttributeError:
-            old = self._old(name)
+            old = self._table.old(name)
             if old is None or not asks_by_name(sys._getframe(1)):
                 raise
             found = old.value(library)
         warn_old(f"{library.__name__}.{name}", old.today)
         return found
-
-    def _old(self, name: str) -> Old | None:
-        if name.startswith("__"):
-            return None
-        missing = self._table.missing
-        return self._table.gone.get(name) or (missing(name) if missing else None)
 
     def everything(self) -> ModuleType:
         """A module for `from library import *`: the library's names and the old ones. Nobody is

@@ -228,13 +228,19 @@ def adapted(text: str, path: str) -> str:
     >>> adapted("import tensorflow.contrib\\nx = np.object\\n", "x.py")
     'import tensorflow_core.contrib; import tensorflow_core as tensorflow\\nx = np.object_\\n'
     """
+    text = changed(text, path)
+    return _looking_up(text) if _AT_ONCE in text else text
+
+
+def changed(text: str, path: str) -> str:
+    """The text of a file, as `adapted`, where a module's names are still imported at once."""
     for pattern, instead in EVERYWHERE:
         text = pattern.sub(instead, text)
     for end, pairs in IN_FILES.items():
         if path.replace("\\", "/").endswith(end):
             for old, new in pairs:
                 text = text.replace(old, new)
-    return _looking_up(text) if _AT_ONCE in text else text
+    return text
 
 
 _AT_ONCE = "public_apis=None, deprecation="  # in a module that the API's generator wrote

@@ -7,7 +7,7 @@ import linecache
 import math
 import os
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -20,7 +20,8 @@ from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
 from ...graph.ir.node import Node, walk
 from ...graph.ir.program import Graph, bodies
-from ..compiler import compiled_anew
+from ..compiler import prepared
+from ..stages import build
 from .work import Peak, Sized, Work, peak, work_of
 
 # How many rows a table has; how many calls are measured, and profiled: the quickest ones count.
@@ -68,7 +69,7 @@ class Profile:
         seconds: that a call takes, measured without clocks in it.
         entries: its parts.
         peak: what the engine reaches on this machine.
-        nodes: the nodes of the entries, None where there's none.
+        by_key: seconds and bytes as `function.explore` takes them, by the nodes' keys.
     """
 
     def __init__(
@@ -76,11 +77,11 @@ class Profile:
         engine: Engine,
         seconds: float,
         peak: Peak,
-        parts: Sequence[tuple[Node | None, Entry]],
+        entries: Sequence[Entry],
+        by_key: Mapping[str, Mapping[str, float]],
     ):
         self.engine, self.seconds, self.peak = engine.title, seconds, peak
-        self.nodes = [node for node, _ in parts]
-        self.entries = [entry for _, entry in parts]
+        self.entries, self.by_key = entries, by_key
 
     def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
         """The seconds of entries by something that they have in common, most of them first."""
@@ -149,6 +150,9 @@ class Profile:
             rest = [entry for _, entries in order[ROWS:] for entry in entries]
             rows.append((*self._row(rest), f"({len(order) - ROWS} more lines)"))
         yield Table([("ms", "part", "of peak", "line"), *rows])
+        scopes = [(f"{1e3 * s:.3g}", scope or "(none)") for scope, s in self.by_scope.items()]
+        if len(scopes) > 1:
+            yield Table([("ms", "name scope"), *scopes[:ROWS]])
         flops, bandwidth = self.peak
         yield f"peak here: {flops / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.1f} GB/s"
 
@@ -166,14 +170,29 @@ def _seconds(entries: Sequence[Entry]) -> float:
 
 def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     """The profile of a graph, for values of its inputs: NumPy's arrays, or the engine's own."""
-    code = compiled_anew(graph, engine)
+    lowered = prepared(graph, engine)
+    code = build(lowered, engine)
     code(values)
     seconds = min(_timed(code, values, engine) for _ in range(CALLS))
     timings = min((code.timings(values) for _ in range(PROFILES)), key=_total)
     timings.append(Timing(None, "the rest", max(seconds - _total(timings), 0.0)))
     sized, reached = _sized(graph, values, engine, timings), peak(engine)
-    parts = [(timing.node, _entry(timing, reached, sized)) for timing in timings]
-    return Profile(engine, seconds, reached, parts)
+    entries = [_entry(timing, reached, sized) for timing in timings]
+    by_key, key_of = dict[str, Mapping[str, float]](), dict(_keys(lowered))
+    for timing, entry in zip(timings, entries, strict=True):
+        if timing.node in key_of:
+            known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
+            by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
+    return Profile(engine, seconds, reached, entries, by_key)
+
+
+def _keys(graph: Graph, around: str = "") -> Iterator[tuple[Node | None, str]]:
+    """The nodes of a graph and of its bodies, with their numbers in the graph's text."""
+    for number, node in enumerate(graph.nodes):
+        yield node, f"{around}%{number}"
+        for name, value in node.attrs.items():
+            if isinstance(value, Graph):
+                yield from _keys(value, f"{around}%{number}.{name}.")
 
 
 def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequence[Timing]) -> Sized:

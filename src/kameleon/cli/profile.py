@@ -1,0 +1,131 @@
+"""`kameleon profile program.py`: runs a program, and tells what its functions take."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from kameleon._utils.tables import Table, text
+from kameleon.cli.parsing import CommandError, Parser, made, stop
+from kameleon.cli.run import add_options, plan_of, run
+from kameleon.errors import KameleonError
+from kameleon.runtime import function as functions
+from kameleon.runtime.explorer import page
+from kameleon.runtime.function import Function
+
+USAGE = """\
+kameleon profile [-n COUNT] [-o FOLDER] [OPTIONS] SCRIPT [ARGUMENT ...]
+       kameleon profile [-n COUNT] [-o FOLDER] [OPTIONS] -m MODULE [ARGUMENT ...]"""
+ABOUT = """\
+Run a program as `kameleon run` does. At its end, tell which compiled functions took how long in
+all, and for those that took longest the lines of the program that their time went to. Options stand
+before the program."""
+SHOWN = 20  # functions that the first table has
+
+
+class Spent:
+    """What calls of a function took."""
+
+    def __init__(self) -> None:
+        self.calls, self.first, self.rest = 0, 0.0, 0.0
+        self.values: Sequence[Any] = ()  # of the last call
+
+    def add(self, values: Sequence[Any], seconds: float) -> None:
+        """Count a call; the first one compiles."""
+        self.first, self.rest = (self.first, self.rest + seconds) if self.calls else (seconds, 0.0)
+        self.calls += 1
+        self.values = list(values)
+
+    @property
+    def seconds(self) -> float:
+        """Of all calls."""
+        return self.first + self.rest
+
+
+class Recorder:
+    """Notes each call of a function."""
+
+    def __init__(self) -> None:
+        self.spent: WeakKeyDictionary[Function, Spent] = WeakKeyDictionary()
+        self.kept: list[Function] = []  # so that functions that a program gives up can be profiled
+
+    def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that is noted."""
+
+        def noted(function: Function, values: Sequence[Any]) -> Any:
+            start = perf_counter()
+            found = call(function, values)
+            spent = self.spent.get(function)
+            if spent is None and not function.is_once:
+                spent = self.spent[function] = Spent()
+                self.kept.append(function)
+            if spent is not None:
+                spent.add(values, perf_counter() - start)
+            return found
+
+        return noted
+
+    def longest(self) -> list[tuple[Function, Spent]]:
+        """Functions, and what their calls took, those first that took longest."""
+        return sorted(self.spent.items(), key=lambda pair: -pair[1].seconds)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the program that the command line names, until it ends; then tell what took how long."""
+    parser = Parser("profile", ABOUT, USAGE)
+    parser.add_argument(
+        "-n", "--number", metavar="COUNT", type=int, default=3,
+        help="of how many functions the lines are told (3)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--out", metavar="FOLDER", type=Path,
+        help="gets a page and a trace for each of them, as well",
+    )  # fmt: skip
+    add_options(parser)
+    found = parser.understood(arguments)
+    plan, recorder = plan_of(found, parser), Recorder()
+    try:
+        folder = found.out and made(found.out).resolve()
+    except CommandError as error:
+        stop("kameleon profile", str(error))
+    functions.wrap_calls(recorder.around)
+    start = perf_counter()
+    try:
+        run(plan)
+    finally:
+        for part in _told(recorder, perf_counter() - start, found.number, folder):
+            print(part, file=sys.stderr)
+
+
+def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) -> Iterator[str]:
+    longest = recorder.longest()
+    yield f"kameleon profile: the program took {whole:.3g} s"
+    head = ("s", "part", "calls", "first, s", "a later one, ms", "function")
+    rows = [
+        (f"{s.seconds:.3g}", f"{s.seconds / whole:.1%}", str(s.calls), f"{s.first:.3g}",
+         f"{1e3 * s.rest / (s.calls - 1):.3g}" if s.calls > 1 else "", _named(f))
+        for f, s in longest[:SHOWN]
+    ]  # fmt: skip
+    yield text([Table([head, *rows])])
+    for place, (function, spent) in enumerate(longest[:number], 1):
+        try:
+            profile = function.profile(spent.values)
+        except KameleonError as error:
+            yield f"\n{_named(function)}: {error}"
+            continue
+        yield f"\n{_named(function)}: {profile}"
+        if folder is not None:
+            name = f"{place:03}-{re.sub(r'[^a-zA-Z0-9]+', '-', function.name).strip('-')}"
+            page.write(function, folder / f"{name}.html", profile.by_key)
+            profile.save_trace(folder / f"{name}.json")
+
+
+def _named(function: Function) -> str:
+    program = function.program
+    told = [f"{len(program.outputs)} outputs", f"{len(program.updates)} updates"]
+    return f"{function.name} ({', '.join(told)})"
