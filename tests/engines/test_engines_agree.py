@@ -21,7 +21,8 @@ from kameleon.graph.ir.types import FLOAT32, FLOAT64, TensorType
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.runtime.engines import embedded
-from kameleon.testing.comparison.bisect import Search, evaluate
+from kameleon.runtime.inspection.values import evaluator
+from kameleon.testing.comparison.bisect import Search
 from kameleon.testing.comparison.problem import Problem
 from kameleon.testing.comparison.result import difference
 
@@ -84,7 +85,7 @@ def agrees(engine: Engine, graph: Graph, feeds: Sequence[Array], expected: list[
 
     Where a number lies at a step (of `floor`, say), last bits decide: nobody is to blame then.
     """
-    got = evaluate(engine, graph, feeds)
+    got = evaluator(engine)(graph, feeds)
     found = [
         difference(f"output {i}", *pair) for i, pair in enumerate(zip(got, expected, strict=True))
     ]
@@ -105,7 +106,7 @@ def hold(engine: Engine, recipes: Sequence[Recipe], dtype: str = "float64") -> N
         if dtype == "float32":
             graph = narrowed(graph)
             feeds = [x.astype(dtype) for x in feeds]
-            expected = evaluate(embedded(), graph, feeds)
+            expected = evaluator(embedded())(graph, feeds)
         try:
             assert agrees(engine, graph, feeds, expected), "at a step, where last bits decide"
         except BaseException as error:

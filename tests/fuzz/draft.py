@@ -13,7 +13,7 @@ from kameleon.errors import KameleonError
 from kameleon.graph.ir.node import ITEM, Node, Variable, walk
 from kameleon.graph.ir.rewrite import closed
 from kameleon.runtime.engines import embedded
-from kameleon.testing.comparison.bisect import evaluate
+from kameleon.runtime.inspection.values import evaluator
 from kameleon.testing.comparison.result import difference
 
 from .oracle import Oracle
@@ -227,7 +227,7 @@ class Draft:
         own = {*nodes, *results}
         operands = list(dict.fromkeys(x for n in nodes for x in n.operands if x not in own))
         graph = closed(operands, results)
-        return evaluate(embedded(), graph, [self.values[x] for x in operands])
+        return evaluator(embedded())(graph, [self.values[x] for x in operands])
 
     def _check_type(self, e: Entry, line: str) -> None:
         """What was inferred when the line was built is what came when it ran."""

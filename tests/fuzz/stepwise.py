@@ -19,7 +19,7 @@ from kameleon.graph.ir.node import ITEM, Node
 from kameleon.graph.ir.rewrite import closed
 from kameleon.runtime.compiler import compiled_anew
 from kameleon.runtime.engines import embedded
-from kameleon.testing.comparison.bisect import _branches, evaluate
+from kameleon.runtime.inspection.values import evaluator, without_conditions
 from kameleon.testing.comparison.problem import problem_of
 from kameleon.testing.comparison.result import FirstDifference, difference
 
@@ -72,7 +72,7 @@ class Stepwise:
         problem = problem_of(function, list(feeds), [])
         self.arguments = problem.values
         self.outputs = len(problem.graph.outputs)
-        self.graph = _branches(problem.graph, lambda g: evaluate(embedded(), g, problem.values))
+        self.graph = without_conditions(problem.graph, evaluator(embedded()), problem.values)
         self.steps = [_step(n) for n in self._nodes()]
 
     def _nodes(self) -> list[Node]:
