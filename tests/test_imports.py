@@ -81,7 +81,8 @@ def test_every_module_has_a_layer() -> None:
 
 def test_what_one_meets_first_is_little() -> None:
     """Twelve entries, and what Python asks of a command's package."""
-    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    found = (path for path in PACKAGE.iterdir() if path.suffix == ".py" or any(path.rglob("*.py")))
+    there = {path.stem for path in found}
     assert there - {"__init__", "__pycache__"} == ENTRIES
     assert len(ENTRIES - {"__main__"}) == 12
 

@@ -45,6 +45,13 @@ ELEMENTWISE = frozenset(
     "add cos div elu exp expm1 log log1p mul normal_quantile pow sigmoid sin softplus sqrt square"
     " sub tanh".split()
 )
+# Primitives that add products up, in an order that is the engine's: the terms may be much larger
+# than their sum.
+SUMS = frozenset(
+    "contract conv conv_input conv_kernel cumsum depthwise_conv depthwise_input depthwise_kernel"
+    " fold reduce_sum scatter_add sum_pool sum_to sum_unpool unpool".split()
+)
+LARGE = 2.0**20
 
 
 class Nudging(np.random.Generator):
@@ -131,12 +138,18 @@ class Step(NamedTuple):
         given, name = list(operands), self.node.primitive.name
         if random is not None and name not in EXACT | ELEMENTWISE:
             given = [nudged(x, ~_is_short(x), random) for x in given]
-        made = [np.asarray(x) for x in self.code([x.copy() for x in given])]
+        made = self._made(given)
         if random is not None:
             made = [_with_other_choices(self.node, x, given, random) for x in made]
         if random is not None and name not in EXACT:
             made = [nudged(x, _was_rounded(x, given), random) for x in made]
+        if random is not None and name in SUMS:
+            sizes = self._made([np.abs(x) if str(x.dtype) in SHORT else x for x in given])
+            made = [_summed(x, y, given, random) for x, y in zip(made, sizes, strict=True)]
         return made
+
+    def _made(self, given: Sequence[Array]) -> list[Array]:
+        return [np.asarray(x) for x in self.code([x.copy() for x in given])]
 
 
 # Primitives whose records leave the sign of zeros to the engine.
@@ -182,6 +195,16 @@ def nudged(x: Array, where: Array, random: Nudging) -> Array:
     else:
         moved = x * (1 + random.integers(-UNITS, UNITS + 1, x.shape) * eps)
     return np.asarray(np.where(where, moved, x), x.dtype)
+
+
+def _summed(x: Array, size: Array, given: Sequence[Array], random: Nudging) -> Array:
+    """A sum as another order of its terms might give it, whose magnitudes add up to `size`."""
+    if str(x.dtype) not in SHORT:
+        return x
+    # Terms so much larger than their sum are rounded on the way, however few digits they have.
+    where = (_was_rounded(x, given) | (size > LARGE * np.abs(x))) & np.isfinite(size)
+    off = random.uniform(-1.0, 1.0, x.shape) * np.finfo(x.dtype).eps * np.where(where, size, 0)
+    return np.asarray(x + off, x.dtype)
 
 
 def _rounded(x: Array) -> Array:
