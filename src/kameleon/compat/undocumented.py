@@ -221,8 +221,8 @@ OF_TENSORFLOW = """
 INSTEAD = {
     **dict.fromkeys(
         OF_TENSORFLOW,
-        "K functions, or Keras on its own TensorFlow backend: `kameleon tensorflow install`, then"
-        " `kameleon run script.py`",
+        "K functions; or `import tensorflow as tf`, with Keras on its own TensorFlow backend:"
+        " `kameleon tensorflow install`, then `kameleon run script.py`",
     ),
     "C": "K functions: the engine has CNTK in another process",
     "cntk": "K functions: the engine has CNTK in another process",
