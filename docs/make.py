@@ -104,8 +104,8 @@ LEAKED = """
 ## Names that were never documented
 
 Programs took them from the module all the same. What isn't there is an error that says what to use.
-Where Keras runs on [its own TensorFlow backend](keras2.md#import-tensorflow-as-tf), they are where they
-were: in `keras.backend.tensorflow_backend`.
+Where Keras runs on [its own TensorFlow backend](keras2.md#import-tensorflow-as-tf), they are where
+they were: in `keras.backend.tensorflow_backend`.
 
 | name | here |
 |---|---|
