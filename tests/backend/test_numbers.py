@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kameleon import backend as K
+from kameleon.engines import Engine
 
 # What NumPy would turn into numbers: None into NaN, texts into what they spell, dates into days.
 NO_NUMBERS = [
@@ -110,3 +111,31 @@ def test_what_names_a_dtype(function: str, floats: str) -> None:
                 assert K.dtype(made) == want, named
     finally:
         K.set_floatx(before)
+
+
+MULTIPLES: dict[str, tuple[Any, float]] = {
+    "x + x": (lambda x: x + x, 2.0),
+    "3 x": (lambda x: 3.0 * x, 3.0),
+    "x / 0.25": (lambda x: x / 0.25, 4.0),
+    "(x + x) * 1.5 - x": (lambda x: (x + x) * 1.5 - x, 2.0),
+    "-(-5 x)": (lambda x: -(-5.0 * x), 5.0),
+    "x * [2]": (lambda x: x * K.constant([2.0]), 2.0),
+    "0.1 x": (lambda x: 0.1 * x, 0.1),
+    "-2 x": (lambda x: x * -2.0, -2.0),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLES)
+def test_a_number_and_its_multiple(engine: Engine, name: str) -> None:
+    """A compiler may take it for a leaky rectifier, which it is for slopes up to 1 alone."""
+    multiple, factor = MULTIPLES[name]
+    x, given = K.placeholder((None, 3)), np.array([[1.0, -2.0, np.nan]], "float32")
+    dense = K.dot(x, K.constant(np.eye(3)[:, ::-1]))
+    ways = (K.maximum, K.minimum)
+    for y, values, want in ((x, given, given), (dense, [[1.0, -2.0, 0.5]], [[0.5, -2.0, 1.0]])):
+        outputs = [way(*pair) for way in ways for pair in ((y, multiple(y)), (multiple(y), y))]
+        found = K.function([x], outputs)([values])
+        product = np.multiply(want, np.float32(factor))
+        expected = [np.maximum(want, product)] * 2 + [np.minimum(want, product)] * 2
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)

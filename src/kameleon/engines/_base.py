@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -75,15 +75,16 @@ class Executable(ABC):
         """What the engine runs, as text for people."""
         return repr(self)
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
-        """Run the graph once more; what its parts took, the results' arrival at the host included.
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
+        """Each time that it's asked, what the parts of one more run took; there's no last one.
 
         Args:
             arguments: as for a call.
         """
-        start = perf_counter()
-        self(arguments)
-        return [Timing(None, "the whole call", perf_counter() - start)]
+        while True:
+            start = perf_counter()
+            self(arguments)
+            yield [Timing(None, "the whole call", perf_counter() - start)]
 
     def report(self) -> Report | None:
         """What each device does, where there are several, once code has been made."""

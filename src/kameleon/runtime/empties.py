@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,11 +59,10 @@ class Populated(Executable):
         found = self._code.culprit(error)
         return found if found is not None or self._other is None else self._other.culprit(error)
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable`."""
-        if self._brings_elements(arguments):
-            return self._code.timings(arguments)
-        return super().timings(arguments)
+        brings = self._brings_elements(arguments)
+        return self._code.timings(arguments) if brings else super().timings(arguments)
 
     @property
     def source(self) -> str:

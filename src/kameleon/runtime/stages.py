@@ -11,7 +11,7 @@ engine's nodes run before the engine's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,14 +134,15 @@ class _Staged(Executable):
             part.run(values, sources)
         return self._own(values, sources)
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable`."""
         values, sources = self._begun(arguments)
-        found: list[Timing] = []
+        runs = list[Iterator[list[Timing]]]()
         for part in self.parts:
-            found += part.executable.timings(part.given(values, sources))
+            runs.append(part.executable.timings(part.given(values, sources)))
             part.run(values, sources)
-        return found
+        while True:
+            yield [timing for each in runs for timing in next(each)]
 
     def _begun(self, arguments: Sequence[Any]) -> tuple[dict[Node, Any], dict[Node, Engine]]:
         """The values of the inputs, and the engines whose arrays these are."""

@@ -33,7 +33,6 @@ Compiled = Callable[..., Sequence[Any]]
 OFTEN = 10
 # How many of the last sizes the warning names.
 SHOWN = 3
-_wait: Any = jax.block_until_ready
 # Instructions of XLA's code, and the names of JAX's operations that they come from.
 _NAMED = re.compile(r'^\s*(?:ROOT )?%?(\S+) = .*op_name="([^"]*)"', re.MULTILINE)
 # A copy that XLA makes, for outputs that are inputs.
@@ -72,25 +71,28 @@ class JaxExecutable(Executable):
         _block_until_ready(arguments, results)
         return checked(results, self.flags) if self.flags else results
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         if type(self) is not JaxExecutable:  # on several devices
-            return super().timings(arguments)
-        found: list[Timing] = in_64_bits(JaxExecutable(self._unflagged)._timed, arguments)
-        return found
+            yield from super().timings(arguments)
+        made, given = in_64_bits(JaxExecutable(self._unflagged)._marked, arguments)
+        names, nodes = dict(_NAMED.findall(made.as_text())), list(all_nodes(self.graph))
+        wait: Any = jax.block_until_ready
+        run = lambda: wait(made(*given))  # noqa: E731
+        in_64_bits(run)
+        while True:
+            with tempfile.TemporaryDirectory() as folder:
+                with jax.profiler.trace(folder):
+                    in_64_bits(run)
+                [path] = Path(folder).rglob("*.xplane.pb")
+                told = jax.profiler.ProfileData.from_file(str(path))
+                yield timings(_events(told), nodes, names)
 
-    def _timed(self, arguments: Sequence[Any]) -> list[Timing]:
+    def _marked(self, arguments: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+        """Code whose instructions tell their nodes, and what it's given."""
         code: Any = self._direct
         code, given = self._code(arguments) if code is None else (code, arguments)
-        made = marked(jax.named_scope, lambda: code.lower(*given).compile())
-        names = dict(_NAMED.findall(made.as_text()))
-        _wait(made(*given))
-        with tempfile.TemporaryDirectory() as folder:
-            with jax.profiler.trace(folder):
-                _wait(made(*given))
-            [path] = Path(folder).rglob("*.xplane.pb")
-            told = jax.profiler.ProfileData.from_file(str(path))
-            return timings(_events(told), all_nodes(self.graph), names)
+        return marked(jax.named_scope, lambda: code.lower(*given).compile()), given
 
     def _results(self, arguments: Sequence[Any]) -> Sequence[Any]:
         if self._direct is not None:

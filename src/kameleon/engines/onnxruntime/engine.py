@@ -6,7 +6,6 @@ import ctypes
 import json
 import os
 import tempfile
-import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -135,20 +134,20 @@ class OnnxExecutable(Executable):
         results: list[Any] = self._run(self._outputs, feed, self._options)
         return checked(results, self._flags) if self._flags else results
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         arrays = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
         feed = dict(zip(self._inputs, arrays, strict=True)) | self._large
         model = type(self._model)()
         model.CopyFrom(self._model)
         _mark(model.graph, self._made_for)
-        with tempfile.TemporaryDirectory() as folder:
-            session = self._make_session(model=model, profile=f"{folder}/profile")
-            session.run(self._outputs, feed, self._options)
-            begun = time.perf_counter_ns() - session.get_profiling_start_time_ns()
-            session.run(self._outputs, feed, self._options)
-            told = json.loads(Path(session.end_profiling()).read_text("utf-8"))
-        return timings(_events(told, begun / 1e9), self._made_for.values())
+        while True:
+            with tempfile.TemporaryDirectory() as folder:
+                session = self._make_session(model=model, profile=f"{folder}/profile")
+                for _ in range(2):
+                    session.run(self._outputs, feed, self._options)
+                told = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+            yield timings(_events(told), self._made_for.values())
 
     @property
     def source(self) -> str:
@@ -271,12 +270,13 @@ def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:
                 _mark(attribute.g, made_for)
 
 
-def _events(told: Any, since: float) -> Iterator[Event]:
-    """What operators did since a time of the profile."""
+def _events(told: Any) -> Iterator[Event]:
+    """What operators did in the last run that a profile tells of."""
     end = "_kernel_time"
+    since = max(each["ts"] for each in told if each["name"] == "model_run")
     for each in told:
         name, start = each["name"], each["ts"] / 1e6
-        if each["cat"] == "Node" and name.endswith(end) and start >= since:
+        if each["cat"] == "Node" and name.endswith(end) and each["ts"] >= since:
             name = f"{each['args']['op_name']} {name.removesuffix(end)}"
             yield Event(each["tid"], name, start, each["dur"] / 1e6)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 
 from ...graph.analysis.broadcasts import bare_operands
 from ...graph.ir.node import Node
+from ...graph.primitives.constants import bare, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Lowering, Rule
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
@@ -38,7 +40,6 @@ BINARY = {
     "floor_div": "FloorDiv",
     "mod": "FloorMod",
     "div": "RealDiv",
-    "maximum": "Maximum",
     "minimum": "Minimum",
     "eq": "Equal",
     "ne": "NotEqual",
@@ -77,6 +78,58 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
         if full.shape == node.shape and _is_bias(node, x):
             return raw.BiasAdd(value=value, bias=reshaped(bias, [node.shape[-1]]))
     return raw.AddV2(x=a, y=b)
+
+
+def maximum(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """The optimiser takes the maximum of x and k * x for a leaky rectifier, whatever number k is,
+    which is the minimum where k is larger than 1 (TensorFlow 2.21): there it isn't shown k * x.
+    """
+    left, right = bare_operands(node)
+    if _exceeds(_factors(left), _factors(right)):
+        b = raw.PlaceholderWithDefault(input=b, shape=b.shape)
+    return raw.Maximum(x=a, y=b)
+
+
+def _factors(x: Node, steps: int = 8) -> dict[Node, float]:
+    """Nodes that x is a multiple of, and by which number."""
+    found = {x: 1.0}
+    if not steps or x.primitive.name not in _MULTIPLES:
+        return found
+    parts = [(known_number(y), _factors(bare(y), steps - 1)) for y in x.operands]
+    return found | _MULTIPLES[x.primitive.name](*parts)
+
+
+Factors = tuple[Any, dict[Node, float]]  # a number, if it's one, and what an operand is made of
+
+
+def _scaled(part: Factors, by: float) -> dict[Node, float]:
+    return {node: factor * by for node, factor in part[1].items()}
+
+
+def _product(a: Factors, b: Factors) -> dict[Node, float]:
+    if a[0] is None and b[0] is None:
+        return {}
+    return _scaled(b, a[0]) if a[0] is not None else _scaled(a, b[0])
+
+
+def _sum(a: Factors, b: Factors) -> dict[Node, float]:
+    return {node: a[1][node] + b[1][node] for node in a[1].keys() & b[1].keys()}
+
+
+# What operations with numbers make of the factors of their operands.
+_MULTIPLES: dict[str, Callable[..., dict[Node, float]]] = {
+    "mul": _product,
+    "div": lambda a, b: _scaled(a, 1 / b[0]) if b[0] else {},
+    "add": _sum,
+    "sub": lambda a, b: _sum(a, (None, _scaled(b, -1.0))),
+    "neg": lambda a: _scaled(a, -1.0),
+}
+
+
+def _exceeds(left: dict[Node, float], right: dict[Node, float]) -> bool:
+    """Whether one of two tensors is a multiple of the other, by more than 1."""
+    pairs = ((left[node], right[node]) for node in left.keys() & right.keys())
+    return any(abs(a) != abs(b) and 1.0 in (a, b) and max(a, b) > 1.0 for a, b in pairs)
 
 
 def power(e: Lowering, node: Node, x: Tensor, a: Tensor) -> Tensor:
@@ -161,6 +214,7 @@ RULES: dict[str, Rule] = {
     **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
+    "maximum": maximum,
     "pow": power,
     "mod": mod,
     "relu": relu,
@@ -195,5 +249,6 @@ WHERE: dict[str, Callable[[Node], bool]] = {
 OPERATIONS: dict[str, tuple[str, ...]] = {
     **{name: (op,) for name, op in (UNARY | FEATURES | BINARY).items()},
     "add": ("AddV2", "Mul"),
+    "maximum": ("Maximum",),
     "pow": ("Pow",),
 }

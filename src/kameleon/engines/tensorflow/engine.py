@@ -130,21 +130,22 @@ class _Executable(Executable):
         results: Sequence[Any] = self._function(*tensors[:count])
         return results
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
         made = marked(tf.name_scope, lambda: _Executable(self._graph))
         made(arguments)
-        with tempfile.TemporaryDirectory() as folder:
-            tf.profiler.experimental.start(folder, OPERATIONS)
-            try:
-                made(arguments)
-            finally:
-                tf.profiler.experimental.stop()
-            [path] = Path(folder).rglob("*.xplane.pb")
-            told = xplane_pb2.XSpace.FromString(path.read_bytes())
-        return timings(_events(told), all_nodes(self._graph))
+        while True:
+            with tempfile.TemporaryDirectory() as folder:
+                tf.profiler.experimental.start(folder, OPERATIONS)
+                try:
+                    made(arguments)
+                finally:
+                    tf.profiler.experimental.stop()
+                [path] = Path(folder).rglob("*.xplane.pb")
+                told = xplane_pb2.XSpace.FromString(path.read_bytes())
+            yield timings(_events(told), all_nodes(self._graph))
 
     @property
     def source(self) -> str:

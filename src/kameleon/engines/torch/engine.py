@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from time import perf_counter
@@ -129,10 +129,11 @@ class TorchExecutable(Executable):
                 return code(given)
         return code(given)
 
-    def timings(self, arguments: Sequence[Any]) -> list[Timing]:
+    def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         run = lambda given: timed(self.code, given, self._clock)  # noqa: E731
-        return Timing.of_nodes(self._run(run, arguments))
+        while True:
+            yield Timing.of_nodes(self._run(run, arguments))
 
     def _clock(self) -> float:
         """The time at which an accelerator has done all that it was told."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._utils.tables import Part, Table, html, text
-from ...engines._base import Engine, Timing
+from ...engines._base import Engine, Executable, Timing
 from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
 from ...graph.ir.node import Node, walk
@@ -24,8 +24,10 @@ from ..compiler import prepared
 from ..stages import build
 from .work import Peak, Sized, Work, peak, work_of
 
-# How many rows a table has; how many calls are measured, and profiled: the quickest ones count.
-ROWS, CALLS, PROFILES = 15, 5, 3
+ROWS = 15  # that a table has
+# How often a call is measured, with and without clocks in turns, and for how many seconds at least;
+# the quickest of each count.
+LEAST, MOST, SECONDS = 3, 50, 1.0
 
 
 class Entry(NamedTuple):
@@ -173,8 +175,7 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     lowered = prepared(graph, engine)
     code = build(lowered, engine)
     code(values)
-    seconds = min(_timed(code, values, engine) for _ in range(CALLS))
-    timings = min((code.timings(values) for _ in range(PROFILES)), key=_total)
+    seconds, timings = _measured(code, values, engine)
     timings.append(Timing(None, "the rest", max(seconds - _total(timings), 0.0)))
     sized, reached = _sized(graph, values, engine, timings), peak(engine)
     entries = [_entry(timing, reached, sized) for timing in timings]
@@ -215,7 +216,21 @@ def _total(timings: Sequence[Timing]) -> float:
     return sum(timing.seconds for timing in timings)
 
 
-def _timed(code: Any, values: Sequence[Any], engine: Engine) -> float:
+def _measured(
+    code: Executable, values: Sequence[Any], engine: Engine
+) -> tuple[float, list[Timing]]:
+    """The seconds of a call, and what its parts take."""
+    best, parts, runs = math.inf, list[Timing](), code.timings(values)
+    start = perf_counter()
+    for count in range(MOST):
+        best = min(best, _timed(code, values, engine))
+        parts = min(parts or next(runs), next(runs), key=_total)
+        if count + 1 >= LEAST and perf_counter() - start > SECONDS:
+            break
+    return best, parts
+
+
+def _timed(code: Executable, values: Sequence[Any], engine: Engine) -> float:
     start = perf_counter()
     for value in code(values):
         engine.to_numpy(value, copy=False)
