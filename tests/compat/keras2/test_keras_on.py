@@ -104,3 +104,26 @@ def test_without_tensorflows_files_keras_runs_on_k(tmp_path: Path) -> None:
     first, second = found.stdout.splitlines()
     assert first == "tensorflow [1, 2] [[2.0, 3.0]]"
     assert "aren't installed" in second and "kameleon tensorflow install" in second
+
+
+SICK = """
+import keras, numpy as np
+from kameleon import backend
+backend.set_check('nan')
+model = keras.models.Sequential([keras.layers.Dense(3, input_shape=(4,))])
+model.add(keras.layers.Lambda(lambda x: keras.backend.log(-1.0 - keras.backend.square(x))))
+model.compile('sgd', 'mse')
+try:
+    model.fit(np.ones((8, 4)), np.ones((8, 3)), verbose=0)
+except Exception as error:
+    print(error)
+"""
+
+
+@needs_originals
+@pytest.mark.parametrize("base", ["kameleon", "tensorflow"])
+def test_a_check_holds_for_fit(tmp_path: Path, base: str) -> None:
+    (tmp_path / "program.py").write_text(SICK, encoding="utf-8")
+    line = ["run", "--engine", "numpy", "--keras-on", base, "program.py"]
+    found = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path, ANYWHERE)
+    assert "NaN" in found.stdout and "it begins in log(float32[" in found.stdout, found.stderr
