@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -269,6 +268,7 @@ NOT_SEEN = {
 
 @needs_original
 @needs_tensorflows_files
+@pytest.mark.nightly
 @pytest.mark.parametrize("base", ["kameleon", "tensorflow"])
 def test_it_agrees_with_keras_and_tensorflow(base: str, tmp_path: Path) -> None:
     (tmp_path / "agrees.py").write_text(AGREES, "utf-8")
@@ -435,11 +435,3 @@ def test_nothing_is_run_loaded_or_written(tmp_path: Path) -> None:
     assert "quux" in ended.stdout
     assert (ended.stderr, ended.stdout.splitlines()[-1]) == ("", "[]")
     assert [path.name for path in tmp_path.iterdir()] == ["program.py"]
-
-
-def test_a_thousand_lines_take_no_second(tmp_path: Path) -> None:
-    lines = ["x = K.dot(K.zeros((2, 2)), K.ones((2, 2)))", "y = np.float(K.int_shape(x)[0])"]
-    program = "import numpy as np\n" + BACKEND + "\n".join(lines * 500)
-    begin = time.process_time()
-    assert checked(tmp_path, program).status == 0
-    assert time.process_time() - begin < 1
