@@ -442,7 +442,7 @@ def picture_of_a_graph() -> str:
     scope: dict[str, Any] = {}
     for example in doctest.DocTestParser().get_examples(text.partition("picture.save")[0]):
         if "Error" not in (example.exc_msg or ""):  # lines as in a file of the user's
-            exec(compile("\n" * example.lineno + example.source, "step.py", "exec"), scope)
+            exec(compile("\n" * example.lineno + example.source, "network.py", "exec"), scope)
     svg: str = scope["picture"].svg
     return svg
 
