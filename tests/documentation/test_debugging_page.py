@@ -1,6 +1,4 @@
-"""The page on debugging: what it shows of the command line, the command says. Its examples are tests
-themselves.
-"""
+"""The page on debugging: what it shows of a command, that says. Its examples are doctests."""
 
 from __future__ import annotations
 

@@ -283,8 +283,7 @@ class BackendFunction(Generic[R]):
         """
         from ..runtime.explorer import page  # late: few programs need it
 
-        told = profile.by_key if isinstance(profile, Profile) else profile
-        page.write(self.compiled, path, told)
+        page.write(self.compiled, path, profile)
 
     def __repr__(self) -> str:
         return repr(self.compiled)
