@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,8 @@ def content(function: Function, profile: Profile | Numbers | None = None) -> dic
     if isinstance(profile, Profile):
         graph, profile = profile.graph, profile.by_key
     return {
-        "title": f"{function.name}: {len(function.inputs)} inputs, {len(function.outputs)} outputs",
+        "title": f"{function.name}: {_count(function.inputs, 'input')},"
+        f" {_count(function.outputs, 'output')}",
         "engine": engine.title,
         "code": code if len(code) <= LONGEST else f"{code[:LONGEST]}\n…",
         "looks": {kind: look._asdict() for kind, look in {**LOOKS, "gradient": GRADIENT}.items()},
@@ -81,6 +82,10 @@ def content(function: Function, profile: Profile | Numbers | None = None) -> dic
         "places": places.rows,
         "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
     }
+
+
+def _count(things: Sequence[object], what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
 def _stages(function: Function, graph: Graph, places: _Places) -> Iterator[dict[str, Any]]:
