@@ -56,6 +56,7 @@ if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.
 collect_ignore_glob += ["docs/backend/functions/*", "docs/examples/*"]
+collect_ignore_glob.append("docs/building/resnet.py")  # a program in old Keras
 if find_spec("matplotlib") is None:
     collect_ignore_glob.append("docs/building/figures/*")
 if find_spec("nbformat") is None:

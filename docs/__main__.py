@@ -6,9 +6,10 @@
     python -m docs messages    what translators translate: docs/locale/*/LC_MESSAGES/*.po
     python -m docs serve       the built site, at http://localhost:8000
     python -m docs cover       the README's picture, on all engines that are here: docs/cover.png
+    python -m docs screens     what a browser shows of large graphs: docs/explorer.png, profile.png
 
-Run in the checkout. All but `tables` need the extra `docs`, `pictures` needs Keras 2.3.1, too, and
-`cover` the extra `demo`.
+Run in the checkout. All but `tables` need the extra `docs`, `pictures` and `screens` need Keras
+2.3.1, too, `screens` Chromium and the extra `dev`, and `cover` the extra `demo`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="show the built site")
     serve.add_argument("--port", type=int, default=8000)
     commands.add_parser("cover", help="draw the README's picture")
+    commands.add_parser("screens", help="draw what a browser shows of large graphs")
     return made
 
 
@@ -62,6 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
         from docs.building.figures import cover
 
         cover.write(COVER)
+        return 0
+    if asked.command == "screens":
+        from docs.building import screens
+
+        screens.write()
         return 0
     from docs.building import commands
 

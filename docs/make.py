@@ -9,6 +9,7 @@ import doctest
 import importlib.util
 import inspect
 import json
+import linecache
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -436,14 +437,24 @@ def errors_page() -> str:
     return with_tables("errors.md", {"errors": "".join(map(table_row, rows))})
 
 
+def debugged(end: str) -> dict[str, Any]:
+    """What the examples of the page on debugging have made, up to these words: as if they were a
+    file of the user's, without those that fail.
+    """
+    text = Path(__file__).with_name("debugging.md").read_text(encoding="utf-8")
+    name, written, scope = "network.py", "", dict[str, Any]()
+    for example in doctest.DocTestParser().get_examples(text.partition(end)[0]):
+        if "Error" not in (example.exc_msg or ""):
+            code = compile("\n" * written.count("\n") + example.source, name, "exec")
+            written += example.source
+            linecache.cache[name] = (len(written), None, written.splitlines(True), name)
+            exec(code, scope)
+    return scope
+
+
 def picture_of_a_graph() -> str:
     """What `K.show` draws in the examples of the page on debugging."""
-    text = Path(__file__).with_name("debugging.md").read_text(encoding="utf-8")
-    scope: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(text.partition("picture.save")[0]):
-        if "Error" not in (example.exc_msg or ""):  # lines as in a file of the user's
-            exec(compile("\n" * example.lineno + example.source, "step.py", "exec"), scope)
-    svg: str = scope["picture"].svg
+    svg: str = debugged("(graph.svg)")["picture"].svg
     return svg
 
 

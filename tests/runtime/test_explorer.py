@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from graph.pictures.graphs import looped, trained
 
@@ -40,6 +41,11 @@ def keys(boxes: list[dict[str, Any]]) -> list[str]:
         inner = [b for body in box.get("bodies", {}).values() for b in body]
         found += [box["key"], *keys(inner)]
     return found
+
+
+def drawn(content: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The boxes of each stage that has changed the graph."""
+    return [stage["boxes"] for stage in content["stages"] if "boxes" in stage]
 
 
 @pytest.mark.parametrize("program", [trained, looped])
@@ -110,6 +116,27 @@ def test_a_profile_is_handed_on() -> None:
     assert content["profile"] == profile
     assert content["stages"][1]["boxes"][1]["key"] == "%1"
     assert page.content(K.function([x], [K.exp(x)]).compiled)["profile"] == {}
+
+
+def test_a_profile_is_shown_with_the_graph_that_ran() -> None:
+    x = K.placeholder((4, 3))
+    y = K.exp(K.in_train_phase(K.tanh(x), K.sin(x)))
+    f = K.function([x, K.learning_phase()], [y])
+    profile = f.profile([np.ones((4, 3)), 1])
+    content = page.content(f.compiled, profile)
+    boxes = {box["key"]: box for box in drawn(content)[-1]}
+    took = {boxes[key]["title"]: told["seconds"] for key, told in content["profile"].items()}
+    assert took == {e.name.title(): e.seconds for e in profile.entries if e.type}
+    assert took.keys() == {"Tanh", "Exp"}  # what was computed in training
+
+
+def test_boxes_stay_in_their_scopes_behind_passes() -> None:
+    built, *passed = drawn(page.content(compiled(trained())))
+    unnamed = [box for box in passed[-1] if "name" not in box]
+    assert {box.get("scope") for box in unnamed} >= {"dense"}
+    assert {box["scope"] for box in built if box.get("name", "").startswith("dense/")} == {"dense"}
+    slopes = [box for box in unnamed if box.get("is_gradient")]
+    assert "dense" in {box.get("scope") for box in slopes}
 
 
 def test_functions_write_their_page(tmp_path: Path) -> None:

@@ -277,14 +277,13 @@ class BackendFunction(Generic[R]):
 
         Args:
             path: the file; one that exists is replaced.
-            profile: what nodes take, to be shown with them: what `profile` gives; or, by a node's
-                key, `%3` or, in a body, `%3.body.%1` (as the last graph's text numbers them), its
-                `seconds` and `bytes`.
+            profile: what nodes take, to be shown with them: what `profile` gives, with the graph
+                that ran; or, by a node's key, `%3` or, in a body, `%3.body.%1` (as the last graph's
+                text numbers them), its `seconds` and `bytes`.
         """
         from ..runtime.explorer import page  # late: few programs need it
 
-        told = profile.by_key if isinstance(profile, Profile) else profile
-        page.write(self.compiled, path, told)
+        page.write(self.compiled, path, profile)
 
     def __repr__(self) -> str:
         return repr(self.compiled)

@@ -121,7 +121,7 @@ def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) ->
         yield f"\n{_named(function)}: {profile}"
         if folder is not None:
             name = f"{place:03}-{re.sub(r'[^a-zA-Z0-9]+', '-', function.name).strip('-')}"
-            page.write(function, folder / f"{name}.html", profile.by_key)
+            page.write(function, folder / f"{name}.html", profile)
             profile.save_trace(folder / f"{name}.json")
 
 

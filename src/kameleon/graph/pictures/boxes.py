@@ -48,6 +48,11 @@ class Box(NamedTuple):
     bodies: dict[str, Sheet]
 
     @property
+    def scope(self) -> str:
+        """The name scope that it's in; where a pass made it, that of the user's node."""
+        return self.name.rpartition("/")[0] or self.source.scope.rstrip("/")
+
+    @property
     def lines(self) -> list[str]:
         """What stands in the box."""
         lines = [self.title, self.name, self.type, *(f"→ {note}" for note in self.notes)]

@@ -3,19 +3,20 @@
 // laid out by itself, of few kids, so that it's quick; what isn't in the window isn't drawn.
 
 const MOST = 50; // kids of a group: more are folded by ranks
-const AT_FIRST = 150, UNFOLDED = 1500; // boxes that are shown at first, and by the button
+const AT_FIRST = 250, UNFOLDED = 1500; // boxes that are shown at first, and by the button
 const LINE = 16, LETTER = 7.3, PAD = 10, READABLE = 0.6;
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const canvas = $("graph"), pen = canvas.getContext("2d");
 const view = {x: 0, y: 0, zoom: 1};
 let root, items, boxes, selected = null; // the boxes of the stage that is shown
+let hottest; // what the box takes that takes most, of those that are shown
 data.stages.forEach((stage, i) => { stage.boxes ||= data.stages[i - 1].boxes; });
 
 // The tree --------------------------------------------------------------------------------------
 
-function item(title, parent = null, box = null, order = Infinity) {
-    return {title, parent, box, order, kids: [], edges: [], open: false, stale: true, count: 0};
+function item(title, parent = null, box = null, order = 0) {
+    return {title, parent, box, order, kids: [], edges: new Map(), open: false, stale: true, count: 0};
 }
 
 function isGroup(x) {
@@ -24,20 +25,16 @@ function isGroup(x) {
 
 function pathOf(box, by) {
     const [file, , name] = data.places[box.source];
-    const parts = by === "scope" ? (box.name || "").split("/").slice(0, -1)
+    const parts = by === "scope" ? (box.scope ? box.scope.split("/") : [])
         : by === "function" ? [`${name}, ${file.split(/[\\/]/).pop()}`] : [];
     if (!box.is_gradient || !$("apart").checked) return parts;
     return ["gradients", ...parts.filter(part => part !== "gradients")]; // TensorFlow's own scope
 }
 
 function fill(group, boxes, by) {
-    const groups = new Map([["", group]]), firstTaker = new Map();
-    boxes.forEach((box, to) => (box.operands || []).forEach(at => {
-        if (!firstTaker.has(at)) firstTaker.set(at, to);
-    }));
+    const groups = new Map([["", group]]), ranks = ranksOf(boxes);
     const leaves = boxes.map((box, at) => {
-        // What needs nothing is beside what needs it.
-        const order = box.operands ? at : (firstTaker.get(at) || at) - 0.5;
+        const order = ranks[at];
         let parent = group, path = "";
         for (const part of by === null ? [] : pathOf(box, by)) {
             path += `/${part}`;
@@ -47,7 +44,7 @@ function fill(group, boxes, by) {
                 parent.kids.push(made);
             }
             parent = groups.get(path);
-            parent.order = Math.min(parent.order, order);
+            parent.order = Math.max(parent.order, order);
         }
         const leaf = item(box.title, parent, box, order);
         parent.kids.push(leaf);
@@ -60,10 +57,21 @@ function fill(group, boxes, by) {
         return leaf;
     });
     groups.forEach(chunk);
-    boxes.forEach((box, to) => (box.operands || []).forEach(at => join(leaves[at], leaves[to])));
+    boxes.forEach((box, to) => (box.operands || []).forEach(
+        at => join(leaves[at], leaves[to], boxes[at].type.endsWith("[]"))));
 }
 
-function chunk(group) { // in topological order neighbours are of near ranks
+function ranksOf(boxes) { // how many boxes are before one; what needs nothing is beside what needs it
+    const ranks = [], first = new Map();
+    boxes.forEach((box, to) => {
+        const operands = box.operands || [];
+        ranks.push(1 + Math.max(-1, ...operands.map(at => ranks[at])));
+        operands.forEach(at => { if (!first.has(at)) first.set(at, to); });
+    });
+    return ranks.map((rank, at) => rank || ranks[first.get(at) ?? at] - 0.5);
+}
+
+function chunk(group) { // groups are where their last box is: layer behind layer
     group.kids.sort((a, b) => a.order - b.order);
     while (group.kids.length > MOST) {
         const kids = group.kids, parts = Math.ceil(kids.length / MOST);
@@ -83,12 +91,14 @@ function above(x) {
     return found;
 }
 
-function join(from, to) { // an edge between those that hold them, within the group that holds both
+function join(from, to, isNumber) { // an edge between those that hold them, in what holds both
     const mine = above(from), others = new Set(above(to));
     const at = mine.findIndex(x => others.has(x));
     const common = mine[at], theirs = above(to);
     const a = mine[at - 1], b = theirs[theirs.indexOf(common) - 1];
-    if (a && b) common.edges.push([a, b]);
+    if (!a || !b) return;
+    const known = common.edges.get(a) || new Map(); // by its ends, whether only numbers go there
+    common.edges.set(a, known.set(b, isNumber && known.get(b) !== false));
 }
 
 function counted(x) {
@@ -113,15 +123,14 @@ function build() {
     choose(null);
 }
 
-function unfold(most) { // outer groups before inner ones
+function unfold(most) { // outer groups before inner ones, until they'd be too many
     let shown = root.kids.length;
     for (const queue = [root]; queue.length;) {
         const x = queue.shift();
-        if (!x.open && shown + x.kids.length <= most) {
-            x.open = true;
-            shown += x.kids.length;
-        }
-        if (x.open) queue.push(...x.kids.filter(isGroup));
+        if (!x.open && shown + x.kids.length > most) break;
+        if (!x.open) shown += x.kids.length;
+        x.open = true;
+        queue.push(...x.kids.filter(isGroup));
     }
     stale(root, true);
     arranged();
@@ -135,8 +144,12 @@ function stale(x, below) {
 
 // Where things are ------------------------------------------------------------------------------
 
+function nodes(count) {
+    return `${count.toLocaleString()} node${count === 1 ? "" : "s"}`;
+}
+
 function linesOf(x) {
-    return x.box ? x.box.lines : [x.title, `${x.count.toLocaleString()} nodes`];
+    return x.box ? x.box.lines : [x.title, nodes(x.count)];
 }
 
 function measure(x) {
@@ -149,7 +162,7 @@ function measure(x) {
     if (!x.open) return;
     x.kids.forEach(measure);
     x.top = x.h;
-    const joined = new Set(x.edges.flat()), others = x.kids.filter(kid => !joined.has(kid));
+    const joined = new Set([...x.edges].flatMap(([a, others]) => [a, ...others.keys()])), others = x.kids.filter(kid => !joined.has(kid));
     const [width, height] = layered(x, x.kids.filter(kid => joined.has(kid)));
     const [across, down] = inRows(others, x.top + height + (height && others.length ? 30 : 0));
     x.w = Math.max(x.w, Math.max(width, across) + 2 * PAD);
@@ -160,15 +173,17 @@ function layered(x, kids) {
     if (!kids.length) return [0, 0];
     const graph = new dagre.graphlib.Graph(), number = new Map(kids.map((kid, i) => [kid, `${i}`]));
     graph.setGraph({ranksep: 30, nodesep: 16, edgesep: 8, ranker: "tight-tree"});
-    graph.setDefaultEdgeLabel(() => ({}));
     kids.forEach((kid, i) => graph.setNode(`${i}`, {width: kid.w, height: kid.h}));
-    x.edges.forEach(([a, b]) => graph.setEdge(number.get(a), number.get(b)));
+    x.edges.forEach((others, a) => others.forEach((isNumber, b) => {
+        graph.setEdge(number.get(a), number.get(b), {isNumber, weight: isNumber ? 0 : 4});
+    }));
     dagre.layout(graph);
     kids.forEach((kid, i) => {
         const at = graph.node(`${i}`);
         [kid.x, kid.y] = [at.x - kid.w / 2 + PAD, at.y - kid.h / 2 + x.top];
     });
-    x.paths = graph.edges().map(e => graph.edge(e).points.map(p => [p.x + PAD, p.y + x.top]));
+    x.paths = graph.edges().map(e => graph.edge(e)).map(({points, isNumber}) => (
+        {isNumber, points: points.map(p => [p.x + PAD, p.y + x.top])}));
     return [graph.graph().width, graph.graph().height];
 }
 
@@ -188,13 +203,14 @@ function inRows(kids, top) { // what no edge joins: about as wide as high
 function arranged() {
     measure(root);
     let shown = 0;
+    hottest = 0;
     const place = (x, left, top) => {
         [x.left, x.top0] = [left, top];
         if (x.open) x.kids.forEach(kid => place(kid, left + kid.x, top + kid.y));
-        else shown += 1;
+        else [shown, hottest] = [shown + 1, Math.max(hottest, x.seconds)];
     };
     place(root, 0, 0);
-    $("count").textContent = `${root.count.toLocaleString()} nodes, ${shown.toLocaleString()} boxes`;
+    $("count").textContent = `${nodes(root.count)}, ${shown.toLocaleString()} boxes`;
     redraw();
 }
 
@@ -266,12 +282,14 @@ function paint(x) {
     if (x.w * view.zoom < 8) return;
     if (x !== root && view.zoom > 0.3) words(x, left, top);
     if (!x.open) return;
-    pen.strokeStyle = "#808790";
     pen.lineWidth = Math.max(1, 0.7 / view.zoom);
     pen.setLineDash([]);
-    pen.beginPath();
-    for (const path of x.paths) line(path, left, top);
-    pen.stroke();
+    for (const isNumber of [true, false]) { // what arrays go along stands out
+        pen.strokeStyle = isNumber ? "#80879040" : "#808790";
+        pen.beginPath();
+        x.paths.filter(path => path.isNumber === isNumber).forEach(path => line(path.points, left, top));
+        pen.stroke();
+    }
     x.kids.forEach(paint);
 }
 
@@ -301,7 +319,7 @@ const FORMS = { // by a look's form, its corners; the others are rectangles
 function outline(x, left, top) {
     const look = x.box ? data.looks[x.box.kind] : null;
     const gradient = x.box && x.box.is_gradient ? data.looks.gradient : look;
-    const share = x.seconds && root.seconds ? Math.sqrt(x.seconds / root.seconds) : 0;
+    const share = hottest ? Math.sqrt(x.seconds / hottest) : 0;
     pen.beginPath();
     if (look && FORMS[look.form]) {
         FORMS[look.form](x.w, x.h, 8).forEach(([a, b]) => pen.lineTo(left + a, top + b));
@@ -387,15 +405,16 @@ function choose(x) {
     if (!x) return;
     const {operands, takers} = around(x), b = x.box || {};
     const rows = x.box
-        ? {Node: b.key, Title: b.title, Name: b.name, Type: b.type, Kind: data.looks[b.kind].title,
+        ? {Node: b.key, Title: b.title, Name: b.name, Scope: b.scope, Type: b.type, Kind: data.looks[b.kind].title,
             Gradient: b.is_gradient && "made by a gradient", Attributes: b.attributes,
             Becomes: (b.notes || []).join(", "), "Your line": lineOf(b)}
         : {Group: x.title, Nodes: x.count};
     const own = x.box && isLast() ? data.profile[b.key] || {} : {};
-    Object.assign(rows, {Seconds: own.seconds, Bytes: own.bytes});
+    Object.assign(rows, {
+        Milliseconds: x.seconds && inUnits(1e3 * x.seconds), Megabytes: own.bytes && inUnits(own.bytes / 1e6)});
     const list = make("dl", "");
     for (const [name, value] of Object.entries(rows)) {
-        if (value || value === 0) list.append(make("dt", name), make("dd", value));
+        if (value) list.append(make("dt", name), make("dd", value));
     }
     for (const [name, found] of [["Operands", operands], ["Taken by", takers]]) {
         if (found.length) list.append(make("dt", name), make("dd", "", ...found.slice(0, 30).map(linkTo)));
@@ -416,13 +435,17 @@ function reveal(x) {
 function search() {
     const wanted = $("search").value.trim().toLowerCase(), found = [];
     for (const x of wanted ? items.values() : []) {
-        const {key, title, name, type} = x.box;
-        const all = `${key} ${title} ${name || ""} ${type} ${lineOf(x.box)}`.toLowerCase();
+        const {key, title, name, scope, type} = x.box;
+        const all = `${key} ${title} ${name || ""} ${scope || ""} ${type} ${lineOf(x.box)}`.toLowerCase();
         if (all.includes(wanted)) found.push(x);
     }
     const links = found.slice(0, 100).map(linkTo);
     const words = wanted ? `${found.length.toLocaleString()} found` : "";
     $("found").replaceChildren(make("div", words), ...links);
+}
+
+function inUnits(number) {
+    return number >= 100 ? number.toFixed() : number.toPrecision(2);
 }
 
 function profile() { // what lines of the user's take, the most first
@@ -439,10 +462,10 @@ function profile() { // what lines of the user's take, the most first
     if (!sums.size) return;
     const rows = [...sums].sort((a, b) => b[1][0] - a[1][0]).map(([source, [seconds, bytes]]) => {
         const [file, number, , text] = data.places[source];
-        const cells = [seconds.toPrecision(3), bytes.toLocaleString(), `${file.split(/[\\/]/).pop()}:${number} ${text}`];
+        const cells = [inUnits(1e3 * seconds), inUnits(bytes / 1e6), `${file.split(/[\\/]/).pop()}:${number} ${text}`];
         return make("tr", "", ...cells.map(cell => make("td", cell)));
     });
-    const head = make("tr", "", ...["seconds", "bytes", "your line"].map(cell => make("th", cell)));
+    const head = make("tr", "", ...["ms", "MB", "your line"].map(cell => make("th", cell)));
     $("profile").append(make("h2", "What your lines take"), make("table", "", head, ...rows));
 }
 

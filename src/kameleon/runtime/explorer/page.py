@@ -9,8 +9,9 @@ What the script of the page reads is JSON:
                            boxes where the pass has changed nothing
     profile                {key: {seconds, bytes}} of boxes of the last stage; either may be missing
 
-A box is what `graph.pictures.boxes` says, with its lines, and the number of its place for the
-source. Its key is `%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's text.
+A box is what `graph.pictures.boxes` says, with its scope and lines, and the number of its place for
+the source. Its key is `%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's
+text.
 """
 
 from __future__ import annotations
@@ -18,37 +19,40 @@ from __future__ import annotations
 import json
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..._utils.files import checked, replace
 from ...graph.ir.context import Source
+from ...graph.ir.program import Graph
 from ...graph.pictures.boxes import Box, Sheet, sheet_of
 from ...graph.pictures.looks import GRADIENT, LOOKS
 from ..compiler import stages
+from ..inspection.profiling import Profile
 
 if TYPE_CHECKING:
     from ..function import Function
 
-Profile = Mapping[str, Mapping[str, float]]
+Numbers = Mapping[str, Mapping[str, float]]
 LONGEST = 200_000  # letters of an engine's code that are shown
 
 
-def write(function: Function, path: Any, profile: Profile | None = None) -> None:
+def write(function: Function, path: Any, profile: Profile | Numbers | None = None) -> None:
     """Write a function's page.
 
     Args:
         function: any function.
         path: of the file.
-        profile: by the keys of boxes of the last stage, `seconds` and `bytes`.
+        profile: of a call, whose graph is shown then; or, by the keys of boxes of the last stage,
+            `seconds` and `bytes`.
     """
     name = checked("explore", path)
     replace(name, page(function, profile).encode())
 
 
-def page(function: Function, profile: Profile | None = None) -> str:
+def page(function: Function, profile: Profile | Numbers | None = None) -> str:
     """The page as text; see `write`."""
     data = content(function, profile)
     parts = {
@@ -62,30 +66,37 @@ def page(function: Function, profile: Profile | None = None) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("page.html"))
 
 
-def content(function: Function, profile: Profile | None = None) -> dict[str, Any]:
+def content(function: Function, profile: Profile | Numbers | None = None) -> dict[str, Any]:
     """What the page's script reads."""
     engine, places = function.engine, _Places()
-    code = function.source()
+    code, graph = function.source(), function.graph()
+    if isinstance(profile, Profile):
+        graph, profile = profile.graph, profile.by_key
     return {
-        "title": f"{function.name}: {len(function.inputs)} inputs, {len(function.outputs)} outputs",
+        "title": f"{function.name}: {_count(function.inputs, 'input')},"
+        f" {_count(function.outputs, 'output')}",
         "engine": engine.title,
         "code": code if len(code) <= LONGEST else f"{code[:LONGEST]}\n…",
         "looks": {kind: look._asdict() for kind, look in {**LOOKS, "gradient": GRADIENT}.items()},
-        "stages": list(_stages(function, places)),
+        "stages": list(_stages(function, graph, places)),
         "places": places.rows,
         "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
     }
 
 
-def _stages(function: Function, places: _Places) -> Iterator[dict[str, Any]]:
+def _count(things: Sequence[object], what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
+
+
+def _stages(function: Function, graph: Graph, places: _Places) -> Iterator[dict[str, Any]]:
     yield {"title": "as it was built", "boxes": _boxes(sheet_of(function.program), places)}
     before = None
-    for title, graph in stages(function.graph(), function.engine):
-        if graph.key == before:
+    for title, found in stages(graph, function.engine):
+        if found.key == before:
             yield {"title": f"{title} (unchanged)"}
         else:
-            yield {"title": title, "boxes": _boxes(sheet_of(graph), places)}
-        before = graph.key
+            yield {"title": title, "boxes": _boxes(sheet_of(found), places)}
+        before = found.key
 
 
 class _Places:
@@ -110,6 +121,7 @@ def _boxes(sheet: Sheet, places: _Places) -> list[dict[str, Any]]:
 def _box(box: Box, places: _Places) -> dict[str, Any]:
     told = {
         **box._asdict(),
+        "scope": box.scope,
         "lines": box.lines,
         "source": places.number(box.source),
         "bodies": {name: _boxes(body, places) for name, body in box.bodies.items()},

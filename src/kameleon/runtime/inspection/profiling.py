@@ -72,6 +72,7 @@ class Profile:
         entries: its parts.
         peak: what the engine reaches on this machine.
         by_key: seconds and bytes as `function.explore` takes them, by the nodes' keys.
+        graph: what ran, before any pass: with the learning phase that was given.
     """
 
     def __init__(
@@ -81,9 +82,10 @@ class Profile:
         peak: Peak,
         entries: Sequence[Entry],
         by_key: Mapping[str, Mapping[str, float]],
+        graph: Graph,
     ):
         self.engine, self.seconds, self.peak = engine.title, seconds, peak
-        self.entries, self.by_key = entries, by_key
+        self.entries, self.by_key, self.graph = entries, by_key, graph
 
     def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
         """The seconds of entries by something that they have in common, most of them first."""
@@ -184,7 +186,7 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
         if timing.node in key_of:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
             by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
-    return Profile(engine, seconds, reached, entries, by_key)
+    return Profile(engine, seconds, reached, entries, by_key, graph)
 
 
 def _keys(graph: Graph, around: str = "") -> Iterator[tuple[Node | None, str]]:
