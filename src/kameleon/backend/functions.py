@@ -15,12 +15,10 @@ from ..errors import ArgumentError
 from ..graph.gradients import gradients as gradients_of
 from ..graph.ir.node import Node, Update
 from ..graph.ir.types import Shape
-from ..graph.pictures.picture import IN_NOTEBOOKS, Picture
 from ..graph.primitives.control import stop_gradient as stop
 from ..runtime import engines, saving
 from ..runtime.function import Function
 from ..runtime.inspection import checking
-from ..runtime.inspection.profiling import Profile
 from ..runtime.workspace import workspace
 from ._tensors import Array, Tensor, as_tensor
 from .sparse_tensor import SparseTensor
@@ -289,6 +287,8 @@ class BackendFunction(Generic[R]):
         return repr(self.compiled)
 
     def _repr_html_(self) -> str:
+        from ..graph.pictures.picture import IN_NOTEBOOKS, Picture  # late: few run in a notebook
+
         return Picture(self.compiled.program, IN_NOTEBOOKS)._repr_html_()
 
 
@@ -342,6 +342,8 @@ def _refusing_others(function: Callable[P, R]) -> Callable[P, R]:
 
 if TYPE_CHECKING:  # what a call gives is of the structure of `outputs`
     from typing import TypedDict, Unpack
+
+    from ..runtime.inspection.profiling import Profile
 
     class _Options(TypedDict, total=False):
         engine: str | None

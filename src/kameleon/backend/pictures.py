@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..graph.ir.node import Node
 from ..graph.ir.program import collect
-from ..graph.pictures.picture import IN_NOTEBOOKS, Picture
 from ._tensors import TensorLike, as_tensor
 from .functions import BackendFunction
+
+if TYPE_CHECKING:
+    from ..graph.pictures.picture import Picture
 
 __all__ = ["show"]
 
@@ -40,6 +42,8 @@ def show(
       %1: float32[?, 3] = exp(%0)
       return %1
     """
+    from ..graph.pictures.picture import Picture  # late: few programs need it
+
     if limit is not None and limit < 1:
         raise ArgumentError(f"show: limit is a number of nodes, 1 or more, or None, not {limit!r}")
     if isinstance(x, BackendFunction):
@@ -50,4 +54,10 @@ def show(
 
 def install() -> None:
     """Let notebooks show pictures of tensors."""
-    setattr(Node, "_repr_html_", lambda self: show(self, IN_NOTEBOOKS)._repr_html_())  # noqa: B010
+    setattr(Node, "_repr_html_", _shown)  # noqa: B010
+
+
+def _shown(self: Node) -> str:
+    from ..graph.pictures.picture import IN_NOTEBOOKS
+
+    return show(self, IN_NOTEBOOKS)._repr_html_()

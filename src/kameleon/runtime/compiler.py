@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Sequence
-from textwrap import indent
 from typing import Any, NoReturn
 
 from ..engines._base import Engine, Executable
@@ -149,7 +148,7 @@ def explain(
 def computing(node: Node) -> str:
     """The end of an error message: what couldn't be computed, and the user's line."""
     operands = ", ".join(str(n.type) for n in node.operands)
-    nodes = indent(before(node), "    ")
+    nodes = "\n".join(f"    {line}" for line in before(node).splitlines())
     return (
         f"\n  while computing {node.primitive.name}({operands})\n  which was made at {node.source}"
         f"\n  from\n{nodes}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,14 @@ from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .guards import SizeGuard, fits, where_fit
 from .inspection import checking
-from .inspection.profiling import Profile, profile
 from .inspection.watching import keep, show
 from .pure import fed, pure_graph
 from .state import State
 from .updates import check as check_update
 from .workspace import workspace
+
+if TYPE_CHECKING:
+    from .inspection.profiling import Profile
 
 Feed = Callable[[Any, Engine], Any]
 # The learning phase, if it's an input; and whether all sizes of inputs are equal that meet.
@@ -228,6 +230,8 @@ class Function:
         """What the parts of a call take, on the engine that a call runs on now. No variable is
         changed, and no number is drawn.
         """
+        from .inspection.profiling import profile  # late: few programs need it
+
         engine = self.engine
         if len(values) != len(self._feeds):
             values = self._completed(values)
