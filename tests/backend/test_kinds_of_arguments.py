@@ -48,13 +48,14 @@ def others() -> dict[str, tuple[Any, ...]]:
         "name_scope": ("a",), "normalize_data_format": ("channels_last",), "placeholder": ((2, 3),),
         "pool2d": (K.ones((2, 5, 4, 3)), (2, 2)), "pool3d": (K.ones((1, 4, 5, 4, 2)), (2, 2, 2)),
         "print_tensor": (x, "m"), "random_normal_variable": ((2,), 0.0, 1.0),
-        "random_uniform_variable": ((2,), 0.0, 1.0), "set_engine": ("numpy",),
+        "random_uniform_variable": ((2,), 0.0, 1.0), "set_check": (None,),
+        "set_engine": ("numpy",),
         "set_epsilon": (1e-7,), "set_floatx": ("float32",),
         "set_image_data_format": ("channels_last",), "set_image_dim_ordering": ("tf",),
         "set_learning_phase": (0,), "set_session": (None,), "set_value": (x, ones),
         "show": (x,), "update": (x, x), "update_add": (x, x), "update_sub": (x, x),
         "using_engine": ("numpy",),
-        "variable": (ones,),
+        "variable": (ones,), "watch": (x, "w"),
         "while_loop": (lambda i: i < 3, lambda i: i + 1, [K.constant(0)]),
     }  # fmt: skip
 
