@@ -13,6 +13,7 @@ import pytest
 from graph.pictures.graphs import looped, trained
 
 from kameleon import backend as K
+from kameleon.engines import Engine
 from kameleon.errors import DTypeError, TargetError
 from kameleon.graph.ir.program import Program
 from kameleon.graph.passes.pipeline import PIPELINE
@@ -154,3 +155,23 @@ def test_what_an_engine_lacks_is_told() -> None:
     x = K.placeholder((2,), dtype="bfloat16")
     with pytest.raises(DTypeError, match="bfloat16"):
         page.page(K.function([x], [x + x], engine="numpy").compiled)
+
+
+# What the page says of a node of each engine: a text that its name stands in.
+TELLING = {
+    "numpy": "exp(", "torch": "exp(", "onnxruntime": "Exp(", "tensorflow": "Exp(", "jax": "exp",
+    "cntk": "exp",
+}  # fmt: skip
+
+
+def test_what_the_engine_makes_of_a_node(engine: Engine) -> None:
+    x = K.placeholder((2, 3))
+    total = K.foldl(lambda total, row: K.tanh(total + row), K.exp(x), K.zeros((3,)))
+    found = page.content(K.function([x], [total]).compiled)
+    boxes = {box["title"]: box["key"] for box in drawn(found)[-1]}
+    made = found["made"]
+    if engine.name == "theano":  # PyTensor's nodes don't tell
+        assert not made
+        return
+    assert TELLING[engine.name] in made[boxes["Exp"]]
+    assert any("tanh" in text.lower() for key, text in made.items() if ".body." in key)

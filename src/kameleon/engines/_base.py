@@ -75,6 +75,12 @@ class Executable(ABC):
         """What the engine runs, as text for people."""
         return repr(self)
 
+    def made_of(self) -> Mapping[Node, str]:
+        """By node of the graph, or of a body, what the engine has made of it, as text for people;
+        as far as that can be told before a call.
+        """
+        return {}
+
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """Each time that it's asked, what the parts of one more run took; there's no last one.
 

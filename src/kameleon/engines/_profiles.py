@@ -88,6 +88,22 @@ def _alone(events: Iterable[Event]) -> Iterator[tuple[Event, float]]:
         yield from ((event, max(s, 0.0)) for event, s in zip(each, rest, strict=True))
 
 
+def by_node(texts: Iterable[tuple[str, str]], nodes: Iterable[Node]) -> dict[Node, str]:
+    """What is told of nodes, a line each.
+
+    Args:
+        texts: names that hold marks, and what is told under them.
+        nodes: that marks may tell.
+    """
+    by_serial, found = {node.serial: node for node in nodes}, dict[Node, str]()
+    for name, text in texts:
+        marks = _MARK.findall(name)
+        node = by_serial.get(int(marks[-1])) if marks else None
+        if node is not None:
+            found[node] = f"{found[node]}\n{text}" if node in found else text
+    return found
+
+
 def all_nodes(graph: Graph) -> Iterator[Node]:
     """The nodes of a graph, and those of its bodies."""
     for node in graph.nodes:

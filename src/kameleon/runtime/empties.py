@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class Populated(Executable):
         """See `Executable`."""
         found = self._code.culprit(error)
         return found if found is not None or self._other is None else self._other.culprit(error)
+
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable`."""
+        return self._code.made_of()
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable`."""

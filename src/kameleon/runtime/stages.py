@@ -11,7 +11,7 @@ engine's nodes run before the engine's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,10 @@ class _Staged(Executable):
         for part in self.parts:
             part.run(values, sources)
         return self._own(values, sources)
+
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable`."""
+        return {n: text for p in self.parts for n, text in p.executable.made_of().items()}
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable`."""

@@ -340,6 +340,17 @@ class Code:
             texts.append(code.listing().replace("program(", f"c{slot}(", 1))
         return "\n\n".join(texts)
 
+    def by_node(self) -> dict[Node, str]:
+        """The lines of each node, those of bodies and blocks among them."""
+        found: dict[Node, str] = {}
+        for line in self.lines:
+            names = [a if isinstance(a, str) else self._name(a) for a in line.args]
+            text = f"s{line.dest} = {line.text.format(*names)}"
+            found[line.node] = f"{found[line.node]}\n{text}" if line.node in found else text
+        for _, code in self.called():
+            found |= code.by_node()
+        return found
+
     def called(self) -> Iterator[tuple[int, Code]]:
         """The code of the bodies and blocks that this code calls, and the slots of their
         functions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_inputs
 from .._base import Executable, Timing
 from .._flags import checked, flagged
-from .._profiles import Event, all_nodes, marked, timings
+from .._profiles import Event, all_nodes, by_node, marked, timings
 from .arrays import between, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
@@ -70,6 +70,15 @@ class JaxExecutable(Executable):
         results = self._results(arguments)
         _block_until_ready(arguments, results)
         return checked(results, self.flags) if self.flags else results
+
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`; JAX makes nothing before sizes are known."""
+        if self._static or not all(x.type.is_static for x in self.graph.inputs):
+            return {}
+        like = [_LIKE(x.shape, np.dtype(x.dtype)) for x in (*self.graph.inputs, *self._large)]
+        trace = jax.make_jaxpr(lambda *xs: self._trace((), xs))
+        made = marked(jax.named_scope, lambda: in_64_bits(trace, *like))
+        return by_node(_equations(made.jaxpr), all_nodes(self.graph))
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
@@ -207,6 +216,16 @@ class JaxExecutable(Executable):
         constants = (n.attrs["value"].array for n in self._large)
         like += [_LIKE(a.shape, a.dtype) for a in constants]
         return str(in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like))
+
+
+def _equations(jaxpr: Any) -> Iterator[tuple[str, str]]:
+    """By the names of the scopes that it was made in, the first line of each equation."""
+    for equation in jaxpr.eqns:
+        yield str(equation.source_info.name_stack), str(equation).partition("\n")[0]
+        for value in equation.params.values():
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from _equations(inner)
 
 
 def _events(profile: Any) -> Iterator[Event]:

@@ -135,6 +135,10 @@ class _Executable(Executable):
         """The program as Python source."""
         return self.code.listing()
 
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`."""
+        return self.code.by_node()
+
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         while True:

@@ -134,6 +134,16 @@ class OnnxExecutable(Executable):
         results: list[Any] = self._run(self._outputs, feed, self._options)
         return checked(results, self._flags) if self._flags else results
 
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`."""
+        found: dict[Node, str] = {}
+        for line in _lines(self._model.graph):
+            node = self._made_for.get(line.output[0])
+            if node is not None:
+                text = f"{', '.join(line.output)} = {line.op_type}({', '.join(line.input)})"
+                found[node] = f"{found[node]}\n{text}" if node in found else text
+        return found
+
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         arrays = [x if isinstance(x, _ARRAY) else x.numpy() for x in arguments]
@@ -261,13 +271,19 @@ def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
 
 
 def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:
-    """Give operators names that tell whose they are, those of bodies, too."""
-    for line in graph.node:
+    """Give operators names that tell whose they are."""
+    for line in _lines(graph):
         node = made_for.get(line.output[0])
         line.name = "" if node is None else f"{mark_of(node)}.{line.output[0]}"
+
+
+def _lines(graph: Any) -> Iterator[Any]:
+    """The operators of a graph, and of its bodies."""
+    for line in graph.node:
+        yield line
         for attribute in line.attribute:
             if attribute.HasField("g"):
-                _mark(attribute.g, made_for)
+                yield from _lines(attribute.g)
 
 
 def _events(told: Any) -> Iterator[Event]:

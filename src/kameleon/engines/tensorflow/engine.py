@@ -19,7 +19,7 @@ from ...graph.primitives.precision import CONTRACTIONS, EXACT
 from .._base import Engine, Executable, Timing
 from .._exchange import numpy_view
 from .._lowering import Rule
-from .._profiles import Event, all_nodes, marked, timings
+from .._profiles import Event, all_nodes, by_node, marked, timings
 from .arrays import EAGER, SHAPE, as_tensor, eager, private
 from .call import lean_call
 from .control import BORROWED
@@ -129,6 +129,14 @@ class _Executable(Executable):
         count = len(tensors) - len(self._captured)
         results: Sequence[Any] = self._function(*tensors[:count])
         return results
+
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`."""
+        made = marked(tf.name_scope, lambda: _Executable(self._graph))
+        graph = made._function.graph.as_graph_def()
+        operations = [*graph.node, *(x for each in graph.library.function for x in each.node_def)]
+        texts = ((x.name, f"{x.op}({', '.join(x.input)})") for x in operations)
+        return by_node(texts, all_nodes(self._graph))
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""

@@ -129,6 +129,10 @@ class TorchExecutable(Executable):
                 return code(given)
         return code(given)
 
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`."""
+        return self.code.by_node()
+
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""
         run = lambda given: timed(self.code, given, self._clock)  # noqa: E731

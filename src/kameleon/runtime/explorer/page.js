@@ -416,6 +416,8 @@ function choose(x) {
     for (const [name, value] of Object.entries(rows)) {
         if (value) list.append(make("dt", name), make("dd", value));
     }
+    const made = x.box && isLast() && data.made[b.key];
+    if (made) list.append(make("dt", data.engine), make("dd", "", make("pre", made)));
     for (const [name, found] of [["Operands", operands], ["Taken by", takers]]) {
         if (found.length) list.append(make("dt", name), make("dd", "", ...found.slice(0, 30).map(linkTo)));
     }

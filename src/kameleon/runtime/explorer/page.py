@@ -8,6 +8,7 @@ What the script of the page reads is JSON:
     stages                 [{title, boxes}]: the graph as it was built, and behind each pass; no
                            boxes where the pass has changed nothing
     profile                {key: {seconds, bytes}} of boxes of the last stage; either may be missing
+    made                   {key: text}: what the engine makes of boxes of the last stage
 
 A box is what `graph.pictures.boxes` says, with its scope and lines, and the number of its place for
 the source. Its key is `%3`, or `%3.body.%1` in a body: the numbers that nodes have in the graph's
@@ -25,18 +26,21 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..._utils.files import checked, replace
+from ...engines._base import Engine
 from ...graph.ir.context import Source
 from ...graph.ir.program import Graph
 from ...graph.pictures.boxes import Box, Sheet, sheet_of
 from ...graph.pictures.looks import GRADIENT, LOOKS
-from ..compiler import stages
-from ..inspection.profiling import Profile
+from ..compiler import prepared, stages
+from ..inspection.profiling import Profile, keyed
+from ..stages import build
 
 if TYPE_CHECKING:
     from ..function import Function
 
 Numbers = Mapping[str, Mapping[str, float]]
-LONGEST = 200_000  # letters of an engine's code that are shown
+# Letters that are shown of an engine's code, and of what it makes of a node.
+LONGEST, LONG = 200_000, 600
 
 
 def write(function: Function, path: Any, profile: Profile | Numbers | None = None) -> None:
@@ -81,7 +85,16 @@ def content(function: Function, profile: Profile | Numbers | None = None) -> dic
         "stages": list(_stages(function, graph, places)),
         "places": places.rows,
         "profile": {key: dict(numbers) for key, numbers in (profile or {}).items()},
+        "made": dict(_made(graph, engine)),
     }
+
+
+def _made(graph: Graph, engine: Engine) -> Iterator[tuple[str, str]]:
+    last = prepared(graph, engine)
+    made = build(last, engine).made_of()
+    for node, key in keyed(last):
+        if node in made:
+            yield key, made[node] if len(made[node]) <= LONG else f"{made[node][:LONG]}…"
 
 
 def _count(things: Sequence[object], what: str) -> str:

@@ -62,7 +62,7 @@ def mode_of(check: Any, what: str) -> str | None:
     if check is not None and not (isinstance(check, str) and check in MODES):
         meant = suggestion(str(check), MODES)
         raise ArgumentError(f"{what}: there is no check {check!r}; it's 'nan' or None{meant}")
-    return check  # type: ignore[no-any-return]
+    return check
 
 
 def follow(function: Function) -> None:

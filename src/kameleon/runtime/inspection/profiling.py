@@ -181,7 +181,7 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     timings.append(Timing(None, "the rest", max(seconds - _total(timings), 0.0)))
     sized, reached = _sized(graph, values, engine, timings), peak(engine)
     entries = [_entry(timing, reached, sized) for timing in timings]
-    by_key, key_of = dict[str, Mapping[str, float]](), dict(_keys(lowered))
+    by_key, key_of = dict[str, Mapping[str, float]](), dict[Node | None, str](keyed(lowered))
     for timing, entry in zip(timings, entries, strict=True):
         if timing.node in key_of:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
@@ -189,13 +189,13 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     return Profile(engine, seconds, reached, entries, by_key, graph)
 
 
-def _keys(graph: Graph, around: str = "") -> Iterator[tuple[Node | None, str]]:
+def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:
     """The nodes of a graph and of its bodies, with their numbers in the graph's text."""
     for number, node in enumerate(graph.nodes):
         yield node, f"{around}%{number}"
         for name, value in node.attrs.items():
             if isinstance(value, Graph):
-                yield from _keys(value, f"{around}%{number}.{name}.")
+                yield from keyed(value, f"{around}%{number}.{name}.")
 
 
 def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequence[Timing]) -> Sized:
