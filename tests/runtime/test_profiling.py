@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,17 @@ def test_a_profile_is_a_table_data_and_a_trace(tmp_path: Path) -> None:
     assert sum(event["dur"] for event in events) / 1e6 == pytest.approx(
         sum(entry.seconds for entry in found.entries)
     )
+
+
+def test_rich_shows_tables() -> None:
+    console = pytest.importorskip("rich.console", reason="Rich shows tables on terminals")
+    shown = console.Console(width=200, file=StringIO())
+    f, _, _ = network()
+    shown.print(f.profile([np.ones((4, STEPS, 8))]))
+    K.eval(K.watch(K.constant([1.0, 3.0]), "[h]"))
+    shown.print(K.watched())
+    text = shown.file.getvalue()
+    assert "of peak" in text and "K.tanh(row" in text and "[h]" in text and "deviation" in text
 
 
 def test_a_wrong_value_is_refused() -> None:

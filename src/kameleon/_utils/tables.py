@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Table(NamedTuple):
@@ -57,3 +57,24 @@ def html(parts: Iterable[Part]) -> str:
         )
         shown.append(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
     return "".join(shown)
+
+
+def rich(parts: Iterable[Part]) -> Any:
+    """A report as Rich shows it: `rich.print(report)` asks for it, in the report's `__rich__`."""
+    from rich.console import Group  # late: the core does without Rich
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown: list[Any] = []
+    for part in parts:
+        if isinstance(part, str):
+            shown.append(Text(part))
+            continue
+        head, rows = (part.rows[0], part.rows[1:]) if part.head else ((), part.rows)
+        table = RichTable(show_header=part.head, box=None)
+        for cell in head:
+            table.add_column(Text(cell))
+        for row in rows:
+            table.add_row(*map(Text, row))
+        shown.append(table)
+    return Group(*shown)

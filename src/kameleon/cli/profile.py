@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kameleon._utils.tables import Table, text
+from kameleon._utils.tables import Table, rich, text
 from kameleon.cli.parsing import CommandError, Parser, made, stop
 from kameleon.cli.run import add_options, plan_of, run
 from kameleon.errors import KameleonError
@@ -99,26 +100,52 @@ def main(arguments: Sequence[str]) -> None:
         run(plan)
     finally:
         for part in _told(recorder, perf_counter() - start, found.number, folder):
-            print(part, file=sys.stderr)
+            _show(part)
 
 
-def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) -> Iterator[str]:
+def _show(part: Any) -> None:
+    """Print a part; on a terminal as Rich does, where that's installed."""
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        from rich.console import Console
+
+        Console(stderr=True).print(part)
+    else:
+        print(part, file=sys.stderr)
+
+
+class Functions:
+    """A table of functions, and what their calls took."""
+
+    def __init__(self, longest: Sequence[tuple[Function, Spent]], whole: float):
+        head = ("s", "part", "calls", "first, s", "a later one, ms", "function")
+        self.table = Table([head, *(self._row(f, s, whole) for f, s in longest[:SHOWN])])
+
+    def __str__(self) -> str:
+        return text([self.table])
+
+    def __rich__(self) -> Any:
+        return rich([self.table])
+
+    @staticmethod
+    def _row(function: Function, spent: Spent, whole: float) -> tuple[str, ...]:
+        later = f"{1e3 * spent.rest / (spent.calls - 1):.3g}" if spent.calls > 1 else ""
+        part = f"{spent.seconds / whole:.1%}"
+        calls, first = str(spent.calls), f"{spent.first:.3g}"
+        return f"{spent.seconds:.3g}", part, calls, first, later, _named(function)
+
+
+def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) -> Iterator[Any]:
     longest = recorder.longest()
     yield f"kameleon profile: the program took {whole:.3g} s"
-    head = ("s", "part", "calls", "first, s", "a later one, ms", "function")
-    rows = [
-        (f"{s.seconds:.3g}", f"{s.seconds / whole:.1%}", str(s.calls), f"{s.first:.3g}",
-         f"{1e3 * s.rest / (s.calls - 1):.3g}" if s.calls > 1 else "", _named(f))
-        for f, s in longest[:SHOWN]
-    ]  # fmt: skip
-    yield text([Table([head, *rows])])
+    yield Functions(longest, whole)
     for place, (function, spent) in enumerate(longest[:number], 1):
         try:
             profile = function.profile(spent.values)
         except KameleonError as error:
             yield f"\n{_named(function)}: {error}"
             continue
-        yield f"\n{_named(function)}: {profile}"
+        yield f"\n{_named(function)}:"
+        yield profile
         if folder is not None:
             name = f"{place:03}-{re.sub(r'[^a-zA-Z0-9]+', '-', function.name).strip('-')}"
             page.write(function, folder / f"{name}.html", profile)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.tables import Part, Table, html, text
+from ..._utils.tables import Part, Table, html, rich, text
 from ...engines._base import Engine, Executable, Timing
 from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
@@ -142,6 +142,9 @@ class Profile:
 
     def _repr_html_(self) -> str:
         return html(self._parts())
+
+    def __rich__(self) -> Any:
+        return rich(self._parts())
 
     def _parts(self) -> Iterator[Part]:
         yield f"{1e3 * self.seconds:.4g} ms for a call on {self.engine}; of these took"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._utils.locks import rlock
-from ..._utils.tables import Part, Table, html, text
+from ..._utils.tables import Part, Table, html, rich, text
 from ...engines._kernels.quiet import quiet
 from ..workspace import workspace
 
@@ -94,6 +94,9 @@ class Watched:
 
     def _repr_html_(self) -> str:
         return html(self._parts())
+
+    def __rich__(self) -> Any:
+        return rich(self._parts())
 
     def _parts(self) -> Iterator[Part]:
         if not self._kept:
