@@ -48,7 +48,6 @@ OF_K = [
     (BACKEND + "K.gradient", CANT, "did you mean 'gradients'?"),
     (BACKEND + "K.deconv2d(1)", CHANGE, "use K.conv2d_transpose"),
     (BACKEND + "K.tf.nn.relu(1)", CHANGE, "kameleon tensorflow install"),
-    (BACKEND + "K.ctc.ctc_loss", CHANGE, "use K.ctc_batch_cost"),
     (BACKEND + "K.T.nlinalg", CHANGE, "use numpy.linalg"),
     (BACKEND + "B = K\ndef f(x):\n    return B.quux(x)", CANT, "'quux'"),
     ("import keras.backend as K\nK.quux", CANT, "'quux'"),
@@ -64,6 +63,7 @@ OF_K = [
     (BACKEND + "if K.backend() == 'theano':\n    K.quux", NOTE, "--as theano takes it"),
 ]
 OF_KERAS = [
+    (BACKEND + "K.ctc.ctc_loss", CHANGE, "use K.ctc_batch_cost"),
     ("from keras.layers import Dense, MultiHeadAttention", CANT, "has no MultiHeadAttention"),
     ("import keras\nkeras.layers.Densee(3)", CANT, "did you mean 'Dense'?"),
     (
