@@ -240,10 +240,10 @@ class BackendFunction(Generic[R]):
             inputs: as for a call.
 
         Returns:
-            An object that prints as a table of the user's lines, with the share of the machine's
-            peak that each reaches. `entries` has the parts, `by_line`, `by_scope` and
-            `by_primitive` their seconds, `data` all of it for JSON; `save_trace(path)` writes
-            Chrome's trace format.
+            An object that prints as a table of the user's lines, which together take what a call
+            takes, with the share of the machine's peak that each reaches. `entries` has the parts,
+            `by_line`, `by_scope` and `by_primitive` their seconds, `data` all of it for JSON;
+            `save_trace(path)` writes Chrome's trace format.
 
         >>> import numpy as np
         >>> from kameleon import backend as K

@@ -69,7 +69,9 @@ class Profile:
     Attributes:
         engine: what ran.
         seconds: that a call takes, measured without clocks in it.
-        entries: its parts.
+        clocked: that its parts took together, with clocks in it, or one beside the other in
+            threads; where that's more, the entries are scaled to what a call takes.
+        entries: its parts, with a last one for what no part tells of: together, what a call takes.
         peak: what the engine reaches on this machine.
         by_key: seconds and bytes as `function.explore` takes them, by the nodes' keys.
         graph: what ran, before any pass: with the learning phase that was given.
@@ -78,13 +80,13 @@ class Profile:
     def __init__(
         self,
         engine: Engine,
-        seconds: float,
+        seconds: tuple[float, float],
         peak: Peak,
         entries: Sequence[Entry],
         by_key: Mapping[str, Mapping[str, float]],
         graph: Graph,
     ):
-        self.engine, self.seconds, self.peak = engine.title, seconds, peak
+        self.engine, (self.seconds, self.clocked), self.peak = engine.title, seconds, peak
         self.entries, self.by_key, self.graph = entries, by_key, graph
 
     def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
@@ -118,6 +120,7 @@ class Profile:
         return {
             "engine": self.engine,
             "seconds": self.seconds,
+            "clocked": self.clocked,
             "peak": self.peak._asdict(),
             "entries": entries,
         }
@@ -181,7 +184,10 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     code = build(lowered, engine)
     code(values)
     seconds, timings = _measured(code, values, engine)
-    timings.append(Timing(None, "the rest", max(seconds - _total(timings), 0.0)))
+    clocked = _total(timings)
+    if clocked > seconds:  # clocks take time, and threads work side by side
+        timings = [t._replace(seconds=t.seconds * seconds / clocked) for t in timings]
+    timings.append(Timing(None, "the rest", max(seconds - clocked, 0.0)))
     sized, reached = _sized(graph, values, engine, timings), peak(engine)
     entries = [_entry(timing, reached, sized) for timing in timings]
     by_key, key_of = dict[str, Mapping[str, float]](), dict[Node | None, str](keyed(lowered))
@@ -189,7 +195,7 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
         if timing.node in key_of:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
             by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
-    return Profile(engine, seconds, reached, entries, by_key, graph)
+    return Profile(engine, (seconds, clocked), reached, entries, by_key, graph)
 
 
 def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:
