@@ -125,6 +125,10 @@ def test_a_profile_s_lines_are_summed(browser: Reader, tmp_path: Path) -> None:
     cells = reader.texts("#profile td")
     assert sum(float(cell) for cell in cells[::3]) == 1000.0
     assert any("graphs.py" in cell for cell in cells)
+    for what, total in (("seconds", 1.0), ("bytes", 4000.0)):
+        reader.driver.execute_script(SET, "heat", what)
+        assert reader.ask(f"root.{what}") == total
+        assert reader.ask("hottest") > 0
 
 
 @pytest.mark.nightly

@@ -161,7 +161,7 @@ def test_what_an_engine_lacks_is_told() -> None:
 # What the page says of a node of each engine: a text that its name stands in.
 TELLING = {
     "numpy": "exp(", "torch": "exp(", "onnxruntime": "Exp(", "tensorflow": "Exp(", "jax": "exp",
-    "cntk": "exp",
+    "cntk": "exp", "theano": "exp",
 }  # fmt: skip
 
 
@@ -171,8 +171,6 @@ def test_what_the_engine_makes_of_a_node(engine: Engine) -> None:
     found = page.content(K.function([x], [total]).compiled)
     boxes = {box["title"]: box["key"] for box in drawn(found)[-1]}
     made = found["made"]
-    if engine.name == "theano":  # PyTensor's nodes don't tell
-        assert not made
-        return
     assert TELLING[engine.name] in made[boxes["Exp"]]
-    assert any("tanh" in text.lower() for key, text in made.items() if ".body." in key)
+    inside = " ".join(text.lower() for key, text in made.items() if ".body." in key)
+    assert "tanh" in inside or engine.name == "theano"  # whose loops are one operation

@@ -17,7 +17,7 @@ from .._base import Executable, Timing
 from .._lowering import Rule
 from ..numpy.engine import NumpyEngine
 from .rules import RULES, embedded
-from .thunk_runner import ThunkRunner, has_compiler
+from .thunk_runner import ThunkRunner, has_compiler, operations_of
 
 # What PyTensor's C code raises for arguments that are no plain arrays: unaligned, or scalars.
 REFUSALS = (NotImplementedError, ValueError)
@@ -85,6 +85,10 @@ class TheanoExecutable(Executable):
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+    def made_of(self) -> Mapping[Node, str]:
+        """See `Executable.made_of`."""
+        return operations_of(self.graph)
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""

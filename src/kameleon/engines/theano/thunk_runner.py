@@ -23,6 +23,7 @@ from pytensor.tensor.type import TensorType as Array
 from ..._utils.locks import lock
 from ..._utils.private import Private
 from ...graph.ir.leaves import input_node
+from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
 from ...graph.primitives.elementwise import add, mul, tanh
@@ -187,6 +188,14 @@ class ThunkRunner:
     def source(self) -> str:
         """The graph that is run, in PyTensor's own print."""
         return str(debugprint(self.fgraph, file="str"))
+
+
+def operations_of(graph: Graph) -> dict[Node, str]:
+    """By node, PyTensor's operation for it, before PyTensor rewrites anything."""
+    low = EngineLowering(graph, [array_type(x.type)() for x in graph.inputs])
+    low.run()
+    owners = ((node, getattr(value, "owner", None)) for node, value in low.values.items())
+    return {node: str(owner.op) for node, owner in owners if owner is not None}
 
 
 def has_compiler() -> bool:

@@ -104,7 +104,9 @@ function join(from, to, isNumber) { // an edge between those that hold them, in 
 function counted(x) {
     x.count = (x.box ? 1 : 0) + x.kids.reduce((sum, kid) => sum + counted(kid), 0);
     const own = x.box && isLast() ? data.profile[x.box.key] : null;
-    x.seconds = x.kids.reduce((sum, kid) => sum + kid.seconds, (own || {}).seconds || 0);
+    for (const what of ["seconds", "bytes"]) {
+        x[what] = x.kids.reduce((sum, kid) => sum + kid[what], (own || {})[what] || 0);
+    }
     return x.count;
 }
 
@@ -207,7 +209,7 @@ function arranged() {
     const place = (x, left, top) => {
         [x.left, x.top0] = [left, top];
         if (x.open) x.kids.forEach(kid => place(kid, left + kid.x, top + kid.y));
-        else [shown, hottest] = [shown + 1, Math.max(hottest, x.seconds)];
+        else [shown, hottest] = [shown + 1, Math.max(hottest, x[$("heat").value])];
     };
     place(root, 0, 0);
     $("count").textContent = `${nodes(root.count)}, ${shown.toLocaleString()} boxes`;
@@ -319,7 +321,7 @@ const FORMS = { // by a look's form, its corners; the others are rectangles
 function outline(x, left, top) {
     const look = x.box ? data.looks[x.box.kind] : null;
     const gradient = x.box && x.box.is_gradient ? data.looks.gradient : look;
-    const share = hottest ? Math.sqrt(x.seconds / hottest) : 0;
+    const share = hottest ? Math.sqrt(x[$("heat").value] / hottest) : 0;
     pen.beginPath();
     if (look && FORMS[look.form]) {
         FORMS[look.form](x.w, x.h, 8).forEach(([a, b]) => pen.lineTo(left + a, top + b));
@@ -409,9 +411,8 @@ function choose(x) {
             Gradient: b.is_gradient && "made by a gradient", Attributes: b.attributes,
             Becomes: (b.notes || []).join(", "), "Your line": lineOf(b)}
         : {Group: x.title, Nodes: x.count};
-    const own = x.box && isLast() ? data.profile[b.key] || {} : {};
     Object.assign(rows, {
-        Milliseconds: x.seconds && inUnits(1e3 * x.seconds), Megabytes: own.bytes && inUnits(own.bytes / 1e6)});
+        Milliseconds: x.seconds && inUnits(1e3 * x.seconds), Megabytes: x.bytes && inUnits(x.bytes / 1e6)});
     const list = make("dl", "");
     for (const [name, value] of Object.entries(rows)) {
         if (value) list.append(make("dt", name), make("dd", value));
@@ -514,7 +515,8 @@ canvas.onkeydown = event => {
 data.stages.forEach((stage, i) => $("stage").append(new Option(stage.title, i)));
 $("stage").value = Object.keys(data.profile).length ? data.stages.length - 1 : 0;
 $("code").textContent = data.code;
-["stage", "by", "apart"].forEach(id => { $(id).onchange = () => { build(); search(); }; });
+$("heat").parentElement.hidden = !Object.keys(data.profile).length;
+["stage", "by", "apart", "heat"].forEach(id => { $(id).onchange = () => { build(); search(); }; });
 $("search").oninput = search;
 $("open").onclick = () => unfold(UNFOLDED);
 $("close").onclick = build;
