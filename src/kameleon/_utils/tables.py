@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,3 +79,19 @@ def rich(parts: Iterable[Part]) -> Any:
             table.add_row(*map(Text, row))
         shown.append(table)
     return Group(*shown)
+
+
+class Shown(ABC):
+    """A report that prints as its parts: as text, in a notebook, and by `rich.print`."""
+
+    @abstractmethod
+    def _parts(self) -> Iterable[Part]: ...
+
+    def __str__(self) -> str:
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        return html(self._parts())
+
+    def __rich__(self) -> Any:
+        return rich(self._parts())

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.ir.node import Node, Print, Watch
+from ..graph.ir.node import Node, Print
 from ..graph.primitives.control import identity
-from ..runtime.inspection import watching
+from ..runtime.inspection.watching import DONE
 from ._bodies import is_in_body
 from .calling import call
-
-# By kind of effect, what is done with a value.
-DONE = {Print: watching.show, Watch: watching.keep}
 
 
 def shown(x: Node, kind: type[Print], name: str) -> Node:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,9 +40,8 @@ class Pages:
             return
         self._known.add(function)
         self.count += 1
-        name = re.sub(r"\W+", "-", function.name).strip("-")
         try:
-            page.write(function, self.folder / f"{self.count:03}-{name}.html")
+            page.write(function, self.folder / f"{page.file_name(self.count, function)}.html")
         except KameleonError as error:  # the program goes on without the page
             print(f"kameleon explore: {function.name}: {error}", file=sys.stderr)
 

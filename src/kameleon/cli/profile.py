@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kameleon._utils.tables import Table, rich, text
+from kameleon._utils.tables import Part, Shown, Table
 from kameleon.cli.parsing import CommandError, Parser, made, stop
 from kameleon.cli.run import add_options, plan_of, run
 from kameleon.errors import KameleonError
@@ -113,18 +112,15 @@ def _show(part: Any) -> None:
         print(part, file=sys.stderr)
 
 
-class Functions:
+class Functions(Shown):
     """A table of functions, and what their calls took."""
 
     def __init__(self, longest: Sequence[tuple[Function, Spent]], whole: float):
         head = ("s", "part", "calls", "first, s", "a later one, ms", "function")
         self.table = Table([head, *(self._row(f, s, whole) for f, s in longest[:SHOWN])])
 
-    def __str__(self) -> str:
-        return text([self.table])
-
-    def __rich__(self) -> Any:
-        return rich([self.table])
+    def _parts(self) -> list[Part]:
+        return [self.table]
 
     @staticmethod
     def _row(function: Function, spent: Spent, whole: float) -> tuple[str, ...]:
@@ -147,7 +143,7 @@ def _told(recorder: Recorder, whole: float, number: int, folder: Path | None) ->
         yield f"\n{_named(function)}:"
         yield profile
         if folder is not None:
-            name = f"{place:03}-{re.sub(r'[^a-zA-Z0-9]+', '-', function.name).strip('-')}"
+            name = page.file_name(place, function)
             page.write(function, folder / f"{name}.html", profile)
             profile.save_trace(folder / f"{name}.json")
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..graph.ir.node import Node
 from ..graph.ir.program import Graph, bodies
+from ..graph.ir.text import lines_by_node
 from ._base import Timing
 from ._lowering import marking
 
@@ -95,13 +96,10 @@ def by_node(texts: Iterable[tuple[str, str]], nodes: Iterable[Node]) -> dict[Nod
         texts: names that hold marks, and what is told under them.
         nodes: that marks may tell.
     """
-    by_serial, found = {node.serial: node for node in nodes}, dict[Node, str]()
-    for name, text in texts:
-        marks = _MARK.findall(name)
-        node = by_serial.get(int(marks[-1])) if marks else None
-        if node is not None:
-            found[node] = f"{found[node]}\n{text}" if node in found else text
-    return found
+    by_serial = {node.serial: node for node in nodes}
+    told = ((_MARK.findall(name), text) for name, text in texts)
+    found = ((by_serial.get(int(marks[-1])), text) for marks, text in told if marks)
+    return lines_by_node((node, text) for node, text in found if node is not None)
 
 
 def all_nodes(graph: Graph) -> Iterator[Node]:

@@ -13,7 +13,7 @@ from ..engines._base import Chooser, Engine, Executable
 from ..engines._followed import asks_for_gradient, is_tracer
 from ..engines._kernels.quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
-from ..graph.ir.node import Node, Print, Variable, Watch
+from ..graph.ir.node import Node, Print, Variable
 from ..graph.ir.program import Graph, Program, collect, has_effects
 from ..graph.ir.rewrite import substitute
 from ..graph.ir.types import TensorType, as_dtype
@@ -24,7 +24,7 @@ from .copies import copied_print, copies
 from .engines import current, embedded, loaded
 from .guards import SizeGuard, fits, where_fit
 from .inspection import checking
-from .inspection.watching import keep, show
+from .inspection.watching import DONE
 from .pure import fed, pure_graph
 from .state import State
 from .updates import check as check_update
@@ -295,7 +295,7 @@ class Function:
         prints = self.program.prints
         for effect, result in zip(prints, results[-len(prints) :], strict=True):
             value = engine.to_numpy(result)[()]
-            (keep if isinstance(effect, Watch) else show)(effect.message, value)
+            DONE[type(effect)](effect.message, value)
 
     def _completed(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values, and for the last inputs, where none is given, those that they have anyway

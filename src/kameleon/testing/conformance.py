@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._utils.tables import Part, Table, html, text
+from .._utils.tables import Part, Shown, Table
 from ..engines._base import Engine
 from ..graph.ir.node import REGISTRY, Node
 from ..graph.ir.program import Graph
@@ -45,7 +45,7 @@ class Check:
 
 
 @dataclass
-class Report:
+class Report(Shown):
     """The checks of the conformance kit that an engine has passed and failed.
 
     Attributes:
@@ -62,12 +62,6 @@ class Report:
     def ok(self) -> bool:
         """Whether every check was passed."""
         return not self.failures
-
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
 
     def _parts(self) -> list[Part]:
         count = len(self.passed) + len(self.failures)

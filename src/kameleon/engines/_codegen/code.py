@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._utils.threads import counter
 from ...graph.ir.node import Node
+from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import TensorType
 from .._kernels.buffers import SMALLEST, is_large
 from .literal import compiled_text, quoted
@@ -342,11 +343,11 @@ class Code:
 
     def by_node(self) -> dict[Node, str]:
         """The lines of each node, those of bodies and blocks among them."""
-        found: dict[Node, str] = {}
+        lines = []
         for line in self.lines:
             names = [a if isinstance(a, str) else self._name(a) for a in line.args]
-            text = f"s{line.dest} = {line.text.format(*names)}"
-            found[line.node] = f"{found[line.node]}\n{text}" if line.node in found else text
+            lines.append((line.node, f"s{line.dest} = {line.text.format(*names)}"))
+        found = lines_by_node(lines)
         for _, code in self.called():
             found |= code.by_node()
         return found

@@ -21,6 +21,7 @@ from ...graph.analysis.agreement import sizes_of
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.sizes import Sizes
+from ...graph.ir.text import lines_by_node
 from ...graph.ir.types import DTYPES, TensorType
 from .._agreement import agreement
 from .._base import Engine, Executable, Timing
@@ -136,13 +137,11 @@ class OnnxExecutable(Executable):
 
     def made_of(self) -> Mapping[Node, str]:
         """See `Executable.made_of`."""
-        found: dict[Node, str] = {}
-        for line in _lines(self._model.graph):
-            node = self._made_for.get(line.output[0])
-            if node is not None:
-                text = f"{', '.join(line.output)} = {line.op_type}({', '.join(line.input)})"
-                found[node] = f"{found[node]}\n{text}" if node in found else text
-        return found
+        return lines_by_node(
+            (node, f"{', '.join(line.output)} = {line.op_type}({', '.join(line.input)})")
+            for line in _lines(self._model.graph)
+            if (node := self._made_for.get(line.output[0])) is not None
+        )
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
         """See `Executable.timings`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..ir.node import ITEM, Node
+from ..ir.node import Node, producer
 from ..ir.sizes import Sizes
 from ..ir.types import TensorType
 from ..primitives.sizes import size_origin
@@ -54,5 +54,5 @@ class LoopInvariantShapes:
         return True
 
     def _has_own_shape(self, node: Node) -> bool:
-        made = node.operands[0] if node.primitive is ITEM else node
+        made = producer(node)
         return node in self._params or node not in self._varying or made.primitive.host_callback

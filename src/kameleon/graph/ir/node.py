@@ -435,6 +435,11 @@ ITEM = _Item(
 )
 
 
+def producer(node: Node) -> Node:
+    """The node itself; for an item, the node with several results that the item is taken from."""
+    return node.operands[0] if node.primitive is ITEM else node
+
+
 # Walks -----------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .leaves import INPUT, VARIABLE
@@ -11,6 +12,14 @@ from .types import TensorType
 
 # How many nodes before a node are shown, and how many steps back they are at most.
 SHOWN, BACK = 8, 3
+
+
+def lines_by_node(lines: Iterable[tuple[Node, str]]) -> dict[Node, str]:
+    """What is told of nodes, line after line, as one text for each."""
+    found: dict[Node, list[str]] = {}
+    for node, line in lines:
+        found.setdefault(node, []).append(line)
+    return {node: "\n".join(texts) for node, texts in found.items()}
 
 
 def text_of(graph: Graph, indent: str = "") -> str:

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..ir.leaves import input_node
-from ..ir.node import ITEM, Node
+from ..ir.node import Node, producer
 from ..ir.program import Graph, bodies
 from ..ir.rewrite import attrs_with, substitute
 from ..ir.sizes import Root, Sizes
 from ..primitives.control import cond
 from ..primitives.elementwise import gt, minimum
 from ..primitives.filling import full_like, zeros
-from ..primitives.sizes import as_node, size_of, size_origin
+from ..primitives.sizes import as_node, size_origin
 from ..primitives.windows import space_dims
 from .windows import inferred_dims
 
@@ -105,7 +105,7 @@ def filled_by(sizes: Sizes, node: Node, axis: int) -> Root:
 
 
 def _before(node: Node, axis: int) -> Axis | None:
-    source = node.operands[0] if node.primitive is ITEM else node
+    source = producer(node)
     window, last = source.attrs.get("window"), len(node.shape) - 1
     if window is None or not 0 < axis < last:
         return None
@@ -127,7 +127,7 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
     new = dict(zip(node.operands, operands, strict=True))
     outside = node.primitive(*operands, **node.attrs)
     new |= dict(zip(node.results, outside.results, strict=True))
-    sizes = [_size(new[x], axis) for x, axis in doubts]
+    sizes = [as_node(inferred_dims(new[x])[axis]) for x, axis in doubts]
     inputs = [input_node(x.type) for x in operands]
     inside = node.primitive(*inputs, **node.attrs)
     nothing = [zeros(inferred_dims(result), result.dtype) for result in inside.results]
@@ -141,9 +141,3 @@ def _where_some(node: Node, operands: tuple[Node, ...], doubts: list[Axis]) -> N
         otherwise=Graph(inputs, nothing),
     )
     return found.results[0] if inside.results == (inside,) else found
-
-
-def _size(x: Node, axis: int) -> Node:
-    """A size; that of a window's result is told without computing the result."""
-    made_by = x.operands[0] if x.primitive is ITEM else x
-    return as_node(inferred_dims(x)[axis] if "window" in made_by.attrs else size_of(x, axis))

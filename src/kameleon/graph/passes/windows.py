@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.node import ITEM, Node
+from ..ir.node import Node, producer
 from ..ir.types import Dim, Shape
 from ..primitives.elementwise import maximum
 from ..primitives.filling import full_like, zeros
@@ -101,8 +101,10 @@ def count_places(window: Window, axis: int, dim: Size) -> Size:
 
 
 def inferred_dims(node: Node) -> list[Size]:
-    """All sizes of the value of a window's primitive, without computing that value."""
-    source = node.operands[0] if node.primitive is ITEM else node
+    """All sizes of a value; of a window's primitive, without computing that value."""
+    source = producer(node)
+    if "window" not in source.attrs:
+        return dims_of(node)
     last = len(node.shape) - 1
     return [
         _inferred_dim(source, axis, last) if isinstance(dim, Node) and node in dim.operands else dim

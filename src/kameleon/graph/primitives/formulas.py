@@ -27,7 +27,7 @@ from ..ir.forms import (
     times,
 )
 from ..ir.leaves import CONSTANT
-from ..ir.node import ITEM, Node
+from ..ir.node import Node, producer
 from ..ir.program import Graph
 from ..ir.sizes import Origin, Sizes
 from ..ir.types import INT32
@@ -125,7 +125,7 @@ class Formulas(Sizes):
             return (yield origin)[0]
         if origin is not None:
             return (yield origin)
-        source = node.operands[0] if node.primitive is ITEM else node
+        source = producer(node)
         rule = _space if "space" in source.attrs else SIZES.get(source.primitive.name)
         if source.primitive.moves_windows:
             rule = _seen
@@ -220,7 +220,7 @@ def _joined(f: Formulas, node: Node, axis: int) -> Steps:
 
 def _seen(f: Formulas, node: Node, axis: int) -> Steps:
     """Of what a window sees: the number of its places, or channels."""
-    source = node.operands[0] if node.primitive is ITEM else node
+    source = producer(node)
     x, window, name = source.operands[0], source.attrs["window"], source.primitive.name
     size = yield x, axis
     if axis <= window.rank:

@@ -43,6 +43,11 @@ Numbers = Mapping[str, Mapping[str, float]]
 LONGEST, LONG = 200_000, 600
 
 
+def file_name(number: int, function: Function) -> str:
+    """The name of a function's page among others, without an extension."""
+    return f"{number:03}-{re.sub(r'[^a-zA-Z0-9]+', '-', function.name).strip('-')}"
+
+
 def write(function: Function, path: Any, profile: Profile | Numbers | None = None) -> None:
     """Write a function's page.
 

@@ -10,10 +10,10 @@ import numpy as np
 from ...engines._base import Engine
 from ...engines._kernels.quiet import quiet
 from ...graph.ir.leaves import CONSTANT, INPUT, VARIABLE
-from ...graph.ir.node import Node
+from ...graph.ir.node import Node, producer
 from ...graph.ir.program import Graph
 from ...graph.primitives.control import scan_parts
-from .values import evaluator, in_chunks, producer, without_conditions
+from .values import evaluator, in_chunks, without_conditions
 
 Array = Any
 Test = Callable[[Array], Array]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._utils.tables import Part, Table, html, rich, text
+from ..._utils.tables import Part, Shown, Table
 from ...engines._base import Engine, Executable, Timing
 from ...engines._profiles import all_nodes
 from ...graph.ir.leaves import INPUT
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
         return f"{os.path.basename(self.filename)}:{self.line}  {written}".rstrip()
 
 
-class Profile:
+class Profile(Shown):
     """What a call takes, part by part. It prints as a table, also in a notebook.
 
     Attributes:
@@ -139,15 +139,6 @@ class Profile:
             )  # fmt: skip
             at += length
         Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
-
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
-
-    def __rich__(self) -> Any:
-        return rich(self._parts())
 
     def _parts(self) -> Iterator[Part]:
         yield f"{1e3 * self.seconds:.4g} ms for a call on {self.engine}; of these took"

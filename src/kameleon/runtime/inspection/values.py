@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engines._base import Engine, Executable
 from ...graph.ir.leaves import CONSTANT
-from ...graph.ir.node import ITEM, Node
+from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import TensorType
@@ -41,11 +41,6 @@ def in_chunks(graph: Graph) -> Iterator[Graph]:
     nodes = [n for n in graph.nodes if n not in inputs and _has_value(n)]
     for start in range(0, len(nodes), CHUNK):
         yield Graph(graph.inputs, nodes[start : start + CHUNK])
-
-
-def producer(node: Node) -> Node:
-    """The node itself; for an item, the node with several results that the item is taken from."""
-    return node.operands[0] if node.primitive is ITEM else node
 
 
 def without_conditions(graph: Graph, evaluate: Evaluate, values: Sequence[Array]) -> Graph:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._utils.locks import rlock
-from ..._utils.tables import Part, Table, html, rich, text
+from ..._utils.tables import Part, Shown, Table
 from ...engines._kernels.quiet import quiet
+from ...graph.ir.node import Print, Watch
 from ..workspace import workspace
 
 
@@ -58,7 +59,7 @@ def statistics(value: Any) -> Statistics:
     return Statistics(*map(float, found), *(float(part.sum()) / count for part in parts))
 
 
-class Watched:
+class Watched(Shown):
     """The statistics of all tensors that `K.watch` names, in the order of the calls.
 
     It prints as a table of what came last, also in a notebook.
@@ -89,31 +90,13 @@ class Watched:
                 file.write_scalars({f"{name}/{k}": v for k, v in row._asdict().items()}, step)
         file.close()
 
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
-
-    def __rich__(self) -> Any:
-        return rich(self._parts())
-
     def _parts(self) -> Iterator[Part]:
         if not self._kept:
             yield "no tensor is watched: K.watch(tensor, name) gives the tensor to use in its place"
             return
-        head = (
-            "tensor",
-            "steps",
-            "mean",
-            "deviation",
-            "smallest",
-            "largest",
-            "zeros",
-            "NaN",
-            "Inf",
+        yield Table(
+            [("tensor", "steps", *HEADS), *(_row(name, rows) for name, rows in self._kept.items())]
         )
-        yield Table([head, *(_row(name, rows) for name, rows in self._kept.items())])
 
 
 def _row(name: str, rows: list[Statistics]) -> tuple[str, ...]:
@@ -129,6 +112,10 @@ def keep(name: str, value: Any) -> None:
     found = statistics(value)
     with _lock:
         workspace.watched.setdefault(name, []).append(found)
+
+
+# By kind of effect, what is done with the name and the value.
+DONE: dict[type[Print], Callable[[str, Any], None]] = {Print: show, Watch: keep}
 
 
 def watched() -> Watched:

@@ -19,10 +19,9 @@ from ...graph.passes.windows import inferred_dims
 from ...graph.primitives.control import scan_parts
 from ...graph.primitives.elementwise import add
 from ...graph.primitives.linalg import matmul
-from ...graph.primitives.sizes import Size, dims_of
 from ..compiler import compiled_anew
 from ..engines import embedded
-from .values import evaluator, producer
+from .values import evaluator
 
 
 class Work(NamedTuple):
@@ -127,7 +126,7 @@ class Sized:
         shapes = self.shapes
         shapes.update((x, np.shape(v)) for x, v in zip(graph.inputs, values, strict=True))
         rest = [n for n in graph.nodes if isinstance(n.type, TensorType) and n not in shapes]
-        dims = {node: _dims(node) for node in rest}
+        dims = {node: inferred_dims(node) for node in rest}
         unknown = [d for sizes in dims.values() for d in sizes if isinstance(d, Node)]
         found = self._evaluate(Graph(graph.inputs, unknown), values) if unknown else []
         known = dict(zip(unknown, map(int, found), strict=True))
@@ -151,11 +150,6 @@ class Sized:
         shapes = [self.shapes[x][i >= first :] for i, x in enumerate(operands)]
         given = [np.zeros(s, x.dtype) for s, x in zip(shapes, body.inputs, strict=True)]
         self._add(body, given, times * steps)
-
-
-def _dims(node: Node) -> list[Size]:
-    made_by = producer(node)
-    return inferred_dims(node) if "window" in made_by.attrs else dims_of(node)
 
 
 # What is tried: products of square matrices of this side, and sums of so many elements, which

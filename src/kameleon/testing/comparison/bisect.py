@@ -9,9 +9,9 @@ import numpy as np
 
 from ...engines._base import Engine
 from ...graph.ir.leaves import CONSTANT
-from ...graph.ir.node import Node
+from ...graph.ir.node import Node, producer
 from ...graph.ir.rewrite import closed
-from ...runtime.inspection.values import evaluator, in_chunks, producer, without_conditions
+from ...runtime.inspection.values import evaluator, in_chunks, without_conditions
 from .problem import Problem
 from .result import FirstDifference, difference, summary, worst_place
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.tables import Part, Table, html, text
+from ..._utils.tables import Part, Shown, Table
 from ...engines._kernels.quiet import quiet
 
 Array = Any
@@ -151,7 +151,7 @@ class EngineRun:
 
 
 @dataclass
-class Comparison:
+class Comparison(Shown):
     """What `compare` found. It prints as a table, also in a notebook, with the nodes where engines
     begin to differ.
 
@@ -181,12 +181,6 @@ class Comparison:
         """The names of results that are NaN in each element: agreement on these says little."""
         found = (d.name for run in self.runs.values() for d in run.differences if d.only_nan)
         return list(dict.fromkeys(found))
-
-    def __str__(self) -> str:
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())
 
     def _parts(self) -> list[Part]:
         return [self._title(), Table(self._rows()), *self._details()]
