@@ -158,3 +158,45 @@ os.remove('gone'), os.mkdir('made'), open('made/x', 'x').close()
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, env=os.environ)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "made" / "x").exists()
+
+
+def test_lines_of_the_first_process_are_not_written_behind(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    program = """
+import sys
+from kameleon.distributed import overlay
+overlay.begin(sys.argv[1])
+import subprocess
+# The first process is ahead of this one.
+subprocess.run([sys.executable, '-c', "open('log', 'a').write('line ')"], check=True)
+for line in ('line ', 'another'):
+    with open('log', 'a') as file:
+        file.write(line)
+assert open('log').read() == 'line another', open('log').read()
+"""
+    line = [sys.executable, "-c", program, str(tmp_path / "own")]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "log").read_text() == "line "
+
+
+@pytest.mark.parametrize("moment", ["copyfile", "copystat"])
+def test_a_file_that_goes_while_it_is_copied_is_not_there(moment: str, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "notes").write_text("old")
+    program = f"""
+import os, shutil, subprocess, sys
+from kameleon.distributed import overlay
+overlay.begin(sys.argv[1])
+ask = shutil.{moment}
+def gone(*args, **options):
+    subprocess.run(['rm', '-f', os.path.abspath('notes')], check=True)
+    return ask(*args, **options)
+shutil.{moment} = gone
+with open('notes', 'a') as file:
+    file.write('new')
+assert open('notes').read() == 'new', open('notes').read()
+"""
+    line = [sys.executable, "-c", program, str(tmp_path / "own")]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, env=os.environ)
+    assert done.returncode == 0, done.stderr

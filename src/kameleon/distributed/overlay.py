@@ -6,7 +6,7 @@ again what it has written, beside the files that are there for all. So every pro
 way through the program, and none meets a file that another one is just writing.
 
 The first process may be ahead. What it has made or removed already is made and removed here
-without an error.
+without an error, and lines that it has written already are written here once, not behind its own.
 
 What knows paths are Python's functions of files (`open`, and those of `os` that the others are
 made of), and the functions of libraries in `OTHERS`, which open files by themselves.
@@ -15,6 +15,7 @@ made of), and the functions of libraries in `OTHERS`, which open files by themse
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib.abc
 import importlib.util
@@ -40,6 +41,8 @@ class Overlay:
 
     def __init__(self, folder: str):
         self.folder = os.path.realpath(folder)
+        os.utime(self.folder)  # now, by the clock of files
+        self._begun = _stat(self.folder).st_mtime_ns
         self._gone: set[str] = set()  # what was removed here, and is there for the others
         self._emptied: set[str] = set()  # folders among it; they may have been made again
 
@@ -70,12 +73,14 @@ class Overlay:
         own = self._own(full)
         return own if _is_there(own) or self._is_gone(full) else path
 
-    def written(self, path: Any, keeps: bool = True) -> Any:
+    def written(self, path: Any, keeps: bool = True, appends: bool = False) -> Any:
         """Where to write what the program calls `path`.
 
         Args:
             path: of a file or folder that is there or not.
             keeps: whether what it holds is to stay.
+            appends: whether what is written goes to the end. The end of a file that has changed
+                since this process began is another process's: then nothing is kept.
         """
         full = self._full(path)
         if full is None:
@@ -87,10 +92,15 @@ class Overlay:
         if keeps and not _is_there(own) and not self._is_gone(full):
             if _is_folder(full):
                 _make_folders(own)
-            elif _is_there(full):
-                shutil.copy2(full, own)
+            elif not (appends and self._has_changed(full)):
+                _copy(full, own)
         self._gone.discard(full)
         return own
+
+    def _has_changed(self, full: str) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return _stat(full).st_mtime_ns >= self._begun
+        return False
 
     def remove(self, path: Any, call: Callable[[Any], Any]) -> Any:
         """Remove a file or folder, here alone; `call` does it where it's kept aside."""
@@ -197,7 +207,8 @@ def begin(folder: str) -> None:
     def os_opened(path: Any, flags: int, *args: Any, **options: Any) -> int:
         if options.get("dir_fd") is None:
             keeps = not (flags & os.O_CREAT and flags & (os.O_TRUNC | os.O_EXCL))
-            path = overlay.written(path, keeps) if flags & WRITING else overlay.found(path)
+            appends = bool(flags & os.O_APPEND)
+            path = overlay.written(path, keeps, appends) if flags & WRITING else overlay.found(path)
         return os_open(path, flags, *args, **options)
 
     builtins.open = io.open = opened
@@ -221,7 +232,7 @@ def _by_mode(overlay: Overlay, path: Any, mode: str) -> Any:
         return path
     if mode.startswith("r") and "+" not in mode:
         return overlay.found(path)
-    return overlay.written(path, keeps=mode[:1] not in "wx")
+    return overlay.written(path, keeps=mode[:1] not in "wx", appends=mode.startswith("a"))
 
 
 def _mapped(overlay: Overlay, function: Callable[..., Any], how: str) -> Any:
@@ -280,6 +291,15 @@ def _is_folder(path: Any) -> bool:
         return bool(_stat(path).st_mode & 0o170000 == 0o040000)
     except (OSError, ValueError):
         return False
+
+
+def _copy(path: str, to: str) -> None:
+    """Copy a file that may not be there, or no longer."""
+    try:
+        shutil.copy2(path, to)
+    except FileNotFoundError:
+        if _is_there(to):  # it went away before its times were asked for
+            os.remove(to)
 
 
 def _make_folders(path: str) -> None:
