@@ -10,6 +10,7 @@ import pytest
 from _support.common import engines_under_test
 
 from kameleon import backend as K
+from kameleon.runtime.engines import load
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(7).normal(size=(6, 8)).astype("float16")
@@ -133,3 +134,48 @@ def test_means_are_of_the_numbers_as_they_are(engine_name: str, sample: str) -> 
         expected = MEANS[name][1](value.astype("float64"))
         assert y.dtype == "float16"
         np.testing.assert_allclose(y, expected, rtol=2e-3, err_msg=name)
+
+
+# What lies near 1 has few digits left for its logarithm in 16 bits.
+LOSSES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "logits": lambda x, t, _: K.categorical_crossentropy(t, x, from_logits=True),
+    "softmax": lambda x, t, _: K.categorical_crossentropy(t, K.softmax(x)),
+    "softmax, turned": lambda x, t, _: K.categorical_crossentropy(
+        K.transpose(t), K.transpose(K.softmax(x)), axis=0
+    ),
+    "probabilities": lambda x, t, _: K.categorical_crossentropy(t, K.abs(x) + 0.5),
+    "sparse logits": lambda x, _, i: K.sparse_categorical_crossentropy(i, x, from_logits=True),
+    "sparse softmax": lambda x, _, i: K.sparse_categorical_crossentropy(i, K.softmax(x)),
+    "sparse probabilities": lambda x, _, i: K.sparse_categorical_crossentropy(i, chances(x)),
+    "binary logits": lambda x, t, _: K.binary_crossentropy(t, x, from_logits=True),
+    "sigmoid": lambda x, t, _: K.binary_crossentropy(t, K.sigmoid(x)),
+    "logsumexp": lambda x, *_: K.logsumexp(x, axis=1),
+}
+
+
+def chances(x: Any) -> Any:
+    """Numbers in (0, 1] that aren't a softmax's."""
+    return K.minimum(K.abs(x) * 0.25 + 0.125, 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_rounded_once(engine_name: str, name: str, dtype: str) -> None:
+    """Values and gradients against the same in float64, of the same numbers."""
+    if dtype in load(engine_name).lacks:
+        pytest.skip(f"{engine_name} doesn't compute with {dtype}")
+    pytest.importorskip("ml_dtypes", reason="makes NumPy's arrays of bfloat16")
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-12, 13, (40, 5)) / 4.0
+    aims, labels = rng.multinomial(8, [0.2] * 5, 40) / 8.0, rng.integers(0, 5, 40)
+    found = []
+    for kind in (dtype, "float64"):
+        x, t = (K.placeholder((40, 5), dtype=kind) for _ in range(2))
+        at = K.placeholder((40,), dtype="int32")
+        loss = LOSSES[name](x, t, at)
+        made = [loss, *K.gradients(K.sum(loss), [x])]
+        run = K.function([x, t, at], [K.cast(y, "float64") for y in made], engine=engine_name)
+        found.append(run([rows.astype(kind), aims.astype(kind), labels]))
+    for got, want in zip(*found, strict=True):
+        step = {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+        np.testing.assert_allclose(got, want, rtol=2 * step, atol=step / 16)

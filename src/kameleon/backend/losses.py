@@ -146,14 +146,25 @@ def categorical_crossentropy(
                 f"{what}: axis is {axis}; of logits it must be -1 or counted from the front:"
                 f" axis={along}"
             )
-        p = special.softmax(output, axis=along)
-        return special.softmax_crossentropy(output, p, target, axis=along)
+        return _from_logits(output, target, along)
     if logits is not None:
-        operands = stretched_together((logits, output, target), what)
-        return special.softmax_crossentropy(*operands, axis=along)
-    total = rd.spread(rd.reduce_sum(output, (along,)), output, (along,))
-    log_p = ew.log(_clipped(ew.div(output, total)))
-    return ew.neg(rd.reduce_sum(ew.mul(target, log_p), (along,)))
+        logits, p, target = stretched_together((logits, output, target), what)
+        return _from_logits(logits, target, along, None if rd.is_half(p) else p)
+    return _from_probabilities(output, target, along)
+
+
+@rd.in_single
+def _from_logits(logits: Node, target: Node, axis: int, p: Node | None = None) -> Node:
+    """Given `p`, the softmax of the logits, where that's at hand with digits enough."""
+    p = special.softmax(logits, axis=axis) if p is None else p
+    return special.softmax_crossentropy(logits, p, target, axis=axis)
+
+
+@rd.in_single
+def _from_probabilities(p: Node, target: Node, axis: int) -> Node:
+    total = rd.spread(rd.reduce_sum(p, (axis,)), p, (axis,))
+    log_p = ew.log(_clipped(ew.div(p, total)))
+    return ew.neg(rd.reduce_sum(ew.mul(target, log_p), (axis,)))
 
 
 def sparse_categorical_crossentropy(
@@ -190,12 +201,23 @@ def sparse_categorical_crossentropy(
     labels = _labels(as_tensor(target, what), output, along, what)
     logits = output if from_logits else _softmax_logits(output, along)
     if logits is None:
-        p = _clipped(output)
-        picked = take_along(p, expand_dims(labels, along), along)
-        total = rd.reduce_sum(p, (along,))
-        return ew.sub(ew.log(total), ew.log(reshape(picked, dims_of(labels))))
-    p = special.softmax(logits, axis=along) if from_logits else output
-    return special.sparse_softmax_crossentropy(logits, p, labels, axis=along)
+        return _sparse_from_probabilities(output, labels, along)
+    at_hand = not from_logits and not rd.is_half(output)
+    return _sparse_from_logits(logits, labels, along, output if at_hand else None)
+
+
+@rd.in_single
+def _sparse_from_logits(logits: Node, labels: Node, axis: int, p: Node | None = None) -> Node:
+    p = special.softmax(logits, axis=axis) if p is None else p
+    return special.sparse_softmax_crossentropy(logits, p, labels, axis=axis)
+
+
+@rd.in_single
+def _sparse_from_probabilities(p: Node, labels: Node, axis: int) -> Node:
+    p = _clipped(p)
+    picked = take_along(p, expand_dims(labels, axis), axis)
+    total = rd.reduce_sum(p, (axis,))
+    return ew.sub(ew.log(total), ew.log(reshape(picked, dims_of(labels))))
 
 
 def _labels(target: Node, output: Node, axis: int, what: str) -> Node:
@@ -246,10 +268,20 @@ def binary_crossentropy(
     _check_alike(what, target, output)
     logits = output if from_logits else _sigmoid_logits(output)
     target, output = stretched_together((target, output if logits is None else logits), what)
-    if logits is not None:  # log(1 + exp(x)) - t * x
-        logits = output
-        return ew.sub(special.softplus(logits), ew.mul(target, logits))
-    p, epsilon = _clipped(output), config.epsilon()
+    return (_binary_from_logits if logits is not None else _binary_from_probabilities)(
+        output, target
+    )
+
+
+@rd.in_single
+def _binary_from_logits(x: Node, target: Node) -> Node:
+    """log(1 + exp(x)) - t x"""
+    return ew.sub(special.softplus(x), ew.mul(target, x))
+
+
+@rd.in_single
+def _binary_from_probabilities(p: Node, target: Node) -> Node:
+    p, epsilon = _clipped(p), config.epsilon()
     positive = ew.mul(target, ew.log(ew.add(p, full_like(p, epsilon))))
     # log(1 - p + epsilon), with 1 + epsilon as one constant.
     failure = ew.log(ew.sub(full_like(p, 1 + epsilon), p))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 from ...errors import DTypeError, ShapeError
 from ..ir.leaves import input_node
 from ..ir.node import Node, Primitive
 from ..ir.program import Graph
-from ..ir.types import FLOAT16, FLOAT32, INT64, DType, TensorType, join_shapes
+from ..ir.types import FLOAT32, INT64, DType, TensorType, join_shapes
 from .control import run_scan, stop_gradient
 from .elementwise import abs, add, cast, constant, div, exp, log, lt, mul, select, square, sub
 from .filling import full_like, zeros
@@ -28,6 +28,7 @@ from .movement import (
 from .sizes import Size, dims_of, size_of, sizes_product
 
 Axes = tuple[int, ...]
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -222,19 +223,29 @@ linear_scan = Primitive(
 )
 
 
-def in_single(function: Callable[[Node, Axes], T]) -> Callable[[Node, Axes], T]:
-    """A function of a tensor and axes, computed in float32 where the tensor is of float16: that has
-    neither the sums and counts of many elements nor the squares of large and of small ones.
+def is_half(x: Any) -> TypeGuard[Node]:
+    """Whether `x` is a tensor of floats of 16 bits."""
+    return isinstance(x, Node) and x.dtype.is_float and x.dtype.itemsize == 2
+
+
+def in_single(function: Callable[P, T]) -> Callable[P, T]:
+    """A function of tensors, computed in float32 where they have 16 bits: these have neither the
+    sums and counts of many elements, nor the squares of large and of small ones, nor what lies
+    near 1 with the digits that its logarithm needs.
     """
 
     @wraps(function)
-    def wide(x: Node, axes: Axes) -> Any:
-        if x.dtype != FLOAT16 or not axes:
-            return function(x, axes)
-        found: Any = function(cast(x, FLOAT32), axes)
+    def wide(*args: P.args, **options: P.kwargs) -> T:
+        halves = [x.dtype for x in args if is_half(x)]
+        if not halves:
+            return function(*args, **options)
+        singles: Any = [cast(x, FLOAT32) if is_half(x) else x for x in args]
+        found: Any = function(*singles, **options)
         if isinstance(found, tuple):
-            return tuple(cast(y, FLOAT16) for y in found)
-        return cast(found, FLOAT16)
+            found = tuple(cast(y, halves[0]) for y in found)
+        else:
+            found = cast(found, halves[0])
+        return found  # type: ignore[no-any-return]
 
     return wide
 
@@ -256,6 +267,7 @@ def variance(x: Node, axes: Axes) -> tuple[Node, Node]:
     return center, mean(square(off), axes)
 
 
+@in_single
 def logsumexp(x: Node, axes: Axes) -> Node:
     """log(sum(exp(x))) over `axes`, stable: shifted by the maximum where that is finite."""
     top = stop_gradient(reduce_max(x, axes))
