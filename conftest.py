@@ -35,7 +35,7 @@ os.environ["KAMELEON_KERAS_ON"] = "kameleon"
 ABOUT = {
     "jax": ("src/kameleon/distributed/distribution.py",),
     "onnxruntime": ("docs/deployment.md",),
-    "theano": ("src/kameleon/backend/interop.py", "docs/pytensor.md", "docs/pymc.md"),
+    "theano": ("src/kameleon/backend/interop/pytensor.py", "docs/pytensor.md", "docs/pymc.md"),
 }
 collect_ignore_glob = [
     pattern

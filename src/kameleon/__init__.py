@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from . import backend as backend
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
-    from .backend.interop import to_pytensor as to_pytensor
+    from .backend.interop.pytensor import to_pytensor as to_pytensor
     from .compat.tensorflow.loading import load_graph as load_graph
     from .distributed import checkpoint as checkpoint
     from .distributed.distribution import Distribution as Distribution
@@ -57,7 +57,7 @@ LATE = {
     "distributed": "distributed",
     "extend_tensorflow": "backend.dispatch",
     "load_graph": "compat.tensorflow.loading",
-    "to_pytensor": "backend.interop",
+    "to_pytensor": "backend.interop.pytensor",
 }
 
 

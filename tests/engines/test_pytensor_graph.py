@@ -27,7 +27,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 import kameleon
 from kameleon import backend as K
-from kameleon.backend import interop
+from kameleon.backend.interop import pytensor as interop
 from kameleon.engines.theano.native import ops
 from kameleon.errors import ArgumentError, FeedError, MissingLibraryError
 from kameleon.testing.together import one_by_one

@@ -424,7 +424,7 @@ ENGINES = [
     Fault("pytensor: shifts in the wrong direction", "engines/theano/native/ops.py",
           'nfunc_spec = ("right_shift", 2, 1)', 'nfunc_spec = ("left_shift", 2, 1)',
           PYTENSOR, "primitives and shift_right", "theano"),
-    Fault("pytensor: streams that stand still", "backend/interop.py",
+    Fault("pytensor: streams that stand still", "backend/interop/pytensor.py",
           "shared + np.array([0, 1], np.uint32)", "shared + np.array([0, 0], np.uint32)",
           PYTENSOR_GRAPH, "drawn_anew", "theano"),
 ]  # fmt: skip

@@ -9,17 +9,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._utils.tracebacks import boundary
-from ..config import ENGINES, installed
-from ..errors import ArgumentError, MissingLibraryError
-from ..graph.ir.leaves import SOURCE
-from ..graph.ir.node import Node, Variable
-from ..graph.ir.program import Program
-from ..graph.passes.equal_sizes import taking_equal_sizes
-from ..runtime.compiler import prepared
-from ..runtime.pure import fed, pure_graph
-from ..runtime.state import draws, numpy_value
-from ._tensors import as_tensor
+from ..._utils.tracebacks import boundary
+from ...config import ENGINES, installed
+from ...errors import ArgumentError, MissingLibraryError
+from ...graph.ir.leaves import SOURCE
+from ...graph.ir.node import Node, Variable
+from ...graph.ir.program import Program
+from ...graph.passes.equal_sizes import taking_equal_sizes
+from ...runtime.compiler import prepared
+from ...runtime.pure import fed, pure_graph
+from ...runtime.state import draws, numpy_value
+from .._tensors import as_tensor
 
 # For each variable and random stream of K, the shared variable of PyTensor that stands for it.
 _shared: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
@@ -119,7 +119,7 @@ def _check(x: Node, variable: Any) -> None:
 
 
 def _lowered(outputs: list[Node], given: Mapping[Node, Any]) -> list[Any]:
-    from ..engines.theano.native.engine import GraphEngine, Symbolic
+    from ...engines.theano.native.engine import GraphEngine, Symbolic
 
     program = fed(Program(list(given), outputs))
     defaults = program.unfed

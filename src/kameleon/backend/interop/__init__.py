@@ -1,0 +1,1 @@
+"""Programs of K as native objects of other libraries: a module for each library."""

@@ -1,0 +1,1 @@
+"""Functions of K in files of other libraries."""

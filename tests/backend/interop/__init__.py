@@ -1,0 +1,1 @@
+"""Functions of K as native objects of other libraries."""
