@@ -15,7 +15,7 @@ from _support.common import engines_under_test, run_python
 from _support.saved_functions import KINDS
 
 from kameleon import backend as K
-from kameleon.errors import UnpicklableError
+from kameleon.errors import NonFiniteError, UnpicklableError
 
 NAMES = engines_under_test()
 
@@ -227,3 +227,11 @@ def test_joblib_sends_functions(name: str, tmp_path: Path) -> None:
     settings = {"KERAS_BACKEND": name, "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = run_python(SENT.replace("BACKENDS", repr(backends)), tmp_path, settings)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, pickled])
+def test_copies_check_as_the_function_does(how: Any) -> None:
+    x = K.placeholder((2,), name="x")
+    f = how(K.function([x], [K.log(x)], check="nan"))
+    with pytest.raises(NonFiniteError, match="log"):
+        f([[1.0, -1.0]])

@@ -147,19 +147,26 @@ def load(path: str | os.PathLike[str]) -> Function:
 def _pickled(function: Function) -> tuple[Any, ...]:
     """A function is pickled as it's saved: with the variables' values, without compiled code."""
     engine = function._engine and function._engine.name
-    return unpickled, (to_bytes(function), engine, function.name, function._as_numpy)
+    told = (engine, function.name, function._as_numpy, function._check)
+    return unpickled, (to_bytes(function), *told)
 
 
 copyreg.pickle(Function, _pickled)  # here, as `runtime.function` doesn't import this module
 
 
-def unpickled(data: bytes, engine: str | None, name: str, as_numpy: bool) -> Function:
+def unpickled(
+    data: bytes, engine: str | None, name: str, as_numpy: bool, check: str | None = None
+) -> Function:
     """The function that was pickled as these bytes."""
-    return from_bytes(data, engines.load(engine) if engine else None, name, as_numpy)
+    return from_bytes(data, engines.load(engine) if engine else None, name, as_numpy, check)
 
 
 def from_bytes(
-    data: bytes, engine: Engine | None = None, name: str | None = None, as_numpy: bool = True
+    data: bytes,
+    engine: Engine | None = None,
+    name: str | None = None,
+    as_numpy: bool = True,
+    check: str | None = None,
 ) -> Function:
     """The function that `to_bytes` wrote; see `Function` for the rest."""
     arrays, texts = unpacked(data)
@@ -182,6 +189,7 @@ def from_bytes(
             name=name,
             prints=parts.prints,
             as_numpy=as_numpy,
+            check=check,
         ),
     )
 
