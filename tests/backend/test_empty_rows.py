@@ -40,6 +40,21 @@ def test_values_and_gradients_of_nothing(engine: str, name: str) -> None:
                 assert np.isfinite(value).all(), (placed, shape)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("engine", engines_under_test())
+def test_nothing_that_is_known(engine: str, name: str, dtype: str) -> None:
+    """Constants without elements, and what isn't known of others: compilers count elements."""
+    for shape in ((0, 4, 3), (2, 0, 3)):
+        x = K.constant(np.zeros(shape), dtype=dtype)
+        z = K.placeholder((None, shape[1], None), dtype=dtype)
+        if name != "matrix products":  # of two axes
+            y = ROWS[name](x)
+            loss = K.sum(y) + K.sum(K.categorical_crossentropy(z, K.softmax(x)) * 0.5)
+            f = K.function([z], [y, *K.gradients(loss, [x])], engine=engine)
+            assert f([np.zeros(shape, dtype)])[1].shape == shape
+
+
 @pytest.mark.parametrize("engine", engines_under_test())
 def test_no_class_is_among_the_best_of_none(engine: str) -> None:
     x, labels = K.placeholder((None, None)), K.placeholder((None,), dtype="int32")

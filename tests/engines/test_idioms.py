@@ -174,3 +174,28 @@ def _are_near(got: Any, want: Any) -> bool:
     scale = max(1.0, float(np.abs(want[np.isfinite(want)]).max(initial=0.0)))
     near = np.isclose(got, want, rtol=1e-3, atol=2e-5 * scale, equal_nan=True)
     return got.shape == want.shape and bool(near.all())
+
+
+# Roots and quotients that have no digits to round: reciprocal kernels mustn't lose the last one.
+SQUARES = np.array([1.0, 4.0, 16.0, 64.0, 0.25, 1024.0])
+QUOTIENTS: dict[str, tuple[Idiom, Any]] = {
+    "1 / root": (lambda y: 1.0 / K.sqrt(y), 1 / np.sqrt(SQUARES)),
+    "3 / root": (lambda y: 3.0 / K.sqrt(y), 3 / np.sqrt(SQUARES)),
+    "y / root": (lambda y: y / K.sqrt(y), np.sqrt(SQUARES)),
+    "y / root of all": (lambda y: y / K.sqrt(K.max(y)), SQUARES / 32.0),
+    "1 / y": (lambda y: 1.0 / y, 1 / SQUARES),
+    "power": (lambda y: K.pow(y, -0.5), 1 / np.sqrt(SQUARES)),
+    "unit vectors": (
+        lambda y: K.l2_normalize(K.one_hot(K.constant([1, 0], "int32"), 3), 1),
+        np.eye(3)[[1, 0]],
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_quotients_by_roots_are_exact(engine: Engine, name: str, dtype: str) -> None:
+    idiom, want = QUOTIENTS[name]
+    y = K.placeholder((None,), dtype=dtype)
+    [got] = K.function([y], [idiom(y)])([SQUARES.astype(dtype)])
+    np.testing.assert_array_equal(got, want)

@@ -296,21 +296,16 @@ class Code:
     def _planned(self) -> tuple[list[Step], list[Any]]:
         """How lines are run one by one. The code is only read: other threads may run or join it."""
         rest = [self.constants.get(slot) for slot in range(self.parameters, len(self._group))]
-        literals: dict[str, int] = {}
+        texts = dict.fromkeys(a for line in self.lines for a in line.args if isinstance(a, str))
+        slots = {text: i for i, text in enumerate(texts, self.parameters + len(rest))}
+        rest += self.language.evaluate(f"({''.join(f'{text}, ' for text in texts)})")
+        return [self._step(line, slots) for line in self.lines], rest
 
-        def literal(text: str) -> int:
-            slot = literals.setdefault(text, self.parameters + len(rest))
-            if slot == self.parameters + len(rest):
-                rest.append(self.language.evaluate(text))
-            return slot
-
-        return [self._step(line, literal) for line in self.lines], rest
-
-    def _step(self, line: Line, literal: Callable[[str], int]) -> Step:
+    def _step(self, line: Line, literals: Mapping[str, int]) -> Step:
         """A line as a step. Literals are arguments, too, so that lines of one kind share a
         function.
         """
-        reads = [a if isinstance(a, int) else literal(a) for a in line.args]
+        reads = [a if isinstance(a, int) else literals[a] for a in line.args]
         parameters = [f"a{i}" for i in range(len(reads))]
         text = f"lambda {', '.join(parameters)}: {line.text.format(*parameters)}"
         return self.language.step(text), reads, [*line.frees, *line.gives]

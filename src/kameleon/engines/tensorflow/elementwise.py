@@ -85,9 +85,23 @@ def maximum(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     which is the minimum where k is larger than 1 (TensorFlow 2.21): there it isn't shown k * x.
     """
     left, right = bare_operands(node)
-    if _exceeds(_factors(left), _factors(right)):
-        b = raw.PlaceholderWithDefault(input=b, shape=b.shape)
-    return raw.Maximum(x=a, y=b)
+    return raw.Maximum(x=a, y=_hidden(b) if _exceeds(_factors(left), _factors(right)) else b)
+
+
+def divide(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
+    """The optimiser takes 1 / x for a reciprocal, and x / sqrt(y) for the product with that of a
+    root, whose kernels are less exact: 0.99999994 of 1.
+    """
+    left, right = bare_operands(node)
+    is_root = right.primitive.name == "sqrt"
+    return raw.RealDiv(
+        x=_hidden(a) if known_number(left) == 1 else a, y=_hidden(b) if is_root else b
+    )
+
+
+def _hidden(x: Tensor) -> Tensor:
+    """x, of which the optimiser can't tell how it's computed."""
+    return raw.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
 def _factors(x: Node, steps: int = 8) -> dict[Node, float]:
@@ -214,6 +228,7 @@ RULES: dict[str, Rule] = {
     **{name: just(op, "features") for name, op in FEATURES.items()},
     **{name: just(op, "x", "y") for name, op in BINARY.items()},
     "add": add,
+    "div": divide,
     "maximum": maximum,
     "pow": power,
     "mod": mod,

@@ -35,7 +35,7 @@ class Constant:
     def key(self) -> tuple[Any, ...]:
         """Equal for constants of equal bits, shape and dtype."""
         if self._key is None:
-            self._key = (self.array.dtype.name, self.array.shape, self.array.tobytes())
+            self._key = (self.array.dtype, self.array.shape, self.array.tobytes())
         return self._key
 
     def __eq__(self, other: object) -> bool:

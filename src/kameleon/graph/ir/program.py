@@ -116,7 +116,8 @@ class Program(Graph):
 
 def bodies(node: Node) -> list[Graph]:
     """The bodies of a loop or a condition."""
-    return [v for v in node.attrs.values() if isinstance(v, Graph)]
+    attrs = node.attrs
+    return [v for v in attrs.values() if isinstance(v, Graph)] if attrs else []
 
 
 def depth(node: Node) -> int:
@@ -164,8 +165,8 @@ def attrs_key(node: Node, structure: bool = True) -> Hashable:
     if node.primitive is CONSTANT:
         constant: Constant = node.attrs["value"]
         return constant if constant.array.size <= KEYED_CONSTANT else _Same(constant.array)
-    if not node.attrs:
-        return ()
+    if len(node.attrs) < 2:
+        return tuple([(k, _value_key(v, structure)) for k, v in node.attrs.items()])
     return tuple((k, _value_key(v, structure)) for k, v in sorted(node.attrs.items()))
 
 

@@ -269,7 +269,10 @@ def _nonzero_number(node: Node) -> Node | None:
 def _is_nan(x: Node) -> bool:
     """Whether all that a tensor holds is known to be NaN."""
     array = known_array(x)
-    return array is not None and x.dtype.is_float and array.size > 0 and np.isnan(array).all()
+    if array is None or not x.dtype.is_float or not array.size:
+        return False
+    first = array.flat[0]  # mostly there's no other, and NumPy is slow with one number
+    return bool(first != first and np.isnan(array).all())
 
 
 def _absorbed(node: Node) -> Node | None:

@@ -5,6 +5,7 @@ Simplifying never changes a value but in the last bits (and the sign of a zero).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -118,11 +119,17 @@ class Rewriter:
         replaced = self._replaced(node)
         if replaced is None or replaced is node:
             return self._common(node)
-        return self.rewrite([replaced])[0]
+        final = self.final
+        if replaced not in final and all(map(final.__contains__, replaced.operands)):
+            context.source = replaced._source
+            self._visit(replaced)  # the usual case, without a walk
+        return final[replaced] if replaced in final else self.rewrite([replaced])[0]
 
     def _replaced(self, node: Node) -> Node | None:
         if not node.operands:
             return None
+        if 0 in node.shape and _is_nothing(node):
+            return constant(np.zeros(node.shape), node.dtype)
         for rule in self.rules.get(node.primitive.name, ()):
             found = rule(node)
             if found is not None:
@@ -156,7 +163,7 @@ class Rewriter:
             or not all(n.primitive is CONSTANT for n in node.operands)
         ):
             return None
-        if not node.type.is_static or np.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
+        if not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:
             return None
         value = self.fold(node)
         return None if value is None else constant(value, node.dtype)
@@ -173,6 +180,15 @@ class Rewriter:
             simple = simplify(graph, self.native, self.fold, self.keep)
             self.bodies[graph] = self.bodies[simple] = simple
         return self.bodies[graph]
+
+
+def _is_nothing(node: Node) -> bool:
+    """Whether a node has no elements, whatever it's computed of: libraries needn't see it. (The
+    optimiser of TensorFlow 2.21 divides by the number of elements.)
+    """
+    primitive = node.primitive
+    refuses = primitive.index is not None or primitive.host_callback or primitive.name == "check"
+    return node.type.is_static and not refuses
 
 
 def simplify(
