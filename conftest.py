@@ -33,9 +33,32 @@ os.environ["KAMELEON_KERAS_ON"] = "kameleon"
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files
 # that use such a library.
 ABOUT = {
-    "jax": ("src/kameleon/distributed/distribution.py",),
-    "onnxruntime": ("docs/deployment.md",),
+    "jax": (
+        "src/kameleon/distributed/distribution.py",
+        "src/kameleon/backend/interop/jax*.py",
+        "src/kameleon/backend/export/stablehlo.py",
+        "src/kameleon/backend/export/symbolic.py",
+        "docs/to_jax.md",
+    ),
+    "onnxruntime": (
+        "src/kameleon/backend/export/onnx*.py",
+        "docs/deployment.md",
+        "docs/exporting.md",
+    ),
+    "tensorflow": (
+        "src/kameleon/backend/interop/tensorflow*.py",
+        "src/kameleon/backend/interop/keras3*.py",
+        "src/kameleon/backend/export/litert*.py",
+        "src/kameleon/backend/export/savedmodel.py",
+        "docs/to_keras3.md",
+        "docs/to_tensorflow.md",
+    ),
     "theano": ("src/kameleon/backend/interop/pytensor.py", "docs/pytensor.md", "docs/pymc.md"),
+    "torch": (
+        "src/kameleon/backend/interop/torch*.py",
+        "src/kameleon/backend/export/torch_export.py",
+        "docs/to_torch.md",
+    ),
 }
 collect_ignore_glob = [
     pattern

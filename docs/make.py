@@ -458,8 +458,15 @@ def picture_of_a_graph() -> str:
     return svg
 
 
+def exporting_page() -> str:
+    """What each format and each object of another library holds."""
+    sweep = module_of_tests("backend/export/sweep")
+    return with_tables("exporting.md", {"held": sweep.table(), "reasons": sweep.reasons()})
+
+
 PAGES = {
     "errors.md": errors_page,
+    "exporting.md": exporting_page,
     "numerics.md": numerics_page,
     "tensorflow.md": tensorflow_page,
     "primitives.md": primitives_page,

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from . import backend as backend
     from .backend.calling import call as call
     from .backend.dispatch import extend_tensorflow as extend_tensorflow
+    from .backend.interop.jax import to_jax as to_jax
+    from .backend.interop.keras3 import to_keras3 as to_keras3
     from .backend.interop.pytensor import to_pytensor as to_pytensor
+    from .backend.interop.tensorflow import to_tensorflow as to_tensorflow
+    from .backend.interop.torch import to_torch as to_torch
     from .compat.tensorflow.loading import load_graph as load_graph
     from .distributed import checkpoint as checkpoint
     from .distributed.distribution import Distribution as Distribution
@@ -40,7 +44,11 @@ __all__ = [
     "load",
     "load_graph",
     "set_engine",
+    "to_jax",
+    "to_keras3",
     "to_pytensor",
+    "to_tensorflow",
+    "to_torch",
 ]
 
 
@@ -57,7 +65,11 @@ LATE = {
     "distributed": "distributed",
     "extend_tensorflow": "backend.dispatch",
     "load_graph": "compat.tensorflow.loading",
+    "to_jax": "backend.interop.jax",
+    "to_keras3": "backend.interop.keras3",
     "to_pytensor": "backend.interop.pytensor",
+    "to_tensorflow": "backend.interop.tensorflow",
+    "to_torch": "backend.interop.torch",
 }
 
 

@@ -20,7 +20,9 @@ def make() -> ModuleType:
     return module_at("docs/make.py")
 
 
-@pytest.mark.parametrize("name", ["primitives.md", "names.md", "tensorflow.md", "graph.svg"])
+@pytest.mark.parametrize(
+    "name", ["exporting.md", "primitives.md", "names.md", "tensorflow.md", "graph.svg"]
+)
 def test_the_page_is_current(name: str) -> None:
     written = (DOCS / name).read_text(encoding="utf-8")
     assert written == make().PAGES[name](), "run `python docs/make.py`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
@@ -265,6 +266,44 @@ class BackendFunction(Generic[R]):
             path: the file; one that exists is replaced.
         """
         saving.save(self.compiled, path)
+
+    @boundary
+    def export(
+        self,
+        path: Any,
+        format: str | None = None,
+        verify: bool | Sequence[Sequence[Any]] = True,
+        **options: Any,
+    ) -> None:
+        """Write the function to a file that other libraries run, without Kameleon.
+
+        What is written is checked before it takes the path's place: another process reads it by
+        the format's library alone, and calls it with two sets of inputs, of other sizes where sizes
+        are unknown; it has to give what NumPy gives. Values are printed and watched by the function
+        alone, and there are no checks of sizes and indices but the other library's own.
+
+        Args:
+            path: the file, or the folder of a SavedModel; one that exists is replaced as a whole,
+                once all is well. Its suffix tells the format: `.onnx`, `.tflite` (LiteRT),
+                `.stablehlo` (JAX), `.pt2` (`torch.export`), `.savedmodel` or a folder,
+                `.safetensors` (as `save` writes it).
+            format: its name, whatever the suffix: 'onnx', 'litert', 'stablehlo', 'torch',
+                'savedmodel', 'kameleon'.
+            verify: False: it isn't checked. A list, which has lists of the inputs' values: it's
+                checked with these.
+            options: the format's own, such as ONNX's `opset` and `ir_version`.
+
+        Raises:
+            ArgumentError: there's no such format or option; or no inputs could be made up that the
+                function takes.
+            DTypeError, UnsupportedError: the format can't hold the function; names node and line.
+            EngineError: what was written gives something else, or can't be read.
+            MissingLibraryError: (an ImportError) the format's library isn't installed.
+            OSError: the path can't be written.
+        """
+        # Late, since few programs need it; and by its name, since it knows this class.
+        formats = importlib.import_module(".export.formats", __package__)
+        formats.export(self, path, format, verify, **options)
 
     @boundary
     def explore(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engines._base import Chooser, Engine, Executable
-from ..engines._followed import asks_for_gradient, is_tracer
+from ..engines._followed import asks_for_gradient, symbolic
 from ..engines._kernels.quiet import quiet
 from ..errors import ArgumentError, DTypeError, EngineError, FeedError
 from ..graph.ir.node import Node, Print, Variable
@@ -255,9 +255,10 @@ class Function:
             if asks_for_gradient(value):
                 raise FeedError(
                     f"{self.name}: the value for input '{x.name}' has requires_grad=True, and"
-                    " PyTorch's gradients don't go through compiled functions: K.gradients makes"
-                    " them outputs of the function; value.detach(), or torch.no_grad(), takes the"
-                    " numbers alone"
+                    " PyTorch's gradients don't go through compiled functions:"
+                    " kameleon.to_torch(function) makes a torch.nn.Module that they go through;"
+                    " K.gradients makes them outputs of the function; value.detach(), or"
+                    " torch.no_grad(), takes the numbers alone"
                 )
 
     def _take_fast_path(self, engine: Engine, variant: Variant, short: Callable[..., Any]) -> None:
@@ -506,11 +507,12 @@ def _converted(
     kind = "variable" if isinstance(node, Variable) else "input"
     if isinstance(value, Node):
         value = _value_of(value)
-    if is_tracer(value):
+    followed = symbolic(value)
+    if followed is not None:
         raise FeedError(
-            f"{what}: the value for {kind} '{node.name}' is a tracer of JAX, which has no numbers"
-            " yet: call compiled functions outside of jax.jit, jax.grad and jax.vmap; K.gradients"
-            " makes gradients, and kameleon.call makes JAX's functions nodes of a graph"
+            f"{what}: the value for {kind} '{node.name}' is {followed[0]}, which has no numbers"
+            f" yet: kameleon.{followed[1]}. (K.gradients makes gradients outputs of a function, and"
+            " kameleon.call makes functions of libraries nodes of a graph.)"
         )
     try:
         array = _numbers(np.asarray(as_numpy(value)))

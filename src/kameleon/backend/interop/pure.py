@@ -25,6 +25,7 @@ from ...graph.ir.leaves import CONSTANT, input_node
 from ...graph.ir.node import ITEM, Node, Variable, dependents, walk
 from ...graph.ir.program import Graph
 from ...graph.ir.rewrite import closed, substitute
+from ...graph.primitives.constants import known_number
 from ...graph.primitives.elementwise import constant
 from ...runtime.compiler import prepared
 from ...runtime.function import Function
@@ -133,7 +134,8 @@ def _is_made_again(node: Node) -> bool:
     """Whether it's made of one tensor at little cost, or is a size."""
     if node.primitive.name in ("size", "broadcast_to", "stretch"):
         return True
-    tensors = node.operands[: node.primitive.first_size]
+    first = node.primitive.first_size
+    tensors = [x for x in node.operands[:first] if known_number(x) is None]
     of_one = node.primitive.is_cheap and len(tensors) == 1
     return of_one or (node.primitive is not ITEM and node.shape == () and node.dtype.is_integer)
 
@@ -168,23 +170,26 @@ class Stateless:
         self.names = list(_names(self.variables))
         self.updated = {self.variables.index(v): i for i, (v, _) in enumerate(program.updates)}
         self.phase = function._phase
-        self._pure: dict[bool | None, Pure] = {}
+        self._pure: dict[tuple[bool | None, bool], Pure] = {}
 
-    def pure(self, phase: bool | None = None) -> Pure:
+    def pure(self, phase: bool | None = None, equal: bool = False) -> Pure:
         """The graph: inputs, variables and keys of streams in; outputs and new values out.
 
         Values are printed and watched by `K.function` alone: they aren't among the outputs.
 
         Args:
             phase: the learning phase, where it's known when code is made; its input is left unread.
+            equal: whether it's for inputs of which all sizes are equal that meet; else one of them
+                may be 1.
         """
-        found = self._pure.get(phase)
+        key = phase, equal
+        found = self._pure.get(key)
         if found is None:
-            found = self._pure.setdefault(phase, Pure(self._graph(phase)))
+            found = self._pure.setdefault(key, Pure(self._graph(*key)))
         return found
 
-    def _graph(self, phase: bool | None) -> Graph:
-        graph = self.function.graph(phase, equal=False)
+    def _graph(self, phase: bool | None, equal: bool) -> Graph:
+        graph = self.function.graph(phase, equal)
         values = self.function.constants.values()
         first = len(self.inputs)
         known = {

@@ -61,8 +61,9 @@ def _scan(e: Tracing, node: Node, *operands: Value) -> Value:
         stacked = [y for i, y in zip(node.results, results, strict=True) if i not in steady]
         return _traced(stacked[:k]), _traced(stacked[k:])
 
+    count = length if isinstance(length, int) else None  # told by sequences, where it has a name
     last, stacked = lax.scan(
-        step, _traced(operands[c : c + k]), _traced(moving.values()), length,
+        step, _traced(operands[c : c + k]), _traced(moving.values()), count,
         reverse=node.attrs["backwards"], unroll=_unrolled(body, length),
     )  # fmt: skip
     e.invariant.update(steady)
@@ -78,7 +79,8 @@ LONGEST_UNROLLED = 32
 
 def _unrolled(body: Graph, length: int) -> int:
     """How many steps of a scan become one iteration of XLA's loop."""
-    return max(1, length) if length <= LONGEST_UNROLLED and convolves(body) else 1
+    few = isinstance(length, int) and length <= LONGEST_UNROLLED
+    return max(1, length) if few and convolves(body) else 1
 
 
 def _while(e: Tracing, node: Node, *operands: Value) -> Value:

@@ -17,7 +17,7 @@ from ...graph.primitives import elementwise as ew
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .arrays import on_processor
-from .lowering import HOST, Tracing, Value, joined, rounded
+from .lowering import HOST, Tracing, Value, filled, joined, rounded
 
 Function = Callable[..., Value]
 
@@ -38,7 +38,7 @@ def _is_float(x: Value) -> bool:
 
 
 def _zero(x: Value) -> Any:
-    return np.zeros(np.shape(x), x.dtype)
+    return filled(x, 0)
 
 
 def _softplus(x: Value) -> Value:
@@ -60,7 +60,7 @@ def _mod(x: Value, y: Value) -> Value:
     found = lax.select(_sign_differs(r, y), lax.add(r, y), r)
     if not _is_float(x):
         return found
-    signed = lax.select(lax.lt(y, _zero(y)), np.full(np.shape(y), -0.0, y.dtype), _zero(y))
+    signed = lax.select(lax.lt(y, _zero(y)), filled(y, -0.0), _zero(y))
     return lax.select(lax.eq(r, _zero(y)), signed, found)
 
 
@@ -72,7 +72,7 @@ def _floor_div(e: Tracing, node: Node, x: Value, y: Value) -> Value:
     quotient = lax.div(x, y)
     if np.issubdtype(x.dtype, np.unsignedinteger):
         return quotient
-    lower = lax.sub(quotient, np.ones(np.shape(y), y.dtype))
+    lower = lax.sub(quotient, filled(y, 1))
     return lax.select(_sign_differs(lax.rem(x, y), y), lower, quotient)
 
 
@@ -172,9 +172,10 @@ def _whole(x: Value, target: np.dtype[Any]) -> Value:
         wrapped = _converted(_converted(x, np.int64), target)
         return lax.select(lax.lt(x, _zero(x)), wrapped, _converted(x, target))
     least = np.iinfo(target).min
-    low, high = (np.full(np.shape(x), v, x.dtype) for v in (float(least), -float(least)))
+    low, high = (filled(x, v) for v in (float(least), -float(least)))
     fits = lax.bitwise_and(lax.ge(x, low), lax.lt(x, high))
-    return lax.select(fits, _converted(x, target), np.full(np.shape(x), least, target))
+    found = _converted(x, target)
+    return lax.select(fits, found, filled(found, least))
 
 
 def bitcast(e: Tracing, node: Node, x: Value) -> Value:
@@ -184,7 +185,8 @@ def bitcast(e: Tracing, node: Node, x: Value) -> Value:
     if _is_bool(x):
         x = lax.convert_element_type(x, np.uint8)
     if node.dtype.is_bool:
-        return lax.ne(lax.bitcast_convert_type(x, np.uint8), _zero(x).view(np.uint8))
+        bits = lax.bitcast_convert_type(x, np.uint8)
+        return lax.ne(bits, _zero(bits))
     return lax.bitcast_convert_type(x, np.dtype(node.dtype))
 
 

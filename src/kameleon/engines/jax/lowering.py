@@ -105,7 +105,11 @@ class Tracing(Lowering):
     def shape(self, node: Node, sizes: Sequence[Value]) -> tuple[int, ...]:
         """The attribute `shape` or `space` of a node, with its sizes in place."""
         shape = node.attrs["space"] if "space" in node.attrs else node.attrs["shape"]
-        return tuple(int(d) for d in self.dims(shape, sizes))
+        return tuple(self.number(d) for d in self.dims(shape, sizes))
+
+    def number(self, value: Value) -> Any:
+        """The value of an operand that is a size, as a size."""
+        return int(value)
 
 
 def rounded(e: Tracing, x: Value) -> Value:
@@ -130,22 +134,36 @@ def materialized(e: Tracing, x: Value) -> Value:
     return lax.cond(is_nothing, lambda x: x, jax.numpy.zeros_like, x)
 
 
+class SizesError(EvaluationError):
+    """Sizes differ that were taken as equal.
+
+    Attributes:
+        sizes: groups of those that must be equal.
+    """
+
+    def __init__(self, message: str, sizes: Sequence[Sequence[Any]]):
+        super().__init__(message)
+        self.sizes = sizes
+
+
 def same_sizes(*sizes: Any) -> None:
     """Sizes that were taken as equal must be.
 
     Raises:
-        EvaluationError: they aren't.
+        SizesError: they aren't.
     """
-    if len({int(s) for s in sizes}) > 1:
-        shown = tuple(int(s) for s in sizes)
-        raise EvaluationError(f"sizes that were taken as equal differ at run time: {shown}")
+    found = [int(s) if isinstance(s, HOST) else s for s in sizes]
+    if len(set(found)) > 1:
+        shown = f"({', '.join(map(str, found))})"
+        raise SizesError(f"sizes that were taken as equal differ at run time: {shown}", [found])
 
 
 def same_shapes(*shapes: Sequence[int]) -> None:
     """Like `same_sizes`, for all axes."""
     if len({tuple(s) for s in shapes}) > 1:
         shown = " and ".join(str(tuple(s)) for s in shapes)
-        raise EvaluationError(f"shapes that were taken as equal differ at run time: {shown}")
+        groups = list(zip(*shapes, strict=False))
+        raise SizesError(f"shapes that were taken as equal differ at run time: {shown}", groups)
 
 
 def stretched(x: Value, shape: tuple[int, ...]) -> Value:
@@ -162,7 +180,7 @@ def joined(*values: Value) -> list[Value]:
     shapes = [np.shape(v) for v in values]
     if all(s == shapes[0] for s in shapes[1:]):
         return list(values)
-    shape = np.broadcast_shapes(*shapes)
+    shape = lax.broadcast_shapes(*shapes)
     return [stretched(v, shape) for v in values]
 
 
@@ -174,3 +192,10 @@ def as_array(x: Value) -> Value:
 def scalar(value: Any, dtype: Any) -> Any:
     """A number as a NumPy scalar."""
     return np.dtype(dtype).type(value)
+
+
+def filled(x: Value, value: Any) -> Value:
+    """An array like x with that number everywhere: NumPy's, unless a size has just a name."""
+    shape, number = np.shape(x), scalar(value, x.dtype)
+    known = all(isinstance(d, int) for d in shape)
+    return np.full(shape, number) if known else lax.full(shape, number)

@@ -11,7 +11,7 @@ from jax import lax
 from ...errors import EvaluationError
 from ...graph.ir.node import Node
 from .._lowering import Rule
-from .lowering import Tracing, Value, same_shapes, same_sizes, scalar, stretched
+from .lowering import Tracing, Value, filled, same_shapes, same_sizes, scalar, stretched
 
 # Sizes and movement ------------------------------------------------------------------------
 
@@ -162,15 +162,15 @@ def _gather(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     return lax.gather(x, _starts(index), numbers, sizes, mode=MODE)
 
 
-def _sized(node: Node, sizes: tuple[Value, ...]) -> int:
+def _sized(e: Tracing, node: Node, sizes: tuple[Value, ...]) -> int:
     """The size along the axis of an adjoint of indexing."""
     size = node.attrs["size"]
-    return int(sizes[0] if size is None else size)
+    return e.number(sizes[0] if size is None else size)  # type: ignore[no-any-return]
 
 
 def _scatter_add(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) -> Value:
     axis, shape, rank = node.attrs["axis"], np.shape(g), len(np.shape(index))
-    made = (*shape[:axis], _sized(node, sizes), *shape[axis + rank :])
+    made = (*shape[:axis], _sized(e, node, sizes), *shape[axis + rank :])
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=(*range(axis), *range(axis + rank, len(shape))),
         inserted_window_dims=(axis,),
@@ -213,7 +213,7 @@ def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) ->
         operand_batching_dims=others,
         scatter_indices_batching_dims=others,
     )
-    made = (*shape[:axis], _sized(node, sizes), *shape[axis + 1 :])
+    made = (*shape[:axis], _sized(e, node, sizes), *shape[axis + 1 :])
     return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
 
 
@@ -249,7 +249,7 @@ def product(a: Value, b: Value, over: Any, batch: Any = ((), ())) -> Value:
     if a.dtype == np.bool_:
         a, b = (lax.convert_element_type(x, np.int32) for x in (a, b))
         found = product(a, b, over, batch)
-        return lax.gt(found, np.zeros(found.shape, np.int32))
+        return lax.gt(found, filled(found, 0))
     return lax.dot_general(
         a, b, (over, batch), precision=lax.Precision.HIGHEST, preferred_element_type=a.dtype
     )

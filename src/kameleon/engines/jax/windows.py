@@ -15,12 +15,11 @@ import jax
 import numpy as np
 from jax import lax
 
-from ...errors import EvaluationError
 from ...graph.ir.node import Node
 from ...graph.primitives.windows import Window
 from .._lowering import Rule
 from .arrays import on_processor
-from .lowering import Tracing, Value, as_array, same_shapes, same_sizes, scalar
+from .lowering import SizesError, Tracing, Value, as_array, same_shapes, same_sizes, scalar
 
 Dims = Sequence[int]
 
@@ -30,14 +29,18 @@ def _space(x: Value) -> tuple[int, ...]:
 
 
 def _places(window: Window, space: Dims) -> tuple[int, ...]:
-    return tuple(window.outputs(tuple(space)))  # type: ignore[arg-type]
+    if all(isinstance(d, int) for d in space):
+        return tuple(window.outputs(tuple(space)))  # type: ignore[arg-type]
+    rows = zip(space, window.padding, window.spans, window.strides, strict=True)
+    return tuple((d + low + high - span) // stride + 1 for d, (low, high), span, stride in rows)
 
 
 def _check_places(window: Window, space: Dims, x: Value) -> None:
     places = _places(window, space)
     if places != _space(x):
-        raise EvaluationError(
-            f"a window over space {tuple(space)} takes {places} places, not {_space(x)}"
+        raise SizesError(
+            f"a window over space {tuple(space)} takes {places} places, not {_space(x)}",
+            list(zip(places, _space(x), strict=True)),
         )
 
 
@@ -99,6 +102,8 @@ def _axis_to_lengthen(
     """The axis of a plane with the most places, which gets another one, where that is faster."""
     if len(strides) != 2 or any(map(any, padding)) or max(holes[0]) > 1 or not on_processor():
         return None
+    if not all(isinstance(d, int) for d in x.shape):
+        return None  # the size isn't known yet
     batch, features, *space = (x.shape[axis] for axis in numbers.lhs_spec)
     sizes = [k.shape[axis] for axis in numbers.rhs_spec[2:]]
     window = Window(tuple(sizes), tuple(strides), tuple(padding), tuple(holes[1]))

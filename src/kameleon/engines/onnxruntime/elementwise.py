@@ -86,7 +86,7 @@ def chosen(lo: L, dtype: str, condition: str, a: str, b: str) -> Any:
     """a where the condition holds, else b; of floats as bits, for the operator loses the sign of
     a zero."""
     bits = {"float32": "int32", "float64": "int64"}.get(dtype)
-    if bits is None:
+    if bits is None or not lo.has_bitcast:
         return lo.op("Where", condition, a, b)
     given = (lo.op("BitCast", x, to=ONNX_TYPES[bits]) for x in (a, b))
     return lo.op("BitCast", lo.op("Where", condition, *given), to=ONNX_TYPES[dtype])

@@ -22,6 +22,7 @@ class OnnxLowering(Lowering):
 
     title = "ONNX Runtime"
     rules: Mapping[str, Rule] = {}
+    has_bitcast = True  # older sets of operators lack it
 
     def __init__(self, graph: Graph, arguments: Sequence[str], writer: Writer):
         super().__init__(graph, arguments)

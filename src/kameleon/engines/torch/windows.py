@@ -157,25 +157,36 @@ def flat_max_pool(
     shape = (x.shape[0], *counts, x.shape[-1])
     if 0 in shape:
         return x.new_zeros(shape), x.new_zeros(shape, dtype=torch.int64)
+    if not need:
+        return flat_pooled(x, sizes, strides, padding, False)[0], None
+    y, index = flat_pooled(x, sizes, strides, padding, True)
+    if torch.isnan(torch.sum(y)):
+        index = at_first_nan(x, y, index, sizes, strides, padding)
+    return y, index
+
+
+def flat_pooled(x: Tensor, sizes: Dims, strides: Dims, padding: Pads, need: bool) -> list[Tensor]:
+    """What PyTorch gives for `flat_max_pool`: of several NaN it takes the last."""
+    counts = window_counts(tuple(x.shape[1:-1]), sizes, strides, padding, (1,) * len(sizes))
     axes = list(zip(sizes, strides, padding, strict=True))
     margins = tuple(_own_margin(size, s, *pair) or 0 for size, s, pair in axes)
     first = [(m - low) // s for m, (_, s, (low, _)) in zip(margins, axes, strict=True)]
     # Without the windows that are too many.
     part = (slice(None), *(slice(a, a + n) for a, n in zip(first, counts, strict=True)))
-    moves = _two(sizes, 1), _two(strides, 1), _two(margins, 0), 1, True
-
-    def pooled(front: Tensor, need: bool) -> list[Tensor]:
-        found = _MAX_POOL[front.dim() - 2](front, *moves, need)
-        return [_last(y, len(sizes))[part] for y in (found if need else (found,))]
-
+    exact = all(low == high == m for m, (low, high) in zip(margins, padding, strict=True))
+    moves = _two(sizes, 1), _two(strides, 1), _two(margins, 0), 1, not exact
     front = _front(x)
-    if not need:
-        return pooled(front, need)[0], None
-    y, index = pooled(front, need)
-    if torch.isnan(torch.sum(y)):  # PyTorch takes the last of several NaN; the first is wanted
-        first_nan = pooled(torch.isnan(front).to(x.dtype), need)[1]
-        index = torch.where(torch.isnan(y), first_nan, index)
-    return y, index
+    found = _MAX_POOL[front.dim() - 2](front, *moves, need)
+    pooled = [_last(y, len(sizes)) for y in (found if need else (found,))]
+    return pooled if exact else [y[part] for y in pooled]
+
+
+def at_first_nan(
+    x: Tensor, y: Tensor, index: Tensor, sizes: Dims, strides: Dims, padding: Pads
+) -> Tensor:
+    """Where the largest cells are; in windows with NaN, where the first one is."""
+    nans = torch.isnan(x).to(x.dtype)
+    return torch.where(torch.isnan(y), flat_pooled(nans, sizes, strides, padding, True)[1], index)
 
 
 def flat_unpool(g: Tensor, flat: Tensor, space: Dims) -> Tensor:

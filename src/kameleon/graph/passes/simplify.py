@@ -163,7 +163,7 @@ class Rewriter:
             or not all(n.primitive is CONSTANT for n in node.operands)
         ):
             return None
-        if not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:
+        if not node.type.is_static or math.prod(node.shape) > FOLDED_SIZE:  # type: ignore[arg-type]
             return None
         value = self.fold(node)
         return None if value is None else constant(value, node.dtype)

@@ -1,0 +1,175 @@
+"""What LiteRT's converter is given: TensorFlow's operations that it has counterparts of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from ...engines._lowering import Rule
+from ...engines.tensorflow.control import _specs
+from ...engines.tensorflow.convolution import lifted, line, plane
+from ...engines.tensorflow.engine import TensorflowEngine
+from ...engines.tensorflow.kernels import Tensor, cast, constant, raw, reshaped, shape_of, vector
+from ...engines.tensorflow.lowering import Tracing
+from ...engines.tensorflow.movement import padded
+from ...engines.tensorflow.networks import rowwise
+from ...engines.tensorflow.rules import RULES, WHERE
+from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
+
+
+class LiteTracing(Tracing):
+    """The engine's lowering without what LiteRT lacks: checks, lists of tensors, and the kernels
+    that it has no counterpart of.
+    """
+
+    title = "LiteRT"
+
+    def __init__(self, graph: Graph, arguments: Sequence[Tensor]):
+        super().__init__(graph, arguments)
+        self.rules = LITE_RULES
+
+    def agree(self, node: Node, sizes: list[Any]) -> None:
+        """Sizes aren't compared: LiteRT has no errors at run time."""
+
+    def agree_on_each(self, node: Node, pairs: Sequence[Any]) -> None:
+        """See `agree`."""
+
+    def step(self, graph: Graph, arguments: Sequence[Tensor], states: slice) -> list[Tensor]:
+        """See `Tracing.step`."""
+        return self.inner(graph, arguments)
+
+    def constant(self, array: Any) -> Tensor:
+        """A constant of the graph, however large: the file holds it."""
+        return tf.constant(array, dtype=array.dtype)
+
+
+def _check(e: Tracing, node: Node, x: Tensor, holds: Tensor) -> Tensor:
+    return x
+
+
+def _gather(e: Tracing, node: Node, x: Tensor, index: Tensor) -> Tensor:
+    return raw.GatherV2(params=x, indices=_index(index), axis=node.attrs["axis"])
+
+
+def _index(index: Tensor) -> Tensor:
+    return cast(index, "int64" if index.dtype in (tf.uint32, tf.uint64, tf.int64) else "int32")
+
+
+def _max_pool(e: Tracing, node: Node, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Margins are filled with the least number beforehand: the operation has none."""
+    window, wide = node.attrs["window"], lifted(node.attrs["window"])
+    source = plane(x, window)
+    if any(map(any, wide.padding)):
+        source = padded(source, [(0, 0), *wide.padding, (0, 0)], float("-inf"))
+    sizes, strides = [1, *wide.sizes, 1], [1, *wide.strides, 1]
+    found = raw.MaxPool(input=source, ksize=sizes, strides=strides, padding="VALID")
+    values = line(found, window)
+    return values, e.expanded(node, [x])[1] if node.results[1] in e.used else values
+
+
+def _cond(e: Tracing, node: Node, condition: Tensor, *operands: Tensor) -> tuple[Tensor, ...]:
+    then, otherwise = (
+        lambda b=node.attrs[name]: e.inner(b, operands) for name in ("then", "otherwise")
+    )
+    return _typed(tf.cond(condition, then, otherwise), node.type)
+
+
+def _while(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    first, graphs = node.attrs["consts"], node.attrs
+    consts, carry = operands[:first], operands[first:]
+    results = tf.while_loop(
+        lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
+        lambda *state: e.inner(graphs["body"], [*consts, *state]),
+        list(carry),
+        shape_invariants=_specs(graphs["body"].inputs[first:]),
+    )
+    return _typed(results, node.type)
+
+
+def _scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
+    """A loop over the index; outputs are tensors, of which each step writes a slice."""
+    c, k, body = node.attrs["consts"], node.attrs["carry"], node.attrs["body"]
+    length = e.size(operands[c + k], 0)
+    consts, carry, sequences = operands[:c], operands[c : c + k], operands[c + k :]
+    backwards = node.attrs["backwards"]
+
+    def step(i: Tensor, *state: Tensor) -> list[Tensor]:
+        at = raw.Sub(x=length - 1, y=i) if backwards else i
+        slices = [raw.GatherV2(params=x, indices=at, axis=0) for x in sequences]
+        results = e.inner(body, [*consts, *state[:k], *slices])
+        place = reshaped(at, [1, 1])
+        new = [
+            raw.TensorScatterUpdate(
+                tensor=x, indices=place, updates=raw.ExpandDims(input=y, axis=0)
+            )
+            for x, y in zip(state[k:], results[k:], strict=True)
+        ]
+        return [raw.AddV2(x=i, y=constant(1, tf.int32)), *results[:k], *new]
+
+    outputs = [_empty(e, y, body, operands, length, c + k) for y in body.outputs[k:]]
+    stacked = [tf.TensorSpec([None, *y.shape], y.dtype) for y in body.outputs[k:]]
+    _, *results = tf.while_loop(
+        lambda i, *rest: raw.Less(x=i, y=length),
+        step,
+        [constant(0, tf.int32), *carry, *outputs],
+        shape_invariants=[tf.TensorSpec([], tf.int32), *_specs(body.inputs[c : c + k]), *stacked],
+    )
+    return _typed(results, node.type)
+
+
+def _empty(
+    e: Tracing, y: Node, body: Graph, operands: Sequence[Tensor], length: Any, first: int
+) -> Tensor:
+    """Zeros for the values of an output of the body; its sizes are those of a step's result."""
+    sizes: list[Any] = list(y.shape)
+    if None in sizes:  # the first step tells
+        at = constant(0, tf.int32)
+        slices = [raw.GatherV2(params=x, indices=at, axis=0) for x in operands[first:]]
+        values = e.inner(Graph(body.inputs, [y]), [*operands[:first], *slices])
+        sizes = shape_of(values[0])
+    return raw.Fill(dims=vector([length, *sizes]), value=constant(0, tf.as_dtype(str(y.dtype))))
+
+
+def _typed(values: Any, types: Any) -> tuple[Tensor, ...]:
+    values = values if isinstance(values, list | tuple) else [values]
+    for value, type in zip(values, types, strict=True):
+        value.set_shape(type.shape)
+    return tuple(values)
+
+
+def _is_nan(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    return raw.NotEqual(x=x, y=x)
+
+
+OWN: dict[str, Rule] = {
+    "check": _check,
+    "cond": _cond,
+    "while": _while,
+    "scan": _scan,
+    "gather": _gather,
+    "max_pool": _max_pool,
+    "is_nan": _is_nan,
+    "softmax": rowwise(lambda x: raw.Softmax(logits=x)),
+    "relu": lambda e, node, x: raw.Relu(features=x),
+    "logical_not": lambda e, node, x: raw.LogicalNot(x=x),
+    "shift_right": lambda e, node, x, y: raw.RightShift(x=x, y=y),
+}
+# What LiteRT has no counterpart of: composites are expanded.
+MISSING = frozenset(
+    "patches sum_unpool unpool take_along sparse_softmax_crossentropy minus_one_hot"
+    " sparse_dense_dot conv_kernel depthwise_kernel depthwise_input softplus".split()
+)
+LITE_RULES: dict[str, Rule] = {k: v for k, v in (RULES | OWN).items() if k not in MISSING}
+
+
+class LiteEngine(TensorflowEngine):
+    """What passes read of LiteRT."""
+
+    title = "LiteRT"
+    rules: Mapping[str, Rule] = LITE_RULES
+    where: Mapping[str, Callable[[Node], bool]] = {
+        k: v for k, v in WHERE.items() if k not in MISSING
+    }

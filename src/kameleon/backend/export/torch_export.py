@@ -1,0 +1,126 @@
+"""Compiled functions as programs of PyTorch's in files: `.pt2`, by `torch.export`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..._utils import files
+from ...engines.torch.tensors import TORCH, shared
+from ...errors import EngineError
+from ...graph.ir.node import Node
+from ..interop.pure import Stateless
+from ..interop.torch_module import names_of
+from ..interop.torch_tracing import refuse_untraceable, traced
+
+Tensor = torch.Tensor
+
+# Sizes that stand for unknown ones while PyTorch follows the program, tried in turn: a program may
+# need sizes that a window fits into, or that a number divides.
+SIZES = (4, 30, 16, 7)
+
+RELOAD = """
+import numpy
+import torch
+
+
+def _tensor(array):
+    array = numpy.asarray(array)
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.astype("float32")).to(torch.bfloat16)
+    return torch.from_numpy(array.copy())
+
+def _array(tensor):
+    tensor = tensor.detach()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+
+def load(path):
+    module = torch.export.load(path).module()
+    return lambda arrays: [_array(y) for y in module(*map(_tensor, arrays))]
+"""
+
+
+def write(program: Stateless, path: str) -> None:
+    """Write a function as a program of `torch.export`'s, with dynamic dimensions for unknown sizes.
+
+    `torch.export.load(path).module()` takes a tensor for each input and gives a tuple: the outputs,
+    then new values of variables that the function updates, which it doesn't keep. Sizes of inputs
+    that meet must be equal: none is stretched from 1. Float variables
+    that aren't updated are parameters, others are buffers. The state of a random stream, too, is a
+    buffer (seed and counter, as int64): each call draws anew. Gradients are PyTorch's own. Checks
+    and what is printed are left out.
+
+    Args:
+        program: the function.
+        path: the file; one that exists is replaced.
+
+    Raises:
+        EngineError: a node isn't made of PyTorch's functions, or `torch.export` can't follow the
+            program.
+    """
+    graph = program.pure(equal=True).graph
+    refuse_untraceable(graph, f"{program.name}.export")
+    data = io.BytesIO()
+    torch.export.save(exported(program), data)
+    files.replace(path, data.getvalue())
+
+
+def exported(program: Stateless) -> Any:
+    """The function as a `torch.export.ExportedProgram`.
+
+    Raises:
+        EngineError: `torch.export` can't follow the program.
+    """
+    unknown = any(d is None for x in program.inputs for d in x.shape)
+    failure: Exception | None = None
+    for size in SIZES if unknown else SIZES[:1]:
+        try:
+            return _exported(Program(program), program.inputs, size)
+        except Exception as error:
+            failure = failure or error
+    notes = "".join(f"\n{note}" for note in getattr(failure, "__notes__", ()))
+    raise EngineError(
+        f"{program.name}.export: torch.export can't follow the program: {failure}{notes}"
+    ) from failure
+
+
+def _exported(module: torch.nn.Module, inputs: Sequence[Node], size: int) -> Any:
+    shapes = [[size if d is None else d for d in x.shape] for x in inputs]
+    pairs = zip(shapes, inputs, strict=True)
+    examples = tuple(torch.zeros(shape, dtype=TORCH[x.dtype]) for shape, x in pairs)
+    kinds = torch.export.Dim
+    dynamic = tuple(
+        {i: kinds.DYNAMIC if d is None else kinds.STATIC for i, d in enumerate(x.shape)}
+        for x in inputs
+    )
+    return torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
+
+
+class Program(torch.nn.Module):
+    """A function that gives the new values of variables behind its outputs."""
+
+    def __init__(self, program: Stateless):
+        super().__init__()
+        self._run = traced(program.pure(equal=True).graph, torch.device("cpu"), program.name)
+        self._names = names_of(program)
+        self._variables = len(program.variables)
+        for i, (name, value) in enumerate(zip(self._names, program.values, strict=False)):
+            tensor = shared(value)
+            if tensor.is_floating_point() and i not in program.updated:
+                self.register_parameter(name, torch.nn.Parameter(tensor))
+            else:
+                self.register_buffer(name, tensor)
+        for name, key in zip(self._names[self._variables :], program.keys, strict=True):
+            self.register_buffer(name, torch.from_numpy(key.astype("int64")))
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Outputs and new values."""
+        held = [getattr(self, name) for name in self._names]
+        variables, keys = held[: self._variables], held[self._variables :]
+        results = self._run(*inputs, *variables, *(x.to(torch.uint32) for x in keys))
+        for key in keys:
+            key[1].add_(1)
+        return tuple(results)

@@ -1,0 +1,283 @@
+"""Which format, and which native object, holds which primitive: all cases through each of them.
+
+    PYTHONPATH=src:tests python -m backend.export.sweep [--only onnx] [--match conv] [--write]
+
+A case that is held must give what its oracle says; one that isn't must be refused by an error that
+says why. What is refused is kept in `held.json` (`--write`), of which `docs/make.py` makes a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kameleon import backend as K
+from kameleon.backend.export.formats import FORMATS, Format
+from kameleon.backend.interop.pure import Stateless
+from kameleon.errors import KameleonError
+from kameleon.testing import conformance_cases
+from kameleon.testing.cases.case import Case
+
+Array = np.ndarray[Any, Any]
+RECORD = Path(__file__).with_name("held.json")
+# By column, and by primitive, why some cases (or, with True, all cases) are refused.
+Refused = dict[str, dict[str, tuple[bool, str]]]
+
+
+class Column(NamedTuple):
+    """Something that functions are made.
+
+    Attributes:
+        title: above the table's column.
+        run: function, and values of its inputs -> values of its outputs.
+        needs: modules that must be there.
+    """
+
+    title: str
+    run: Callable[[Any, Sequence[Array]], Sequence[Any]]
+    needs: Sequence[str]
+
+
+class LibraryError(Exception):
+    """A format's library can't read a file, or can't run it."""
+
+
+# What runs a function ----------------------------------------------------------------------------
+
+
+def through(row: Format) -> Callable[[Any, Sequence[Array]], Sequence[Any]]:
+    """By a file, read in this process: thousands of cases are too many for a process each."""
+
+    def run(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
+        module = importlib.import_module(f"kameleon.backend.export.{row.module}")
+        space: dict[str, Any] = {"__name__": "reload"}
+        exec(module.RELOAD, space)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, f"case{row.suffix}")
+            module.write(Stateless(function, "export"), path)
+            try:
+                found: Sequence[Any] = space["load"](path)(list(operands))
+            except Exception as error:
+                raise LibraryError(f"{type(error).__name__}: {error}") from error
+            return found
+
+    return run
+
+
+def by_jax(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
+    import jax
+
+    from kameleon.backend.interop.jax import to_jax
+
+    with jax.enable_x64(True):
+        run, parameters = to_jax(function)
+        outputs, _ = run(parameters, list(operands))
+        return [np.asarray(x) for x in outputs]
+
+
+def by_torch(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
+    from kameleon.backend.interop.torch import to_torch
+
+    outputs = to_torch(function)(*operands)
+    return [x.detach().numpy() for x in outputs]
+
+
+def by_tensorflow(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
+    from kameleon.backend.interop.tensorflow import to_tensorflow
+
+    return [x.numpy() for x in to_tensorflow(function)(*operands)]
+
+
+COLUMNS: dict[str, Column] = {
+    row.name: Column(row.title, through(row), list(row.needs)) for row in FORMATS.values()
+} | {
+    "to_jax": Column("`to_jax`", by_jax, ["jax"]),
+    "to_torch": Column("`to_torch`", by_torch, ["torch"]),
+    "to_tensorflow": Column("`to_tensorflow`", by_tensorflow, ["tensorflow"]),
+}
+
+
+def is_there(name: str) -> bool:
+    """Whether a column can be swept here."""
+    return all(find_spec(need) for need in COLUMNS[name].needs)
+
+
+# The sweep ---------------------------------------------------------------------------------------
+
+
+def check(column: Column, cases: Sequence[Case], known: bool) -> None:
+    """Cases, as one function, against their oracles.
+
+    Raises:
+        KameleonError: they're refused.
+        AssertionError: a number is wrong.
+    """
+    posed = [case.inputs(known) for case in cases]
+    results = [case.results(inputs) for case, inputs in zip(cases, posed, strict=True)]
+    function = K.function(
+        [x for each in posed for x in each], [y for each in results for y in each]
+    )
+    operands = [np.asarray(x) for case in cases for x in case.operands]
+    found = iter(column.run(function, operands))
+    for case in cases:
+        for expected in case.expected():
+            _check_value(case, np.asarray(next(found)), expected)
+
+
+def _check_value(case: Case, got: Array, expected: Array) -> None:
+    kinds = [(x.dtype.name, x.shape) for x in (got, expected)]
+    assert kinds[0] == kinds[1], f"{case.id}: {kinds[0]}, not {kinds[1]}"
+    if expected.dtype.kind != "f":
+        np.testing.assert_array_equal(got, expected, err_msg=case.id)
+        return
+    tolerance = case.units * float(np.finfo(expected.dtype).eps)
+    np.testing.assert_allclose(
+        got.astype("float64"),
+        expected.astype("float64"),
+        rtol=tolerance,
+        atol=min(tolerance, 1e-6),
+        err_msg=case.id,
+    )
+
+
+def swept(name: str, primitive: str) -> tuple[bool, str] | None:
+    """Whether all of a primitive's cases are refused, and why; None where none is.
+
+    Raises:
+        AssertionError: a number is wrong; or an error says nothing to users.
+    """
+    column, refused, count = COLUMNS[name], list[str](), 0
+    for known in (True, False):
+        cases = [c for c in conformance_cases(primitive) if known or c.has_unknown]
+        count += len(cases)
+        try:
+            if cases:
+                check(column, cases, known)
+        except Exception:
+            refused += _refused(column, cases, known)
+    return (len(refused) == count, refused[0]) if refused else None
+
+
+def _refused(column: Column, cases: Sequence[Case], known: bool) -> Iterator[str]:
+    """Why cases are refused, each alone."""
+    for case in cases:
+        try:
+            check(column, [case], known)
+        except KameleonError as error:
+            yield _line(error).rpartition(": ")[2]
+        except LibraryError as error:
+            yield f"the library refuses it: {_line(error)}"
+        except AssertionError:
+            raise
+        except Exception as error:
+            raise AssertionError(f"{case.id}: {type(error).__name__}: {error}") from error
+
+
+def _line(error: Exception) -> str:
+    """The first line of an error."""
+    return str(error).strip().splitlines()[0]
+
+
+def sweep(names: Iterable[str], match: str = "") -> tuple[Refused, list[str]]:
+    """What each column refuses of the primitives whose name contains `match`, and its faults."""
+    found: Refused = {}
+    faults: list[str] = []
+    for name in names:
+        found[name] = {}
+        for primitive in primitives():
+            if match not in primitive:
+                continue
+            try:
+                answer = swept(name, primitive)
+            except AssertionError as error:
+                faults.append(f"{name}: {primitive}: {error}")
+                continue
+            if answer is not None:
+                found[name][primitive] = answer
+    return found, faults
+
+
+def primitives() -> list[str]:
+    """The primitives that have cases, by name."""
+    return sorted({case.primitive for case in conformance_cases()})
+
+
+# The table ---------------------------------------------------------------------------------------
+
+
+def recorded() -> Refused:
+    """What was found before."""
+    kept = json.loads(RECORD.read_text("utf-8"))
+    return {
+        name: {primitive: (bool(x[0]), str(x[1])) for primitive, x in rows.items()}
+        for name, rows in kept.items()
+    }
+
+
+def write(found: Refused) -> None:
+    """Keep what was found; columns that weren't swept stay as they are."""
+    old = recorded() if RECORD.exists() else {}
+    text = json.dumps(old | found, indent=1, sort_keys=True)
+    RECORD.write_text(text + "\n", "utf-8")
+
+
+WORDS = {None: "yes", False: "in part", True: "no"}
+
+
+def table() -> str:
+    """The table for the documentation, of all columns that were swept."""
+    found = recorded()
+    names = [name for name in COLUMNS if name in found]
+    lines = [["primitive", *(COLUMNS[name].title for name in names)], ["---"] * (len(names) + 1)]
+    for primitive in primitives():
+        cells = [found[name].get(primitive, (None,))[0] for name in names]
+        lines.append([f"`{primitive}`", *(WORDS[cell] for cell in cells)])
+    return _lines(lines)
+
+
+def reasons() -> str:
+    """Why a column doesn't hold some primitives, as a table for the documentation."""
+    lines = [["", "primitives", "why"], ["---"] * 3]
+    for name, rows in recorded().items():
+        by_reason: dict[str, list[str]] = {}
+        for primitive, (_, why) in rows.items():
+            by_reason.setdefault(why.replace("|", "\\|"), []).append(f"`{primitive}`")
+        title = COLUMNS[name].title
+        lines += [[title, ", ".join(rest), why] for why, rest in by_reason.items()]
+    return _lines(lines)
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", default="", help="columns, with commas between")
+    parser.add_argument("--match", default="", help="a part of primitives' names")
+    parser.add_argument("--write", action="store_true", help="keep what is found")
+    given = parser.parse_args()
+    names = given.only.split(",") if given.only else [name for name in COLUMNS if is_there(name)]
+    found, faults = sweep(names, given.match)
+    for name, rows in found.items():
+        for primitive, answer in rows.items():
+            print(name, primitive, *answer)
+    if faults:
+        sys.exit("\n".join(faults))
+    if given.write:
+        write(found)
+
+
+if __name__ == "__main__":
+    main()
