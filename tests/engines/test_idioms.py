@@ -128,6 +128,11 @@ def products() -> Iterator[tuple[str, Idiom]]:
     yield "pool of less", lambda x: K.pool2d(-x, (2, 2))
 
 
+def shared_reciprocals(a: Any, b: Any) -> Any:
+    """Of which one has another reader than their product."""
+    return a * b * 3.0 - a * (a * b)
+
+
 def moves() -> Iterator[tuple[str, Idiom]]:
     there, back = (0, 2, 3, 1), (0, 3, 1, 2)
     turned = lambda x, f: K.permute_dimensions(f(K.permute_dimensions(x, there)), back)  # noqa: E731
@@ -148,6 +153,11 @@ def moves() -> Iterator[tuple[str, Idiom]]:
     yield "log of 2 + x", lambda x: K.log(2.0 + K.abs(x))
     yield "exp - 2", lambda x: K.exp(x) - 2.0
     yield "2 over a root", lambda x: 2.0 / K.sqrt(K.abs(x) + 1.0)
+    yield "two reciprocals", lambda x: shared_reciprocals(K.sigmoid(x), 1.0 / K.sqrt(x * x + 1.0))
+    yield "a gate and a root", lambda x: shared_reciprocals(1.0 / (x * x + 2.0), K.sigmoid(x))
+    yield "the same twice", lambda x: shared_reciprocals(K.sigmoid(x), K.sigmoid(x))
+    yield "a row's", lambda x: shared_reciprocals(K.sigmoid(x), 1.0 / K.sum(K.exp(x), -1, True))
+    yield "wider", lambda x: 1.0 / K.exp(x[:, :1]) * K.ones_like(x) + x / (1.0 + K.abs(x[:, :, :1]))
     yield "to float16", lambda x: K.cast(K.cast(x, "float16"), "float32")
 
 

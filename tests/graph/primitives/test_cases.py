@@ -24,20 +24,13 @@ from kameleon.testing.contract import CONTRACT
 
 # Gradients that differences can't tell: rounding to another dtype is steps. See test_pins.py.
 PINNED = {"cast", "while"}
-# Those that take the longest to compile, with their gradients.
-LONG = {"scan", "product_of_others", "cumprod_slope", "cumprod", "cond", "reduce_prod", "put_along"}
 COMPOSITE = {case.primitive for case in CASES if is_composite(case)}
 
 
 def table(kind: str) -> pytest.MarkDecorator:
     """Parametrize a test over primitives, with all their cases, and the sizes' kinds."""
     rows = [
-        pytest.param(
-            chosen,
-            known,
-            id=f"{primitive}-{sizes}",
-            marks=pytest.mark.dealt(3) if primitive in LONG and kind == "gradient" else (),
-        )
+        pytest.param(chosen, known, id=f"{primitive}-{sizes}")
         for primitive, cases in BY_PRIMITIVE.items()
         for sizes, known in SIZES.items()
         if (chosen := cases_of(kind, cases, known))
@@ -55,11 +48,14 @@ def test_value(engine: Engine, cases: list[Case], known: bool) -> None:
     check_case(engine, cases, known)
 
 
+# Expansions and gradients are graphs like others, of primitives whose values all engines show.
+@pytest.mark.dealt(2)
 @table("expansion")
 def test_expansion(engine: Engine, cases: list[Case], known: bool) -> None:
     check_expansion(engine, cases, known)
 
 
+@pytest.mark.dealt(2)
 @table("gradient")
 def test_gradient(engine: Engine, cases: list[Case], known: bool) -> None:
     check_case_gradient(engine, cases, known)

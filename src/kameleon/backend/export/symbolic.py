@@ -229,6 +229,8 @@ def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
 
 
 def _common_size(e: Tracing, node: Node, a: Value, b: Value) -> Value:
+    if not (isinstance(a, HOST) and isinstance(b, HOST)):
+        return e.expanded(node, [_as_value(a, node), _as_value(b, node)])[0]
     one, other = e.number(a), e.number(b)
     if 1 not in (one, other):
         same_sizes(one, other)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graph.ir.node import Node
 from ...graph.primitives.choices import needs_no_branch
+from ...graph.primitives.constants import known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .lowering import OnnxLowering
@@ -33,7 +34,6 @@ OPERATORS = {
     "bit_or": "BitwiseOr",
     "bit_xor": "BitwiseXor",
     "mul": "Mul",
-    "div": "Div",
     "pow": "Pow",
     "is_nan": "IsNaN",
     "logical_not": "Not",
@@ -70,7 +70,16 @@ def _log1p(lo: L, node: Node, x: str) -> Any:
 def _sigmoid(lo: L, node: Node, x: str) -> Any:
     """1 / (1 + e**-x): the operator's numbers are exact near 1 alone."""
     one = lo.scalar(1, node.dtype)
-    return lo.op("Div", one, lo.op("Add", one, lo.op("Exp", lo.op("Neg", x))))
+    return lo.op("Reciprocal", lo.op("Add", one, lo.op("Exp", lo.op("Neg", x))))
+
+
+def _divide(lo: L, node: Node, a: str, b: str) -> Any:
+    """1 / x has an operator of its own: the optimiser puts (1 / x) * y together, and then may not
+    find 1 / x for others that need it (ONNX Runtime 1.32).
+    """
+    one, x = node.operands
+    whole = node.dtype.is_float and x.primitive.name != "broadcast_to"  # b has all elements
+    return lo.op("Reciprocal", b) if whole and known_number(one) == 1 else lo.op("Div", a, b)
 
 
 def _relu(lo: L, node: Node, x: str) -> Any:
@@ -189,6 +198,7 @@ RULES: dict[str, Rule] = {
     "expm1": _expm1,
     "log1p": _log1p,
     "sigmoid": _sigmoid,
+    "div": _divide,
     "relu": _relu,
     "select": _select,
     "sign": _sign,
