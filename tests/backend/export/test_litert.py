@@ -19,6 +19,7 @@ from kameleon import backend as K
 from kameleon.backend.export import litert
 from kameleon.backend.interop.pure import Stateless
 from kameleon.errors import UnsupportedError
+from kameleon.testing.cases.case import Case
 from kameleon.testing.conformance import BY_PRIMITIVE, cases_of
 
 pytestmark = [
@@ -154,11 +155,20 @@ def test_what_it_lacks_is_refused(make: Callable[[], Any], words: str, tmp_path:
     assert not list(tmp_path.iterdir())
 
 
+def is_plain(case: Case) -> bool:
+    """Whether there's something in it, and all of it finite: LiteRT's kernels lose NaN and
+    infinities, fail for nothing, and may end the process for either, as the page on exporting says.
+    """
+    arrays = [*case.operands, *case.expected()]
+    numbers = [x for x in arrays if x.dtype.kind == "f"]
+    return all(x.size for x in arrays) and all(np.isfinite(x).all() for x in numbers)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("primitive", [n for n in BY_PRIMITIVE if not n.startswith("ctc_")])
 def test_primitives(primitive: str, tmp_path: Path) -> None:
     """Each case is right, or refused with its node."""
-    for case in cases_of("values", BY_PRIMITIVE[primitive], True):
+    for case in filter(is_plain, cases_of("values", BY_PRIMITIVE[primitive], True)):
         inputs = case.inputs(True)
         function = K.function(inputs, case.results(inputs))
         try:
