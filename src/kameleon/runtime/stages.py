@@ -29,13 +29,13 @@ from .engines import embedded
 
 def build(graph: Graph, engine: Engine) -> Executable:
     """Code for a graph behind all passes (`graph.passes.pipeline`)."""
-    levels = _Levels(graph, engine)
+    levels = Levels(graph, engine)
     if levels.top == 0 and not levels.declined:
         return compiled_for_any_size(graph, engine)
     return _Staged(levels)
 
 
-class _Levels:
+class Levels:
     """Which part of a graph each node belongs to."""
 
     def __init__(self, graph: Graph, engine: Engine):
@@ -122,7 +122,7 @@ def _as_numpy(value: Any, source: Engine, target: Engine) -> Any:
 class _Staged(Executable):
     """The parts of a graph, run one after the other."""
 
-    def __init__(self, levels: _Levels):
+    def __init__(self, levels: Levels):
         self.graph, self.engine = levels.graph, levels.engine
         self.parts = list(_parts(levels))
         self._fresh = {x for part in self.parts for x in part.outputs}
@@ -186,7 +186,7 @@ class _Staged(Executable):
         return "\n".join(t + p.executable.source for t, p in zip(titles, self.parts, strict=True))
 
 
-def _parts(levels: _Levels) -> Sequence[_Part]:
+def _parts(levels: Levels) -> Sequence[_Part]:
     """For each level, the part of the embedded engine, then that of the engine itself."""
     graph, inputs = levels.graph, set(levels.graph.inputs)
     outputs = set(graph.outputs)

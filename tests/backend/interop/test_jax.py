@@ -39,7 +39,8 @@ from kameleon.testing.conformance import BY_PRIMITIVE, cases_of
 from kameleon.testing.together import _assert_close, _loss
 
 Array = np.ndarray[Any, Any]
-tree = jax.tree
+tree: Any = jax.tree
+config: Any = jax.config
 
 
 @pytest.fixture(autouse=True)
@@ -308,11 +309,11 @@ def test_a_gradient_reads_what_it_needs() -> None:
         outputs, new = run(p, [normal(2, 3)])
         return outputs[0], (outputs[1], new)
 
-    text = jax.jit(jax.grad(loss, has_aux=True)).lower(parameters).compile().as_text()
-    assert text.count(" dot(") + text.count("custom-call") <= 2 + text.count("fusion(")
+    slopes = jax.jit(lambda p: jax.grad(loss, has_aux=True)(p)[0])
+    assert "exponential" not in str(slopes.lower(parameters).compile().as_text())
     both = jax.grad(lambda p: run(p, [normal(2, 3)])[0][0] + run(p, [normal(2, 3)])[0][1].sum())
-    slopes = K.function([x], K.gradients(K.sum(K.square(y)) + K.sum(K.exp(y)), [w]))
-    assert_close(list(both(parameters).values()), slopes([normal(2, 3)]))
+    want = K.function([x], K.gradients(K.sum(K.square(y)) + K.sum(K.exp(y)), [w]))
+    assert_close(list(both(parameters).values()), want([normal(2, 3)]))
 
 
 def test_zero_cotangents_are_cut_off() -> None:
@@ -506,7 +507,7 @@ def test_64_bits_while_jax_has_32() -> None:
     with X64(True):
         (exact, place), _ = run({name: np.array([1.0, 2.0, 3.0])}, [data])
         assert exact.dtype == "float64" and place.dtype == "int64"
-    assert not jax.config.jax_enable_x64
+    assert not config.jax_enable_x64
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -540,7 +541,7 @@ def test_integers_and_bools() -> None:
 
 
 def test_gradients_that_the_user_defines() -> None:
-    @K.custom_gradient  # type: ignore[untyped-decorator]
+    @K.custom_gradient
     def clipped(x: Any) -> Any:
         return x * x, lambda g: K.clip(g, -1, 1) * 100.0
 

@@ -57,7 +57,7 @@ def _expected_of_verify(program: Stateless, got: Any) -> str:
 def _fed(program: Stateless, values: Any) -> list[Array]:
     if not isinstance(values, list | tuple):
         raise ArgumentError(_expected_of_verify(program, [values]))
-    outer = getattr(program, "_outer", None)
+    outer = program.outer
     parts = list(values if outer is None else outer._inputs.values(values))
     if len(parts) != len(program.inputs):
         parts = list(program.function._completed(parts))
@@ -209,7 +209,7 @@ def _drawn(
         _array(x, shape, kind, random, number)
         for x, shape in zip(program.inputs, sizes, strict=True)
     ]
-    outer = getattr(program, "_outer", None)
+    outer = program.outer
     if outer is None or outer._inputs.plain:
         return drawn
     from ..sparse import feed_parts

@@ -66,7 +66,7 @@ def names_of(program: Stateless) -> Names:
 def _output_names(program: Stateless) -> list[str]:
     """The keys of dicts that outputs stand in; else the names of tensors."""
     tensors = program.function.outputs
-    outer = getattr(program, "_outer", None)
+    outer = program.outer
     paths = [""] * len(tensors) if outer is None else list(_paths(outer.outputs))
     return [path or x.name[:-2] for path, x in zip(paths, tensors, strict=True)]
 

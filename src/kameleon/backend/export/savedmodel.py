@@ -89,7 +89,7 @@ def output_names(program: Stateless) -> list[str]:
     """For each output the keys of the dicts that it stands in; else its own name, if the user gave
     it one; else a number."""
     tensors = program.function.outputs
-    outer = getattr(program, "_outer", None)
+    outer = program.outer
     paths = [""] * len(tensors) if outer is None else list(_paths(outer.outputs))
     own = [x._name and x.name[:-2] for x in tensors]
     pairs = zip(paths, own, strict=True)

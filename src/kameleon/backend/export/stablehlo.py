@@ -46,8 +46,8 @@ def load(path):
     """A callable: arrays for the inputs in order -> outputs, then new values."""
     with open(path, "rb") as file:
         exported = export.deserialize(bytearray(file.read()))
-    with np.lib.npyio.NpzFile(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+        with np.lib.npyio.NpzFile(file) as archive:
+            arrays = {name: archive[name] for name in archive.files}
     updated = arrays.pop("updated").tolist()
     parameters = {name.removeprefix("parameters/"): array for name, array in arrays.items()}
     types = exported.in_tree.unflatten(exported.in_avals)[0][0]

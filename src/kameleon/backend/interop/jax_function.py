@@ -43,7 +43,7 @@ class Runner:
         self._program = program
         self._name = f"to_jax({program.name})"
         self._feeds = program.function._feeds
-        self._outer: BackendFunction[Any] | None = getattr(program, "_outer", None)
+        self._outer: BackendFunction[Any] | None = program.outer
         self._keys = program.keys
         self._made: dict[Any, Program] = {}
         if program.phase is None:

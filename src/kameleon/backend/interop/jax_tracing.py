@@ -20,7 +20,7 @@ from ...graph.ir.program import Graph, bodies
 from ...graph.ir.types import BFLOAT16, FLOAT16
 from ...graph.primitives.precision import has_dtype
 from ...graph.primitives.shaping import shape_operands
-from ...runtime.stages import _Levels
+from ...runtime.stages import Levels
 from .pure import Pure
 
 Value = Any
@@ -53,7 +53,7 @@ def _has_known_results(node: Node) -> bool:
     )
 
 
-class _Whole(_Levels):
+class _Whole(Levels):
     """What can't be part of one piece. Conditions needn't be known: where both branches have the
     same shapes, which is seen while code is made, XLA chooses.
     """

@@ -11,14 +11,13 @@ from typing import Any
 import keras
 import numpy as np
 
-from ...errors import ArgumentError, FeedError
+from ...errors import FeedError
 from ...graph.ir.leaves import input_node
 from ...graph.ir.node import Node
 from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import TensorType, as_dtype
 from ...runtime import saving
 from ..functions import _restored, _shape_of
-from ..sparse_tensor import SparseTensor
 from .pure import Pure, Stateless
 from .trainable import influential
 
@@ -117,7 +116,7 @@ class Plan:
     def __init__(self, function: Any):
         self.stateless = Stateless(function, "to_keras3")
         self._function = function
-        _refuse_sparse(function)
+        self.stateless.refuse_sparse("to_keras3")
         at = self.stateless.phase
         self.inputs = [x for i, x in enumerate(self.stateless.inputs) if i != at]
         self.trainable = influential(self.stateless)
@@ -201,14 +200,6 @@ def _unmarked(nest: Any) -> Any:
         return {k: _unmarked(v) for k, v in items}
     parts = [_unmarked(v) for v in items]
     return tuple(parts) if kind == "tuple" else parts
-
-
-def _refuse_sparse(function: Any) -> None:
-    for x in keras.tree.flatten([function.inputs, function.outputs]):
-        if isinstance(x, SparseTensor):
-            raise ArgumentError(
-                f"to_keras3: {x!r} is sparse: give its parts as dense inputs, or K.to_dense of it"
-            )
 
 
 # What runs pure graphs ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ which are pure as well: a library that differentiates the second one takes the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from ...runtime.compiler import prepared
 from ...runtime.function import Function
 from ...runtime.state import draws, numpy_values
 from ..functions import BackendFunction
+from ..sparse_tensor import SparseTensor
 
 KEY_WORDS = 2  # of 32 bits: the seed of a random stream, and how often it was drawn from
 
@@ -150,6 +151,7 @@ class Stateless:
         sources: the random streams that it draws from.
         updated: by number of a variable, that of its new value behind the outputs.
         phase: the place of the learning phase among the inputs, if it's there.
+        outer: what `K.function` gave, with nests of outputs and sparse inputs, if it's that.
     """
 
     def __init__(self, function: Any, what: str):
@@ -157,8 +159,8 @@ class Stateless:
         Raises:
             ArgumentError: it's no function of `K.function`.
         """
-        self._outer = function if isinstance(function, BackendFunction) else None
-        function = getattr(self._outer, "compiled", function)
+        self.outer = function if isinstance(function, BackendFunction) else None
+        function = getattr(self.outer, "compiled", function)
         if not isinstance(function, Function):
             raise ArgumentError(
                 f"{what} takes what K.function gives, not {function!r}: K.function(inputs, outputs)"
@@ -215,7 +217,33 @@ class Stateless:
     def rebuilt(self, outputs: Sequence[Any]) -> Any:
         """Outputs in the nest of lists, tuples and dicts that the function gives them in."""
         found = list(outputs)
-        return found if self._outer is None else self._outer._leaves.rebuild(found)
+        return found if self.outer is None else self.outer._leaves.rebuild(found)
+
+    def refuse_sparse(self, what: str) -> None:
+        """Refuse sparse inputs and outputs, for libraries' objects that have none.
+
+        Raises:
+            ArgumentError: names the first one.
+        """
+        outer = self.outer
+        for x in () if outer is None else (*outer.inputs, *_leaves(outer.outputs)):
+            if isinstance(x, SparseTensor):
+                raise ArgumentError(
+                    f"{what}: '{x.name}' is sparse, and what this makes takes and gives dense"
+                    " tensors: K.to_dense makes an output dense; for an input, use a dense"
+                    " placeholder"
+                )
+
+
+def _leaves(nest: Any) -> Iterator[Any]:
+    """What a nest of lists, tuples and dicts holds."""
+    if isinstance(nest, Mapping):
+        nest = list(nest.values())
+    if isinstance(nest, list | tuple):
+        for item in nest:
+            yield from _leaves(item)
+    else:
+        yield nest
 
 
 def _names(variables: Sequence[Variable]) -> Iterator[str]:

@@ -13,9 +13,8 @@ import tensorflow as tf
 
 from ..._utils.tracebacks import boundary
 from ...engines.tensorflow.control import BORROWED, is_own
-from ...errors import ArgumentError, FeedError
+from ...errors import FeedError
 from ...graph.ir.node import Node
-from ..sparse_tensor import SparseTensor
 from .pure import Stateless
 from .tensorflow_graph import Applied, GraphTracing, Tensors, raw
 from .trainable import influential
@@ -30,7 +29,7 @@ class Module(tf.Module):  # type: ignore[misc]
     """
 
     def __init__(self, program: Stateless):
-        refuse_sparse(program, "to_tensorflow")
+        program.refuse_sparse("to_tensorflow")
         super().__init__(name=re.sub(r"\W", "_", program.name))
         trainable = influential(program)
         self.weights = {
@@ -206,13 +205,3 @@ def as_given(node: Node, value: Any, what: str) -> Any:
             f" {found.shape}"
         )
     return found
-
-
-def refuse_sparse(program: Stateless, what: str) -> None:
-    """Refuse sparse inputs and outputs."""
-    outer = getattr(program, "_outer", None)
-    for x in () if outer is None else (*outer.inputs, *tf.nest.flatten(outer.outputs)):
-        if isinstance(x, SparseTensor):
-            raise ArgumentError(
-                f"{what}: {x!r} is sparse: give its parts as dense inputs, or K.to_dense of it"
-            )

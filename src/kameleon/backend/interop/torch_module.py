@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any, NamedTuple
 
@@ -12,13 +12,11 @@ import torch
 
 from ..._utils.tracebacks import hide
 from ...engines.torch.tensors import TORCH, shared
-from ...errors import ArgumentError, DTypeError, FeedError, ShapeError
+from ...errors import DTypeError, FeedError, ShapeError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...runtime.engines import embedded
 from ...runtime.function import Function, feed_of
-from ..functions import BackendFunction
-from ..sparse_tensor import SparseTensor
 from .pure import Pure, Stateless
 from .torch_autograd import Differentiable
 from .torch_functions import is_followed
@@ -72,7 +70,7 @@ class Plan:
 
     def __init__(self, function: Any, names: Sequence[str] | None = None):
         own = Stateless(function, WHAT)
-        _refuse_sparse(function)
+        own.refuse_sparse(WHAT)
         self.function, self.rebuilt, self.phase = function, own.rebuilt, own.phase
         compiled = own.function
         default = [x for x in compiled.program.unfed if getattr(x, "is_phase", False)]
@@ -144,26 +142,6 @@ class Plan:
         if phase is None:
             inputs.insert(len(self.places), node)
         return Pure(Graph(inputs, graph.outputs))
-
-
-def _refuse_sparse(function: Any) -> None:
-    if isinstance(function, BackendFunction):
-        for x in chain(function.inputs, _leaves(function.outputs)):
-            if isinstance(x, SparseTensor):
-                raise ArgumentError(
-                    f"{WHAT}: '{x.name}' is sparse, and modules take and give dense tensors:"
-                    " K.to_dense makes an output dense; for an input, use a dense placeholder"
-                )
-
-
-def _leaves(nest: Any) -> Iterator[Any]:
-    if isinstance(nest, Mapping):
-        nest = list(nest.values())
-    if isinstance(nest, list | tuple):
-        for item in nest:
-            yield from _leaves(item)
-    else:
-        yield nest
 
 
 def _with_inputs(function: Function, more: Sequence[Node]) -> Function:
