@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType
 from ...graph.primitives.constants import has_no_reciprocal
 from .._lowering import Lowering, Value
 from . import kernels
@@ -55,6 +56,14 @@ class Tracing(Lowering):
             same = raw.All(input=raw.Equal(x=left, y=right), axis=[0])
             kernels.required(same, "sizes that were taken as equal differ")
         return values
+
+    def _visit(self, node: Node) -> None:
+        """See `Lowering._visit`. What is known to have no elements is a constant, whose checks
+        stay: the optimiser divides by numbers of elements, which ends the process (2.21).
+        """
+        super()._visit(node)
+        if isinstance(node.type, TensorType) and node.type.is_static and 0 in node.shape:
+            self.values[node] = tf.zeros(node.shape, str(node.dtype))
 
     def constant(self, array: Any) -> Value:
         """See `Lowering.constant`."""

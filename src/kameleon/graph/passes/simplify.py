@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..ir.context import context, rewriting
 from ..ir.leaves import CONSTANT
 from ..ir.node import ITEM, Node, walk
@@ -128,8 +126,6 @@ class Rewriter:
     def _replaced(self, node: Node) -> Node | None:
         if not node.operands:
             return None
-        if 0 in node.shape and _is_nothing(node):
-            return constant(np.zeros(node.shape), node.dtype)
         for rule in self.rules.get(node.primitive.name, ()):
             found = rule(node)
             if found is not None:
@@ -180,15 +176,6 @@ class Rewriter:
             simple = simplify(graph, self.native, self.fold, self.keep)
             self.bodies[graph] = self.bodies[simple] = simple
         return self.bodies[graph]
-
-
-def _is_nothing(node: Node) -> bool:
-    """Whether a node has no elements, whatever it's computed of: libraries needn't see it. (The
-    optimiser of TensorFlow 2.21 divides by the number of elements.)
-    """
-    primitive = node.primitive
-    refuses = primitive.index is not None or primitive.host_callback or primitive.name == "check"
-    return node.type.is_static and not refuses
 
 
 def simplify(
