@@ -187,7 +187,8 @@ def _are_near(got: Any, want: Any) -> bool:
 
 
 # Roots and quotients that have no digits to round: reciprocal kernels mustn't lose the last one.
-SQUARES = np.array([1.0, 4.0, 16.0, 64.0, 0.25, 1024.0])
+# (They are for many numbers at once.)
+SQUARES = np.tile([1.0, 4.0, 16.0, 64.0, 0.25, 1024.0], 16)
 QUOTIENTS: dict[str, tuple[Idiom, Any]] = {
     "1 / root": (lambda y: 1.0 / K.sqrt(y), 1 / np.sqrt(SQUARES)),
     "3 / root": (lambda y: 3.0 / K.sqrt(y), 3 / np.sqrt(SQUARES)),
@@ -196,8 +197,8 @@ QUOTIENTS: dict[str, tuple[Idiom, Any]] = {
     "1 / y": (lambda y: 1.0 / y, 1 / SQUARES),
     "power": (lambda y: K.pow(y, -0.5), 1 / np.sqrt(SQUARES)),
     "unit vectors": (
-        lambda y: K.l2_normalize(K.one_hot(K.constant([1, 0], "int32"), 3), 1),
-        np.eye(3)[[1, 0]],
+        lambda y: K.l2_normalize(K.one_hot(K.cast(y, "int32") % 2, 2) * K.ones_like(y[:1]), 1),
+        np.eye(2)[SQUARES.astype(int) % 2],
     ),
 }
 
