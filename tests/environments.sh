@@ -87,13 +87,24 @@ root = Path(kameleon.__path__[0])
 files = [path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))]
 names = [".".join(file.parts).removesuffix(".__init__") for file in files]
 # These change `import keras`, or import it, and refuse to come behind TensorFlow's Keras.
-apart = ("kameleon.as_keras", "kameleon.compat.keras2.hosted.", "kameleon.compat.imports.children.")
+apart = (
+    "kameleon.as_keras", "kameleon.compat.keras2.hosted.", "kameleon.compat.imports.children.",
+    "kameleon.backend.interop.keras3_",
+)
 names = [name for name in names if not name.startswith(apart)]
+# Of bridges and formats, by how their modules' names begin.
+others = {
+    "jax_": "jax", "stablehlo": "jax", "symbolic": "jax", "torch_": "torch", "onnx": "onnxruntime",
+    "tensorflow_": "tensorflow", "savedmodel": "tensorflow", "litert": "tensorflow",
+}
 def needed(name):
     """The engine whose library a module needs, if any: it's of that engine, or of what calls it."""
     if name.startswith("kameleon.engines."):
         return name.split(".")[2]
-    return name.rpartition(".")[2].partition("of_")[2]
+    last = name.rpartition(".")[2]
+    if name.startswith(("kameleon.backend.interop.", "kameleon.backend.export.")):
+        return next((engine for start, engine in others.items() if last.startswith(start)), "")
+    return last.partition("of_")[2]
 
 for name in names:
     engine = needed(name)
