@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from ..errors import FeedError
 from ..graph.ir.node import REGISTRY, Node
 from ..graph.ir.program import Graph, Program
 from ..graph.ir.rewrite import closed, substitute
 from ..graph.ir.sizes import Sizes
+from ..graph.primitives.elementwise import constant
 from ..graph.primitives.sizes import size_origin
 
 
@@ -14,6 +19,14 @@ def pure_graph(program: Program) -> Graph:
     """Inputs, variables' values and keys in; outputs, new values and printed values out."""
     inputs = (*program.inputs, *program.variables, *program.sources)
     return closed(inputs, program.roots)
+
+
+def with_values(graph: Graph, first: int, values: Sequence[np.ndarray]) -> Graph:
+    """The graph in which inputs, from the `first` one on, are constants of these values."""
+    fixed = graph.inputs[first : first + len(values)]
+    known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
+    inputs = [x for x in graph.inputs if x not in known]
+    return Graph(inputs, substitute(graph.outputs, known) if known else graph.outputs)
 
 
 def fed(program: Program) -> Program:

@@ -34,11 +34,11 @@ from ..graph.ir.serial import (
 from ..graph.ir.types import TensorType, as_dtype
 from ..graph.passes.annotations import without_custom_gradients
 from ..graph.primitives.control import joined_type
-from ..graph.primitives.elementwise import constant
 from ..graph.primitives.random import KEY
 from . import engines
 from .container import CHECKSUM, TEXTS, packed, unpacked
 from .function import Function
+from .pure import with_values
 from .state import Cell, draws, numpy_values
 
 TEXT = "kameleon"  # under this name the file holds the description
@@ -106,15 +106,8 @@ def _new_key(variable: Variable, arrays: dict[str, np.ndarray]) -> str:
 
 def _open_graph(function: Function) -> Graph:
     """The graph over inputs, variables and keys; `function.constants` are constants in it."""
-    graph, first, values = (
-        function.graph(equal=False),
-        len(function.inputs),
-        function.constants.values(),
-    )
-    fixed = graph.inputs[first : first + len(values)]
-    known = {x: constant(value) for x, value in zip(fixed, values, strict=True)}
-    given = [x for x in graph.inputs if x not in known]
-    return without_custom_gradients(Graph(given, substitute(graph.outputs, known)))
+    graph, values = function.graph(equal=False), function.constants.values()
+    return without_custom_gradients(with_values(graph, len(function.inputs), values))
 
 
 def _is_phase(node: Node) -> bool:

@@ -13,8 +13,9 @@ import numpy as np
 
 from ...engines._base import Engine
 from ...errors import ArgumentError, DTypeError, FeedError
-from ...graph.analysis.agreement import equalities, sizes_of
+from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
+from ...graph.ir.program import Graph
 from ...runtime.compiler import compiled, run
 from ...runtime.engines import embedded
 from ...runtime.function import feed_of
@@ -160,11 +161,8 @@ def _roots(program: Stateless) -> list[list[Any]]:
     """For each axis of each input its size; or, if it's unknown, what equal ones have in common."""
     function = program.function
     graph = function.graph(equal=False)
-    sizes = sizes_of(graph)
     guard = function._guard
-    sizes.state_equal(graph.inputs, guard.equal if guard else ())
-    for _ in equalities(graph, sizes):
-        pass
+    sizes = agreed_sizes(Graph(graph.inputs, graph.outputs, guard.equal if guard else ()))
     inputs = graph.inputs[: len(program.inputs)]
     return [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
 

@@ -14,12 +14,10 @@ from ..._utils import files
 from ...engines._profiles import all_nodes, marked
 from ...errors import UnsupportedError
 from ...graph.ir.program import Graph
-from ..interop.pure import Pure, Stateless
+from ..interop.pure import KEY, Stateless
 from ..interop.tensorflow_module import specs_of, unique_names
 from .litert_rules import LiteEngine, LiteTracing
 from .savedmodel import output_names, refuse_calls
-
-KEY = "random_key"
 
 RELOAD = '''
 import json, warnings
@@ -72,7 +70,7 @@ def write(program: Stateless, path: str, select_tf_ops: bool = False) -> None:
     """
     pure = program.pure()
     refuse_calls(pure.graph, "LiteRT")
-    graph = Pure(pure.graph).prepared(LiteEngine())
+    graph = pure.prepared(LiteEngine())
     inputs, outputs = _names(program)
     held = [tf.constant(x) for x in program.values]
     first = len(program.inputs)

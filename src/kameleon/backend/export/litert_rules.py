@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ...engines._lowering import Rule
-from ...engines.tensorflow.control import _specs
+from ...engines.tensorflow.control import specs
 from ...engines.tensorflow.convolution import lifted, line, plane
 from ...engines.tensorflow.engine import TensorflowEngine
 from ...engines.tensorflow.kernels import Tensor, cast, constant, raw, reshaped, shape_of, vector
@@ -84,7 +84,7 @@ def _while(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         lambda *state: e.inner(graphs["condition"], [*consts, *state])[0],
         lambda *state: e.inner(graphs["body"], [*consts, *state]),
         list(carry),
-        shape_invariants=_specs(graphs["body"].inputs[first:]),
+        shape_invariants=specs(graphs["body"].inputs[first:]),
     )
     return _typed(results, node.type)
 
@@ -115,7 +115,7 @@ def _scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         lambda i, *rest: raw.Less(x=i, y=length),
         step,
         [constant(0, tf.int32), *carry, *outputs],
-        shape_invariants=[tf.TensorSpec([], tf.int32), *_specs(body.inputs[c : c + k]), *stacked],
+        shape_invariants=[tf.TensorSpec([], tf.int32), *specs(body.inputs[c : c + k]), *stacked],
     )
     return _typed(results, node.type)
 

@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 from onnx import defs, helper, version_converter
 
-from ...engines.onnxruntime.model import LATER, OPSET, Writer, typed
+from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
-from ...graph.analysis.agreement import equalities, sizes_of
+from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, bodies, depth
 from ...graph.ir.sizes import Sizes
@@ -143,9 +143,7 @@ def _model(
     """The model, in which all arrays but small constants are inputs still; and by the name of an
     operator, what it's for.
     """
-    sizes = sizes_of(graph)
-    for _ in equalities(graph, sizes):
-        pass
+    sizes = agreed_sizes(graph)
     inputs = [writer.shared.name() for _ in graph.inputs]
     outputs = writer.owned(engine.lowering(graph, inputs, writer).run())
     model = writer.model([typed(x, "float32", None) for x in inputs], outputs)
@@ -221,7 +219,7 @@ def _converted(
     """
     if opset is None or opset == needed:
         return model
-    late = next((x for x in _lines(model.graph) if LATER.get(x.op_type, 0) > opset), None)
+    late = next((x for x in operators(model.graph) if LATER.get(x.op_type, 0) > opset), None)
     if late is not None:
         node = made_for[late.name]
         raise UnsupportedError(
@@ -250,15 +248,6 @@ def _converted(
         f"export: the program can't be written for opset={opset}: {reasons[0]}\n  and onnx doesn't"
         f" convert it: {reasons[1]}\n  opset={needed} holds it"
     )
-
-
-def _lines(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """The operators of a graph and of its bodies."""
-    for line in graph.node:
-        yield line
-        for attribute in line.attribute:
-            if attribute.HasField("g"):
-                yield from _lines(attribute.g)
 
 
 # Arrays ------------------------------------------------------------------------------------------

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import count
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import onnx
 
-from ..interop.pure import Stateless
-from ..sparse_tensor import SparseTensor
-
-KEY = "random_key"
+from ..._utils.names import untaken
+from ..interop.pure import KEY, Stateless
 
 
 class Names(NamedTuple):
@@ -48,7 +45,7 @@ def names_of(program: Stateless) -> Names:
     def given(wanted: str) -> str:
         plain = re.sub(r"\W", "_", wanted, flags=re.ASCII)
         plain = f"_{plain}" if not plain or plain[0].isdigit() else plain
-        name = next(x for i in count() if (x := f"{plain}_{i}" if i else plain) not in taken)
+        name = untaken(plain, taken)
         taken.add(name)
         return name
 
@@ -66,26 +63,8 @@ def names_of(program: Stateless) -> Names:
 def _output_names(program: Stateless) -> list[str]:
     """The keys of dicts that outputs stand in; else the names of tensors."""
     tensors = program.function.outputs
-    outer = program.outer
-    paths = [""] * len(tensors) if outer is None else list(_paths(outer.outputs))
+    paths = program.paths
     return [path or x.name[:-2] for path, x in zip(paths, tensors, strict=True)]
-
-
-PARTS = ("indices", "values", "shape")  # of a sparse tensor
-
-
-def _paths(nest: Any, path: str = "") -> Iterator[str]:
-    """For each tensor of a nest, the keys of the dicts around it."""
-    if isinstance(nest, Mapping):
-        for key, value in nest.items():
-            yield from _paths(value, f"{path}_{key}" if path else str(key))
-    elif isinstance(nest, list | tuple):
-        for value in nest:
-            yield from _paths(value, path)
-    elif isinstance(nest, SparseTensor):
-        yield from (f"{path}_{part}" if path else "" for part in PARTS)
-    elif nest is not None:
-        yield path
 
 
 def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -89,23 +89,10 @@ def output_names(program: Stateless) -> list[str]:
     """For each output the keys of the dicts that it stands in; else its own name, if the user gave
     it one; else a number."""
     tensors = program.function.outputs
-    outer = program.outer
-    paths = [""] * len(tensors) if outer is None else list(_paths(outer.outputs))
+    paths = program.paths
     own = [x._name and x.name[:-2] for x in tensors]
     pairs = zip(paths, own, strict=True)
     return unique_names([path or name or f"output_{i}" for i, (path, name) in enumerate(pairs)])
-
-
-def _paths(nest: Any, path: str = "") -> Iterator[str]:
-    """For each tensor of a nest, the keys of the dicts around it."""
-    if isinstance(nest, Mapping):
-        for key, value in nest.items():
-            yield from _paths(value, f"{path}_{key}" if path else str(key))
-    elif isinstance(nest, list | tuple):
-        for value in nest:
-            yield from _paths(value, path)
-    elif nest is not None:
-        yield path
 
 
 def refuse_calls(graph: Graph, title: str) -> None:

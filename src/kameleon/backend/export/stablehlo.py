@@ -21,14 +21,15 @@ import jax
 import numpy as np
 from jax import export, lax
 
+from ..._utils.names import untaken
 from ...engines._lowering import made
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, EngineError, UnsupportedError
-from ...graph.analysis.agreement import equalities, sizes_of
+from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.program import Graph, bodies
 from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
-from ..interop.pure import Pure, Stateless
+from ..interop.pure import KEY, Pure, Stateless
 from .symbolic import SymbolicTraced, UnequalError
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -101,7 +102,7 @@ def _serialised(
 ) -> bytes:
     names = list(program.names)
     for _ in program.sources:
-        names.append(_free("random_key", names))
+        names.append(untaken(KEY, names))
     try:
         traced = SymbolicTraced(Pure(graph), "export")
     except EngineError as error:
@@ -131,12 +132,6 @@ def _serialised(
             raise UnsupportedError(f"export: StableHLO can't hold this: {error}") from None
     updated = [names[i] for i, _ in sorted(program.updated.items(), key=lambda pair: pair[1])]
     return bytes(exported.serialize()) + _archive(values, updated)
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    return next(
-        x for i in range(len(taken) + 1) if (x := f"{name}_{i}" if i else name) not in taken
-    )
 
 
 def _archive(values: Mapping[str, np.ndarray], updated: Sequence[str]) -> bytes:
@@ -181,9 +176,7 @@ def _sizes(program: Stateless, graph: Graph, shapes: Any) -> list[tuple[Any, ...
     """The shape of each input, with a symbol of JAX's for each group of equal open sizes."""
     inputs = graph.inputs[: len(program.inputs)]
     given = _checked(inputs, shapes)
-    sizes = sizes_of(graph)
-    for _ in equalities(graph, sizes):
-        pass
+    sizes = agreed_sizes(graph)
     fixed: dict[Any, int] = {}
     roots = [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
     for each, shape in zip(roots, given, strict=True):

@@ -85,9 +85,9 @@ class Runner:
                 " switched off: jax.config.update('jax_enable_x64', True)"
             )
         types = [*program.inputs, *program.variables, *program.sources]
-        arguments = [_as(x, node.dtype) for x, node in zip(given, types, strict=True)]
+        arguments = [in_dtype(x, node.dtype) for x, node in zip(given, types, strict=True)]
         found = code(*arguments)
-        results = [_as(y, jax.dtypes.canonicalize_dtype(y.dtype)) for y in found]
+        results = [in_dtype(y, jax.dtypes.canonicalize_dtype(y.dtype)) for y in found]
         count = len(results) - len(program.updated)
         new = {program.names[i]: results[count + at] for i, at in program.updated.items()}
         return self._rebuilt(results[:count]), {**parameters, **new}
@@ -271,6 +271,6 @@ def _width(dtype: DType) -> int:
     return 2 * dtype.is_float + dtype.is_integer
 
 
-def _as(x: Any, dtype: Any) -> Any:
+def in_dtype(x: Any, dtype: Any) -> Any:
     """An array of a dtype, also of one of 64 bits."""
     return in_64_bits(lax.convert_element_type, x, np.dtype(dtype))

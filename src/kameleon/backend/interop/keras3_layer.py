@@ -18,7 +18,7 @@ from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import TensorType, as_dtype
 from ...runtime import saving
 from ..functions import _restored, _shape_of
-from .pure import Pure, Stateless
+from .pure import KEY, Pure, Stateless
 from .trainable import influential
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
@@ -38,7 +38,7 @@ class FunctionLayer(keras.layers.Layer):  # type: ignore[misc]
             self._weight(name, value, i in trainable)
             for i, (name, value) in enumerate(zip(program.names, program.values, strict=True))
         ]
-        self._keys = [self._weight("random_key", key, False) for key in program.keys]
+        self._keys = [self._weight(KEY, key, False) for key in program.keys]
         self.built = True
 
     def _weight(self, name: str, value: np.ndarray, trainable: bool) -> Any:
@@ -219,14 +219,14 @@ def _on_tensorflow(pure: Pure, outputs: int, what: str) -> Run:
 def _on_jax(pure: Pure, outputs: int, what: str) -> Run:
     import jax
 
-    from .jax_function import _as
+    from .jax_function import in_dtype
     from .jax_gradients import Program
 
     program, types = Program(pure, what), [x.dtype for x in pure.graph.inputs]
 
     def run(tensors: Sequence[Any]) -> Sequence[Any]:
-        found = program(*(_as(x, d) for x, d in zip(tensors, types, strict=True)))
-        return [_as(y, jax.dtypes.canonicalize_dtype(y.dtype)) for y in found]
+        found = program(*(in_dtype(x, d) for x, d in zip(tensors, types, strict=True)))
+        return [in_dtype(y, jax.dtypes.canonicalize_dtype(y.dtype)) for y in found]
 
     return run
 

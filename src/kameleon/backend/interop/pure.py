@@ -13,26 +13,27 @@ which are pure as well: a library that differentiates the second one takes the s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._utils.names import untaken
 from ...engines._base import Engine
 from ...errors import ArgumentError
 from ...graph.gradients import pullback
 from ...graph.ir.leaves import CONSTANT, input_node
 from ...graph.ir.node import ITEM, Node, Variable, dependents, walk
 from ...graph.ir.program import Graph
-from ...graph.ir.rewrite import closed, substitute
+from ...graph.ir.rewrite import closed
 from ...graph.primitives.constants import known_number
-from ...graph.primitives.elementwise import constant
 from ...runtime.compiler import prepared
 from ...runtime.function import Function
+from ...runtime.pure import with_values
 from ...runtime.state import draws, numpy_values
 from ..functions import BackendFunction
 from ..sparse_tensor import SparseTensor
 
+KEY = "random_key"  # what a stream's state is called, where it has a name
 KEY_WORDS = 2  # of 32 bits: the seed of a random stream, and how often it was drawn from
 
 
@@ -51,6 +52,20 @@ class Reverse(NamedTuple):
     forward: Pure
     kept: list[int]
     backward: Pure
+    flows: list[int | None]
+
+
+class Adjoint(NamedTuple):
+    """The gradient of a pure graph by one graph, which takes its inputs, then cotangents.
+
+    Attributes:
+        pure: the graph.
+        cotangents: its last inputs, one for each output that has a cotangent.
+        flows: see `Reverse`.
+    """
+
+    pure: Pure
+    cotangents: list[Node]
     flows: list[int | None]
 
 
@@ -89,7 +104,8 @@ class Pure:
         found = self._reverses.get(key)
         return self._reverses.setdefault(key, self._reversed(*key)) if found is None else found
 
-    def _reversed(self, wanted: Sequence[bool], given: Sequence[bool]) -> Reverse:
+    def adjoint(self, wanted: Sequence[bool], given: Sequence[bool]) -> Adjoint:
+        """The same by one graph; see `reverse`."""
         inputs, outputs = self.graph.inputs, self.graph.outputs
         starts = [y for y, has in zip(outputs, given, strict=True) if has and y.dtype.is_float]
         cotangents = [input_node(y.type) for y in starts]
@@ -97,6 +113,13 @@ class Pure:
         parts = dict(zip(ends, pullback(starts, cotangents, ends), strict=True))
         found = [g for g in parts.values() if g is not None]
         numbers = {x: i for i, x in enumerate(x for x, g in parts.items() if g is not None)}
+        pure = Pure(Graph([*inputs, *cotangents], found))
+        return Adjoint(pure, cotangents, [numbers.get(x) for x in inputs])
+
+    def _reversed(self, wanted: Sequence[bool], given: Sequence[bool]) -> Reverse:
+        inputs, outputs = self.graph.inputs, self.graph.outputs
+        whole, cotangents, flows = self.adjoint(wanted, given)
+        found = whole.graph.outputs
         held = list(_kept(found, cotangents))
         there = {x: i for i, x in reversed(list(enumerate((*inputs, *outputs))))}
         added = [x for x in held if x not in there]
@@ -105,7 +128,7 @@ class Pure:
             Pure(Graph(inputs, [*outputs, *added], self.graph.equal)),
             [there[x] for x in held],
             Pure(closed([*held, *cotangents], found)),
-            [numbers.get(x) for x in inputs],
+            flows,
         )
 
 
@@ -191,17 +214,9 @@ class Stateless:
         return found
 
     def _graph(self, phase: bool | None, equal: bool) -> Graph:
-        graph = self.function.graph(phase, equal)
         values = self.function.constants.values()
-        first = len(self.inputs)
-        known = {
-            x: constant(value)
-            for x, value in zip(graph.inputs[first : first + len(values)], values, strict=True)
-        }
-        inputs = [x for x in graph.inputs if x not in known]
-        count = len(self.function.outputs) + len(self.updated)
-        outputs = graph.outputs[:count]
-        return Graph(inputs, substitute(outputs, known) if known else outputs)
+        graph = with_values(self.function.graph(phase, equal), len(self.inputs), values)
+        return Graph(graph.inputs, graph.outputs[: len(self.function.outputs) + len(self.updated)])
 
     @property
     def values(self) -> list[np.ndarray]:
@@ -219,6 +234,17 @@ class Stateless:
         found = list(outputs)
         return found if self.outer is None else self.outer._leaves.rebuild(found)
 
+    @property
+    def paths(self) -> list[str]:
+        """For each output the keys of the dicts that it stands in, joined; empty, if in none."""
+        if self.outer is None:
+            return [""] * len(self.function.outputs)
+        found: list[str] = []
+        for x, path in _leaves(self.outer.outputs):
+            parts = PARTS if isinstance(x, SparseTensor) else ("",) * (x is not None)
+            found += ["_".join(filter(None, (path, part))) if path else "" for part in parts]
+        return found
+
     def refuse_sparse(self, what: str) -> None:
         """Refuse sparse inputs and outputs, for libraries' objects that have none.
 
@@ -226,7 +252,8 @@ class Stateless:
             ArgumentError: names the first one.
         """
         outer = self.outer
-        for x in () if outer is None else (*outer.inputs, *_leaves(outer.outputs)):
+        outputs = () if outer is None else (x for x, _ in _leaves(outer.outputs))
+        for x in () if outer is None else (*outer.inputs, *outputs):
             if isinstance(x, SparseTensor):
                 raise ArgumentError(
                     f"{what}: '{x.name}' is sparse, and what this makes takes and gives dense"
@@ -235,15 +262,19 @@ class Stateless:
                 )
 
 
-def _leaves(nest: Any) -> Iterator[Any]:
-    """What a nest of lists, tuples and dicts holds."""
+PARTS = ("indices", "values", "shape")  # of a sparse tensor
+
+
+def _leaves(nest: Any, path: str = "") -> Iterator[tuple[Any, str]]:
+    """What a nest of lists, tuples and dicts holds, with the keys of the dicts around it."""
     if isinstance(nest, Mapping):
-        nest = list(nest.values())
-    if isinstance(nest, list | tuple):
-        for item in nest:
-            yield from _leaves(item)
+        for key, value in nest.items():
+            yield from _leaves(value, f"{path}_{key}" if path else str(key))
+    elif isinstance(nest, list | tuple):
+        for value in nest:
+            yield from _leaves(value, path)
     else:
-        yield nest
+        yield nest, path
 
 
 def _names(variables: Sequence[Variable]) -> Iterator[str]:
@@ -251,6 +282,6 @@ def _names(variables: Sequence[Variable]) -> Iterator[str]:
     taken: set[str] = set()
     for variable in variables:
         own = variable.name.rpartition(":")[0]
-        name = next(x for i in count() if (x := f"{own}_{i}" if i else own) not in taken)
+        name = untaken(own, taken)
         taken.add(name)
         yield name

@@ -15,9 +15,8 @@ from ...engines.tensorflow.rules import NEEDS, RULES
 from ...errors import GradientError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
-from ...graph.ir.rewrite import substitute
 from ...graph.passes.populated import populated
-from .pure import Pure, Reverse
+from .pure import Adjoint, Pure
 
 raw = tf.raw_ops
 Tensors = Sequence[Any]
@@ -138,13 +137,7 @@ class Applied:
     @cached_property
     def _adjoint(self) -> Applied:
         """From inputs and cotangents of outputs to the cotangents of inputs that there are."""
-        reverse = self._reverse
-        forward, backward = reverse.forward.graph, reverse.backward.graph
-        known, held_count = [*forward.inputs, *forward.outputs], len(reverse.kept)
-        kept = [known[i] for i in reverse.kept]
-        held = dict(zip(backward.inputs[:held_count], kept, strict=True))
-        inputs = [*self.pure.graph.inputs, *backward.inputs[held_count:]]
-        return Applied(Pure(Graph(inputs, substitute(backward.outputs, held))), None, self.lowering)
+        return Applied(self._gradient.pure, None, self.lowering)
 
     @cached_property
     def _joint(self) -> Joint:
@@ -153,11 +146,11 @@ class Applied:
         first = len(own.outputs)
         outputs = Graph(whole.inputs, whole.outputs[:first])
         back = Graph(outputs.nodes, whole.outputs[first:])
-        return Joint(whole, outputs, back, self._reverse.flows)
+        return Joint(whole, outputs, back, self._gradient.flows)
 
-    @property
-    def _reverse(self) -> Reverse:
-        return self.pure.reverse(self.pure.differentiable[0], self.followed)
+    @cached_property
+    def _gradient(self) -> Adjoint:
+        return self.pure.adjoint(self.pure.differentiable[0], self.followed)
 
 
 def _ready(graph: Graph) -> Graph:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ..._utils.names import untaken
 from ..._utils.tracebacks import boundary
 from ...engines.tensorflow.control import BORROWED, is_own
 from ...errors import FeedError
 from ...graph.ir.node import Node
-from .pure import Stateless
+from .pure import KEY, Stateless
 from .tensorflow_graph import Applied, GraphTracing, Tensors, raw
 from .trainable import influential
 
@@ -36,7 +36,7 @@ class Module(tf.Module):  # type: ignore[misc]
             name: _variable(name, value, i in trainable, i in program.updated)
             for i, (name, value) in enumerate(zip(program.names, program.values, strict=True))
         }
-        self.random_keys = [_variable("random_key", key, False, True) for key in program.keys]
+        self.random_keys = [_variable(KEY, key, False, True) for key in program.keys]
         self._traces = Traces(program, list(self.weights.values()), list(self.random_keys))
 
     @boundary
@@ -171,8 +171,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     """Names as TensorFlow takes them, with numbers where they are taken."""
     found: dict[str, None] = {}
     for name in map(_identifier, names):
-        numbered = (f"{name}_{i}" if i else name for i in count())
-        found[next(x for x in numbered if x not in found)] = None
+        found[untaken(name, found)] = None
     return list(found)
 
 

@@ -131,15 +131,8 @@ class Differentiable:
         """The same from the inputs alone, for cotangents that weren't expected."""
 
         def make() -> Slope:
-            graph = self.pure.graph
-            starts = [y for y, has in zip(graph.outputs, given, strict=True) if has]
-            ends = [x for x, want in zip(graph.inputs, wanted, strict=True) if want]
-            cotangents = [input_node(y.type) for y in starts]
-            parts = dict(zip(ends, pullback(starts, cotangents, ends), strict=True))
-            found = [g for g in parts.values() if g is not None]
-            numbers = {x: i for i, x in enumerate(x for x, g in parts.items() if g is not None)}
-            pure = Pure(closed([*graph.inputs, *cotangents], found))
-            return Slope(self._of(pure), [numbers.get(x) for x in graph.inputs])
+            found = self.pure.adjoint(wanted, given)
+            return Slope(self._of(found.pure), found.flows)
 
         return self._kept(("gradient", wanted, given), make)  # type: ignore[no-any-return]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from ..._utils.names import untaken
 from ..._utils.tracebacks import hide
 from ...engines.torch.tensors import TORCH, shared
 from ...errors import DTypeError, FeedError, ShapeError
@@ -17,7 +18,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...runtime.engines import embedded
 from ...runtime.function import Function, feed_of
-from .pure import Pure, Stateless
+from .pure import KEY, Pure, Stateless
 from .torch_autograd import Differentiable
 from .torch_functions import is_followed
 from .torch_tracing import has_open_sizes, untraceable
@@ -162,7 +163,7 @@ def names_of(program: Stateless) -> list[str]:
     """Names of parameters and buffers, for variables and then for random streams: letters, digits
     and '_'; no attribute of a module is called so.
     """
-    return list(_names([*program.names, *["random_key"] * len(program.sources)]))
+    return list(_names([*program.names, *[KEY] * len(program.sources)]))
 
 
 def _names(wishes: Sequence[str]) -> Iterator[str]:
@@ -170,7 +171,7 @@ def _names(wishes: Sequence[str]) -> Iterator[str]:
     for wish in wishes:
         plain = re.sub(r"\W", "_", wish, flags=re.ASCII) or "_"
         plain = f"_{plain}" if plain[0].isdigit() else plain
-        name = next(x for i in count() if (x := f"{plain}_{i}" if i else plain) not in taken)
+        name = untaken(plain, taken)
         taken.add(name)
         yield name
 

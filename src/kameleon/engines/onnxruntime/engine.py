@@ -31,7 +31,7 @@ from .._lowering import Rule
 from .._profiles import Event, mark_of, timings
 from .dtypes import CARRIERS
 from .lowering import OnnxLowering
-from .model import ONNX_TYPES, Shared, Writer, typed
+from .model import ONNX_TYPES, Shared, Writer, operators, typed
 from .rules import NEEDS, RULES, WHERE
 
 # Where sizes are unknown, planning how values share memory takes time that grows with the square
@@ -139,7 +139,7 @@ class OnnxExecutable(Executable):
         """See `Executable.made_of`."""
         return lines_by_node(
             (node, f"{', '.join(line.output)} = {line.op_type}({', '.join(line.input)})")
-            for line in _lines(self._model.graph)
+            for line in operators(self._model.graph)
             if (node := self._made_for.get(line.output[0])) is not None
         )
 
@@ -271,18 +271,9 @@ def _declared(graph: Graph, names: Sequence[str], sizes: Sizes) -> list[Any]:
 
 def _mark(graph: Any, made_for: Mapping[str, Node | None]) -> None:
     """Give operators names that tell whose they are."""
-    for line in _lines(graph):
+    for line in operators(graph):
         node = made_for.get(line.output[0])
         line.name = "" if node is None else f"{mark_of(node)}.{line.output[0]}"
-
-
-def _lines(graph: Any) -> Iterator[Any]:
-    """The operators of a graph, and of its bodies."""
-    for line in graph.node:
-        yield line
-        for attribute in line.attribute:
-            if attribute.HasField("g"):
-                yield from _lines(attribute.g)
 
 
 def _events(told: Any) -> Iterator[Event]:

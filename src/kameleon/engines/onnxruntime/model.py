@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +203,15 @@ class Writer:
 
 def _key(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def operators(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """The operators of a graph, and of its bodies."""
+    for line in graph.node:
+        yield line
+        for attribute in line.attribute:
+            if attribute.HasField("g"):
+                yield from operators(attribute.g)
 
 
 def typed(name: str, dtype: str, shape: Sequence[int | str | None] | None) -> onnx.ValueInfoProto:

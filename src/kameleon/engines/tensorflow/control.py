@@ -51,7 +51,7 @@ def _shaped(values: Any, types: Any) -> tuple[Tensor, ...]:
     return tuple(of_shape(shielded(y), t.shape) for y, t in zip(values, types, strict=True))
 
 
-def _specs(nodes: Sequence[Node]) -> list[Any]:
+def specs(nodes: Sequence[Node]) -> list[Any]:
     return [tf.TensorSpec(n.shape, n.dtype) for n in nodes]
 
 
@@ -68,7 +68,7 @@ def while_(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         lambda *state: e.inner(graphs["condition"], _all_shielded([*consts, *state]))[0],
         step,
         carry,
-        shape_invariants=_specs(states),
+        shape_invariants=specs(states),
         parallel_iterations=1,
     )
     return _shaped(results, node.type)
@@ -93,7 +93,7 @@ def scan(e: Tracing, node: Node, *operands: Tensor) -> tuple[Tensor, ...]:
         return [raw.AddV2(x=i, y=1), *results[:k], *new]
 
     stacks = [_reserved(y, length) for y in body.outputs[k:]]
-    invariants = [tf.TensorSpec([], tf.int32), *_specs(body.inputs[c : c + k])]
+    invariants = [tf.TensorSpec([], tf.int32), *specs(body.inputs[c : c + k])]
     _, *results = tf.while_loop(
         lambda i, *rest: raw.Less(x=i, y=length),
         step,

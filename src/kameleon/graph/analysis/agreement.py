@@ -42,6 +42,14 @@ def equalities(graph: Graph, sizes: Sizes) -> Iterator[Equality]:
                     sizes.state(root, base)
 
 
+def agreed_sizes(graph: Graph) -> Sizes:
+    """What is known of a graph's sizes once a guard has compared those of inputs that meet."""
+    sizes = sizes_of(graph)
+    for _ in equalities(graph, sizes):
+        pass
+    return sizes
+
+
 def _taken_as_equal(node: Node, sizes: Sizes) -> Iterator[list[Root]]:
     """Groups of sizes that a node takes as equal, each without repetition."""
     if node.primitive.elementwise:
