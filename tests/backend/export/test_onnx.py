@@ -22,6 +22,7 @@ from onnx.reference import ReferenceEvaluator
 from kameleon import backend as K
 from kameleon import call
 from kameleon.backend.export import onnx_arrays
+from kameleon.backend.export.onnx import NEWEST
 from kameleon.backend.interop.pure import Stateless
 from kameleon.errors import ArgumentError, DTypeError, UnsupportedError
 from kameleon.graph.gradients import gradients
@@ -323,7 +324,7 @@ def test_odd_functions(case: str, exported: Exported) -> None:
 # Versions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("opset", [15, 17, 18, 20, 22, 24, 26, onnx.defs.onnx_opset_version()])
+@pytest.mark.parametrize("opset", [15, 17, 18, 20, 22, 24, 26, NEWEST])
 def test_the_version_of_operators_is_the_one_asked_for(opset: int, exported: Exported) -> None:
     step, given = mlp()
     model = exported(step, opset=opset)

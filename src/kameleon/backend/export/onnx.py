@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import defs, helper, version_converter
+from onnx import helper, version_converter
 
 from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
@@ -27,6 +27,7 @@ from .onnx_rules import ModelEngine, PortableEngine
 
 NEWER = max(LATER.values())  # the version whose operators the portable table does without
 OLDEST = 13  # of older versions some operators mean something else by the same words
+NEWEST = max(row[2] for row in helper.VERSION_TABLE)  # of the installed onnx; defs has drafts, too
 OLDEST_IR = 4  # older ones want each initializer among the inputs
 INPUTS, UPDATES = "kameleon.inputs", "kameleon.updates"  # what the model tells of itself
 
@@ -68,7 +69,7 @@ def write(
         UnsupportedError: ONNX, or that version of it, can't hold a node; names the line.
         DTypeError: there's bfloat16.
     """
-    _check("opset", opset, OLDEST, defs.onnx_opset_version())
+    _check("opset", opset, OLDEST, NEWEST)
     _check("ir_version", ir_version, OLDEST_IR, onnx.IR_VERSION)
     graph = _graph(program)
     if not graph.outputs:
