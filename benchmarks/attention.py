@@ -50,5 +50,4 @@ def run(sides: Sides) -> list[Row]:
     weights, x = initial_weights(), sequences()
     function, by_hand = kameleon(weights), sides["attention"](weights)
     require_close("attention", function([x]), by_hand(x))
-    what = "loss and gradients"
-    return [timed_row("attention", what, lambda: function([x]), lambda: by_hand(x))]
+    return [timed_row("attention", "loss and gradients", function, [x], by_hand)]

@@ -19,6 +19,7 @@ Call = Callable[[], Any]
 
 SECONDS = 6.0  # that a comparison may take, about
 LEAST_ROUNDS, MOST_ROUNDS = 8, 100
+PATIENCE = 60.0  # seconds in which the engine is to be chosen
 TURN = 2e-3  # seconds: what is quicker is called several times in each turn
 # Processor time leaves out when others had the processor: for one thread on a busy machine.
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -31,7 +32,9 @@ class Row:
     """One figure: of Kameleon, and where there is one, of the work done by hand.
 
     noise: the hand-written side against itself, as a share (0.02: two per cent).
+    reached: how near Kameleon is to what the engine can do here: see `limit` of a profile.
     counts: whether the ratio goes into the engine's mean.
+    engine, way: Kameleon's engine; and by hand, the library and how it's used.
     """
 
     workload: str
@@ -41,8 +44,10 @@ class Row:
     unit: str = ""
     noise: float | None = None
     note: str = ""
+    reached: float | None = None
     counts: bool = False
     engine: str = "numpy"
+    way: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -99,18 +104,39 @@ def compare(ours: Call, by_hand: Call) -> tuple[float, float, float]:
 
 
 def timed_row(
-    workload: str, what: str, ours: Call, by_hand: Call, unit: str = "ms", counts: bool = True
+    workload: str,
+    what: str,
+    function: Any,
+    inputs: Sequence[Any],
+    by_hand: Callable[..., Any],
+    unit: str = "ms",
+    counts: bool = True,
 ) -> Row:
-    """Compare two callables and return the figures as a row."""
-    mine, theirs, noise = compare(ours, by_hand)
-    scale = SCALES[unit]
-    return Row(workload, what, mine * scale, theirs * scale, unit, noise, counts=counts)
+    """Compare a function of K's with the same by hand, and return the figures as a row."""
+    inputs = list(inputs)
+    note = settled(function, inputs)
+    mine, theirs, noise = compare(lambda: function(inputs), lambda: by_hand(*inputs))
+    scale, reached = SCALES[unit], function.profile(inputs).limit / mine if unit == "ms" else None
+    figures = mine * scale, theirs * scale, unit, noise, note
+    return Row(workload, what, *figures, reached=reached, counts=counts)
+
+
+def settled(function: Any, inputs: list[Any]) -> str:
+    """Call a function until its engine is chosen, where the engine is `auto`; which one that is."""
+    from kameleon import backend as K
+
+    if K.backend() != "auto":
+        return ""
+    end = time.perf_counter() + PATIENCE
+    while (report := function.report()).state != "settled" and time.perf_counter() < end:
+        function(inputs)
+    return f"{report.engine}, {report.state}"
 
 
 def training_row(
     workload: str,
     what: str,
-    kameleon: tuple[Callable[..., Any], list[Any]],
+    kameleon: tuple[Any, list[Any]],
     by_hand: Any,
     data: Sequence[Any],
     *,
@@ -121,13 +147,12 @@ def training_row(
     from kameleon import backend as K
 
     step, variables = kameleon
-    data = list(data)
     for _ in range(steps):
-        require_close(f"{workload}: loss", step(data), [by_hand(*data)])
+        require_close(f"{workload}: loss", step(list(data)), [by_hand(*data)])
     require_close(
         f"{workload}: weights", K.batch_get_value(variables), by_hand.weights, tolerance=tolerance
     )
-    return timed_row(workload, what, lambda: step(data), lambda: by_hand(*data))
+    return timed_row(workload, what, step, data, by_hand)
 
 
 # Checking -----------------------------------------------------------------------------------
@@ -157,26 +182,32 @@ def _cells(row: Row) -> list[str]:
     def number(value: float | None) -> str:
         return "" if value is None else f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
 
-    ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-    noise = "" if row.noise is None else f"{row.noise:.1%}"
+    def share(value: float | None, form: str) -> str:
+        return "" if value is None else format(value, form)
+
+    ratio, noise = share(row.ratio, ".2f"), share(row.noise, ".1%")
+    reached = share(row.reached, ".0%")
     mine, by_hand = number(row.kameleon), number(row.by_hand)
     if ratio and not row.counts:
         ratio = f"({ratio})"
-    return [row.engine, row.workload, row.what, mine, by_hand, row.unit, ratio, noise, row.note]
+    names = [row.engine, row.workload, row.what, row.way]
+    return [*names, mine, by_hand, row.unit, ratio, noise, reached, row.note]
 
 
 HEADINGS = (
     "engine",
     "workload",
     "what",
+    "by hand in",
     "Kameleon",
     "by hand",
     "unit",
     "ratio",
     "noise",
+    "of peak",
     "note",
 )
-RIGHT = {"Kameleon", "by hand", "ratio", "noise"}
+RIGHT = {"Kameleon", "by hand", "ratio", "noise", "of peak"}
 
 
 def mean_ratios(rows: Sequence[Row]) -> dict[str, dict[str, float]]:

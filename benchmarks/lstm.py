@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,8 +64,8 @@ def run(sides: Sides) -> list[Row]:
     in_order = getattr(by_hand, "layout", list)
     rows = []
     for what, at_once in (("inputs at once", True), ("inputs in each step", False)):
-        ours = partial(kameleon(weights, at_once), [x])
-        require_close(f"lstm, {what}", ours(), in_order(by_hand(x)))
+        function = kameleon(weights, at_once)
+        require_close(f"lstm, {what}", function([x]), in_order(by_hand(x)))
         # What is done by hand is the first one.
-        rows.append(timed_row("lstm", what, ours, lambda: by_hand(x), counts=at_once))
+        rows.append(timed_row("lstm", what, function, [x], by_hand, counts=at_once))
     return rows

@@ -64,13 +64,5 @@ def run(sides: Sides) -> list[Row]:
         if theirs is None:
             continue
         require_close(f"small: {what}", function(given), [theirs(*given)])
-        rows.append(
-            timed_row(
-                "small",
-                what,
-                lambda f=function, a=given: f(a),
-                lambda f=theirs, a=given: f(*a),
-                counts=False,
-            )
-        )
+        rows.append(timed_row("small", what, function, given, theirs, counts=False))
     return rows

@@ -15,6 +15,8 @@ import tensorflow as tf
 
 Arrays = list[np.ndarray]
 
+OPTIONS: dict[str, Any] = {}  # of tf.function
+
 
 def graph(run: Callable[..., Any], *inputs: tuple[tuple[int | None, ...], str]) -> Any:
     """A function traced once; inputs: their shapes and dtypes.
@@ -23,8 +25,9 @@ def graph(run: Callable[..., Any], *inputs: tuple[tuple[int | None, ...], str]) 
     `tf.function` finds it for arrays.
     """
     signature = [tf.TensorSpec(shape, dtype) for shape, dtype in inputs]
-    traced = tf.function(run, input_signature=signature, autograph=False).get_concrete_function()
-    return lambda *arrays: traced(*map(tf.constant, arrays))
+    traced = tf.function(run, input_signature=signature, autograph=False, **OPTIONS)
+    concrete = traced.get_concrete_function()
+    return lambda *arrays: concrete(*map(tf.constant, arrays))
 
 
 def crossentropy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

@@ -34,11 +34,18 @@ class Mlp:
         """For the check."""
         return [p.detach().numpy() for p in self.parameters]
 
-    def __call__(self, images: np.ndarray, labels: np.ndarray) -> float:
-        k1, b1, k2, b2, k3, b3 = self.parameters
-        x = torch.addmm(b1, torch.from_numpy(images), k1).relu_()
+    @staticmethod
+    def loss(
+        parameters: list[torch.Tensor], images: torch.Tensor, labels: torch.Tensor
+    ) -> torch.Tensor:
+        """Of the whole batch."""
+        k1, b1, k2, b2, k3, b3 = parameters
+        x = torch.addmm(b1, images, k1).relu_()
         x = torch.addmm(b2, x, k2).relu_()
-        loss = F.cross_entropy(torch.addmm(b3, x, k3), torch.from_numpy(labels).long())
+        return F.cross_entropy(torch.addmm(b3, x, k3), labels.long())
+
+    def __call__(self, images: np.ndarray, labels: np.ndarray) -> float:
+        loss = self.loss(self.parameters, torch.from_numpy(images), torch.from_numpy(labels))
         slopes = torch.autograd.grad(loss, self.parameters)
         with torch.no_grad():
             torch._foreach_add_(self.parameters, slopes, alpha=-mlp.RATE)
@@ -65,14 +72,20 @@ class Conv:
         arrays = [p.detach() for p in self.parameters]
         return [a.permute(2, 3, 1, 0).numpy() if a.ndim == 4 else a.numpy() for a in arrays]
 
-    def __call__(self, images: np.ndarray, labels: np.ndarray) -> float:
-        k1, b1, k2, b2, k3, b3, k4, b4 = self.parameters
-        x = torch.from_numpy(images).permute(0, 3, 1, 2)
-        x = F.conv2d(x, k1, b1).relu_()
+    @staticmethod
+    def loss(
+        parameters: list[torch.Tensor], images: torch.Tensor, labels: torch.Tensor
+    ) -> torch.Tensor:
+        """Of the whole batch."""
+        k1, b1, k2, b2, k3, b3, k4, b4 = parameters
+        x = F.conv2d(images.permute(0, 3, 1, 2), k1, b1).relu_()
         x = F.max_pool2d(F.conv2d(x, k2, b2).relu_(), 2)
         x = x.permute(0, 2, 3, 1).reshape(len(images), -1)
         x = torch.addmm(b3, x, k3).relu_()
-        loss = F.cross_entropy(torch.addmm(b4, x, k4), torch.from_numpy(labels).long())
+        return F.cross_entropy(torch.addmm(b4, x, k4), labels.long())
+
+    def __call__(self, images: np.ndarray, labels: np.ndarray) -> float:
+        loss = self.loss(self.parameters, torch.from_numpy(images), torch.from_numpy(labels))
         self.adam(torch.autograd.grad(loss, self.parameters))
         return loss.item()
 
@@ -132,15 +145,19 @@ class Attention:
     def __init__(self, weights: Arrays) -> None:
         self.parameters = parameters([np.concatenate([w.T for w in weights[:3]]), weights[3].T])
 
-    def __call__(self, x: np.ndarray) -> Arrays:
-        into, out = self.parameters
-        inputs = torch.from_numpy(x).requires_grad_()
-        joint = F.linear(inputs, into)
-        heads = joint.view(len(x), -1, 3, attention.HEADS, attention.DEPTH)
+    @staticmethod
+    def loss(x: torch.Tensor, into: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """Mean square of the output."""
+        heads = F.linear(x, into).view(len(x), -1, 3, attention.HEADS, attention.DEPTH)
         queries, keys, values = heads.permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(queries, keys, values)
         output = F.linear(mixed.transpose(1, 2).reshape(x.shape), out)
-        loss = output.square().mean()
+        return output.square().mean()
+
+    def __call__(self, x: np.ndarray) -> Arrays:
+        into, out = self.parameters
+        inputs = torch.from_numpy(x).requires_grad_()
+        loss = self.loss(inputs, into, out)
         d_x, d_into, d_out = torch.autograd.grad(loss, [inputs, into, out])
         return [loss.item(), d_x.numpy(), *(d.T.numpy() for d in (*d_into.chunk(3), d_out))]
 
@@ -148,13 +165,17 @@ class Attention:
 class Chain:
     """The chain, in place where nothing else needs the values."""
 
-    @torch.inference_mode()
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        x = torch.from_numpy(x)
+    @staticmethod
+    def run(x: torch.Tensor) -> torch.Tensor:
+        """All of it."""
         curve = (chain.SQUARED * x).add_(chain.LINEAR).mul_(x).add_(chain.CONSTANT)
         bell = x.square().neg_().exp_()
         other = curve - bell
-        return torch.where(x > 0, curve.tanh_().mul_(bell), other).numpy()
+        return torch.where(x > 0, curve.tanh_().mul_(bell), other)
+
+    @torch.inference_mode()
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return self.run(torch.from_numpy(x)).numpy()
 
 
 class Count:

@@ -68,8 +68,9 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(folder / "dist", copied(folder / "sources"))
 
 
-def test_the_wheel_holds_the_package_alone(packages: Path) -> None:
+def test_the_wheel_holds_the_package_and_its_benchmarks(packages: Path) -> None:
     sources = {name.removeprefix("src/") for name in tracked() if name.startswith("src/")}
+    sources |= {f"kameleon/{name}" for name in tracked() if name.startswith("benchmarks/")}
     about = "METADATA WHEEL RECORD entry_points.txt licenses/LICENSE".split()
     about.append("licenses/src/kameleon/cli/demo/digits.txt")  # whose the demo's digits are
     wheel = packages / WHEEL

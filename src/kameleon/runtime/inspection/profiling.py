@@ -22,7 +22,7 @@ from ...graph.ir.node import Node, walk
 from ...graph.ir.program import Graph, bodies
 from ..compiler import prepared
 from ..stages import build
-from .work import Peak, Sized, Work, peak, work_of
+from .work import Peak, Sized, Work, limit, peak, work_of
 
 ROWS = 15  # that a table has
 # How often a call is measured, with and without clocks in turns, and for how many seconds at least;
@@ -73,6 +73,7 @@ class Profile(Shown):
             threads; where that's more, the entries are scaled to what a call takes.
         entries: its parts, with a last one for what no part tells of: together, what a call takes.
         peak: what the engine reaches on this machine.
+        limit: the seconds that a call takes at the least, with that.
         by_key: seconds and bytes as `function.explore` takes them, by the nodes' keys.
         graph: what ran, before any pass: with the learning phase that was given.
     """
@@ -82,11 +83,13 @@ class Profile(Shown):
         engine: Engine,
         seconds: tuple[float, float],
         peak: Peak,
+        limit: float,
         entries: Sequence[Entry],
         by_key: Mapping[str, Mapping[str, float]],
         graph: Graph,
     ):
-        self.engine, (self.seconds, self.clocked), self.peak = engine.title, seconds, peak
+        self.engine, (self.seconds, self.clocked) = engine.title, seconds
+        self.peak, self.limit = peak, limit
         self.entries, self.by_key, self.graph = entries, by_key, graph
 
     def by(self, key: Callable[[Entry], str]) -> dict[str, float]:
@@ -122,6 +125,7 @@ class Profile(Shown):
             "seconds": self.seconds,
             "clocked": self.clocked,
             "peak": self.peak._asdict(),
+            "limit": self.limit,
             "entries": entries,
         }
 
@@ -155,7 +159,10 @@ class Profile(Shown):
         if len(scopes) > 1:
             yield Table([("ms", "name scope"), *scopes[:ROWS]])
         flops, bandwidth = self.peak
-        yield f"peak here: {flops / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.1f} GB/s"
+        yield (
+            f"peak here: {flops / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.1f} GB/s; with that, a call"
+            f" takes {1e3 * self.limit:.3g} ms at the least"
+        )
 
     def _row(self, entries: Sequence[Entry]) -> tuple[str, str, str]:
         seconds = _seconds(entries)
@@ -186,7 +193,8 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
         if timing.node in key_of:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
             by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
-    return Profile(engine, (seconds, clocked), reached, entries, by_key, graph)
+    least = limit(lowered, _arrays(values, engine), reached)
+    return Profile(engine, (seconds, clocked), reached, least, entries, by_key, graph)
 
 
 def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:
@@ -205,8 +213,12 @@ def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequenc
     for node in nodes:
         inside.update(n for body in bodies(node) for n in all_nodes(body))
     whole = [n for n in nodes if n not in inside and _is_made_of(n, leaves)]
-    given = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
-    return Sized(Graph(graph.inputs, [n for node in whole for n in node.results]), given)
+    results = [n for node in whole for n in node.results]
+    return Sized(Graph(graph.inputs, results), _arrays(values, engine))
+
+
+def _arrays(values: Sequence[Any], engine: Engine) -> list[Any]:
+    return [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
 
 
 def _is_made_of(node: Node, leaves: Container[Node]) -> bool:

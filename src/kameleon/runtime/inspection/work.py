@@ -152,6 +152,24 @@ class Sized:
         self._add(body, given, times * steps)
 
 
+def limit(graph: Graph, values: Sequence[Any], reached: Peak) -> float:
+    """The seconds that a call takes at the least: all its operations in the time of a product of
+    matrices, or reading its inputs and writing its results in the time of a sum.
+
+    >>> a, b = (input_node(TensorType((100, 100), FLOAT32)) for _ in "ab")
+    >>> ones = np.ones((100, 100), "float32")
+    >>> product, reached = Graph([a, b], [matmul(a, b)]), Peak(flops=2e9, bandwidth=1e9)
+    >>> round(limit(product, [ones, ones], reached), 4)
+    0.001
+    """
+    sized = Sized(graph, values)
+    works = ((times, work_of(x, sized.shapes).flops) for x, times in sized.times.items())
+    flops = sum(n for times, f in works if not math.isnan(n := times * f))
+    ends = {x for x in (*graph.inputs, *graph.outputs) if x in sized.shapes}
+    moved = sum(_elements(x, sized.shapes) * x.dtype.itemsize for x in ends)
+    return max(flops / reached.flops, moved / reached.bandwidth)
+
+
 # What is tried: products of square matrices of this side, and sums of so many elements, which
 # caches hold.
 SIDE, LARGE, TRIALS = 1024, 1 << 18, 20

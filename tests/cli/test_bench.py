@@ -1,0 +1,99 @@
+"""`kameleon bench`: figures, agreement of both sides, and what is said where there's none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What `kameleon bench` with these arguments says, and how it ends."""
+    line = [sys.executable, "-m", "kameleon", "bench", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def harness(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that times and shows."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import harness
+
+    yield harness
+    for name in ("harness", "picture"):
+        sys.modules.pop(name, None)
+
+
+def test_a_run_gives_figures_that_programs_read(tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    quick = ["--engine", "numpy", "--only", "tiny", "import", "--seconds", "0.01"]
+    done = command(*quick, "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "x + y" in done.stdout and "geometric mean" in done.stdout
+    found = json.loads(file.read_text("utf-8"))
+    first, second, third = found["rows"]
+    assert [r["workload"] for r in found["rows"]] == ["tiny", "tiny", "import"]
+    assert first["ratio"] == pytest.approx(first["kameleon"] / first["by_hand"])
+    assert (first["way"], first["counts"], second["counts"]) == ("numpy", True, False)
+    assert third["by_hand"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["--engine", "auto"], "name other engines, too"),
+        (["--engine", "mxnet"], "'mxnet' is none of"),
+        (["--only", "resnet"], "'resnet' is none of"),
+    ],
+)
+def test_what_cannot_be_run(line: list[str], says: str) -> None:
+    done = command(*line)
+    assert done.returncode == 2
+    assert says in done.stderr and "kameleon bench" in done.stderr
+
+
+def test_both_sides_must_agree(harness: Any) -> None:
+    harness.require_close("it", [np.ones(3)], [np.ones(3) * (1 + 1e-5)])
+    for wrong, says in ((np.ones(3) * 1.01, "differs by"), (np.ones(2), "has shape")):
+        with pytest.raises(SystemExit, match=says):
+            harness.require_close("it", [wrong], [np.ones(3)])
+
+
+def test_means_are_of_what_counts(harness: Any, tmp_path: Path) -> None:
+    figures = [("mlp", 1.0, 2.0, True), ("tiny", 8.0, 1.0, True), ("lstm", 9.0, 1.0, False)]
+    rows = [harness.Row(w, "", k, h, "ms", way="numpy", counts=c) for w, k, h, c in figures]
+    means = harness.mean_ratios(rows)["numpy"]
+    assert means == pytest.approx({"all": 2.0, "without tiny": 0.5})
+    harness.save(tmp_path / "rows.json", rows)
+    assert harness.load(tmp_path / "rows.json") == rows
+
+
+def test_the_picture_has_a_bar_for_each_way_and_engine(harness: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="draws the picture")
+    import picture
+
+    rows = [
+        harness.Row("mlp", "step", 2.0, 3.0, "ms", engine="numpy", way="numpy", counts=True),
+        harness.Row("mlp", "step", 2.1, 9.0, "ms", engine="numpy", way="numpy, autograd"),
+        harness.Row("mlp", "step", 1.5, 3.0, "ms", engine="auto", way="numpy", counts=True),
+        harness.Row("import", "", 0.1, None, "s"),
+    ]
+    ((title, bars),) = picture.bars(rows).items()
+    assert title == ("mlp", "step", "ms")
+    assert [(name, figure) for name, figure, _ in bars] == [
+        ("Kameleon, auto", 1.5),
+        ("Kameleon, numpy", 2.0),
+        ("numpy", 3.0),
+        ("numpy, autograd", 9.0),
+    ]
+    picture.draw(rows, tmp_path / "bars.svg")
+    drawn = (tmp_path / "bars.svg").read_text("utf-8")
+    for word in ("Kameleon, auto", "numpy, autograd", "geometric means"):
+        assert word in drawn
