@@ -132,6 +132,11 @@ SIGNED: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "negated": (lambda x: -x, [-0.0, 0.0]),
     "product": (lambda x: x * -1.0, [-0.0, 0.0]),
     "identity": (K.identity, ZEROS),
+    "plus 0": (lambda x: x + 0, [0.0, 0.0]),
+    "0 plus": (lambda x: 0 + x, [0.0, 0.0]),
+    "minus 0": (lambda x: x - 0, ZEROS),
+    "0 minus": (lambda x: 0 - x, [0.0, 0.0]),
+    "plus zeros": (lambda x: x + K.zeros_like(x), [0.0, 0.0]),
 }  # fmt: skip
 
 

@@ -158,6 +158,25 @@ def chances(x: Any) -> Any:
     return K.minimum(K.abs(x) * 0.25 + 0.125, 1.0)
 
 
+SAME: dict[str, Any] = {
+    "plus 0": lambda x: x + 0,
+    "cast and back": lambda x: K.cast(K.cast(x, "float32"), "float16"),
+    "clipped nowhere": lambda x: K.clip(x, -6e4, 6e4),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.usefixtures("engine")
+def test_branches_read_what_is_the_same_number(name: str) -> None:
+    """Optimisers drop such operations between two casts; ONNX Runtime's forgot inner readers."""
+    x = K.placeholder((6, 8), dtype="float16")
+    same = SAME[name](x)
+    positive = K.sum(K.cast(x, "float32")) > 0
+    f = K.function([x], [K.switch(positive, lambda: K.sin(same), lambda: same * same)])
+    for given, want in ((abs(X), np.sin(abs(X.astype("float32")))), (-abs(X), X * X)):
+        np.testing.assert_allclose(f([given])[0], want.astype("float16"), rtol=2**-10)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses_are_rounded_once(engine_name: str, name: str, dtype: str) -> None:

@@ -82,6 +82,29 @@ def test_signs(build: Callable[[Node], Node]) -> None:
     unchanged(x, build(x))
 
 
+CASTS = [  # what is left of two casts, the first of which loses nothing; None: both are
+    ("float16", "float32", "float16", []),
+    ("float16", "float32", "int32", ["int32"]),
+    ("float32", "float64", "float16", ["float16"]),
+    ("bfloat16", "float32", "bfloat16", []),
+    ("bool", "int32", "float32", ["float32"]),
+    ("uint8", "int16", "float32", ["float32"]),
+    ("float32", "float16", "float32", ["float16", "float32"]),
+    ("float16", "bfloat16", "float16", ["bfloat16", "float16"]),
+    ("int32", "float32", "int32", ["float32", "int32"]),
+    ("int32", "uint32", "int64", ["uint32", "int64"]),
+]
+
+
+@pytest.mark.parametrize(("given", "by", "to", "left"), CASTS)
+def test_casts_that_lose_nothing_are_left_out(
+    given: str, by: str, to: str, left: list[str]
+) -> None:
+    x = input_node(TensorType((3,), as_dtype(given)))
+    simple = simplify(Graph([x], [ew.cast(ew.cast(x, by), to)]), engine.native, _fold)
+    assert [str(n.dtype) for n in simple.nodes if n.primitive.name == "cast"] == left
+
+
 def test_what_is_known_to_be_1_is_stretched() -> None:
     """Also where only a broadcast between says that a size is 1."""
     x, like = (input_node(TensorType((None, None), as_dtype("float64"))) for _ in range(2))

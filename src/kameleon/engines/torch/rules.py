@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...graph.ir.node import Node
-from ...graph.primitives.choices import is_zero
+from ...graph.primitives.constants import is_zero
 from ...graph.primitives.division import divides_safely
 from .._codegen import rules as shared
 from .._codegen.code import LOOSE, VIEW, may_be_large

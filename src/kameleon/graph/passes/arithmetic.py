@@ -13,7 +13,7 @@ from ..ir.node import Node
 from ..ir.program import Graph
 from ..ir.types import FLOAT32
 from ..primitives import elementwise as ew
-from ..primitives.constants import known_number
+from ..primitives.constants import beside_zero, known_number
 from ..primitives.control import while_
 from ..primitives.division import divides_safely, harmful
 from ..primitives.filling import full_like
@@ -100,12 +100,30 @@ def neg(node: Node) -> Node | None:
 
 
 def sub(node: Node) -> Node | None:
-    """a - b -> a + -b, of unsigned integers"""
+    """a - b -> a + -b, of unsigned integers
+
+    0 - x -> select(x = 0, 0, -x), of floats
+    """
     a, b = node.operands
-    return ew.add(a, ew.neg(b)) if node.dtype.kind == "unsigned" else None
+    if node.dtype.kind == "unsigned":
+        return ew.add(a, ew.neg(b))
+    x = beside_zero(node)
+    return None if x is None else _with_plain_zeros(x, ew.neg(x))
+
+
+def add(node: Node) -> Node | None:
+    """x + 0 -> select(x = 0, 0, x), of floats: of -0.0, too, that's 0.0"""
+    x = beside_zero(node)
+    return None if x is None else _with_plain_zeros(x, x)
+
+
+def _with_plain_zeros(x: Node, other: Node) -> Node:
+    zero = full_like(x, 0)
+    return ew.select(ew.eq(x, zero), zero, other)
 
 
 RULES: dict[str, Callable[[Node], Node | None]] = {
+    "add": add,
     "floor_div": floor_div,
     "mod": mod,
     "pow": power,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.node import Node
-from ..primitives.choices import SAME_WIDTH, is_zero, needs_no_branch
+from ..primitives.choices import SAME_WIDTH, needs_no_branch
+from ..primitives.constants import is_zero
 from ..primitives.elementwise import add, bitcast, cast, logical_not, mul, sub
 
 

@@ -175,6 +175,20 @@ def _integer_zero(node: Node) -> Node | None:
     return None
 
 
+def _cast_again(node: Node) -> Node | None:
+    """cast(cast(x, w), d) -> cast(x, d), where w holds all numbers of x's dtype"""
+    (x,) = node.operands
+    if x.primitive.name != "cast":
+        return None
+    (start,) = x.operands
+    given, wide = start.dtype, x.dtype
+    if given.is_float:
+        holds = wide.is_float and wide.itemsize > given.itemsize
+    else:
+        holds = not wide.is_float and np.can_cast(given, wide, "safe")
+    return cast(start, node.dtype) if holds else None
+
+
 def _double_negation(node: Node) -> Node | None:
     """-(-x) -> x"""
     (x,) = node.operands
@@ -373,6 +387,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("floor_div", "mod", "maximum", "minimum"), (_absorbed,)),
     "pow": (_power,),
     "neg": (_double_negation,),
+    "cast": (_cast_again,),
     "abs": (_magnitude,),
     "sign": (_sign,),
     **dict.fromkeys(("reduce_prod", "reduce_any", "reduce_all"), (_reduced_to_itself,)),

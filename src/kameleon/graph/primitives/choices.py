@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ir.node import Node
 from ..ir.types import FLOAT32, FLOAT64, INT32, INT64
-from .constants import known_array
+from .constants import is_zero
 from .division import is_guarded
 
 # Integers of the size of floats.
@@ -25,9 +25,3 @@ def needs_no_branch(node: Node) -> bool:
     if node.dtype.is_integer:
         return node.dtype.itemsize == 1 and not is_guarded(node)
     return node.dtype in SAME_WIDTH and (is_zero(a) or is_zero(b))
-
-
-def is_zero(x: Node) -> bool:
-    """Whether all bits are 0 for sure, the sign bit among them."""
-    known = known_array(x)
-    return known is not None and known.size == 1 and not any(known.tobytes())

@@ -35,3 +35,21 @@ def known_number(node: Node) -> Any:
     """The number that a constant holds in all places, as Python's own; else None."""
     array = known_array(node)
     return array.item() if array is not None and array.size == 1 else None
+
+
+def is_zero(node: Node) -> bool:
+    """Whether all bits are 0 for sure, the sign bit among them."""
+    known = known_array(node)
+    return known is not None and known.size == 1 and not any(known.tobytes())
+
+
+def beside_zero(node: Node) -> Node | None:
+    """x, where a node is x + 0, 0 + x or 0 - x of floats, with the type of x; else None.
+
+    Of -0.0 or 0.0 these are 0.0. Optimisers that take them for x or -x get the sign wrong.
+    """
+    if not node.dtype.is_float:
+        return None
+    a, b = node.operands
+    pairs = [(a, b), (b, a)] if node.primitive.name == "add" else [(b, a)]
+    return next((x for x, zero in pairs if is_zero(zero) and x.type == node.type), None)
