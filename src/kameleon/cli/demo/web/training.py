@@ -67,7 +67,7 @@ def steps_of_a_pass(reader: Reader) -> int:
 def batches(count: int, steps: int) -> Iterator[NDArray[np.intp]]:
     """Which digits each step sees: one after the other, and again from the first one on.
 
-    >>> [batch[-1] for batch in batches(100, 2)]
+    >>> [int(batch[-1]) for batch in batches(100, 2)]
     [63, 27]
     """
     for number in range(steps):
