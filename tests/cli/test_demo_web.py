@@ -79,6 +79,7 @@ def test_what_is_damaged_on_the_way_is_not_taken(registry: str, package: Path) -
         onnxruntime_web.files(None)
 
 
+@needs_onnx
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9", "http://127.0.0.1:9/é"])
 def test_without_network_it_says_what_to_do(
     address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

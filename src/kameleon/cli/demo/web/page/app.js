@@ -7,17 +7,6 @@ const TAUGHT = 10; // steps for a digit that was drawn
 const at = (id) => document.getElementById(id);
 const percent = (share, places = 0) => `${(100 * share).toFixed(places)}%`;
 
-// Around it, the documentation: it says which colours, and wants to know the height.
-if (parent !== window) {
-  document.documentElement.classList.add("embedded");
-  addEventListener("message", ({ source, data }) => {
-    if (source === parent && "theme" in data) document.documentElement.dataset.theme = data.theme;
-    drawing.show();
-  });
-  const tell = () => parent.postMessage({ height: document.body.offsetHeight }, "*");
-  new ResizeObserver(tell).observe(document.body);
-}
-
 // The worker's methods, as functions that give promises.
 function remote(address) {
   const worker = new Worker(address, { type: "module" });
@@ -176,6 +165,18 @@ at("example").addEventListener("click", async () => {
   drawing.put(cells);
   label = shown;
 });
+
+// Around it, the documentation: it says which colours, and wants to know the height.
+if (parent !== window) {
+  document.documentElement.classList.add("embedded");
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent || !("theme" in data)) return;
+    document.documentElement.dataset.theme = data.theme;
+    drawing.show();
+  });
+  const tell = () => parent.postMessage({ height: document.body.offsetHeight }, "*");
+  new ResizeObserver(tell).observe(document.body);
+}
 
 // The first call waits until all is there.
 try {
