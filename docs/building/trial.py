@@ -25,6 +25,7 @@ def write(local: Path | None) -> str:
     Returns:
         Why it isn't there, or nothing.
     """
+    from kameleon.cli.demo.command import PASSES
     from kameleon.cli.demo.web import folder, onnxruntime_web
     from kameleon.cli.parsing import CommandError
     from kameleon.errors import MissingLibraryError
@@ -33,7 +34,7 @@ def write(local: Path | None) -> str:
     try:
         library = onnxruntime_web.files(local or (last if is_there() else None))
         with tempfile.TemporaryDirectory() as draft:
-            folder.write(Path(draft), library)
+            folder.write(Path(draft), library, seed=0, passes=PASSES)
             shutil.rmtree(PLACE, ignore_errors=True)
             shutil.copytree(draft, PLACE)
     except (CommandError, MissingLibraryError) as error:

@@ -92,6 +92,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(folder / "dist", copied(folder / "sources"), "-t", "wheel") / WHEEL
 
 
+@pytest.mark.skipif(os.name == "nt", reason="it links to folders")
 def test_the_wheel_trains_without_threads_and_processes(wheel: Path, tmp_path: Path) -> None:
     (places := tmp_path / "packages").mkdir()
     with zipfile.ZipFile(wheel) as file:

@@ -31,6 +31,7 @@ ALL = "all"
 OUT = Path("kameleon-demo")
 EPOCHS = 25  # for one engine
 EPOCHS_EACH = 5  # for several
+PASSES = 6  # for a click in a page
 
 
 def _require_libraries() -> None:
@@ -169,7 +170,7 @@ def main(arguments: Sequence[str]) -> None:
         metavar="N",
         type=number(1),
         help=f"passes over the training digits (default: {EPOCHS}; {EPOCHS_EACH} on each of"
-        " several engines)",
+        f" several engines; {PASSES} for a click in the page of --web)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=number(0), default=0, help="equal seeds give equal results"
@@ -203,7 +204,7 @@ def main(arguments: Sequence[str]) -> None:
             parser.error("--web goes with one engine, and without --out")
         from kameleon.cli.demo.web.command import make
 
-        make(asked.web, asked.ort, names[0], asked.epochs, asked.seed)
+        make(asked.web, asked.ort, names[0], asked.epochs or PASSES, asked.seed)
         return
     _require_libraries()
     out = made(asked.out or OUT)

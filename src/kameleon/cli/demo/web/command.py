@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,14 +17,14 @@ LIBRARIES = ("onnx", "onnxruntime")  # the one writes the model, the other tries
 MEGABYTE = 1e6
 
 
-def make(path: Path, local: Path | None, engine: str, passes: int | None, seed: int) -> None:
+def make(path: Path, local: Path | None, engine: str, passes: int, seed: int) -> None:
     """Write the page.
 
     Args:
         path: of its folder, which is made, or is empty.
         local: see `onnxruntime_web.files`.
         engine: whose losses the page's are held against.
-        passes: over the digits for training; None: `folder.PASSES`.
+        passes: over the digits for training, for a click in the page.
         seed: see `folder.write`.
 
     Raises:
@@ -45,11 +46,11 @@ def make(path: Path, local: Path | None, engine: str, passes: int | None, seed: 
             progress.update(task, completed=done, total=total, state=f"loss {loss:.4f}")
 
         with K.using_engine(engine):
-            found = folder.write(path, library, seed, passes or folder.PASSES, show)
+            found = folder.write(path, library, seed, passes, show)
     print(f"Accuracy on held-out digits: {found.accuracy:.2%}, on {engine}.")
     print(f"The page: {path / folder.FIRST} and what lies beside it, {_size(path):.0f} MB.")
     print("Browsers run it when it comes from a server:")
-    print(f"    python -m http.server --directory {path}")
+    print(f"    python -m http.server --directory {shlex.quote(str(path))}")
 
 
 def _progress(*columns: BarColumn | DownloadColumn | TextColumn) -> Progress:

@@ -23,15 +23,14 @@ from kameleon.cli.demo.digits import DIGITS, Data
 from kameleon.cli.demo.web import onnxruntime_web, training
 
 PAGE = Path(__file__).with_name("page")
-PASSES = 6
 FIRST = "index.html"  # what a browser opens
 
 
 def write(
     folder: Path,
     library: Mapping[str, bytes],
-    seed: int = 0,
-    passes: int = PASSES,
+    seed: int,
+    passes: int,
     show: training.Show = training.SILENT,
 ) -> training.Course:
     """Write the page into a folder, and train as it will: its losses are held against Python's.

@@ -5,10 +5,19 @@ import * as ort from "./ort/ort.wasm.bundle.min.mjs";
 ort.env.wasm.numThreads = 1; // several would need headers that plain servers don't send
 ort.env.logLevel = "error";
 
+// By a dtype's name in files: its name here, and its arrays.
 const KINDS = {
   F32: ["float32", Float32Array],
+  F64: ["float64", Float64Array],
+  I8: ["int8", Int8Array],
+  I16: ["int16", Int16Array],
   I32: ["int32", Int32Array],
+  I64: ["int64", BigInt64Array],
+  U8: ["uint8", Uint8Array],
+  U16: ["uint16", Uint16Array],
   U32: ["uint32", Uint32Array],
+  U64: ["uint64", BigUint64Array],
+  BOOL: ["bool", Uint8Array],
 };
 const PHASE = "keras_learning_phase";
 
