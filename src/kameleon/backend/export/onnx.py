@@ -6,13 +6,13 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import defs, helper, version_converter
 
+from ..._utils.files import replace
 from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
@@ -121,7 +121,7 @@ def write(
     kept = {*names.inputs, *names.state, *names.keys}
     if not defaults:
         state = {name: arrays.pop(name) for name in [*arrays] if name in kept}
-        Path(path + STATE).write_bytes(packed(state, told))
+        replace(path + STATE, packed(state, told))
     attach(model.graph, arrays | merged(model.graph, writer.shared.large), kept, path)
     with open(path, "wb") as file:
         file.write(model.SerializeToString())

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import kameleon
+from kameleon._utils import files
 from kameleon.cli.demo.digits import DIGITS, Data
 from kameleon.cli.demo.web import onnxruntime_web, training
 
@@ -54,12 +55,12 @@ def write(
         "training": len(reader.train_set.labels),
         "losses": found.losses,
     }
-    (folder / "course.json").write_text(json.dumps(told), "utf-8")
-    (folder / "digits.bin").write_bytes(_packed(reader.train_set, reader.held_out))
+    files.replace(folder / "course.json", json.dumps(told).encode())
+    files.replace(folder / "digits.bin", _packed(reader.train_set, reader.held_out))
     shutil.copy(DIGITS.with_suffix(".txt"), folder)
     (folder / "ort").mkdir()
     for name, content in library.items():
-        (folder / "ort" / name).write_bytes(content)
+        files.replace(folder / "ort" / name, content)
     for path in sorted(PAGE.iterdir(), key=lambda path: path.name == FIRST):
         shutil.copyfile(path, folder / path.name)
     return found
