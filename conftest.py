@@ -42,6 +42,7 @@ ABOUT = {
     ),
     "onnxruntime": (
         "src/kameleon/backend/export/onnx*.py",
+        "docs/browser.md",
         "docs/deployment.md",
         "docs/exporting.md",
     ),

@@ -1,7 +1,7 @@
-"""Three networks at the sizes of GPUs: in K, in PyTorch (eager, compiled, as a CUDA graph), in JAX.
+"""Three networks at the sizes of GPUs: in K, in PyTorch (eager, compiled, a CUDA graph), in JAX.
 
-A step is a call without arguments: data and weights lie on the device. It changes the weights by SGD
-and gives the loss. Weights, data and all that is computed have one dtype; losses are summed in
+A step is a call without arguments: data and weights lie on the device. It changes the weights by
+SGD and gives the loss. Weights, data and all that is computed have one dtype; losses are summed in
 float32. Products of float32 are rounded to nothing shorter, on either side.
 """
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from docs.building.languages import LANGUAGES
 from docs.building.places import COVER, WORK
@@ -36,6 +37,9 @@ def parser() -> argparse.ArgumentParser:
         "--languages",
         default=",".join(LANGUAGES),
         help="codes, separated by commas (default: all)",
+    )
+    build.add_argument(
+        "--ort", type=Path, help="ONNX Runtime Web, as `kameleon demo --web` takes it"
     )
     commands.add_parser("messages", help="bring the catalogues of messages up to date")
     serve = commands.add_parser("serve", help="show the built site")
@@ -73,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     from docs.building import commands
 
     if asked.command == "build":
-        return commands.build(asked.languages.split(","))
+        return commands.build(asked.languages.split(","), asked.ort)
     if asked.command == "messages":
         return commands.messages()
     return commands.serve(asked.port)

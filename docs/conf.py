@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import kameleon  # noqa: E402
-from docs.building import sources  # noqa: E402
+from docs.building import sources, trial  # noqa: E402
 from docs.building.languages import BY_THEME, LANGUAGES  # noqa: E402
 
 project = "Kameleon"
@@ -66,7 +66,11 @@ html_show_sphinx = False
 html_additional_pages = {page: f"{page}.html" for page in BY_THEME}
 html_copy_source = False
 html_show_sourcelink = False
-html_context = {"languages": LANGUAGES, "search_pages": BY_THEME}
+html_context = {
+    "languages": LANGUAGES,
+    "search_pages": BY_THEME,
+    "has_trial": trial.is_there(),
+}
 html_sidebars = {
     "**": [
         "sidebar/brand.html",

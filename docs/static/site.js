@@ -76,6 +76,18 @@
 
   if (/Mac|iP/.test(navigator.platform)) all(".sidebar-search kbd").forEach((key) => (key.textContent = "⌘ K"));
 
+  // The network of the start page has the page's colours, and says how high it is.
+  const [network] = all(".try iframe");
+  if (network) {
+    const tell = () => network.contentWindow.postMessage({ theme: document.body.dataset.theme }, "*");
+    addEventListener("message", (event) => {
+      if (event.source !== network.contentWindow) return;
+      network.style.height = `${event.data.height}px`;
+      tell();
+    });
+    new MutationObserver(tell).observe(document.body, { attributeFilter: ["data-theme"] });
+  }
+
   // The same place of the page in another language.
   all(".languages a").forEach((link) =>
     link.addEventListener("click", () => {

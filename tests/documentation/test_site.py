@@ -25,6 +25,7 @@ from docs.building import (
     redirects,
     sources,
     support,
+    trial,
 )
 from docs.building.languages import LANGUAGES, SOURCE
 from docs.building.places import DOCS, FUNCTIONS, PROGRAMS
@@ -208,3 +209,13 @@ def test_links_of_a_built_site_that_lead_nowhere_are_found(tmp_path: Path) -> No
         "en/a.html: c.html leads nowhere",
         "en/a.html: no description",
     ]
+
+
+def test_a_site_without_network_does_without_the_network_that_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "PLACE", tmp_path / "try")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "http://127.0.0.1:9")
+    (tmp_path / "try").mkdir()
+    assert "can't be fetched" in trial.write(None)
+    assert not (tmp_path / "try").exists()

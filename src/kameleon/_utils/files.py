@@ -118,7 +118,7 @@ def create(path: str, data: bytes) -> bool:
             os.link(draft, path)  # fails where the file exists; a replace would overwrite it
         except FileExistsError:
             return False
-        except OSError:  # a file system without links
+        except (OSError, AttributeError):  # a file system without links; a browser's Python
             if os.path.lexists(path):
                 return False
             os.replace(draft, path)

@@ -291,7 +291,7 @@ class BackendFunction(Generic[R]):
                 'savedmodel', 'kameleon'.
             verify: False: it isn't checked. A list, which has lists of the inputs' values: it's
                 checked with these.
-            options: the format's own, such as ONNX's `opset` and `ir_version`.
+            options: the format's own, such as ONNX's `opset`, `ir_version` and `defaults`.
 
         Raises:
             ArgumentError: there's no such format or option; or no inputs could be made up that the

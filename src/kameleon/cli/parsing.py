@@ -151,3 +151,14 @@ def made(path: Path) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise CommandError(f"the folder {str(path)!r} can't be written to")
     return path
+
+
+def empty(path: Path) -> Path:
+    """The same of a folder with nothing in it.
+
+    Raises:
+        CommandError: it can't be made or be written to, or something is in it.
+    """
+    if made(path) and any(path.iterdir()):
+        raise CommandError(f"the folder {str(path)!r} isn't empty: name a new one")
+    return path

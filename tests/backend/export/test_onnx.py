@@ -23,6 +23,7 @@ from kameleon import backend as K
 from kameleon import call
 from kameleon.backend.export import onnx_arrays
 from kameleon.backend.export.onnx import NEWEST
+from kameleon.backend.export.onnx_rules import PortableEngine
 from kameleon.backend.interop.pure import Stateless
 from kameleon.errors import ArgumentError, DTypeError, UnsupportedError
 from kameleon.graph.gradients import gradients
@@ -31,6 +32,8 @@ from kameleon.graph.ir.node import REGISTRY
 from kameleon.graph.ir.types import INT32, TensorType, as_dtype
 from kameleon.graph.primitives import elementwise as ew
 from kameleon.graph.primitives.reduce import reduce_sum
+from kameleon.runtime.compiler import prepared
+from kameleon.runtime.container import unpacked
 
 from .networks import NETWORKS, OPTIMIZERS, mlp, normal
 from .sweep import primitives, recorded, swept
@@ -258,6 +261,40 @@ def test_the_learning_phase_has_its_default(exported: Exported) -> None:
     (found,) = model.session.run(None, {"x": ones})
     np.testing.assert_array_equal(found, ones)
     np.testing.assert_array_equal(next(iter(model(ones, np.array(1, "int32")).values())), ones * 2)
+
+
+def test_inputs_without_defaults(tmp_path: Path) -> None:
+    """As ONNX Runtime Web asks for it: what would be a default is in a file beside the model."""
+    x, w = K.placeholder((None, 2), name="x"), K.variable(normal(2, 3), name="w")
+    noisy = K.in_train_phase(K.dropout(x, 0.5, seed=1), x)
+    loss = K.mean(K.square(K.dot(noisy, w)))
+    updates = [K.update_sub(w, 0.1 * K.gradients(loss, [w])[0])]
+    step = K.function([x, K.learning_phase()], {"loss": loss}, updates)
+    given, path = normal(4, 2), tmp_path / "step.onnx"
+    step.export(path, defaults=False, verify=[[given, 1], [given[:1], 0]])
+    assert {y.name for y in tmp_path.iterdir()} == {"step.onnx", "step.onnx.safetensors"}
+    model = Model(path)
+    model.state, texts = unpacked((tmp_path / "step.onnx.safetensors").read_bytes())
+    assert texts["kameleon.updates"] == json.dumps(model.updates)
+    state = {"w", "random_key", "keras_learning_phase"}
+    assert set(model.state) == state and not state & {y.name for y in model.proto.graph.initializer}
+    assert {y.name for y in model.session.get_inputs()} == {"x", *state}
+    phase = np.array(1, "int32")
+    model.state.pop("keras_learning_phase")
+    for _ in range(3):
+        np.testing.assert_allclose(model(given, phase)["loss"], step([given, 1])["loss"], rtol=1e-5)
+    step.export(path, verify=False)
+    assert [y.name for y in tmp_path.iterdir()] == ["step.onnx"], "it goes with its model"
+
+
+def test_kernels_of_older_versions() -> None:
+    """The newest ONNX Runtime Web is older than 1.31: it has no `Where` for int8."""
+    x = K.placeholder((None, 4, 4, 2), name="x")
+    pooled = K.pool2d(x, (2, 2), strides=(2, 2), data_format="channels_last")
+    step = K.function([x], K.gradients(K.sum(K.square(pooled)), [x]))
+    graph = prepared(Stateless(step, "export").pure().graph, PortableEngine())
+    chosen = [y.dtype for y in graph.nodes if y.primitive.name == "select"]
+    assert chosen and "int8" not in chosen
 
 
 DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()

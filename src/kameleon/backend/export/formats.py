@@ -199,8 +199,9 @@ def _draft(target: str) -> Iterator[str]:
         ) from None
 
 
-# Files that lie beside a file and belong to it alone: their names tell their contents.
-BESIDE = re.compile(r"\.[0-9a-f]{8}\.data", re.ASCII)
+# Files that lie beside a file and belong to it alone: large arrays, whose names tell their
+# contents, and what the inputs of an ONNX model begin with.
+BESIDE = re.compile(r"\.[0-9a-f]{8}\.data|\.safetensors", re.ASCII)
 
 
 def _beside(target: str) -> set[str]:

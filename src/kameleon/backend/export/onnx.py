@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, version_converter
 
+from ..._utils.files import replace
 from ...engines.onnxruntime.model import LATER, OPSET, Writer, operators, typed
 from ...errors import FOREIGN, ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
@@ -20,6 +21,7 @@ from ...graph.ir.program import Graph, bodies, depth
 from ...graph.ir.sizes import Sizes
 from ...graph.primitives.elementwise import add, constant
 from ...runtime.compiler import prepared
+from ...runtime.container import packed
 from ..interop.pure import Stateless
 from .onnx_arrays import attach, merged
 from .onnx_names import Names, names_of, rename
@@ -31,10 +33,32 @@ NEWEST = max(row[2] for row in helper.VERSION_TABLE)  # of the installed onnx; d
 OLDEST_IR = 4  # older ones want each initializer among the inputs
 INPUTS, UPDATES = "kameleon.inputs", "kameleon.updates"  # what the model tells of itself
 
+STATE = ".safetensors"  # behind the model's name: the file of what inputs begin with
+
 RELOAD = '''
 import json
+import os
 
+import numpy as np
 import onnxruntime
+
+
+def begin(path):
+    """What inputs without defaults begin with, by name; nothing, if they have defaults."""
+    if not os.path.exists(path):
+        return {}
+    with open(path, "rb") as file:
+        data = file.read()
+    start = 8 + int.from_bytes(data[:8], "little")
+    told = json.loads(data[8:start])
+    told.pop("__metadata__")
+    found = {}
+    for name, array in told.items():
+        kind = array["dtype"]
+        dtype = "?" if kind == "BOOL" else f"{kind[0].lower()}{int(kind[1:]) // 8}"
+        first, last = (start + at for at in array["data_offsets"])
+        found[name] = np.frombuffer(data[first:last], dtype).reshape(array["shape"])
+    return found
 
 
 def load(path):
@@ -43,12 +67,17 @@ def load(path):
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = json.loads(session.get_modelmeta().custom_metadata_map["kameleon.inputs"])
-    return lambda arrays: session.run(None, dict(zip(names, arrays)))
+    state = begin(path + ".safetensors")
+    return lambda arrays: session.run(None, {**state, **dict(zip(names, arrays))})
 '''
 
 
 def write(
-    program: Stateless, path: str, opset: int | None = None, ir_version: int | None = None
+    program: Stateless,
+    path: str,
+    opset: int | None = None,
+    ir_version: int | None = None,
+    defaults: bool = True,
 ) -> None:
     """Write a function as an ONNX model.
 
@@ -63,6 +92,9 @@ def write(
             one beside it.
         opset: the version of ONNX's operators: 13 or later; None: 21, or what the program needs.
         ir_version: the version of the format; None: the first one that knows these operators.
+        defaults: whether these inputs have defaults. ONNX Runtime Web feeds no input that has one:
+            with False their values are in a file beside the model, `path` with `.safetensors`
+            behind it, which has the model's metadata, too.
 
     Raises:
         ArgumentError: there's no such version, or nothing to compute.
@@ -83,11 +115,14 @@ def write(
     model = _converted(model, opset, writer.shared.opset, made_for)
     least = helper.find_min_ir_version_for(model.opset_import)
     model.ir_version = least if ir_version is None else ir_version
-    _describe(model, program, names)
+    told = _describe(model, program, names)
     arrays = dict(zip(names.variables, program.values, strict=True))
     arrays |= dict(zip(names.keys, program.keys, strict=True))
     arrays |= _defaults(program, names)
     kept = {*names.inputs, *names.state, *names.keys}
+    if not defaults:
+        state = {name: arrays.pop(name) for name in [*arrays] if name in kept}
+        replace(path + STATE, packed(state, told))
     attach(model.graph, arrays | merged(model.graph, writer.shared.large), kept, path)
     with open(path, "wb") as file:
         file.write(model.SerializeToString())
@@ -198,14 +233,17 @@ def _named_lines(
                 yield from _named_lines(attribute.g, writer, inner)
 
 
-def _describe(model: onnx.ModelProto, program: Stateless, names: Names) -> None:
-    """Say who wrote the model, what of it is the function's own, and what a loop feeds back."""
+def _describe(model: onnx.ModelProto, program: Stateless, names: Names) -> dict[str, str]:
+    """Say who wrote the model, what of it is the function's own, and what a loop feeds back: these
+    two are returned, too.
+    """
     package = sys.modules[__name__.partition(".")[0]]
     model.producer_name, model.producer_version = "Kameleon", package.__version__
     model.graph.name = re.sub(r"\W", "_", program.name, flags=re.ASCII)
     model.doc_string = f"{program.name}, exported by Kameleon"
     told = {INPUTS: json.dumps(names.inputs), UPDATES: json.dumps(names.updates)}
     helper.set_model_props(model, told)
+    return told
 
 
 # Versions ----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...engines._lowering import Rule
 from ...engines.onnxruntime import movement
+from ...engines.onnxruntime.dtypes import CARRIERS
 from ...engines.onnxruntime.engine import OnnxRuntimeEngine
 from ...engines.onnxruntime.lowering import OnnxLowering
 from ...engines.onnxruntime.model import Writer, typed
@@ -140,6 +141,10 @@ PORTABLE: Mapping[str, Rule] = {
 OLDER = {name: holds for name, holds in WHERE.items() if name not in ("select", "argsort")}
 
 
+# Kernels that ONNX Runtime lacks before 1.31, and so in its latest build for browsers.
+OLDER_CARRIERS = {**CARRIERS, "select": {**CARRIERS["select"], "int8": "int32"}}
+
+
 class Lowered(OnnxLowering):
     """The walk, with all operators of the newest version."""
 
@@ -172,3 +177,4 @@ class PortableEngine(ModelEngine):
     rules = PORTABLE
     lowering = Portable
     where = OLDER
+    carriers = OLDER_CARRIERS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from kameleon.cli.demo.loading import load_backend
 from kameleon.cli.needs import REMEDY
 from kameleon.cli.output import console, show
 from kameleon.cli.parsing import CommandError, Parser, made, number
 from kameleon.cli.probe import first_line
-from kameleon.config import ENGINES, settings
-from kameleon.errors import KameleonError
+from kameleon.config import ENGINES
 
 if TYPE_CHECKING:
     from kameleon.cli.demo.digits import Epoch, Reader
@@ -29,8 +28,10 @@ DEMO_LIBRARIES = {
 }
 
 ALL = "all"
+OUT = Path("kameleon-demo")
 EPOCHS = 25  # for one engine
 EPOCHS_EACH = 5  # for several
+PASSES = 6  # for a click in a page
 
 
 def _require_libraries() -> None:
@@ -56,21 +57,6 @@ def _chosen_engines(text: str) -> list[str]:
             raise CommandError(f"no engine is named; {there}")
         raise CommandError(f"there is no engine {unknown[0]}{engines.meant(unknown[0])}; {there}")
     return list(dict.fromkeys(names))
-
-
-def _load_backend(engine: str) -> None:
-    """Import the K surface on an engine, or only load the engine where that import is done."""
-    if "kameleon.backend" not in sys.modules:
-        settings.backend = engine
-    try:
-        from kameleon import backend  # noqa: F401
-        from kameleon.runtime.engines import load
-
-        load(engine)
-    except KameleonError as error:
-        raise CommandError(str(error)) from None
-    except Exception as error:  # a broken library may raise anything
-        raise CommandError(f"the engine {engine} can't be loaded: {first_line(error)}") from None
 
 
 def _progress() -> Progress:
@@ -184,7 +170,7 @@ def main(arguments: Sequence[str]) -> None:
         metavar="N",
         type=number(1),
         help=f"passes over the training digits (default: {EPOCHS}; {EPOCHS_EACH} on each of"
-        " several engines)",
+        f" several engines; {PASSES} for a click in the page of --web)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=number(0), default=0, help="equal seeds give equal results"
@@ -193,18 +179,40 @@ def main(arguments: Sequence[str]) -> None:
         "--out",
         metavar="FOLDER",
         type=Path,
-        default=Path("kameleon-demo"),
-        help="folder for pictures and variables (default: kameleon-demo)",
+        help=f"folder for pictures and variables (default: {OUT})",
+    )
+    parser.add_argument(
+        "--web",
+        metavar="FOLDER",
+        type=Path,
+        help="write a page in which the network learns, in a browser; digits are drawn there, and"
+        " its losses are held against those of one engine here",
+    )
+    parser.add_argument(
+        "--ort",
+        metavar="PATH",
+        type=Path,
+        help="with --web: npm's file of ONNX Runtime Web, or a folder with it, instead of fetching"
+        " it (32 MB)",
     )
     asked = parser.understood(arguments)
-    _require_libraries()
+    if asked.ort is not None and asked.web is None:
+        parser.error("--ort goes with --web")
     names = _chosen_engines(asked.engine)
-    out = made(asked.out)
+    if asked.web is not None:
+        if asked.out is not None or len(names) > 1:
+            parser.error("--web goes with one engine, and without --out")
+        from kameleon.cli.demo.web.command import make
+
+        make(asked.web, asked.ort, names[0], asked.epochs or PASSES, asked.seed)
+        return
+    _require_libraries()
+    out = made(asked.out or OUT)
     if len(names) == 1 and asked.engine != ALL:
-        _load_backend(names[0])
+        load_backend(names[0])
         _demo_on_one(names[0], asked.epochs or EPOCHS, asked.seed, out)
         return
     if asked.epochs is None:
         print(f"{EPOCHS_EACH} epochs on each of {', '.join(names)}; --epochs changes that.")
-    _load_backend("numpy")
+    load_backend("numpy")
     _demo_on_several(names, asked.epochs or EPOCHS_EACH, asked.seed, out)

@@ -14,10 +14,10 @@ Repository, 1998, https://doi.org/10.24432/C50P49; licence CC BY 4.0).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,13 @@ def load(rng: np.random.Generator) -> tuple[Data, Data]:
 
 @dataclass
 class Variables:
-    """The state of a network, by name, and the updates that don't come from gradients."""
+    """The state of a network, by name, the updates that don't come from gradients, and the form of
+    its layers.
+    """
 
     rng: np.random.Generator
+    activation: Callable[[Tensor], Tensor] = K.relu
+    pool_mode: Literal["max", "avg"] = "max"
     weights: dict[str, Tensor] = field(default_factory=dict)
     averages: dict[str, Tensor] = field(default_factory=dict)
     updates: list[Tensor] = field(default_factory=list)
@@ -124,12 +128,12 @@ def normalize(state: Variables, name: str, x: Tensor) -> Tensor:
 
 
 def convolve(state: Variables, name: str, x: Tensor, filters: int) -> Tensor:
-    """Convolution, normalization, relu, and pooling to half the size."""
+    """Convolution, normalization, activation, and pooling to half the size."""
     channels = K.int_shape(x)[-1]
     kernel = state.random_weight(f"{name}.kernel", (3, 3, channels, filters))
     x = K.conv2d(x, kernel, padding="same", data_format=IMAGES)
-    x = K.relu(normalize(state, name, x))
-    return K.pool2d(x, (2, 2), strides=(2, 2), pool_mode="max", data_format=IMAGES)
+    x = state.activation(normalize(state, name, x))
+    return K.pool2d(x, (2, 2), strides=(2, 2), pool_mode=state.pool_mode, data_format=IMAGES)
 
 
 def network(state: Variables, images: Tensor) -> Tensor:
@@ -141,7 +145,7 @@ def network(state: Variables, images: Tensor) -> Tensor:
     x = K.reshape(x, (-1, features))
 
     x = K.dot(x, state.random_weight("dense.kernel", (features, UNITS)))
-    x = K.relu(normalize(state, "dense", x))
+    x = state.activation(normalize(state, "dense", x))
     x = K.in_train_phase(K.dropout(x, DROPPED, seed=state.seed()), x)
 
     bias = state.weights["digit.bias"] = K.zeros((CLASSES,))
@@ -192,21 +196,28 @@ class Reader:
     Args:
         seed: decides the split, the initial values, the order of the digits, how they are moved
             and what dropout drops. Equal seeds give equal results.
+        activation, pool_mode: of the layers; see K.pool2d.
 
     Attributes:
         step: takes images, labels and 1, learns from them, and returns loss and accuracy.
+        inputs, outputs: the tensors that such functions are made of.
     """
 
     step: Any
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        activation: Callable[[Tensor], Tensor] = K.relu,
+        pool_mode: Literal["max", "avg"] = "max",
+    ) -> None:
         self.rng = np.random.default_rng(seed)
         self.train_set, self.held_out = load(self.rng)
-        self.state = Variables(self.rng)
+        self.state = Variables(self.rng, activation, pool_mode)
 
         # None: any number of images at a time.
-        images = K.placeholder((None, 8, 8, 1))
-        labels = K.placeholder((None,), dtype="int32")
+        images = K.placeholder((None, 8, 8, 1), name="images")
+        labels = K.placeholder((None,), dtype="int32", name="labels")
         probabilities = network(self.state, images)
         loss = K.mean(K.sparse_categorical_crossentropy(labels, probabilities))
         hits = K.equal(K.argmax(probabilities, axis=-1), K.cast(labels, "int64"))
@@ -215,12 +226,11 @@ class Reader:
         self.rate = K.variable(PEAK_RATE)
         updates = adam(loss, list(self.state.weights.values()), self.rate)
         # The learning phase is an input like any other: 1 in training, 0 otherwise.
-        phase = K.learning_phase()
-        self.step = K.function(
-            [images, labels, phase], [loss, accuracy], self.state.updates + updates
-        )
-        self._evaluate = K.function([images, labels, phase], [loss, accuracy])
-        self._predict = K.function([images, phase], [probabilities])
+        self.inputs = [images, labels, K.learning_phase()]
+        self.outputs = {"loss": loss, "accuracy": accuracy, "probabilities": probabilities}
+        self.step = K.function(self.inputs, [loss, accuracy], self.state.updates + updates)
+        self._evaluate = K.function(self.inputs, [loss, accuracy])
+        self._predict = K.function([images, K.learning_phase()], [probabilities])
 
     def learn(self, epochs: int) -> Iterator[Epoch]:
         """Train for some epochs; yield the results of each.

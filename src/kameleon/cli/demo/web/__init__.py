@@ -1,0 +1,1 @@
+"""The digits' network in a page, where ONNX Runtime Web trains it: see `folder.py`."""
