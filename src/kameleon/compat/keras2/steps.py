@@ -13,7 +13,18 @@ from typing import Any
 
 from ... import config
 from ...config.processes import this_process
-from . import byte_code, hdf5, layers, naming, older, older_names, recorded, refused, wrappers
+from . import (
+    byte_code,
+    hdf5,
+    layers,
+    naming,
+    older,
+    older_names,
+    pipelines,
+    recorded,
+    refused,
+    wrappers,
+)
 from .loading import Steps
 from .settings import SharedGlobals
 
@@ -55,11 +66,16 @@ def _share_generators(loops: ModuleType) -> None:
 
 BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
 
-# On any backend: what today's libraries do otherwise, names of older versions, and layers that
-# would need a device of their own.
+# On any backend: what today's libraries do otherwise, and what they feed; names of older versions;
+# and layers that would need a device of their own.
 ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
     dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
+    {
+        "keras.engine.training": pipelines.take_arrays,
+        "keras.engine.training_generator": pipelines.take_batches,
+        "keras.engine.training_utils": pipelines.take_sources,
+    },
     {
         "keras.callbacks.callbacks": older.sum_as_doubles,
         "keras.engine.saving": byte_code.add_safe_mode,
@@ -67,6 +83,7 @@ ALWAYS: tuple[Steps, ...] = (
         "keras.layers.core": layers.guard_loading,
         "keras.layers.cudnn_recurrent": layers.serve_cudnn,
         "keras.utils.multi_gpu_utils": refused.serve_multi_gpu,
+        "keras.utils.generic_utils": pipelines.show_unknown,
         "keras.wrappers.scikit_learn": wrappers.describe_estimators,
     },
 )
