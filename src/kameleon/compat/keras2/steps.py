@@ -13,20 +13,16 @@ from typing import Any
 
 from ... import config
 from ...config.processes import this_process
-from . import (
-    byte_code,
-    hdf5,
-    layers,
-    naming,
-    older,
-    older_names,
-    pipelines,
-    recorded,
-    refused,
-    wrappers,
-)
+from . import byte_code, hdf5, layers, naming, older, older_names, recorded, refused, wrappers
 from .loading import Steps
 from .settings import SharedGlobals
+
+# --- what people feed today ----------------------------------------------------------------------
+
+
+def _serve_pipelines(training: ModuleType) -> None:
+    import_module(f"{refused.HOSTED}.pipelines").serve(training)
+
 
 # --- what Kameleon's backend needs ---------------------------------------------------------------
 
@@ -71,11 +67,7 @@ BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
 ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
     dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
-    {
-        "keras.engine.training": pipelines.take_arrays,
-        "keras.engine.training_generator": pipelines.take_batches,
-        "keras.engine.training_utils": pipelines.take_sources,
-    },
+    {"keras.engine.training": _serve_pipelines},
     {
         "keras.callbacks.callbacks": older.sum_as_doubles,
         "keras.engine.saving": byte_code.add_safe_mode,
@@ -83,7 +75,6 @@ ALWAYS: tuple[Steps, ...] = (
         "keras.layers.core": layers.guard_loading,
         "keras.layers.cudnn_recurrent": layers.serve_cudnn,
         "keras.utils.multi_gpu_utils": refused.serve_multi_gpu,
-        "keras.utils.generic_utils": pipelines.show_unknown,
         "keras.wrappers.scikit_learn": wrappers.describe_estimators,
     },
 )

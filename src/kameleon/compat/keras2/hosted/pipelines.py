@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config.processes import this_process
-from ...errors import FeedError
-from ...runtime.function import as_numpy
-from ...runtime.pipelines import as_array, is_source, kinds
+from ....config.processes import this_process
+from ....errors import FeedError
+from ....runtime.function import as_numpy
+from ....runtime.pipelines import as_array, is_source, kinds
 
 # Arrays of these libraries become NumPy's. Others stay what they are: Keras reads HDF5's piece by
 # piece.
@@ -51,45 +51,34 @@ LOOPS: dict[str, tuple[Loop, ...]] = {
 # --- the original's modules ----------------------------------------------------------------------
 
 
-def take_sources(utils: ModuleType) -> None:
-    """Let `fit`, `evaluate` and `predict` hand whatever gives batches to the loops for generators.
-
-    Args:
-        utils: `keras.engine.training_utils`.
-    """
-    theirs = utils.is_generator_or_sequence
-    vars(utils)["is_generator_or_sequence"] = lambda x: theirs(x) or is_source(x)
-
-
-def take_arrays(training: ModuleType) -> None:
-    """Let models take frames, and arrays of other libraries, wherever they take arrays.
+def serve(training: ModuleType) -> None:
+    """Let models take frames and other libraries' arrays wherever they take arrays, and whatever
+    gives batches wherever they take generators.
 
     Args:
         training: `keras.engine.training`.
     """
-    model = training.Model
-    theirs = model._standardize_user_data
+    loops, utils, model = training.training_generator, training.training_utils, training.Model
+    model._standardize_user_data = _with_arrays(model._standardize_user_data, loops.K.is_tensor)
+    model.fit = _taking(model.fit, (Loop("x", "steps_per_epoch"), VALIDATION), loops)
+    is_generator = utils.is_generator_or_sequence
+    vars(utils)["is_generator_or_sequence"] = lambda x: is_generator(x) or is_source(x)
+    for name, arguments in LOOPS.items():
+        vars(loops)[name] = _taking(vars(loops)[name], arguments, loops)
+    loops.Progbar.update = _counting(loops.Progbar.update)
+
+
+def _with_arrays(theirs: Any, is_tensor: Callable[[Any], bool]) -> Any:
+    """What checks the data of all of a model's methods, given arrays for what becomes ones."""
 
     @functools.wraps(theirs)
     def standardize(
         self: Any, x: Any, y: Any = None, sample_weight: Any = None, *args: Any, **options: Any
     ) -> Any:
-        given = [arrays(part, training.K.is_tensor) for part in (x, y, sample_weight)]
+        given = [arrays(part, is_tensor) for part in (x, y, sample_weight)]
         return theirs(self, *given, *args, **options)
 
-    model._standardize_user_data = standardize
-    loops = training.training_generator
-    model.fit = _taking(model.fit, (Loop("x", "steps_per_epoch"), VALIDATION), loops)
-
-
-def take_batches(loops: ModuleType) -> None:
-    """Let the loops for generators take whatever gives batches.
-
-    Args:
-        loops: `keras.engine.training_generator`.
-    """
-    for name, arguments in LOOPS.items():
-        vars(loops)[name] = _taking(vars(loops)[name], arguments, loops)
+    return standardize
 
 
 def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
@@ -124,14 +113,8 @@ def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
     return taking
 
 
-def show_unknown(utils: ModuleType) -> None:
-    """Let progress bars count where nobody knows how many batches come.
-
-    Args:
-        utils: `keras.utils.generic_utils`.
-    """
-    bar = utils.Progbar
-    theirs = bar.update
+def _counting(theirs: Any) -> Any:
+    """The update of a progress bar, which counts where nobody knows how many batches come."""
 
     @functools.wraps(theirs)
     def update(self: Any, current: int, values: Any = None) -> None:
@@ -144,7 +127,7 @@ def show_unknown(utils: ModuleType) -> None:
         finally:
             self.target = steps
 
-    bar.update = update
+    return update
 
 
 # --- batches -------------------------------------------------------------------------------------
