@@ -84,6 +84,13 @@ REFUSED: dict[str, tuple[str, Callable[[Any], Any], str]] = {
         lambda tf: tf.data.Dataset.from_tensor_slices(DATA).batch(2),
         "for batch in batches: f",
     ),
+    "torch: nested": (
+        "torch",
+        lambda torch: torch.nested.nested_tensor(
+            [torch.ones(2), torch.ones(1)], layout=torch.jagged
+        ),
+        r"to_padded_tensor",
+    ),
     "torch: a loader": (
         "torch",
         lambda torch: torch.utils.data.DataLoader(torch.from_numpy(DATA)),

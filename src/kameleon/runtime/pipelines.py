@@ -41,8 +41,11 @@ class Frames(NamedTuple):
 def _of_pandas(frame: Any) -> Columns:
     if frame.ndim == 1:
         return [(frame.name, frame)]
-    dtypes = enumerate(frame.dtypes)
-    return [(frame.columns[i], frame.iloc[:, i]) for i, dtype in dtypes if not _is_plain(dtype)]
+    dtypes = list(frame.dtypes)
+    others = {dtype for dtype in set(dtypes) if not _is_plain(dtype)}  # of many columns, few
+    if not others:
+        return []
+    return [(frame.columns[i], frame.iloc[:, i]) for i, d in enumerate(dtypes) if d in others]
 
 
 def _is_plain(dtype: Any) -> bool:
@@ -92,6 +95,7 @@ _FRAMES: dict[Kind, Frames] = {(row.library, name): row for row in FRAMES for na
 # What is no array yet: what it's like, and what makes an array of it.
 UNREADY: dict[Kind, tuple[str, str]] = {
     ("polars", "LazyFrame"): ("isn't computed yet", "frame.collect()"),
+    ("torch", "NestedTensor"): ("has rows of several lengths", "tensor.to_padded_tensor(0.0)"),
     ("tensorflow", "RaggedTensor"): ("has rows of several lengths", "tensor.to_tensor()"),
     ("tensorflow", "SparseTensor"): ("is sparse", "tf.sparse.to_dense(tensor)"),
 }

@@ -237,7 +237,8 @@ class Batches:
                 f"gives batches of {len(parts)} parts: (x, y) and (x, y, sample_weight) are"
                 " batches, and so are dicts by the names of the model's inputs and outputs"
             )
-        found = tuple(arrays(part, self._is_tensor) for part in parts)
+        listed = [list(part) if isinstance(part, tuple) else part for part in parts]
+        found = tuple(arrays(part, self._is_tensor) for part in listed)
         if not all(np.ndim(x) for part in found for x in _leaves(part)):
             raise self._error("gives single rows: batch it (batch_size=32, .batch(32))")
         return found[0] if self._inputs_alone else found
@@ -302,8 +303,9 @@ def arrays(part: Any, is_tensor: Callable[[Any], bool]) -> Any:
     """Inputs, targets or weights, with frames and arrays of other libraries as NumPy's."""
     if isinstance(part, Mapping):
         return {name: _array(value, is_tensor) for name, value in part.items()}
-    if isinstance(part, (list, tuple)):
-        return [_array(value, is_tensor) for value in part]
+    if isinstance(part, (list, tuple)):  # Keras tells them apart
+        found = [_array(value, is_tensor) for value in part]
+        return tuple(found) if isinstance(part, tuple) else found
     return _array(part, is_tensor)
 
 
