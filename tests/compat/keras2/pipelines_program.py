@@ -301,16 +301,33 @@ def frames_whole(library: str) -> None:
     same(two_of_each().predict({"a": x, "b": x}), two_of_each().predict([X, X]))
 
 
-def tensors_whole() -> None:
-    """Tensors of PyTorch's in the place of arrays; one that's followed is read as it is."""
-    import torch
+# Arrays of other libraries.
+ARRAYS: dict[str, Callable[[Any, np.ndarray], Any]] = {
+    "torch": lambda torch, array: torch.from_numpy(array),
+    "jax": lambda jax, array: jax.numpy.asarray(array),
+    "tensorflow": lambda tf, array: tf.constant(array),
+}
 
-    x, y = torch.from_numpy(X), torch.from_numpy(Y)
+
+def tensors_whole(library: str) -> None:
+    """Arrays of other libraries in the place of NumPy's, also where a model takes its shape of
+    them.
+    """
+    from keras.layers import Dense
+    from keras.models import Sequential
+
+    x, y = (ARRAYS[library](__import__(library), array) for array in (X, Y))
     ours, theirs = model(), model()
-    options = {"verbose": 0, "batch_size": SIZE, "shuffle": False}
-    found, wanted = ours.fit(x, y, **options), theirs.fit(X, Y, **options)
+    np.random.seed(0)  # for the order of rows
+    found = ours.fit(x, y, verbose=0, batch_size=SIZE)
+    np.random.seed(0)
+    wanted = theirs.fit(X, Y, verbose=0, batch_size=SIZE)
     same(fitted(ours, found), fitted(theirs, wanted))
-    same(ours.train_on_batch(x, y), theirs.train_on_batch(X, Y))
+    same([ours.train_on_batch(x, y)], [theirs.train_on_batch(X, Y)])
+    shapeless = Sequential([Dense(1)])
+    shapeless.compile("sgd", "mse")
+    shapeless.fit(x, y, verbose=0)
+    assert shapeless.predict(x).shape == (ROWS, 1)
 
 
 def class_weights() -> None:
@@ -518,10 +535,10 @@ CASES: dict[str, tuple[str, Callable[[], None]]] = {
         f"{name} whole": (name, lambda name=name: frames_whole(name))
         for name in ("pandas", "polars")
     },
+    **{f"arrays of {name}": (name, lambda name=name: tensors_whole(name)) for name in ARRAYS},
     **{
         each.__name__: (needs, each)
         for needs, each in (
-            ("torch", tensors_whole),
             ("torch", class_weights),
             ("numpy", every_epoch_is_a_pass),
             ("numpy", training_may_stop),
