@@ -76,6 +76,8 @@ if find_spec("orbax") is None:
     collect_ignore_glob.append("src/kameleon/distributed/checkpoint.py")
 if find_spec("tensorboard") is None:
     collect_ignore_glob.append("src/kameleon/_utils/events.py")
+if find_spec("pandas") is None:
+    collect_ignore_glob.append("docs/data.md")
 if find_spec("pymc") is None:
     collect_ignore_glob.append("docs/pymc.md")
 # Pages that the build of the site makes of docstrings, which are tested where they stand.

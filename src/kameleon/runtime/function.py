@@ -25,6 +25,7 @@ from .engines import current, embedded, loaded
 from .guards import SizeGuard, fits, where_fit
 from .inspection import checking
 from .inspection.watching import DONE
+from .pipelines import as_array, numbers
 from .pure import fed, pure_graph
 from .state import State
 from .updates import check as check_update
@@ -468,7 +469,8 @@ def as_numpy(value: Any) -> Any:
     for engine in loaded():
         if engine.type_of(value) is not None:
             return engine.to_numpy(value)
-    return np.asarray(value) if hasattr(value, "__array__") else value
+    array = as_array(value)
+    return np.asarray(array) if hasattr(array, "__array__") else array
 
 
 def _value_of(tensor: Node) -> Any:
@@ -489,18 +491,6 @@ def value_for(variable: Variable, value: Any, what: str, truncate: bool = False)
     return np.array(array, order="C")
 
 
-def _numbers(array: np.ndarray) -> np.ndarray:
-    """An array of Python objects that are all numbers, as an array of numbers; others as they are.
-
-    >>> _numbers(np.array([1, 2.5], object)).dtype
-    dtype('float64')
-    """
-    if array.dtype != object:
-        return array
-    found = np.array(array.tolist())
-    return found if found.shape == array.shape else array
-
-
 def _converted(
     value: Any, node: Node, want: TensorType, what: str, truncate: bool = False
 ) -> np.ndarray:
@@ -515,7 +505,7 @@ def _converted(
             " kameleon.call makes functions of libraries nodes of a graph.)"
         )
     try:
-        array = _numbers(np.asarray(as_numpy(value)))
+        array = numbers(np.asarray(as_numpy(value)))
         as_dtype(array.dtype)
         given = _cast(array, want.dtype) if array.dtype != want.dtype else array
         whole = np.trunc(array) if truncate and given.dtype.kind in "iu" else array

@@ -17,6 +17,13 @@ from . import byte_code, hdf5, layers, naming, older, older_names, recorded, ref
 from .loading import Steps
 from .settings import SharedGlobals
 
+# --- what people feed today ----------------------------------------------------------------------
+
+
+def _serve_pipelines(training: ModuleType) -> None:
+    import_module(f"{refused.HOSTED}.pipelines").serve(training)
+
+
 # --- what Kameleon's backend needs ---------------------------------------------------------------
 
 
@@ -55,11 +62,12 @@ def _share_generators(loops: ModuleType) -> None:
 
 BACKENDS = ("keras.backend.tensorflow_backend", "keras.backend.theano_backend")
 
-# On any backend: what today's libraries do otherwise, names of older versions, and layers that
-# would need a device of their own.
+# On any backend: what today's libraries do otherwise, and what they feed; names of older versions;
+# and layers that would need a device of their own.
 ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
     dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
+    {"keras.engine.training": _serve_pipelines},
     {
         "keras.callbacks.callbacks": older.sum_as_doubles,
         "keras.engine.saving": byte_code.add_safe_mode,
