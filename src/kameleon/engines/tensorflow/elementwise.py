@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from ...graph.analysis.broadcasts import bare_operands
 from ...graph.ir.node import Node
-from ...graph.primitives.constants import bare, beside_zero, known_number
+from ...graph.primitives.constants import bare, beside_zero, known_array, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Lowering, Rule
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
@@ -77,7 +77,15 @@ def add(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     for value, bias, full, x in ((a, b, left, right), (b, a, right, left)):
         if full.shape == node.shape and _is_bias(node, x):
             return raw.BiasAdd(value=value, bias=reshaped(bias, [node.shape[-1]]))
-    return raw.AddV2(x=a, y=b)
+    return raw.AddV2(x=_still(a, left, node), y=_still(b, right, node))
+
+
+def _still(x: Tensor, bare: Node, node: Node) -> Tensor:
+    """x, for the optimiser no constant where it's smaller than the sum: of (y + bias) + x it makes
+    y + (x + bias), which has no kernel for a bias where x isn't as wide.
+    """
+    is_small = bare.shape not in ((), node.shape)
+    return _hidden(x) if is_small and known_array(bare) is not None else x
 
 
 def maximum(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
