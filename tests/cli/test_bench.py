@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _support.common import engines_under_test
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -96,3 +97,35 @@ def test_the_picture_has_a_bar_for_each_way_and_engine(harness: Any, tmp_path: P
     drawn = (tmp_path / "bars.svg").read_text("utf-8")
     for word in ("Kameleon, auto", "numpy, autograd", "geometric means"):
         assert word in drawn
+
+
+@pytest.mark.nightly
+def test_the_gpu_s_command_on_a_pretended_one(tmp_path: Path) -> None:
+    if "jax" not in engines_under_test():
+        pytest.skip("needs the package jax")
+    out = tmp_path / "gpu.json"
+    line = [sys.executable, str(FOLDER / "gpu.py"), "--pretend", "--engines", "jax"]
+    line += ["--seconds", "120", "--out", str(out)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(out.read_text("utf-8"))["jax"]
+    assert set(report) == {"curves", "memory", "conformance", "golden", "speed"}
+    assert report["conformance"]["ran"] and report["golden"]["ran"]
+
+
+def test_what_does_not_hold_on_a_gpu_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import gpu
+
+    found = {
+        "curves": {"lstm": {"apart": 0.1, "holds": False}},
+        "conformance": {"ran": 2, "failed": {"values-tanh": "AssertionError: 1"}},
+        "golden": {"error": "Traceback …\nMemoryError"},
+        "memory": {"holds": True},
+    }
+    assert [line.split(": ")[1:3] for line in gpu.faults({"jax": found})] == [
+        ["lstm", "doesn't hold"],
+        ["conformance", "values-tanh"],
+        ["golden", "MemoryError"],
+        ["speed", "it wasn't reached"],
+    ]
