@@ -34,6 +34,7 @@ COMMANDS = {
     "check": Command("check.command", "main", "Say what in programs can't be served, unrun."),
     "explore": Command("explore", "main", "Run a program, and write pages that show its graphs."),
     "profile": Command("profile", "main", "Run a program, and tell what its functions take."),
+    "convert": Command("convert.command", "main", "Convert a model or a graph for a library."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
     "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
     "auto clear": Command("auto", "clear", "Forget it."),

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from ...engines._agreement import checking
 from ...engines._codegen import rules as shared
 from ...engines._codegen.code import LOOSE, VIEW, Arg, Code, Language
 from ...engines._codegen.emitter import Rule
@@ -220,10 +221,12 @@ def traced(graph: Graph, device: torch.device, what: str) -> Callable[..., Seque
     refuse_untraceable(graph, what)
     emitter, code = _emitted(graph, device)
     function, agreement = code.join(), emitter.agreement
+    # `len` is a number of Python's, which PyTorch would take for the only one.
+    check = agreement and checking(agreement.condition, len(graph.inputs), lambda x: x.shape[0])
 
     def run(*tensors: Tensor) -> Sequence[Tensor]:
-        if agreement is not None:
-            agreement.check(*tensors)
+        if check is not None:
+            check(*tensors)
         try:
             return function(*tensors)  # type: ignore[no-any-return]
         except Exception as error:
