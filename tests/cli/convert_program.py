@@ -147,10 +147,22 @@ CONFIGURATIONS = {"by_topology": with_lambda, "by_name": named}
 
 
 def filled(model):
-    """The model with weights that are no initial ones."""
+    """The model with weights by which predictions depend on inputs, as those of trained ones do."""
     draw = np.random.RandomState(0)
-    weights = [w + 0.1 * draw.uniform(0, 1, w.shape) * (w.ndim == 1) for w in model.get_weights()]
+    weights = [
+        1.4 * w if w.ndim > 1 else w + draw.uniform(0, 0.1, w.shape) for w in model.get_weights()
+    ]
     model.set_weights(weights)
+    norms = [layer for layer in model.layers if isinstance(layer, BatchNormalization)]
+    if norms:
+        found = [f(x.input, (0, 1, 2)) for x in norms for f in (K.mean, K.var)]
+        pictures = draw.uniform(-2, 2, (4, *model.input_shape[1:]))
+        values = K.function([model.input, K.learning_phase()], found)([pictures, 1])
+        for norm, mean, variance in zip(norms, values[::2], values[1::2], strict=True):
+            variance += np.mean(variance)  # no channel is next to constant
+            norm.set_weights([*norm.get_weights()[:-2], mean, variance])
+        last = model.get_weights()
+        model.set_weights([*last[:-2], 0.2 * last[-2], last[-1]])  # else one class takes all
     return model
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +30,7 @@ from kameleon.backend.export.examples import Call
 from kameleon.cli.convert import keras3, targets
 from kameleon.compat.keras2.byte_code import ALLOWED_BY
 
+PAGE = (TESTS.parent / "docs" / "converting.md").read_text("utf-8")
 PROGRAM = TESTS / "cli" / "convert_program.py"
 FILES = TESTS / "compat" / "keras2" / "files"
 GRAPHS = TESTS / "compat" / "tensorflow" / "graphs"
@@ -233,6 +235,53 @@ def test_files_give_what_was_recorded(
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
+# How the page says that files are read.
+READ = {
+    "ONNX": "onnx",
+    "TensorFlow": "tensorflow",
+    "LiteRT": "litert",
+    "JAX": "jax",
+    "PyTorch": "torch",
+    "Keras 3": "keras3",
+}
+
+
+@needs_original
+@pytest.mark.parametrize(
+    ("title", "target"),
+    [
+        pytest.param(
+            title,
+            target,
+            marks=[
+                skipped_without(*NEEDS[targets.target(target).name]),
+                *([] if target == "onnx" else [pytest.mark.nightly]),
+            ],
+        )
+        for title, target in READ.items()
+    ],
+)
+def test_the_code_of_the_page_reads_files(
+    title: str, target: str, models: Path, tmp_path: Path
+) -> None:
+    [code] = re.findall(rf"^{title}:\n\n```python\n(.*?)```$", PAGE, re.DOTALL | re.MULTILINE)
+    out = tmp_path / f"model{targets.target(target).suffix}"
+    ended = converted(models, "tensorflow/mlp", target, out)
+    assert ended.status == 0, ended.said
+    [x], [y] = recorded("tensorflow/mlp")
+    np.save(tmp_path / "x.npy", x)
+    lines = ["import numpy", "x = numpy.load('x.npy')", code, "numpy.save('y.npy', y)"]
+    done = run(["-I", "-c", "\n".join(lines)], tmp_path, {"KERAS_BACKEND": "jax"})
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), y, rtol=1e-5, atol=1e-6)
+
+
+def test_the_page_has_all_formats() -> None:
+    rows = re.findall(r"^\| (`[^|]*?) \| `(\.\w+)`", PAGE, re.MULTILINE)
+    listed = {name: suffix for names, suffix in rows for name in re.findall(r"`(\w+)`", names)}
+    assert listed == {name: targets.target(name).suffix for name in targets.NAMES}
+
+
 @needs_original
 def test_configurations_in_yaml_and_json_are_the_same(models: Path, tmp_path: Path) -> None:
     path = models / "tensorflow" / "graph"
@@ -333,6 +382,7 @@ WRONG = [
     (f"{SAVED} --to onnx --outputs ,", 2, "takes names with commas between"),
     (f"{SAVED} --to onnx --weights absent.h5", 2, "'absent.h5' doesn't exist"),
     (f"{SAVED} --to onnx --custom m", 1, "--custom is for models of Keras"),
+    (f"{SAVED} --to keras3 --out x.h5", 1, "Keras loads .keras alone, and not x.h5"),
     (f"{SAVED} --to keras3", 1, "keras.layers.TFSMLayer(folder)"),
     (f"{SAVED} --to onnx --outputs ouut", 1, "no operation is called 'ouut'"),
     (f"{SAVED} --to onnx --out nowhere/x.onnx", 1, "there is no folder nowhere: make it first"),

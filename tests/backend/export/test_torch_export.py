@@ -93,6 +93,11 @@ def _sequences() -> Made:
     ]
 
 
+def _pairs() -> Made:
+    x, y = K.placeholder((None, 3)), K.placeholder((None, 3))
+    return K.function([x, y], [x + y]), [[normal(n, 3), normal(n, 3, seed=1)] for n in (4, 2, 30)]
+
+
 def _branches() -> Made:
     x, phase = K.placeholder((None, 3)), K.learning_phase()
     y = K.switch(K.sum(x) > 0, lambda: x * 2, lambda: x - 1)
@@ -114,6 +119,7 @@ PROGRAMS = {
     "mlp": _mlp,
     "images": _images,
     "sequences": _sequences,
+    "pairs": _pairs,
     "branches": _branches,
     "statistics": _statistics,
 }

@@ -60,6 +60,8 @@ def main(arguments: Sequence[str]) -> None:
     found = parser.understood(arguments)
     chosen, start = target(found.to), perf_counter()
     out = found.out or str(found.source.with_suffix(chosen.suffix))
+    if chosen is KERAS3 and not out.endswith(chosen.suffix):
+        raise CommandError(f"Keras loads {chosen.suffix} alone, and not {out}")
     if not Path(out).parent.is_dir():
         raise CommandError(f"there is no folder {Path(out).parent}: make it first")
     if os.path.exists(out) and os.path.samefile(out, found.source):
