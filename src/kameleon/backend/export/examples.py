@@ -23,6 +23,10 @@ from ..interop.pure import Stateless
 
 Array = np.ndarray[Any, Any]
 WHAT = "export"
+REMEDY = (
+    "give some: verify=[[…], […]], for each call a list of the inputs' values; or write it without:"
+    " verify=False"
+)
 CALLS = 2
 
 
@@ -139,8 +143,7 @@ def _made_up(program: Stateless, compute: Compute) -> list[Call]:
     if not calls:
         raise ArgumentError(
             f"{WHAT}: the file can't be verified: NumPy refuses all inputs that were made up"
-            f" ({last})\n  give some: verify=[[…], […]], for each call a list of the inputs'"
-            " values; or write it without: verify=False"
+            f" ({last})\n  {REMEDY}"
         ) from last
     return calls
 

@@ -13,6 +13,7 @@ from typing import Any
 from kameleon.cli.parsing import FAILED, CommandError
 from kameleon.errors import KameleonError
 
+UNTRIED = "--no-check"
 ERROR = "error.txt"  # in the task's folder: why it failed
 
 
@@ -50,9 +51,18 @@ def begin(main: Callable[..., None]) -> None:
         main(folder, **json.loads(task))
     except BaseException as error:
         own = isinstance(error, KameleonError | CommandError)
-        said = str(error) if own else "".join(traceback.format_exception_only(error)).strip()
+        text = said(error) if own else "".join(traceback.format_exception_only(error)).strip()
         with open(os.path.join(folder, ERROR), "w", encoding="utf-8") as file:
-            file.write(said)
+            file.write(text)
         if not own:
             traceback.print_exc()
         sys.exit(FAILED)
+
+
+def said(error: BaseException) -> str:
+    """An error of `export`, whose argument is an option here."""
+    from kameleon.backend.export.examples import REMEDY  # late: it loads an engine
+
+    untried = f"write it untried: {UNTRIED}"
+    text = str(error).removeprefix("export: ").replace(REMEDY, untried)
+    return text.replace("verify=False", UNTRIED)

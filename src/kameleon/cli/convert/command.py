@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +19,7 @@ from kameleon.cli.output import show, waiting
 from kameleon.cli.parsing import CommandError, Parser, file, one_of
 from kameleon.errors import KameleonError
 
+from .apart import UNTRIED, said
 from .sources import Asked, original
 
 USAGE = "kameleon convert [OPTIONS] SOURCE --to FORMAT"
@@ -37,11 +39,31 @@ def main(arguments: Sequence[str]) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # else TensorFlow tells much while it writes
     with redirect_stderr(io.StringIO()):  # the backend says there which engine it has
         kameleon.set_engine("numpy")  # no other engine's library is needed
-        from .targets import KERAS3, NAMES, target, write
+        from .targets import KERAS3, NAMES, require, target, write
+    found = _parser(NAMES).understood(arguments)
+    chosen, start = target(found.to), perf_counter()
+    out = _place(found.out, found.source, chosen.suffix, chosen is KERAS3)
+    kept = {name: getattr(found, name) for name in ("weights", "custom", "inputs", "outputs")}
+    asked = Asked(found.source, **kept, layers=chosen is KERAS3, check=not found.no_check)
+    try:
+        require(chosen)
+        with waiting(f"reading {found.source}") as shown, TemporaryDirectory() as folder:
+            read = original(asked, folder)
+            shown.update(f"writing and trying {out}")
+            checked = write(read, out, chosen, folder)
+    except KameleonError as error:
+        raise CommandError(said(error)) from error
+    for note in read.notes:
+        print(note)
+    if checked:
+        show(HEAD, list(_rows(checked)))
+    print(f"{out} ({chosen.title}, {perf_counter() - start:.1f} s)")
 
+
+def _parser(names: Sequence[str]) -> Parser:
     parser = Parser("convert", ABOUT, USAGE)
     parser.add_argument("source", metavar="SOURCE", type=_path, help=argparse.SUPPRESS)
-    parser.add_argument("--to", metavar="FORMAT", required=True, type=one_of(NAMES), help=FORMATS)
+    parser.add_argument("--to", metavar="FORMAT", required=True, type=one_of(names), help=FORMATS)
     parser.add_argument(
         "-o", "--out", metavar="PATH",
         help="where it goes (SOURCE with the format's suffix); one that exists is replaced",
@@ -56,31 +78,25 @@ def main(arguments: Sequence[str]) -> None:
             f"--{what}", metavar="NAMES", type=_names, default=(),
             help=f"a graph's {what}: names of tensors, with commas between",
         )  # fmt: skip
-    parser.add_argument("--no-check", action="store_true", help="don't try the file")
-    found = parser.understood(arguments)
-    chosen, start = target(found.to), perf_counter()
-    out = found.out or str(found.source.with_suffix(chosen.suffix))
-    if chosen is KERAS3 and not out.endswith(chosen.suffix):
-        raise CommandError(f"Keras loads {chosen.suffix} alone, and not {out}")
-    if not Path(out).parent.is_dir():
-        raise CommandError(f"there is no folder {Path(out).parent}: make it first")
-    if os.path.exists(out) and os.path.samefile(out, found.source):
+    parser.add_argument(UNTRIED, action="store_true", help="don't try the file")
+    return parser
+
+
+def _place(named: str | None, source: Path, suffix: str, is_needed: bool) -> str:
+    """Where the file goes: what's named, or beside the source.
+
+    Raises:
+        CommandError: it can't be there.
+    """
+    stem = source.name if source.is_dir() else source.stem
+    out = Path(named) if named else source.with_name(stem + suffix)
+    if is_needed and out.suffix != suffix:
+        raise CommandError(f"Keras loads {suffix} alone, and not {out}")
+    if not out.parent.is_dir():
+        raise CommandError(f"there is no folder {out.parent}: make it first")
+    if out.exists() and out.samefile(source):
         raise CommandError(f"{out} is the source itself: name another place by --out")
-    asked = Asked(
-        found.source, found.weights, found.custom, found.inputs, found.outputs, chosen is KERAS3
-    )
-    try:
-        with waiting(f"reading {found.source}") as shown, original(asked) as read:
-            shown.update(f"writing and trying {out}")
-            checked = write(read, out, chosen, not found.no_check)
-            notes = list(read.notes)
-    except KameleonError as error:
-        raise CommandError(_in_words(error)) from error
-    for note in notes:
-        print(note)
-    if checked:
-        show(HEAD, list(_rows(checked)))
-    print(f"{out} ({chosen.title}, {perf_counter() - start:.1f} s)")
+    return str(out)
 
 
 def _path(text: str) -> Path:
@@ -90,7 +106,7 @@ def _path(text: str) -> Path:
         raise argparse.ArgumentTypeError(f"{text!r} doesn't exist{meta}")
     if not os.access(path, os.R_OK):
         raise argparse.ArgumentTypeError(f"{text!r} can't be read")
-    return path
+    return path.resolve() if path.name in ("", "..") else path
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -98,11 +114,6 @@ def _names(text: str) -> tuple[str, ...]:
     if not all(names):
         raise argparse.ArgumentTypeError(f"takes names with commas between, not {text!r}")
     return names
-
-
-def _in_words(error: KameleonError) -> str:
-    """An error of `export`, whose argument is an option here."""
-    return str(error).removeprefix("export: ").replace("verify=False", "--no-check")
 
 
 def _rows(checked: Sequence[Any]) -> Iterator[list[Text]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import kameleon
@@ -25,8 +25,7 @@ class Ends(NamedTuple):
     outputs: Mapping[str, str]
 
 
-@contextmanager
-def read(asked: Asked) -> Iterator[Original]:
+def read(asked: Asked, folder: str) -> Original:
     """A graph's function.
 
     Raises:
@@ -47,7 +46,7 @@ def read(asked: Asked) -> Iterator[Original]:
         f"inputs: {', '.join(inputs.values()) or 'none'}",
         f"outputs: {', '.join(ends.outputs.values())}",
     ]
-    yield Original(function, notes=notes)
+    return Original(function, asked.check, notes)
 
 
 def _plain(tensor: str) -> str:

@@ -26,7 +26,9 @@ CONFIG, WEIGHTS = "config.json", "weights.npz"
 THEIRS = frozenset({"keras", "kameleon", "tensorflow", "tensorflow_core"})
 
 
-def main(folder: str, source: str, weights: str | None, custom: str | None, layers: bool) -> None:
+def main(
+    folder: str, source: str, weights: str | None, custom: str | None, layers: bool, check: bool
+) -> None:
     """Read a model; leave its function, and calls with what it predicts.
 
     Args:
@@ -35,6 +37,7 @@ def main(folder: str, source: str, weights: str | None, custom: str | None, laye
         weights: the weights of a configuration.
         custom: a module, or the file of one, with the model's custom objects.
         layers: whether its configuration and weights are asked for as well.
+        check: whether the calls are.
     """
     importlib.import_module("kameleon.as_keras")
     keras: Any = importlib.import_module("keras")
@@ -52,7 +55,7 @@ def main(folder: str, source: str, weights: str | None, custom: str | None, laye
         names.append(untaken(name, names))
     function = K.function(model.inputs, model.outputs, updates=model.state_updates)
     arrays: dict[str, Any] = {}
-    for number, call in enumerate(_calls(model, function)):
+    for number, call in enumerate(_calls(model, function) if check else ()):
         arrays |= {f"given{number}.{i}": x for i, x in enumerate(call.given)}
         arrays |= {f"expected{number}.{i}": x for i, x in enumerate(call.expected)}
     function.save(os.path.join(folder, FUNCTION))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,9 +21,8 @@ from .keras2 import FUNCTION, TOLD
 from .sources import Asked, Original
 
 
-@contextmanager
-def read(asked: Asked) -> Iterator[Original]:
-    """A model's function, what it predicts, and the folder with its configuration and weights.
+def read(asked: Asked, folder: str) -> Original:
+    """A model's function and what it predicts; its configuration and weights are in the folder.
 
     Raises:
         CommandError: the original Keras can't read it.
@@ -37,18 +34,17 @@ def read(asked: Asked) -> Iterator[Original]:
         "weights": asked.weights and str(asked.weights),
         "custom": asked.custom,
         "layers": asked.layers,
+        "check": asked.check,
     }
-    with tempfile.TemporaryDirectory() as folder:
-        apart.run("keras2", folder, task, {KERAS_ON: "kameleon"})
-        with open(os.path.join(folder, TOLD), encoding="utf-8") as file:
-            told = json.load(file)
-        loaded = kameleon.load(os.path.join(folder, FUNCTION))
-        outputs = dict(zip(told["outputs"], loaded.outputs, strict=True))
-        updates = loaded.program.updates
-        function = K.function(loaded.inputs, outputs, updates=updates, name=told["name"])
-        with np.load(os.path.join(folder, CALLS_FILE)) as arrays:
-            calls = list(_calls(dict(arrays)))
-        yield Original(function, calls, folder)
+    apart.run("keras2", folder, task, {KERAS_ON: "kameleon"})
+    with open(os.path.join(folder, TOLD), encoding="utf-8") as file:
+        told = json.load(file)
+    loaded = kameleon.load(os.path.join(folder, FUNCTION))
+    outputs = dict(zip(told["outputs"], loaded.outputs, strict=True))
+    function = K.function(loaded.inputs, outputs, loaded.program.updates, name=told["name"])
+    with np.load(os.path.join(folder, CALLS_FILE)) as arrays:
+        calls = list(_calls(dict(arrays)))
+    return Original(function, calls or False)
 
 
 def _calls(arrays: dict[str, Any]) -> Iterator[Call]:

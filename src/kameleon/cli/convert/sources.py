@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ class Asked:
         inputs: names of a graph's tensors.
         outputs: likewise.
         layers: whether the target is made of a model's layers.
+        check: whether the file will be tried.
     """
 
     path: Path
@@ -35,6 +35,7 @@ class Asked:
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
     layers: bool = False
+    check: bool = True
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,12 @@ class Original:
 
     Attributes:
         function: a K.function of what it predicts.
-        calls: what `export` verifies by: calls with predictions, or True.
-        layers: the folder with a Keras model's configuration and weights.
+        calls: what `export` verifies by: calls with predictions, or whether it does.
         notes: what was chosen, in words.
     """
 
     function: Any
     calls: Any = True
-    layers: str | None = None
     notes: Sequence[str] = field(default_factory=tuple)
 
 
@@ -59,7 +58,7 @@ class Kind(NamedTuple):
 
     Attributes:
         title: what it is.
-        module: of this package, whose `read(asked)` is a context with an `Original`.
+        module: of this package, whose `read(asked, folder)` gives an `Original`.
         refused: what of `Asked` is no business of it.
         needed: what of `Asked` it can't do without.
     """
@@ -91,8 +90,12 @@ OPTIONS = {
 NEEDS = {"weights": "it has no weights: name their file (.h5) by --weights"}
 
 
-def original(asked: Asked) -> AbstractContextManager[Original]:
-    """What was read of the source; its files are there until the context ends.
+def original(asked: Asked, folder: str) -> Original:
+    """What was read of the source.
+
+    Args:
+        asked: what is to be converted.
+        folder: gets files that are needed as long as it is.
 
     Raises:
         CommandError: it isn't what's taken, or not with these options.
@@ -105,7 +108,7 @@ def original(asked: Asked) -> AbstractContextManager[Original]:
         if not getattr(asked, name):
             raise CommandError(f"{asked.path} is {kind.title}: {NEEDS[name]}")
     module: Any = importlib.import_module(f"{__package__}.{kind.module}")
-    found: AbstractContextManager[Original] = module.read(asked)
+    found: Original = module.read(asked, folder)
     return found
 
 

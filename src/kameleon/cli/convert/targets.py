@@ -22,14 +22,22 @@ def target(name: str) -> Format:
     return TARGETS[ALIASES.get(name, name)]
 
 
-def write(original: Original, path: str, chosen: Format, check: bool) -> list[Any]:
+def require(chosen: Format) -> None:
+    """
+    Raises:
+        MissingLibraryError: a library isn't installed that the format needs.
+    """
+    formats.require(chosen)
+
+
+def write(original: Original, path: str, chosen: Format, folder: str) -> list[Any]:
     """Write what was read.
 
     Args:
         original: what was read.
         path: of the file or the folder.
         chosen: the format.
-        check: whether the file is verified before it's there.
+        folder: has files of what was read.
 
     Returns:
         The calls that it was verified by.
@@ -38,16 +46,14 @@ def write(original: Original, path: str, chosen: Format, check: bool) -> list[An
         KameleonError: as `export`.
         CommandError: Keras 3 has no such layers.
     """
-    verify = check and original.calls
+    calls = original.calls
     if chosen is not KERAS3:
-        return formats.export(original.function, path, chosen.name, verify)
-    formats.require(chosen)
+        return formats.export(original.function, path, chosen.name, calls)
     program = formats.AtOneMoment(original.function, "export")
     count = len(program.function.outputs)  # states of layers aren't told by Keras 3
-    given = verify and [call._replace(expected=call.expected[:count]) for call in verify]
+    given = calls and [call._replace(expected=call.expected[:count]) for call in calls]
 
     def make(made: str) -> None:
-        assert original.layers is not None
-        apart.run("keras3", original.layers, {"path": made}, keras3.settings())
+        apart.run("keras3", folder, {"path": made}, keras3.settings())
 
     return formats.write(program, path, chosen, make, keras3.RELOAD, given)
