@@ -117,6 +117,18 @@ def lstm():
     return Model(words, Dense(4, activation="softmax")(GRU(6)(x)))
 
 
+def twice():
+    """Nothing but the model says that its inputs have as many samples; some of it is random."""
+    inputs, dense = [Input((4,)), Input((4,))], Dense(2)
+    first, second = map(dense, inputs)
+    return Model(inputs, [Dropout(0.5)(first, training=True), second])
+
+
+def sparse():
+    given = Input((4,), sparse=True, name="given")
+    return Model(given, Dense(2)(given))
+
+
 def with_lambda():
     """The network `by_topology` of tests/compat/keras2/files."""
     layers = [Dense(3, input_shape=(3,)), Lambda(lambda x: 2.0 * x), BatchNormalization()]
@@ -138,6 +150,8 @@ def large(name, size):
 MODELS = {
     "lstm": lstm,
     "transformer": transformer,
+    "twice": twice,
+    "sparse": sparse,
     "vgg16": large("VGG16", 32),
     "resnet50": large("ResNet50", 64),
     "mobilenet": large("MobileNet", 64),

@@ -40,7 +40,7 @@ RECORDED = [
     for original in ORIGINALS
     for path in sorted((FILES / original).glob("*.h5.gz"))
 ]
-OWN = ["own/lstm", "own/transformer"]
+OWN = ["own/lstm", "own/transformer", "own/twice"]
 LARGE = ["large/vgg16", "large/resnet50", "large/mobilenet", "large/inception_v3"]
 # The modules with custom objects of those that have some.
 CUSTOM = {"tensorflow/custom": FILES / "networks.py", "own/transformer": PROGRAM}
@@ -75,6 +75,7 @@ QUICK = {
     ("theano/conv2d_channels_first", "onnx"),
     ("own/lstm", "onnx"),
     ("own/transformer", "onnx"),
+    ("own/twice", "onnx"),
     ("tensorflow/nested", "keras3"),
     ("tensorflow/by_topology", "keras3"),
 }
@@ -125,7 +126,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 shutil.copy(path, folder / original)
     programs(folder / "tensorflow", "by_topology", "by_name")
     (folder / "own").mkdir()
-    programs(folder / "own", "lstm", "transformer")
+    programs(folder / "own", "lstm", "transformer", "twice", "sparse")
     return folder
 
 
@@ -399,7 +400,11 @@ WRONG = [
     ("{models}/graph.json --to onnx", 1, "name their file (.h5) by --weights"),
     ("{models}/graph.json --to onnx --weights {models}/mlp.h5", 1, "ValueError: "),
     ("list.json --to onnx --weights {models}/mlp.h5", 1, "this is no model's configuration"),
-    ("{models}/custom.h5 --to onnx", 1, "Unknown activation function:bent: name the module"),
+    (
+        "{models}/custom.h5 --to onnx",
+        1,
+        "activation function:bent: name the module that has it",
+    ),
     ("{models}/custom.h5 --to onnx --custom absent", 1, "No module named 'absent'"),
     ("{models}/custom.h5 --to onnx --custom broken.py", 1, "NameError: name 'oops'"),
     (
@@ -408,6 +413,7 @@ WRONG = [
         "the Lambda layer 'lambda_1' has its function as byte code",
     ),
     ("{models}/mlp.h5 --to kameleon --out {models}/mlp.h5", 1, "is the source itself"),
+    ("{models}/../own/sparse.h5 --to onnx", 1, "'given:0' is sparse"),
 ]
 
 

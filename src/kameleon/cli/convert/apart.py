@@ -64,5 +64,5 @@ def said(error: BaseException) -> str:
     from kameleon.backend.export.examples import REMEDY  # late: it loads an engine
 
     untried = f"write it untried: {UNTRIED}"
-    text = str(error).removeprefix("export: ").replace(REMEDY, untried)
+    text = str(error).removeprefix("export: ").removeprefix("convert: ").replace(REMEDY, untried)
     return text.replace("verify=False", UNTRIED)

@@ -75,15 +75,21 @@ def _write_json(folder: str, name: str, data: Any) -> None:
 # The model ---------------------------------------------------------------------------------------
 
 
+# How Keras's errors begin, and what to do here.
+REMEDIES = {
+    "Unknown ": "name the module that has it by --custom",
+    "the Lambda layer": "--custom takes a module with a function of the layer's name",
+}
+
+
 def _read(keras: Any, source: str, weights: str | None) -> Any:
     try:
         return _whole(keras, source) if weights is None else _composed(keras, source, weights)
     except ValueError as error:
-        if str(error).startswith("Unknown "):
-            raise CommandError(
-                f"{source}: {error}: name the module that has it: --custom"
-            ) from None
-        raise
+        remedies = [told for head, told in REMEDIES.items() if str(error).startswith(head)]
+        if not remedies:
+            raise
+        raise CommandError(f"{source}: {error}: {remedies[0]}") from None
 
 
 def _whole(keras: Any, path: str) -> Any:
@@ -152,7 +158,12 @@ def _calls(model: Any, function: Any) -> Iterator[Any]:
     pure: Any = importlib.import_module("kameleon.backend.interop.pure")
     program = pure.Stateless(function, "convert")
     program.refuse_sparse("convert")
-    for call in examples.calls_of(program, None):
+    # All inputs have as many samples, which a graph needn't tell.
+    given = [
+        [x[: min(map(len, call.given))] for x in call.given]
+        for call in examples.calls_of(program, None)
+    ]
+    for call in examples.calls_of(program, given):
         yield call if program.sources else _predicted(model, function, call)
 
 
