@@ -158,13 +158,28 @@ def _calls(model: Any, function: Any) -> Iterator[Any]:
     pure: Any = importlib.import_module("kameleon.backend.interop.pure")
     program = pure.Stateless(function, "convert")
     program.refuse_sparse("convert")
-    # All inputs have as many samples, which a graph needn't tell.
-    given = [
-        [x[: min(map(len, call.given))] for x in call.given]
-        for call in examples.calls_of(program, None)
-    ]
+    limits = dict(_limits(model))
+    given = []
+    for number, call in enumerate(examples.calls_of(program, None)):
+        draw, count = np.random.default_rng(number), min(map(len, call.given))
+        parts = [x[:count] for x in call.given]  # a graph needn't tell that these are equal
+        for i, below in limits.items():
+            parts[i] = draw.integers(0, below, parts[i].shape).astype(parts[i].dtype)
+        given.append(parts)
     for call in examples.calls_of(program, given):
         yield call if program.sources else _predicted(model, function, call)
+
+
+def _limits(model: Any) -> Iterator[tuple[int, int]]:
+    """By number of an input that's looked up in a table: how many rows that has. Fractions, which
+    the input's dtype allows, mean nothing there.
+    """
+    for layer in model.layers:
+        if type(layer).__name__ == "Embedding":
+            found = [x for node in layer._inbound_nodes for x in node.input_tensors]
+            for i, x in enumerate(model.inputs):
+                if any(x is y for y in found):
+                    yield i, layer.input_dim
 
 
 def _predicted(model: Any, function: Any, call: Any) -> Any:
