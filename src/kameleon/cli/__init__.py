@@ -35,6 +35,7 @@ COMMANDS = {
     "explore": Command("explore", "main", "Run a program, and write pages that show its graphs."),
     "profile": Command("profile", "main", "Run a program, and tell what its functions take."),
     "bench": Command("bench", "main", "Time Kameleon against the same work by hand, here."),
+    "convert": Command("convert.command", "main", "Convert a model or a graph for a library."),
     "engines": Command("engines", "main", "List the engines, what runs here, and which one runs."),
     "auto": Command("auto", "status", "Tell what is known of the fastest engines for programs."),
     "auto clear": Command("auto", "clear", "Forget it."),

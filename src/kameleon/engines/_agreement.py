@@ -38,9 +38,19 @@ def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
     )
     if not condition:
         return None
-    names = ", ".join(numbered("x", len(graph.inputs)))
-    rows = [f"def written({names}):", f" {condition} or mismatch()"]
-    return Agreement(condition, written(rows, mismatch=mismatch))
+    return Agreement(condition, checking(condition, len(graph.inputs)))
+
+
+def checking(condition: str, count: int, first: Callable[[Any], Any] = len) -> Callable[..., Any]:
+    """What fails where a condition doesn't hold.
+
+    Args:
+        condition: as text, of inputs x0, x1 ….
+        count: how many inputs there are.
+        first: gives an input's first size.
+    """
+    rows = [f"def written({', '.join(numbered('x', count))}):", f" {condition} or mismatch()"]
+    return written(rows, mismatch=mismatch, len=first)
 
 
 def _text(root: Any, number: Mapping[Node, int]) -> str:

@@ -93,6 +93,25 @@ def _sequences() -> Made:
     ]
 
 
+def _sizes_in_loops() -> Made:
+    """A step reads a size of what is outside of the loop."""
+    x = K.placeholder((None, None, 4))
+    u, rows = K.variable(normal(4, 4) / 2), K.shape(x)[0]
+
+    def step(row: Any, states: Any) -> Any:
+        most = K.tile(K.max(states[0], 0, keepdims=True), [rows, 1])
+        h = K.tanh(row + K.dot(states[0], u) + most)
+        return h, [h]
+
+    last, _, _ = K.rnn(step, x, [K.zeros_like(x[:, 0])])
+    return K.function([x], [last]), [[normal(*shape, 4)] for shape in ((2, 5), (4, 9))]
+
+
+def _pairs() -> Made:
+    x, y = K.placeholder((None, 3)), K.placeholder((None, 3))
+    return K.function([x, y], [x + y]), [[normal(n, 3), normal(n, 3, seed=1)] for n in (4, 2, 30)]
+
+
 def _branches() -> Made:
     x, phase = K.placeholder((None, 3)), K.learning_phase()
     y = K.switch(K.sum(x) > 0, lambda: x * 2, lambda: x - 1)
@@ -114,6 +133,8 @@ PROGRAMS = {
     "mlp": _mlp,
     "images": _images,
     "sequences": _sequences,
+    "sizes in loops": _sizes_in_loops,
+    "pairs": _pairs,
     "branches": _branches,
     "statistics": _statistics,
 }

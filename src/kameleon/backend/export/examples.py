@@ -23,6 +23,10 @@ from ..interop.pure import Stateless
 
 Array = np.ndarray[Any, Any]
 WHAT = "export"
+REMEDY = (
+    "give some: verify=[[…], […]], for each call a list of the inputs' values; or write it without:"
+    " verify=False"
+)
 CALLS = 2
 
 
@@ -33,15 +37,21 @@ class Call(NamedTuple):
     expected: list[Array]
 
 
-def examples_of(program: Stateless, verify: Any) -> list[list[Array]] | None:
+# Inputs for each call, or calls, of which it's known what comes out; None: they're made up.
+Examples = Sequence[list[Array] | Call] | None
+
+
+def examples_of(program: Stateless, verify: Any) -> Examples:
     """The inputs that a user gives for verification; None, if they're to be made up.
 
     Raises:
-        ArgumentError: it's neither a bool nor a list of lists.
+        ArgumentError: it's neither a bool nor a list of lists, or of calls.
         FeedError: a value doesn't fit its input.
     """
     if isinstance(verify, bool):
         return None
+    if isinstance(verify, list) and verify and all(isinstance(x, Call) for x in verify):
+        return verify
     if not isinstance(verify, list | tuple) or not verify:
         raise ArgumentError(_expected_of_verify(program, verify))
     return [_fed(program, each) for each in verify]
@@ -66,12 +76,13 @@ def _fed(program: Stateless, values: Any) -> list[Array]:
     return [np.array(feed_of(x, WHAT)(value, embedded())) for x, value in pairs]
 
 
-def calls_of(program: Stateless, examples: list[list[Array]] | None) -> list[Call]:
+def calls_of(program: Stateless, examples: Examples) -> list[Call]:
     """What to call the file with, and what has to come out.
 
     Args:
         program: what was written.
-        examples: inputs; None: they're made up.
+        examples: inputs, or calls, of which it's known what has to come out; None: inputs are made
+            up.
 
     Raises:
         ArgumentError: NumPy refuses all inputs that were made up.
@@ -79,7 +90,7 @@ def calls_of(program: Stateless, examples: list[list[Array]] | None) -> list[Cal
     compute = _reference(program)
     if examples is None:
         return _made_up(program, compute)
-    return [Call(given, compute(given, True)) for given in examples]
+    return [x if isinstance(x, Call) else Call(x, compute(x, True)) for x in examples]
 
 
 # The reference -----------------------------------------------------------------------------------
@@ -132,8 +143,7 @@ def _made_up(program: Stateless, compute: Compute) -> list[Call]:
     if not calls:
         raise ArgumentError(
             f"{WHAT}: the file can't be verified: NumPy refuses all inputs that were made up"
-            f" ({last})\n  give some: verify=[[…], […]], for each call a list of the inputs'"
-            " values; or write it without: verify=False"
+            f" ({last})\n  {REMEDY}"
         ) from last
     return calls
 

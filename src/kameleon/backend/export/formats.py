@@ -13,11 +13,12 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from ..._utils.tracebacks import boundary
 from ...errors import ArgumentError, MissingLibraryError, TargetError
 from ..interop.pure import Stateless
 from . import examples, verification
+from .verification import Checked
 
 
 class Format(NamedTuple):
@@ -72,28 +74,74 @@ FORMATS = {
 BY_SUFFIX = {row.suffix: row for row in FORMATS.values()}
 
 
+# What a file is verified by; see `examples.calls_of`. False: it isn't.
+Given = examples.Examples | Literal[False]
+
+
 @boundary
 def export(
     function: Any, path: Any, format: str | None = None, verify: Any = True, **options: Any
-) -> None:
+) -> list[Checked]:
     """Write a compiled function to a file that other libraries run; see `BackendFunction.export`.
 
     A format's module has `write(program, path, **options)`, and `RELOAD`: Python code that defines
     `load(path)`, which gives a callable. That takes arrays for the function's inputs, in order,
     and gives a list of its outputs, then of the new values of variables that it updates.
+
+    Returns:
+        The calls that it's verified by.
     """
     chosen = _chosen(path, format)
     target = _target(path, chosen)
     module = _module(chosen)
     _check_options(chosen, module, options)
     program = AtOneMoment(function, "export")
-    given = examples.examples_of(program, verify)
+    given: Given = False if verify is False else examples.examples_of(program, verify)
+    make = partial(module.write, program, **options)
+    return _written(program, chosen, target, make, module.RELOAD, given)
+
+
+def write(
+    program: Stateless,
+    path: str,
+    chosen: Format,
+    make: Callable[[str], None],
+    reload: str,
+    given: Given = None,
+) -> list[Checked]:
+    """Write a file in a format that no row of the table has.
+
+    Args:
+        program: what gives the same.
+        path: of the file.
+        chosen: the format.
+        make: writes the file to a path.
+        reload: Python code that defines `load`: see `export`.
+        given: what it's verified by.
+
+    Returns, raises:
+        As `export`.
+    """
+    return _written(program, chosen, _target(path, chosen), make, reload, given)
+
+
+def _written(
+    program: Stateless,
+    chosen: Format,
+    target: str,
+    make: Callable[[str], None],
+    reload: str,
+    given: Given,
+) -> list[Checked]:
+    """Write a draft, verify it, and let it take its target's place."""
     with _draft(target) as draft:
         made = os.path.join(draft, os.path.basename(target))
-        module.write(program, made, **options)
-        if verify is not False:
-            verification.check(program, chosen.title, module.RELOAD, made, given, chosen.alone)
+        make(made)
+        checked: list[Checked] = []
+        if given is not False:
+            checked = verification.check(program, chosen.title, reload, made, given, chosen.alone)
         _publish(made, target)
+    return checked
 
 
 class AtOneMoment(Stateless):
@@ -136,17 +184,21 @@ def _chosen(path: Any, format: Any) -> Format:
     raise ArgumentError(f"export: {what}{meant}; there are: {listed}; or say which: format=…")
 
 
-def _module(chosen: Format) -> ModuleType:
-    """What writes a format.
-
+def require(chosen: Format) -> None:
+    """
     Raises:
-        MissingLibraryError: a library isn't installed that it needs.
+        MissingLibraryError: a library isn't installed that the format needs.
     """
     missing = [package for name, package in chosen.needs.items() if find_spec(name) is None]
     if missing:
         raise MissingLibraryError(
             f"export: {chosen.title} needs what isn't installed: pip install {' '.join(missing)}"
         )
+
+
+def _module(chosen: Format) -> ModuleType:
+    """What writes a format."""
+    require(chosen)
     return importlib.import_module(f"{__package__}.{chosen.module}")
 
 

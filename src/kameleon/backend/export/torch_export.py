@@ -38,7 +38,7 @@ def _array(tensor):
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
 
 def load(path):
-    module = torch.export.load(path).module()
+    module = torch.no_grad()(torch.export.load(path).module())
     return lambda arrays: [_array(y) for y in module(*map(_tensor, arrays))]
 """
 

@@ -15,12 +15,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import EngineError
 from ..interop.pure import Stateless
-from .examples import WHAT, Array, Call, calls_of
+from .examples import WHAT, Array, Call, Examples, calls_of
 
 # By dtype, how far a file's numbers may be from NumPy's, relative to the largest magnitude of a
 # tensor: libraries add up in other orders, so a sum of many terms has some digits less.
@@ -65,14 +66,37 @@ except BaseException as error:
 """
 
 
+class Difference(NamedTuple):
+    """How far a result of a file is from what it has to be.
+
+    Attributes:
+        name: of the result.
+        largest: the largest difference of two numbers.
+        excess: the same, in units of what is allowed.
+        said: words for it.
+    """
+
+    name: str
+    largest: float
+    excess: float
+    said: str
+
+
+class Checked(NamedTuple):
+    """A call of a file, and how far its results are from what they have to be."""
+
+    call: Call
+    differences: list[Difference]
+
+
 def check(
     program: Stateless,
     title: str,
     reload: str,
     path: str,
-    examples: list[list[Array]] | None,
+    examples: Examples,
     alone: bool = True,
-) -> None:
+) -> list[Checked]:
     """Reload a file in another process, and hold what it gives against NumPy.
 
     Args:
@@ -80,8 +104,11 @@ def check(
         title: of the format.
         reload: Python code that defines `load`: see `formats.export`.
         path: of the file.
-        examples: inputs; None: they're made up.
+        examples: see `calls_of`.
         alone: whether Kameleon can't be imported there.
+
+    Returns:
+        The calls, and what came out.
 
     Raises:
         ArgumentError: no inputs could be made up.
@@ -89,13 +116,17 @@ def check(
     """
     calls = calls_of(program, examples)
     names = list(_result_names(program))
-    for call, found in zip(calls, _reloaded(title, reload, path, calls, alone), strict=True):
-        _compare(title, names, call, found)
+    results = _reloaded(title, reload, path, calls, alone)
+    return [
+        Checked(call, _compare(title, names, call, found))
+        for call, found in zip(calls, results, strict=True)
+    ]
 
 
 def _result_names(program: Stateless) -> Iterator[str]:
-    for number, x in enumerate(program.function.outputs):
-        yield f"output {number} ('{x.name[:-2]}')"
+    pairs = zip(program.paths, program.function.outputs, strict=True)
+    for number, (path, x) in enumerate(pairs):
+        yield f"output {number} ('{path or x.name[:-2]}')"
     for number in program.updated:
         yield f"the new value of '{program.names[number]}'"
 
@@ -185,7 +216,9 @@ def _signal(number: int) -> str:
 # The comparison ----------------------------------------------------------------------------------
 
 
-def _compare(title: str, names: Sequence[str], call: Call, found: Sequence[Array]) -> None:
+def _compare(
+    title: str, names: Sequence[str], call: Call, found: Sequence[Array]
+) -> list[Difference]:
     """
     Raises:
         EngineError: a result differs; names the worst one.
@@ -195,24 +228,20 @@ def _compare(title: str, names: Sequence[str], call: Call, found: Sequence[Array
     shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in call.given) or "none"
     if len(found) < len(call.expected):
         raise EngineError(f"{lead}: {len(found)} results, not {len(call.expected)}{tail}")
-    faults = [
-        (excess, said)
-        for name, got, want in zip(names, found, call.expected, strict=False)
-        for excess, said in [_difference(name, got, want)]
-        if excess > 1
-    ]
-    if faults:
-        worst = max(faults, key=lambda fault: fault[0])[1]
-        raise EngineError(f"{lead}: {worst}\n  with inputs {shapes}{tail}")
+    triples = zip(names, found, call.expected, strict=False)
+    differences = [_difference(name, got, want) for name, got, want in triples]
+    worst = max(differences, key=lambda each: each.excess, default=None)
+    if worst is not None and worst.excess > 1:
+        raise EngineError(f"{lead}: {worst.said}\n  with inputs {shapes}{tail}")
+    return differences
 
 
-def _difference(name: str, got: Array, want: Array) -> tuple[float, str]:
-    """How far a result is off, in units of what is allowed, and words for it."""
+def _difference(name: str, got: Array, want: Array) -> Difference:
     if got.shape != want.shape or got.dtype != want.dtype:
         kinds = [f"{x.dtype.name}{list(x.shape)}" for x in (got, want)]
-        return np.inf, f"{name} is {kinds[0]}, not {kinds[1]}"
+        return Difference(name, np.inf, np.inf, f"{name} is {kinds[0]}, not {kinds[1]}")
     if not want.size:
-        return 0.0, ""
+        return Difference(name, 0.0, 0.0, "")
     if want.dtype.name not in TOLERANCES:
         apart = (got != want).astype("float64")
         allowed = 0.5
@@ -225,7 +254,8 @@ def _difference(name: str, got: Array, want: Array) -> tuple[float, str]:
         allowed = TOLERANCES[want.dtype.name] * (scale + ABSOLUTE)
     at = np.unravel_index(int(np.argmax(apart)), apart.shape)
     place = f"[{', '.join(map(str, at))}]" if at else ""
-    return float(apart[at] / allowed), (
+    said = (
         f"{name}{place} is {got[at]}, not {want[at]};"
         f" {np.count_nonzero(apart > allowed)} of {apart.size} numbers differ"
     )
+    return Difference(name, float(apart[at]), float(apart[at] / allowed), said)

@@ -14,11 +14,32 @@ from ...engines._kernels.loops import while_loop
 from ...engines.torch.windows import at_first_nan, flat_pooled
 
 Tensor = torch.Tensor
+SIZE = "_size_that_it_is"
 
 
 def array(array: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
     """A constant: made anew in each run, so that PyTorch's modes see where it comes from."""
     return torch.tensor(array, dtype=dtype, device=device)
+
+
+def scalar_tensor(value: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """A number as a tensor. One that's a size is kept beside it while a program is exported: read
+    from the tensor, it would be a number that PyTorch knows nothing of.
+    """
+    found = torch.scalar_tensor(value, dtype=dtype, device=device)
+    if torch.compiler.is_exporting() and isinstance(value, torch.SymInt):
+        found.__dict__[SIZE] = value
+    return found
+
+
+def as_int(x: Tensor) -> Any:
+    """A tensor's number; see `scalar_tensor`."""
+    size = _size(x)
+    return x.item() if size is None else size
+
+
+def _size(x: Tensor) -> Any:
+    return x.__dict__.get(SIZE) if torch.compiler.is_exporting() else None
 
 
 def mod(x: Tensor, y: Tensor) -> Tensor:
@@ -204,13 +225,21 @@ def scan(
             steps.append(found[k:])
         stacks = [torch.stack(y) for y in zip(*steps, strict=True)]
     else:
+        # A size goes into the body as that of an empty tensor, and PyTorch goes on knowing it.
+        sizes = [_size(x) for x in consts]
+        pairs = zip(consts, sizes, strict=True)
+        kept = [x if n is None else x.new_empty((n, 0)) for x, n in pairs]
 
         def combined(*given: Any) -> Any:
             own, rows = given[: k + len(sequences)], given[k + len(sequences) :]
-            return step(*rows, *own, *nowhere)
+            restored = [
+                x if n is None else scalar_tensor(x.shape[0], x.dtype, x.device)
+                for x, n in zip(rows, sizes, strict=True)
+            ]
+            return step(*restored, *own, *nowhere)
 
         inits = [x.clone() for x in carry]
-        found = _higher.scan(_owned(combined), inits, list(sequences), tuple(consts))
+        found = _higher.scan(_owned(combined), inits, list(sequences), tuple(kept))
         states, stacks = tuple(found[:k]), list(found[k:])
     befores = {
         n: torch.cat([carry[i].unsqueeze(0), stacks[n][:-1]])

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from ...engines._agreement import checking
 from ...engines._codegen import rules as shared
 from ...engines._codegen.code import LOOSE, VIEW, Arg, Code, Language
 from ...engines._codegen.emitter import Rule
@@ -126,7 +127,7 @@ class Traced(TorchEmitter):
             **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
             "called": KERNELS["called"],
             "array": functions.array,
-            "as_int": Tensor.item,
+            "as_int": functions.as_int,
             "check": lambda x, holds, message: x,
             "choose": torch.where,
             "cond": functions.cond,
@@ -143,6 +144,7 @@ class Traced(TorchEmitter):
             "mod": functions.mod,
             "pad": torch.constant_pad_nd,
             "put_along": functions.put_along,
+            "scalar_tensor": functions.scalar_tensor,
             "scan": functions.scan,
             "scatter_add": functions.scatter_add,
             "softmax_crossentropy": functions.crossentropy,
@@ -220,10 +222,12 @@ def traced(graph: Graph, device: torch.device, what: str) -> Callable[..., Seque
     refuse_untraceable(graph, what)
     emitter, code = _emitted(graph, device)
     function, agreement = code.join(), emitter.agreement
+    # `len` is a number of Python's, which PyTorch would take for the only one.
+    check = agreement and checking(agreement.condition, len(graph.inputs), lambda x: x.shape[0])
 
     def run(*tensors: Tensor) -> Sequence[Tensor]:
-        if agreement is not None:
-            agreement.check(*tensors)
+        if check is not None:
+            check(*tensors)
         try:
             return function(*tensors)  # type: ignore[no-any-return]
         except Exception as error:

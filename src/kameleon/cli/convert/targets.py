@@ -1,0 +1,59 @@
+"""What a source is written as: a table of formats, those of `export` and Keras 3's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kameleon.backend.export import formats
+from kameleon.backend.export.formats import FORMATS, Format
+
+from . import apart, keras3
+from .sources import Original
+
+KERAS3 = Format("keras3", "Keras 3", ".keras", "", {"keras": "keras"})
+TARGETS = {**FORMATS, KERAS3.name: KERAS3}
+# Libraries, by the format whose files they read themselves.
+ALIASES = {"jax": "stablehlo", "tensorflow": "savedmodel"}
+NAMES = (*ALIASES, *TARGETS)
+
+
+def target(name: str) -> Format:
+    """The format that's asked for by its name, or by a library's."""
+    return TARGETS[ALIASES.get(name, name)]
+
+
+def require(chosen: Format) -> None:
+    """
+    Raises:
+        MissingLibraryError: a library isn't installed that the format needs.
+    """
+    formats.require(chosen)
+
+
+def write(original: Original, path: str, chosen: Format, folder: str) -> list[Any]:
+    """Write what was read.
+
+    Args:
+        original: what was read.
+        path: of the file or the folder.
+        chosen: the format.
+        folder: has files of what was read.
+
+    Returns:
+        The calls that it was verified by.
+
+    Raises:
+        KameleonError: as `export`.
+        CommandError: Keras 3 has no such layers.
+    """
+    calls = original.calls
+    if chosen is not KERAS3:
+        return formats.export(original.function, path, chosen.name, calls)
+    program = formats.AtOneMoment(original.function, "export")
+    count = len(program.function.outputs)  # states of layers aren't told by Keras 3
+    given = calls and [call._replace(expected=call.expected[:count]) for call in calls]
+
+    def make(made: str) -> None:
+        apart.run("keras3", folder, {"path": made}, keras3.settings())
+
+    return formats.write(program, path, chosen, make, keras3.RELOAD, given)
