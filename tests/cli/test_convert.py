@@ -446,7 +446,7 @@ def test_what_cannot_be_converted(
 def test_what_to_install_for_models(tmp_path: Path) -> None:
     source = tmp_path / "model.h5"
     source.write_bytes(b"\x89HDF\r\n\x1a\n")
-    ended = run_without_original(["convert", str(source), "--to", "onnx"], tmp_path)
+    ended = run_without_original(["convert", str(source), "--to", "kameleon"], tmp_path)
     assert ended.returncode == 1
     assert ended.stderr == "kameleon convert: nowhere\n", ended.stderr
 

@@ -100,6 +100,8 @@ CASTS = [  # what is left of two casts, the first of which loses nothing; None: 
 def test_casts_that_lose_nothing_are_left_out(
     given: str, by: str, to: str, left: list[str]
 ) -> None:
+    if "bfloat16" in (given, by):
+        pytest.importorskip("ml_dtypes", reason="makes NumPy's arrays of bfloat16")
     x = input_node(TensorType((3,), as_dtype(given)))
     simple = simplify(Graph([x], [ew.cast(ew.cast(x, by), to)]), engine.native, _fold)
     assert [str(n.dtype) for n in simple.nodes if n.primitive.name == "cast"] == left
