@@ -190,7 +190,7 @@ def _added(zeros: Value, index: Value, g: Value, numbers: Any) -> Value:
 
 def _take_along(e: Tracing, node: Node, x: Value, index: Value) -> Value:
     axis, shape = node.attrs["axis"], np.shape(x)
-    if not shape[axis]:
+    if 0 in shape:
         return lax.full(np.shape(index), scalar(0, node.dtype))
     others = tuple(i for i in range(len(shape)) if i != axis)
     numbers = lax.GatherDimensionNumbers(
