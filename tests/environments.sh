@@ -86,8 +86,10 @@ from kameleon.config import ENGINES, installed
 root = Path(kameleon.__path__[0])
 files = [path.relative_to(root.parent).with_suffix("") for path in sorted(root.rglob("*.py"))]
 names = [".".join(file.parts).removesuffix(".__init__") for file in files]
-# These change `import keras`, or import it, and refuse to come behind TensorFlow's Keras.
+# These change `import keras`, or import it, and refuse to come behind TensorFlow's Keras; and
+# benchmarks are scripts, which find each other in their folder.
 apart = (
+    "kameleon.benchmarks.",
     "kameleon.as_keras", "kameleon.compat.keras2.hosted.", "kameleon.compat.imports.children.",
     "kameleon.backend.interop.keras3_",
 )

@@ -79,6 +79,7 @@
   // The network of the start page has the page's colours, and says how high it is.
   const [network] = all(".try iframe");
   if (network) {
+    network.parentElement.addEventListener("toggle", () => (network.src = network.dataset.src), { once: true });
     const tell = () => network.contentWindow.postMessage({ theme: document.body.dataset.theme }, "*");
     addEventListener("message", (event) => {
       if (event.source !== network.contentWindow) return;
