@@ -17,7 +17,7 @@ from ._kernels.arrays import mismatch
 class Agreement(NamedTuple):
     """What has to hold of the inputs of a graph.
 
-    condition: as text, of the inputs x0, x1 ….
+    condition: as text, of the inputs x0, x1 …, which are NumPy's.
     check: given the inputs, fails where it doesn't hold.
     """
 
@@ -33,19 +33,23 @@ def agreement(graph: Graph, sizes: Sizes) -> Agreement | None:
         sizes: what is known of the graph; the equalities are added.
     """
     number = {x: i for i, x in enumerate(graph.inputs)}
-    condition = " and ".join(
-        f"{_text(size, number)} == {_text(base, number)}" for size, base in equalities(graph, sizes)
-    )
-    if not condition:
+    pairs = list(equalities(graph, sizes))
+    if not pairs:
         return None
+    # `len` gives the first size of NumPy arrays in half the time; of what is traced it gives a
+    # number, where `shape` has a symbol.
+    condition, check = (
+        " and ".join(" == ".join(_text(x, number, first) for x in pair) for pair in pairs)
+        for first in ("len({})", "{}.shape[0]")
+    )
     names = ", ".join(numbered("x", len(graph.inputs)))
-    rows = [f"def written({names}):", f" {condition} or mismatch()"]
+    rows = [f"def written({names}):", f" {check} or mismatch()"]
     return Agreement(condition, written(rows, mismatch=mismatch))
 
 
-def _text(root: Any, number: Mapping[Node, int]) -> str:
-    """How a size is read: `len` gives the first size of NumPy arrays in half the time."""
+def _text(root: Any, number: Mapping[Node, int], first: str) -> str:
+    """How a size is read, the first one of an input by the given text."""
     if isinstance(root, int):
         return literal(root)
     x, axis = f"x{number[root[0]]}", root[1]
-    return f"{x}.shape[{literal(axis)}]" if axis else f"len({x})"
+    return f"{x}.shape[{literal(axis)}]" if axis else first.format(x)

@@ -21,7 +21,7 @@ from kameleon.backend.export import torch_export
 from kameleon.backend.interop.pure import Stateless
 from kameleon.backend.interop.torch_tracing import DECODERS
 from kameleon.engines.numpy.engine import engine as numpy_engine
-from kameleon.errors import EngineError
+from kameleon.errors import UnsupportedError
 from kameleon.runtime.function import Function
 from kameleon.testing.cases.case import Case
 from kameleon.testing.conformance import BY_PRIMITIVE
@@ -119,6 +119,15 @@ PROGRAMS = {
 }
 
 
+def test_open_sizes_that_meet_stay_open(tmp_path: Path) -> None:
+    """Neither is taken for a number, nor does the file hold arrays of such sizes."""
+    x, y = K.placeholder((None, None)), K.placeholder((None, None))
+    run = reloaded(K.function([x, y], [x + y]), tmp_path / "a.pt2")
+    for shape in ((4, 3), (2, 7)):
+        assert_close(run([normal(*shape), normal(*shape)])[0], 2 * normal(*shape))
+    assert (tmp_path / "a.pt2").stat().st_size < 20_000
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, tmp_path: Path) -> None:
     """Each call is made with the first values of variables; random streams go on."""
@@ -156,10 +165,13 @@ def test_what_cant_be_followed_is_refused(tmp_path: Path) -> None:
     doubled = kameleon.call(lambda a: np.asarray(a) * 2, x, "numpy", shapes=(None, 4))
     decoded = K.ctc_decode(K.placeholder((2, 5, 4)), np.array([5, 5]))
     for function, message in (
-        (K.function([x], doubled), r"a function of Python(.|\n)*test_torch_export.py"),
+        (
+            K.function([x], doubled),
+            r"can't hold call: it isn't made of PyTorch's(.|\n)*test_torch_export.py",
+        ),
         (K.function([_placeholder_of(decoded)], decoded[0]), "ctc_greedy"),
     ):
-        with pytest.raises(EngineError, match=message):
+        with pytest.raises(UnsupportedError, match=message):
             reloaded(function, tmp_path / "a.pt2")
     assert not list(tmp_path.iterdir())
 

@@ -17,6 +17,7 @@ from ...graph.ir.program import Graph
 from ..interop.pure import KEY, Stateless
 from ..interop.tensorflow_module import specs_of, unique_names
 from .litert_rules import LiteEngine, LiteTracing
+from .refusals import refusal
 from .savedmodel import output_names, refuse_calls
 
 RELOAD = '''
@@ -130,18 +131,15 @@ def _refusal(said: str, function: Any, graph: Graph) -> str:
         if x.op in kinds and (marks := _MARK.findall(x.name)) and int(marks[-1]) in nodes
     ]
     first = said.strip().splitlines()[0]
-    tail = (
-        "\n  select_tf_ops=True writes it with operations of TensorFlow; ONNX and SavedModel hold"
-        " more as well"
+    remedy = (
+        "select_tf_ops=True writes it with operations of TensorFlow; ONNX and SavedModel hold more"
+        " as well"
     )
     if not found:
-        return f"export: LiteRT's converter fails: {first}{tail}"
-    node = found[0]
-    types = ", ".join(str(x.type) for x in node.operands)
-    return (
-        f"export: LiteRT can't hold {node.primitive.name}({types})\n  which was made at"
-        f" {node.source}\n  its converter says: {first}{tail}"
-    )
+        return f"export: LiteRT's converter fails: {first}\n  {remedy}"
+    dtypes = " and ".join(dict.fromkeys(str(x.dtype) for x in found[0].operands))
+    why = f"it has no such operation for {dtypes}"
+    return refusal("LiteRT", found[0], why, f"its converter says: {first}\n  {remedy}")
 
 
 def _in_order(data: bytes, inputs: Sequence[str], outputs: Sequence[str], told: str) -> bytes:

@@ -22,7 +22,6 @@ import numpy as np
 from jax import export, lax
 
 from ..._utils.names import untaken
-from ...engines._lowering import made
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
@@ -30,6 +29,7 @@ from ...graph.ir.program import Graph, bodies
 from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
 from ..interop.pure import KEY, Pure, Stateless
+from .refusals import refusal
 from .symbolic import SymbolicTraced, UnequalError
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -151,10 +151,8 @@ def _archive(values: Mapping[str, np.ndarray], updated: Sequence[str]) -> bytes:
 def _refuse_callbacks(graph: Graph) -> None:
     for node in graph.nodes:
         if node.primitive.host_callback and not ENGINE.native(node):
-            raise UnsupportedError(
-                f"export: StableHLO can't hold {node.attrs['callee']}: a file has no Python"
-                f"{made(node)}\n  write it with operations of K, or of JAX: kameleon.call"
-            )
+            remedy = "write it with operations of K, or of JAX: kameleon.call"
+            raise UnsupportedError(refusal("StableHLO", node, "a file has no Python", remedy))
         for body in bodies(node):
             _refuse_callbacks(body)
 

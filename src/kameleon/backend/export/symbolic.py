@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from ...engines._lowering import Lowering, Rule, made
+from ...engines._lowering import Lowering, Rule
 from ...engines.jax.control import threefry
 from ...engines.jax.lowering import (
     HOST,
@@ -32,6 +32,7 @@ from ...engines.jax.lowering import (
 from ...errors import FOREIGN, UnsupportedError
 from ...graph.ir.node import Node
 from ..interop.jax_tracing import WHOLE, Inside, Traced, TracedEngine
+from .refusals import refusal
 
 Value = Any
 
@@ -151,11 +152,11 @@ class Symbolic(Inside):
 
 
 def _refusal(node: Node, why: str) -> str:
-    return (
-        f"export: StableHLO with open sizes can't hold {node.primitive.name}: {why}{made(node)}\n"
-        "  fix the sizes of inputs that it's computed from: shapes=[(32, 784), …], or placeholders"
-        " of known shapes"
+    remedy = (
+        "fix the sizes of inputs that it's computed from: shapes=[(32, 784), …], or placeholders of"
+        " known shapes"
     )
+    return refusal("StableHLO with open sizes", node, why, remedy)
 
 
 # What sizes are computed with -----------------------------------------------------------------
