@@ -209,12 +209,9 @@ def _checked(inputs: Sequence[Any], shapes: Any) -> list[Sequence[int | None]]:
     if shapes is None:
         return [x.shape for x in inputs]
     found = [x.shape if s is None else tuple(s) for x, s in zip(inputs, shapes, strict=False)]
-    fits = len(shapes) == len(inputs) and all(
-        len(s) == len(x.shape)
-        and all(a is None or b is None or a == b for a, b in zip(s, x.shape, strict=True))
-        for x, s in zip(inputs, found, strict=True)
-    )
-    if not fits:
+    if len(shapes) != len(inputs) or not all(
+        x.type.may_accept(s) for x, s in zip(inputs, found, strict=True)
+    ):
         wanted = ", ".join(f"'{x.name}' {x.shape}" for x in inputs)
         raise ArgumentError(f"export: shapes must fit the inputs {wanted}, got {shapes!r}")
     return found
