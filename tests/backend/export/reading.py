@@ -60,4 +60,6 @@ def _read(reload: str, path: str, operands: list[Array]) -> list[Array]:
     try:
         return [np.asarray(x) for x in space["load"](path)(operands)]
     except Exception as error:  # libraries' own can't be sent
-        raise LibraryError(f"{type(error).__name__}: {error}") from None
+        raise LibraryError(
+            f"the library refuses its inputs\n{type(error).__name__}: {error}"
+        ) from None

@@ -128,6 +128,15 @@ def test_open_sizes_that_meet_stay_open(tmp_path: Path) -> None:
     assert (tmp_path / "a.pt2").stat().st_size < 20_000
 
 
+def test_sizes_that_would_be_stretched_are_refused(tmp_path: Path) -> None:
+    """Also where nothing but the size of another input is asked for."""
+    x, y = K.placeholder((None, 3)), K.placeholder((None, 3))
+    run = reloaded(K.function([x, y], [x + K.zeros_like(y)]), tmp_path / "a.pt2")
+    assert_close(run([normal(4, 3), normal(4, 3)])[0], normal(4, 3))
+    with pytest.raises(RuntimeError, match=r"to be equal to|Guard failed"):
+        run([normal(1, 3), normal(4, 3)])
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, tmp_path: Path) -> None:
     """Each call is made with the first values of variables; random streams go on."""

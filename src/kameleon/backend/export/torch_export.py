@@ -10,13 +10,14 @@ from typing import Any
 import torch
 
 from ..._utils import files
+from ...engines._kernels.arrays import mismatch
 from ...engines.torch.tensors import TORCH, shared
 from ...errors import EngineError, UnsupportedError
-from ...graph.analysis.agreement import agreed_sizes
 from ...graph.ir.node import Node
 from ..interop.pure import Stateless
 from ..interop.torch_module import names_of
 from ..interop.torch_tracing import traced, untraceable
+from .examples import roots_of
 from .refusals import refusal
 
 Tensor = torch.Tensor
@@ -96,14 +97,12 @@ def exported(program: Stateless) -> Any:
 
 def _examples(program: Stateless) -> Iterator[list[list[int]]]:
     """Shapes that inputs may have."""
-    graph = program.pure(equal=True).graph
-    inputs, sizes = graph.inputs[: len(program.inputs)], agreed_sizes(graph)
-    roots = [[sizes.of(x, axis) for axis in range(len(x.shape))] for x in inputs]
+    roots = roots_of(program)
     groups = dict.fromkeys(d for shape in roots for d in shape if not isinstance(d, int))
     known = dict(zip(groups, cycle(APART), strict=False))
     yield [[known.get(d, d) for d in shape] for shape in roots]
     for size in ALIKE if groups else ():
-        yield [[size if d is None else d for d in x.shape] for x in inputs]
+        yield [[size if d is None else d for d in x.shape] for x in program.inputs]
 
 
 def _exported(
@@ -125,6 +124,8 @@ class Program(torch.nn.Module):
     def __init__(self, program: Stateless):
         super().__init__()
         self._run = traced(program.pure(equal=True).graph, torch.device("cpu"), program.name)
+        self._guard = program.function._guard
+        self._fixed = [x.shape for x in program.function.constants.values()]
         self._names = names_of(program)
         self._variables = len(program.variables)
         for i, (name, value) in enumerate(zip(self._names, program.values, strict=False)):
@@ -138,6 +139,9 @@ class Program(torch.nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Outputs and new values."""
+        shapes = [*(x.shape for x in inputs), *self._fixed]
+        if self._guard is not None and not self._guard.holds(shapes):
+            mismatch()
         held = [getattr(self, name) for name in self._names]
         variables, keys = held[: self._variables], held[self._variables :]
         results = self._run(*inputs, *variables, *(x.to(torch.uint32) for x in keys))
