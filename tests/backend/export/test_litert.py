@@ -135,6 +135,17 @@ def test_a_signature_has_names(tmp_path: Path) -> None:
     np.testing.assert_allclose(found["difference"], normal(3, 2) - normal(3, 2, seed=1))
 
 
+def test_nan_stays_and_small_numbers_keep_their_digits(tmp_path: Path) -> None:
+    """LiteRT's own kernels give numbers for NaN, and 1.19e-7 for log(1 + 1e-7)."""
+    x, y = K.placeholder((None, 3)), K.placeholder((None, 3))
+    pairs = [K.maximum(x, y), K.minimum(x, y), K.max(x, axis=1), K.min(x, axis=0)]
+    function = K.function([x, y], [K.exp(x), K.elu(x), K.softplus(x), K.sign(x), *pairs])
+    given = np.array([[1, np.nan, -2], [0.5, 1e-7, -1e-7], [-9, 9, -18]], "float32")
+    found = reloaded(function, tmp_path)([given, given[::-1].copy()])
+    for got, want in zip(found, function([given, given[::-1].copy()]), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-6)
+
+
 def doubles() -> Any:
     x = K.placeholder((None, 2), dtype="float64")
     return K.function([x], [K.tanh(x)])

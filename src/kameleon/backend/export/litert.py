@@ -56,9 +56,8 @@ def write(program: Stateless, path: str, select_tf_ops: bool = False) -> None:
     unknown sizes stay open: `resize_tensor_input` says what they are. Variables are constants of
     the file. New values of variables are further outputs, `<name>_new`, which the file doesn't
     keep. A random stream is a further input, `random_key` (2,) of uint32, whose present value is in
-    the file's description. Checks, and what is printed, are left out. NaN doesn't go through all
-    of LiteRT's kernels (exp, minimum, maxima), its log1p is no more exact than log(1 + x), and its
-    interpreter takes no empty inputs.
+    the file's description. Checks, and what is printed, are left out. Some of LiteRT's kernels
+    take infinity for the largest number, and its interpreter takes no empty inputs.
 
     Args:
         program: what to write.

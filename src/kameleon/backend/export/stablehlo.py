@@ -71,8 +71,9 @@ def write(
     """Write a function as StableHLO.
 
     Unknown sizes stay open, of at least 1, with one name for sizes that must be equal: those that
-    meet, unless one of them is known to be 1. Parameters are the values
-    of all variables, and, as `random_key`, what each random stream is drawn with: uint32 (2,).
+    meet, unless one of them is known to be 1. Where gradients need it, they're at least those of
+    windows. Parameters are the values of all variables, and, as `random_key`, what each random
+    stream is drawn with: uint32 (2,).
 
     Args:
         program: what to write.
@@ -121,13 +122,18 @@ def _serialised(
     like: Any = jax.ShapeDtypeStruct
     given = {name: like(x.shape, x.dtype) for name, x in values.items()}
     dtypes = [np.dtype(x.dtype) for x in program.inputs]
+    constraints: set[str] = set()
     while True:
         inputs = [like(shape, dtype) for shape, dtype in zip(sizes, dtypes, strict=True)]
         try:
             exported = export.export(jax.jit(call), platforms=platforms)(given, inputs)
             break
         except UnequalError as error:
-            sizes = _with_equal(sizes, error)
+            if set(error.constraints) <= constraints:
+                sizes = _with_equal(sizes, error)
+            else:
+                constraints |= set(error.constraints)
+                sizes = _constrained(sizes, sorted(constraints))
         except EngineError as error:
             raise UnsupportedError(f"export: StableHLO can't hold this: {error}") from None
     updated = [names[i] for i, _ in sorted(program.updated.items(), key=lambda pair: pair[1])]
@@ -186,6 +192,13 @@ def _sizes(program: Stateless, graph: Graph, shapes: Any) -> list[tuple[Any, ...
     symbols = dict(zip(open_ones, export.symbolic_shape(named) if named else (), strict=True))
     known = {**symbols, **fixed}
     return [tuple(known.get(root, root) for root in each) for each in roots]
+
+
+def _constrained(sizes: list[tuple[Any, ...]], constraints: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The same shapes, of which something is known."""
+    scope = export.SymbolicScope(constraints)
+    texts = [", ".join(map(str, shape)) for shape in sizes]
+    return [tuple(export.symbolic_shape(text, scope=scope)) for text in texts]
 
 
 def _with_equal(sizes: list[tuple[Any, ...]], error: UnequalError) -> list[tuple[Any, ...]]:
