@@ -18,9 +18,7 @@ import tensorflow as tf
 from kameleon import backend as K
 from kameleon.backend.export import litert
 from kameleon.backend.interop.pure import Stateless
-from kameleon.errors import EngineError, UnsupportedError
-from kameleon.testing.cases.case import Case
-from kameleon.testing.conformance import BY_PRIMITIVE, cases_of
+from kameleon.errors import UnsupportedError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated"),
@@ -164,36 +162,3 @@ def test_what_it_lacks_is_refused(make: Callable[[], Any], words: str, tmp_path:
         reloaded(make(), tmp_path)
     assert "select_tf_ops=True" in str(caught.value)
     assert not list(tmp_path.iterdir())
-
-
-def is_plain(case: Case) -> bool:
-    """Whether there's something in it, and all of it finite: LiteRT's kernels lose NaN and
-    infinities, and fail for nothing, as the page on exporting says.
-    """
-    arrays = [*case.operands, *case.expected()]
-    numbers = [x for x in arrays if x.dtype.kind == "f"]
-    return all(x.size for x in arrays) and all(np.isfinite(x).all() for x in numbers)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("primitive", [n for n in BY_PRIMITIVE if not n.startswith("ctc_")])
-def test_primitives(primitive: str, tmp_path: Path) -> None:
-    """All cases in one file, which is right; or there's none: some kernels end their process, which
-    is the verifying one.
-    """
-    cases = [c for c in cases_of("values", BY_PRIMITIVE[primitive], True) if is_plain(c)]
-    posed = [case.inputs(True) for case in cases]
-    results = [case.results(inputs) for case, inputs in zip(cases, posed, strict=True)]
-    function = K.function(
-        [x for each in posed for x in each], [y for each in results for y in each]
-    )
-    given = [x for case in cases for x in case.operands]
-    path = tmp_path / "cases.tflite"
-    try:
-        function.export(path, verify=[given])
-    except (UnsupportedError, EngineError):
-        assert not path.exists()
-        return
-    expected = [x for case in cases for x in case.expected()]
-    for got, want in zip(function(given), expected, strict=True):  # what it was held against
-        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3)

@@ -19,13 +19,7 @@ import kameleon
 from kameleon import backend as K
 from kameleon.backend.export import torch_export
 from kameleon.backend.interop.pure import Stateless
-from kameleon.backend.interop.torch_tracing import DECODERS
-from kameleon.engines.numpy.engine import engine as numpy_engine
 from kameleon.errors import UnsupportedError
-from kameleon.runtime.function import Function
-from kameleon.testing.cases.case import Case
-from kameleon.testing.conformance import BY_PRIMITIVE
-from kameleon.testing.together import one_by_one
 
 Array = np.ndarray[Any, Any]
 TOLERANCE = {"float16": 4e-3, "float32": 5e-6, "float64": 1e-12}
@@ -189,27 +183,3 @@ def _placeholder_of(decoded: Any) -> Any:
     from kameleon.graph.ir.node import walk
 
     return next(n for n in walk([decoded[0][0]], set()) if n.primitive.name == "input")
-
-
-# All primitives ----------------------------------------------------------------------------------
-
-
-def _check(path: Path) -> Any:
-    def check(_: Any, cases: Sequence[Case], known: bool) -> None:
-        posed = [(case, case.inputs(known)) for case in cases]
-        inputs = [x for _, given in posed for x in given]
-        results = [y for case, given in posed for y in case.results(given)]
-        operands = [np.asarray(x) for case in cases for x in case.operands]
-        expected = Function(inputs, results, engine=numpy_engine)(operands)
-        found = reloaded(Function(inputs, results), path)(operands)
-        for y, own, want in zip(results, found, expected, strict=True):
-            assert_close(own, want, TOLERANCE.get(y.dtype, 0))
-
-    return check
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("primitive", [name for name in BY_PRIMITIVE if name not in DECODERS])
-def test_values_of_primitives(primitive: str, tmp_path: Path) -> None:
-    cases = BY_PRIMITIVE[primitive]
-    one_by_one(_check(tmp_path / "a.pt2"), numpy_engine, cases, True)

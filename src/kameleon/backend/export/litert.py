@@ -135,7 +135,9 @@ def _refusal(said: str, function: Any, graph: Graph) -> str:
         " as well"
     )
     if not found:
-        return f"export: LiteRT's converter fails: {first}\n  {remedy}"
+        return (
+            f"export: LiteRT can't hold this: its converter fails\n  it says: {first}\n  {remedy}"
+        )
     dtypes = " and ".join(dict.fromkeys(str(x.dtype) for x in found[0].operands))
     why = f"it has no such operation for {dtypes}"
     return refusal("LiteRT", found[0], why, f"its converter says: {first}\n  {remedy}")

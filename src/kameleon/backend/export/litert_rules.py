@@ -16,8 +16,11 @@ from ...engines.tensorflow.lowering import Tracing
 from ...engines.tensorflow.movement import padded
 from ...engines.tensorflow.networks import rowwise
 from ...engines.tensorflow.rules import RULES, WHERE
+from ...errors import UnsupportedError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.primitives.constants import known_number
+from .refusals import refusal
 
 
 class LiteTracing(Tracing):
@@ -172,6 +175,16 @@ def _extremum(name: str) -> Rule:
     return rule
 
 
+def _pow(e: Tracing, node: Node, x: Tensor, y: Tensor) -> Tensor:
+    """Of floats; LiteRT's loops over bits give other integers."""
+    if node.dtype.is_integer:
+        why = f"it has no such operation for {node.dtype}"
+        raise UnsupportedError(
+            refusal("LiteRT", node, why, "take an exponent that's a number, or cast to float32")
+        )
+    return RULES["pow"](e, node, x, y)  # type: ignore[no-any-return]
+
+
 def _expm1(e: Tracing, node: Node, x: Tensor) -> Tensor:
     """exp(x) - 1; near zero, where that has few digits, 2t / (1 - t) with t = tanh(x / 2)."""
     one, half = constant(1, x.dtype), constant(0.5, x.dtype)
@@ -203,6 +216,7 @@ OWN: dict[str, Rule] = {
     **{name: _extremum(name) for name in ("reduce_max", "reduce_min")},
     "expm1": _with_nan(_expm1),
     "log1p": _log1p,
+    "pow": _pow,
     "softmax": rowwise(lambda x: raw.Softmax(logits=x)),
     "relu": lambda e, node, x: raw.Relu(features=x),
     "logical_not": lambda e, node, x: raw.LogicalNot(x=x),
@@ -222,5 +236,6 @@ class LiteEngine(TensorflowEngine):
     title = "LiteRT"
     rules: Mapping[str, Rule] = LITE_RULES
     where: Mapping[str, Callable[[Node], bool]] = {
-        k: v for k, v in WHERE.items() if k not in MISSING
+        **{k: v for k, v in WHERE.items() if k not in MISSING},
+        "pow": lambda node: node.dtype.is_float or known_number(node.operands[1]) is None,
     }
