@@ -182,7 +182,7 @@ def _pow(e: Tracing, node: Node, x: Tensor, y: Tensor) -> Tensor:
         raise UnsupportedError(
             refusal("LiteRT", node, why, "take an exponent that's a number, or cast to float32")
         )
-    return RULES["pow"](e, node, x, y)  # type: ignore[no-any-return]
+    return RULES["pow"](e, node, x, y)
 
 
 def _expm1(e: Tracing, node: Node, x: Tensor) -> Tensor:
