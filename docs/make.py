@@ -6,7 +6,7 @@ The page of support needs all engines installed.
 from __future__ import annotations
 
 import doctest
-import importlib.util
+import importlib
 import inspect
 import json
 import linecache
@@ -337,12 +337,9 @@ ORIGINALS = {"tensorflow": "TensorFlow", "theano": "Theano", "cntk": "CNTK"}
 
 def module_of_tests(name: str) -> ModuleType:
     """A module in a folder of the tests, by its path there without the ending."""
-    path = (TESTS / name).with_suffix(".py")
-    spec = importlib.util.spec_from_file_location(name.replace("/", "_"), path)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    if str(TESTS) not in sys.path:
+        sys.path.append(str(TESTS))
+    return importlib.import_module(name.replace("/", "."))
 
 
 def decisions() -> dict[str, list[tuple[str, dict[str, str]]]]:

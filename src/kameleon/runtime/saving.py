@@ -6,13 +6,14 @@ import copyreg
 import json
 import os
 import stat
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils import files
+from .._utils.names import untaken
 from ..engines._base import Engine
 from ..errors import FileFormatError, UncheckedFileWarning, warn
 from ..graph.ir.context import unique_name
@@ -98,8 +99,7 @@ def program_of(function: Function) -> Any:
 def _new_key(variable: Variable, arrays: dict[str, np.ndarray]) -> str:
     """The name of a variable among the arrays: its own, or with a number where that is taken."""
     name = variable.name[:-2].encode("utf-8", "replace").decode()
-    keys = (name if not i else f"{name}_{i}" for i in count())
-    key = next(key for key in keys if key not in arrays and key != TEXTS)
+    key = untaken(name, ChainMap(arrays, {TEXTS: np.zeros(0)}))
     arrays[key] = np.zeros(0)  # it's taken
     return key
 

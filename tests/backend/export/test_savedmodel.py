@@ -18,8 +18,6 @@ from kameleon import backend as K
 from kameleon.backend.export import savedmodel
 from kameleon.backend.interop.pure import Stateless
 from kameleon.errors import UnsupportedError
-from kameleon.testing.conformance import BY_PRIMITIVE, cases_of
-from kameleon.testing.together import _assert_close
 
 Array = np.ndarray[Any, Any]
 
@@ -97,19 +95,3 @@ def test_functions_of_pythons_are_refused(tmp_path: Path) -> None:
     function = K.function([x, lengths], K.ctc_decode(x, lengths)[0])
     with pytest.raises(UnsupportedError, match=r"ctc_greedy.*\n.*test_savedmodel"):
         written(function, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("known", [True, False], ids=["static", "unknown"])
-@pytest.mark.parametrize("primitive", [n for n in BY_PRIMITIVE if not n.startswith("ctc_")])
-def test_primitives(primitive: str, known: bool, tmp_path: Path) -> None:
-    cases = cases_of("values", BY_PRIMITIVE[primitive], known)
-    uses = [(case, case.inputs(known)) for case in cases]
-    outputs = [y for case, own in uses for y in case.results(own)]
-    if not outputs:
-        return
-    path = written(K.function([x for _, own in uses for x in own], outputs), tmp_path)
-    found = iter(reloaded(path)([x for case in cases for x in case.operands]))
-    for case in cases:
-        for expected in case.expected():
-            _assert_close(next(found), expected, case.units)

@@ -203,6 +203,20 @@ def test_an_export_is_part_of_a_program(tmp_path: Path) -> None:
 # Sizes -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("padding", ["same", "valid"])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_of_planes_of_any_size(padding: str, stride: int, tmp_path: Path) -> None:
+    x, k = K.placeholder((None, None, None, 2)), K.variable(normal(3, 3, 2, 4), name="k")
+    y = K.conv2d(x, k, strides=(stride, stride), padding=padding)
+    y = K.pool2d(y, (2, 2), (2, 2), padding="same")
+    function = K.function([x], K.gradients(K.sum(K.square(y)), [x, k]))
+    exported, parameters = written(function, tmp_path)
+    for shape in ((2, 9, 6, 2), (3, 8, 11, 2)):
+        found = exported.call(parameters, [normal(*shape)])[0]
+        for got, want in zip(found, function([normal(*shape)]), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
 def test_sizes_that_must_be_equal_have_one_name(tmp_path: Path) -> None:
     a, b, c = (K.placeholder((None, 3)) for _ in range(3))
     exported, _ = written(K.function([a, b, c], [K.concatenate([a, b], axis=0), a * c]), tmp_path)

@@ -158,7 +158,7 @@ PLANS = (
 
 def _sizes(program: Stateless) -> Iterator[list[list[int]]]:
     """Sizes of all inputs' axes, in the order in which they're tried."""
-    roots = _roots(program)
+    roots = roots_of(program)
     groups = list(dict.fromkeys(r for each in roots for r in each if not isinstance(r, int)))
     for first, other, step in PLANS if groups else PLANS[:CALLS]:
         found = {g: other + step * i for i, g in enumerate(groups[1:])} | dict.fromkeys(
@@ -167,7 +167,7 @@ def _sizes(program: Stateless) -> Iterator[list[list[int]]]:
         yield [[found.get(r, r) for r in each] for each in roots]
 
 
-def _roots(program: Stateless) -> list[list[Any]]:
+def roots_of(program: Stateless) -> list[list[Any]]:
     """For each axis of each input its size; or, if it's unknown, what equal ones have in common."""
     function = program.function
     graph = function.graph(equal=False)

@@ -17,6 +17,7 @@ from ...graph.ir.program import Graph
 from ..interop.pure import KEY, Stateless
 from ..interop.tensorflow_module import specs_of, unique_names
 from .litert_rules import LiteEngine, LiteTracing
+from .refusals import refusal
 from .savedmodel import output_names, refuse_calls
 
 RELOAD = '''
@@ -55,9 +56,8 @@ def write(program: Stateless, path: str, select_tf_ops: bool = False) -> None:
     unknown sizes stay open: `resize_tensor_input` says what they are. Variables are constants of
     the file. New values of variables are further outputs, `<name>_new`, which the file doesn't
     keep. A random stream is a further input, `random_key` (2,) of uint32, whose present value is in
-    the file's description. Checks, and what is printed, are left out. NaN doesn't go through all
-    of LiteRT's kernels (exp, minimum, maxima), its log1p is no more exact than log(1 + x), and its
-    interpreter takes no empty inputs.
+    the file's description. Checks, and what is printed, are left out. Some of LiteRT's kernels
+    take infinity for the largest number, and its interpreter takes no empty inputs.
 
     Args:
         program: what to write.
@@ -130,18 +130,17 @@ def _refusal(said: str, function: Any, graph: Graph) -> str:
         if x.op in kinds and (marks := _MARK.findall(x.name)) and int(marks[-1]) in nodes
     ]
     first = said.strip().splitlines()[0]
-    tail = (
-        "\n  select_tf_ops=True writes it with operations of TensorFlow; ONNX and SavedModel hold"
-        " more as well"
+    remedy = (
+        "select_tf_ops=True writes it with operations of TensorFlow; ONNX and SavedModel hold more"
+        " as well"
     )
     if not found:
-        return f"export: LiteRT's converter fails: {first}{tail}"
-    node = found[0]
-    types = ", ".join(str(x.type) for x in node.operands)
-    return (
-        f"export: LiteRT can't hold {node.primitive.name}({types})\n  which was made at"
-        f" {node.source}\n  its converter says: {first}{tail}"
-    )
+        return (
+            f"export: LiteRT can't hold this: its converter fails\n  it says: {first}\n  {remedy}"
+        )
+    dtypes = " and ".join(dict.fromkeys(str(x.dtype) for x in found[0].operands))
+    why = f"it has no such operation for {dtypes}"
+    return refusal("LiteRT", found[0], why, f"its converter says: {first}\n  {remedy}")
 
 
 def _in_order(data: bytes, inputs: Sequence[str], outputs: Sequence[str], told: str) -> bytes:

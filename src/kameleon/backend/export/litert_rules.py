@@ -16,8 +16,11 @@ from ...engines.tensorflow.lowering import Tracing
 from ...engines.tensorflow.movement import padded
 from ...engines.tensorflow.networks import rowwise
 from ...engines.tensorflow.rules import RULES, WHERE
+from ...errors import UnsupportedError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.primitives.constants import known_number
+from .refusals import refusal
 
 
 class LiteTracing(Tracing):
@@ -144,6 +147,63 @@ def _is_nan(e: Tracing, node: Node, x: Tensor) -> Tensor:
     return raw.NotEqual(x=x, y=x)
 
 
+# NaN, and numbers near zero ------------------------------------------------------------------
+
+
+def _with_nan(rule: Rule) -> Rule:
+    """A rule, and NaN where an operand has it: LiteRT's kernel gives numbers there."""
+
+    def kept(e: Tracing, node: Node, *operands: Tensor) -> Tensor:
+        found = rule(e, node, *operands)
+        for x in operands if node.dtype.is_float else ():
+            found = raw.SelectV2(condition=raw.NotEqual(x=x, y=x), t=x, e=found)
+        return found
+
+    return kept
+
+
+def _extremum(name: str) -> Rule:
+    def rule(e: Tracing, node: Node, x: Tensor) -> Tensor:
+        """NaN where there's one along the axes."""
+        found = RULES[name](e, node, x)
+        axes = node.attrs["axes"]
+        if not node.dtype.is_float or not axes:
+            return found
+        spoilt = raw.Any(input=raw.NotEqual(x=x, y=x), axis=list(axes))
+        return raw.SelectV2(condition=spoilt, t=constant(float("nan"), x.dtype), e=found)
+
+    return rule
+
+
+def _pow(e: Tracing, node: Node, x: Tensor, y: Tensor) -> Tensor:
+    """Of floats; LiteRT's loops over bits give other integers."""
+    if node.dtype.is_integer:
+        why = f"it has no such operation for {node.dtype}"
+        raise UnsupportedError(
+            refusal("LiteRT", node, why, "take an exponent that's a number, or cast to float32")
+        )
+    return RULES["pow"](e, node, x, y)
+
+
+def _expm1(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    """exp(x) - 1; near zero, where that has few digits, 2t / (1 - t) with t = tanh(x / 2)."""
+    one, half = constant(1, x.dtype), constant(0.5, x.dtype)
+    t = raw.Tanh(x=raw.Mul(x=x, y=half))
+    near = raw.RealDiv(x=raw.AddV2(x=t, y=t), y=raw.Sub(x=one, y=t))
+    is_near = raw.Less(x=raw.Abs(x=x), y=half)
+    return raw.SelectV2(condition=is_near, t=near, e=raw.Sub(x=raw.Exp(x=x), y=one))
+
+
+def _log1p(e: Tracing, node: Node, x: Tensor) -> Tensor:
+    """log(1 + x); near zero, where that has few digits, log(u) * x / (u - 1) with u = 1 + x."""
+    one, half = constant(1, x.dtype), constant(0.5, x.dtype)
+    u = raw.AddV2(x=x, y=one)
+    log, rest = raw.Log(x=u), raw.Sub(x=u, y=one)
+    near = raw.Mul(x=log, y=raw.DivNoNan(x=x, y=rest))
+    near = raw.SelectV2(condition=raw.Equal(x=rest, y=constant(0, x.dtype)), t=x, e=near)
+    return raw.SelectV2(condition=raw.Less(x=raw.Abs(x=x), y=half), t=near, e=log)
+
+
 OWN: dict[str, Rule] = {
     "check": _check,
     "cond": _cond,
@@ -152,6 +212,11 @@ OWN: dict[str, Rule] = {
     "gather": _gather,
     "max_pool": _max_pool,
     "is_nan": _is_nan,
+    **{name: _with_nan(RULES[name]) for name in ("exp", "maximum", "minimum", "sign")},
+    **{name: _extremum(name) for name in ("reduce_max", "reduce_min")},
+    "expm1": _with_nan(_expm1),
+    "log1p": _log1p,
+    "pow": _pow,
     "softmax": rowwise(lambda x: raw.Softmax(logits=x)),
     "relu": lambda e, node, x: raw.Relu(features=x),
     "logical_not": lambda e, node, x: raw.LogicalNot(x=x),
@@ -171,5 +236,6 @@ class LiteEngine(TensorflowEngine):
     title = "LiteRT"
     rules: Mapping[str, Rule] = LITE_RULES
     where: Mapping[str, Callable[[Node], bool]] = {
-        k: v for k, v in WHERE.items() if k not in MISSING
+        **{k: v for k, v in WHERE.items() if k not in MISSING},
+        "pow": lambda node: node.dtype.is_float or known_number(node.operands[1]) is None,
     }

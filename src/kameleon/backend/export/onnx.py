@@ -26,6 +26,7 @@ from ..interop.pure import Stateless
 from .onnx_arrays import attach, merged
 from .onnx_names import Names, names_of, rename
 from .onnx_rules import ModelEngine, PortableEngine
+from .refusals import refusal
 
 NEWER = max(LATER.values())  # the version whose operators the portable table does without
 OLDEST = 13  # of older versions some operators mean something else by the same words
@@ -161,11 +162,7 @@ def _refuse(graph: Graph, engine: ModelEngine, inside: bool = False) -> None:
         elif why is None and not inside and engine.deepest and depth(node) > engine.deepest:
             why = f"more than {engine.deepest} loops and conditions lie within one another"
         if why is not None:
-            raise UnsupportedError(
-                f"export: ONNX can't hold {node.primitive.name}: {why}\n  which was made at"
-                f" {node.source}\n  export what it's computed from, and do the rest in the program"
-                " that runs the model; Kameleon's own format (.safetensors) holds all of it"
-            )
+            raise UnsupportedError(refusal("ONNX", node, why))
         for body in bodies(node):
             _refuse(body, engine, inside=True)
 

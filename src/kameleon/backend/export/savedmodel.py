@@ -12,6 +12,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph, bodies
 from ..interop.pure import Stateless
 from ..interop.tensorflow_module import Module, is_called_back, specs_of, unique_names
+from .refusals import refusal
 
 RELOAD = '''
 import tensorflow as tf
@@ -103,11 +104,7 @@ def refuse_calls(graph: Graph, title: str) -> None:
     """
     for node in graph.nodes:
         if is_called_back(node):
-            raise UnsupportedError(
-                f"export: {title} can't hold {node.primitive.name}: {_why(node)}\n  which was made"
-                f" at {node.source}\n  export what it's computed from, and do the rest in the"
-                " program that loads it; Kameleon's own format (.safetensors) holds all of it"
-            )
+            raise UnsupportedError(refusal(title, node, _why(node)))
         for body in bodies(node):
             refuse_calls(body, title)
 

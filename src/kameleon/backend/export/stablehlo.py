@@ -22,7 +22,6 @@ import numpy as np
 from jax import export, lax
 
 from ..._utils.names import untaken
-from ...engines._lowering import made
 from ...engines.jax.arrays import in_64_bits
 from ...errors import ArgumentError, EngineError, UnsupportedError
 from ...graph.analysis.agreement import agreed_sizes
@@ -30,6 +29,7 @@ from ...graph.ir.program import Graph, bodies
 from ...graph.primitives.shaping import shape_inputs
 from ..interop.jax_tracing import ENGINE
 from ..interop.pure import KEY, Pure, Stateless
+from .refusals import refusal
 from .symbolic import SymbolicTraced, UnequalError
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -71,8 +71,9 @@ def write(
     """Write a function as StableHLO.
 
     Unknown sizes stay open, of at least 1, with one name for sizes that must be equal: those that
-    meet, unless one of them is known to be 1. Parameters are the values
-    of all variables, and, as `random_key`, what each random stream is drawn with: uint32 (2,).
+    meet, unless one of them is known to be 1. Where gradients need it, they're at least those of
+    windows. Parameters are the values of all variables, and, as `random_key`, what each random
+    stream is drawn with: uint32 (2,).
 
     Args:
         program: what to write.
@@ -121,13 +122,18 @@ def _serialised(
     like: Any = jax.ShapeDtypeStruct
     given = {name: like(x.shape, x.dtype) for name, x in values.items()}
     dtypes = [np.dtype(x.dtype) for x in program.inputs]
+    constraints: set[str] = set()
     while True:
         inputs = [like(shape, dtype) for shape, dtype in zip(sizes, dtypes, strict=True)]
         try:
             exported = export.export(jax.jit(call), platforms=platforms)(given, inputs)
             break
         except UnequalError as error:
-            sizes = _with_equal(sizes, error)
+            if set(error.constraints) <= constraints:
+                sizes = _with_equal(sizes, error)
+            else:
+                constraints |= set(error.constraints)
+                sizes = _constrained(sizes, sorted(constraints))
         except EngineError as error:
             raise UnsupportedError(f"export: StableHLO can't hold this: {error}") from None
     updated = [names[i] for i, _ in sorted(program.updated.items(), key=lambda pair: pair[1])]
@@ -151,10 +157,8 @@ def _archive(values: Mapping[str, np.ndarray], updated: Sequence[str]) -> bytes:
 def _refuse_callbacks(graph: Graph) -> None:
     for node in graph.nodes:
         if node.primitive.host_callback and not ENGINE.native(node):
-            raise UnsupportedError(
-                f"export: StableHLO can't hold {node.attrs['callee']}: a file has no Python"
-                f"{made(node)}\n  write it with operations of K, or of JAX: kameleon.call"
-            )
+            remedy = "write it with operations of K, or of JAX: kameleon.call"
+            raise UnsupportedError(refusal("StableHLO", node, "a file has no Python", remedy))
         for body in bodies(node):
             _refuse_callbacks(body)
 
@@ -190,6 +194,13 @@ def _sizes(program: Stateless, graph: Graph, shapes: Any) -> list[tuple[Any, ...
     return [tuple(known.get(root, root) for root in each) for each in roots]
 
 
+def _constrained(sizes: list[tuple[Any, ...]], constraints: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The same shapes, of which something is known."""
+    scope = export.SymbolicScope(constraints)
+    texts = [", ".join(map(str, shape)) for shape in sizes]
+    return [tuple(export.symbolic_shape(text, scope=scope)) for text in texts]
+
+
 def _with_equal(sizes: list[tuple[Any, ...]], error: UnequalError) -> list[tuple[Any, ...]]:
     """Shapes in which one more symbol is replaced by what it must be equal to.
 
@@ -211,12 +222,9 @@ def _checked(inputs: Sequence[Any], shapes: Any) -> list[Sequence[int | None]]:
     if shapes is None:
         return [x.shape for x in inputs]
     found = [x.shape if s is None else tuple(s) for x, s in zip(inputs, shapes, strict=False)]
-    fits = len(shapes) == len(inputs) and all(
-        len(s) == len(x.shape)
-        and all(a is None or b is None or a == b for a, b in zip(s, x.shape, strict=True))
-        for x, s in zip(inputs, found, strict=True)
-    )
-    if not fits:
+    if len(shapes) != len(inputs) or not all(
+        x.type.may_accept(s) for x, s in zip(inputs, found, strict=True)
+    ):
         wanted = ", ".join(f"'{x.name}' {x.shape}" for x in inputs)
         raise ArgumentError(f"export: shapes must fit the inputs {wanted}, got {shapes!r}")
     return found

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from ...engines._lowering import Lowering, Rule, made
+from ...engines._lowering import Lowering, Rule
 from ...engines.jax.control import threefry
 from ...engines.jax.lowering import (
     HOST,
@@ -32,6 +32,7 @@ from ...engines.jax.lowering import (
 from ...errors import FOREIGN, UnsupportedError
 from ...graph.ir.node import Node
 from ..interop.jax_tracing import WHOLE, Inside, Traced, TracedEngine
+from .refusals import refusal
 
 Value = Any
 
@@ -72,10 +73,11 @@ class UnequalError(UnsupportedError):
 
     Attributes:
         sizes: groups of those that must be.
+        constraints: what would hold of sizes if all windows fitted, as JAX takes it.
     """
 
-    def __init__(self, node: Node, sizes: Sequence[Sequence[Any]]):
-        self.sizes = sizes
+    def __init__(self, node: Node, sizes: Sequence[Sequence[Any]], constraints: Sequence[str] = ()):
+        self.sizes, self.constraints = sizes, constraints
         differ = next(x for x in sizes if len(set(x)) > 1)
         shown = " and ".join(map(str, dict.fromkeys(differ)))
         super().__init__(_refusal(node, f"the sizes {shown} must be equal, and may differ"))
@@ -105,7 +107,7 @@ class Symbolic(Inside):
         """See `Lowering.agree`."""
         numbers = [self.number(s) if isinstance(s, HOST) else s for s in sizes]
         if len(set(numbers)) > 1:
-            raise UnequalError(node, [numbers])
+            raise UnequalError(node, [numbers], self._fitting())
 
     def _visit(self, node: Node) -> None:
         try:
@@ -114,7 +116,7 @@ class Symbolic(Inside):
         except (UnsupportedError, *FOREIGN):
             raise
         except SizesError as error:
-            raise UnequalError(node, error.sizes) from None
+            raise UnequalError(node, error.sizes, self._fitting()) from None
         except Exception as error:
             given = [self.values[x] for x in node.operands if x in self.values]
             if all(_is_known(np.shape(x)) and not _is_formula(x) for x in given):
@@ -129,6 +131,21 @@ class Symbolic(Inside):
             Lowering._visit(self, node)
         else:
             super()._visit(node)
+
+    def _fitting(self) -> list[str]:
+        """That there's a place for each window in what it's moved over."""
+        found: dict[str, None] = {}
+        for node in self.graph.nodes:
+            if node.primitive.name not in MOVED or node.operands[0] not in self.values:
+                continue
+            window = node.attrs["window"]
+            space = np.shape(self.values[node.operands[0]])[1:-1]
+            rows = zip(space, window.spans, window.padding, window.strides, strict=True)
+            for d, span, margins, stride in rows:
+                if not isinstance(d, int) and span > sum(margins) + 1:
+                    rest = d + sum(margins) - span
+                    found |= dict.fromkeys((f"{rest} >= 0", f"{rest // stride} >= 0"))
+        return list(found)
 
     def _is_formula_of(self, node: Node) -> bool:
         """Compute a node from sizes; whether it's one."""
@@ -151,11 +168,11 @@ class Symbolic(Inside):
 
 
 def _refusal(node: Node, why: str) -> str:
-    return (
-        f"export: StableHLO with open sizes can't hold {node.primitive.name}: {why}{made(node)}\n"
-        "  fix the sizes of inputs that it's computed from: shapes=[(32, 784), …], or placeholders"
-        " of known shapes"
+    remedy = (
+        "fix the sizes of inputs that it's computed from: shapes=[(32, 784), …], or placeholders of"
+        " known shapes"
     )
+    return refusal("StableHLO with open sizes", node, why, remedy)
 
 
 # What sizes are computed with -----------------------------------------------------------------
@@ -188,6 +205,10 @@ FORMULAS: dict[str, Formula] = {
 
 
 # Rules ------------------------------------------------------------------------------------------
+
+
+# What moves a window over its first operand.
+MOVED = frozenset(("conv", "conv_kernel", "depthwise_conv", "depthwise_kernel"))
 
 
 def _is_known(shape: Sequence[Any]) -> bool:

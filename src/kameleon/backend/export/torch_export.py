@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import cycle
 from typing import Any
 
 import torch
 
 from ..._utils import files
+from ...engines._kernels.arrays import mismatch
 from ...engines.torch.tensors import TORCH, shared
-from ...errors import EngineError
+from ...errors import EngineError, UnsupportedError
 from ...graph.ir.node import Node
 from ..interop.pure import Stateless
 from ..interop.torch_module import names_of
-from ..interop.torch_tracing import refuse_untraceable, traced
+from ..interop.torch_tracing import traced, untraceable
+from .examples import roots_of
+from .refusals import refusal
 
 Tensor = torch.Tensor
 
-# Sizes that stand for unknown ones while PyTorch follows the program, tried in turn: a program may
-# need sizes that a window fits into, or that a number divides.
-SIZES = (4, 30, 16, 7)
+# Sizes that stand for unknown ones while PyTorch follows the program: each for a group of them that
+# must be equal; then one for all, tried in turn. A program may need sizes that windows fit into
+# again and again, or that a number divides.
+APART = (60, 48, 36, 24, 12)
+ALIKE = (30, 16, 7)
 
 RELOAD = """
 import numpy
@@ -58,13 +64,16 @@ def write(program: Stateless, path: str) -> None:
         path: the file; one that exists is replaced.
 
     Raises:
-        EngineError: a node isn't made of PyTorch's functions, or `torch.export` can't follow the
-            program.
+        UnsupportedError: a node isn't made of PyTorch's functions; names the line.
+        EngineError: `torch.export` can't follow the program.
     """
-    graph = program.pure(equal=True).graph
-    refuse_untraceable(graph, f"{program.name}.export")
-    data = io.BytesIO()
-    torch.export.save(exported(program), data)
+    node = untraceable(program.pure(equal=True).graph)
+    if node is not None:
+        why = "it isn't made of PyTorch's functions"
+        raise UnsupportedError(refusal("torch.export", node, why))
+    made, data = exported(program), io.BytesIO()
+    made.example_inputs = None  # the file would hold these
+    torch.export.save(made, data)
     files.replace(path, data.getvalue())
 
 
@@ -74,23 +83,33 @@ def exported(program: Stateless) -> Any:
     Raises:
         EngineError: `torch.export` can't follow the program.
     """
-    unknown = any(d is None for x in program.inputs for d in x.shape)
     failure: Exception | None = None
-    for size in SIZES if unknown else SIZES[:1]:
+    for shapes in _examples(program):
         try:
-            return _exported(Program(program), program.inputs, size)
+            return _exported(Program(program), program.inputs, shapes)
         except Exception as error:
             failure = failure or error
     notes = "".join(f"\n{note}" for note in getattr(failure, "__notes__", ()))
     raise EngineError(
-        f"{program.name}.export: torch.export can't follow the program: {failure}{notes}"
+        f"{program.name}.export: torch.export can't follow the program\n  {failure}{notes}"
     ) from failure
 
 
-def _exported(module: torch.nn.Module, inputs: Sequence[Node], size: int) -> Any:
-    shapes = [[size if d is None else d for d in x.shape] for x in inputs]
+def _examples(program: Stateless) -> Iterator[list[list[int]]]:
+    """Shapes that inputs may have."""
+    roots = roots_of(program)
+    groups = dict.fromkeys(d for shape in roots for d in shape if not isinstance(d, int))
+    known = dict(zip(groups, cycle(APART), strict=False))
+    yield [[known.get(d, d) for d in shape] for shape in roots]
+    for size in ALIKE if groups else ():
+        yield [[size if d is None else d for d in x.shape] for x in program.inputs]
+
+
+def _exported(
+    module: torch.nn.Module, inputs: Sequence[Node], shapes: Sequence[Sequence[int]]
+) -> Any:
     pairs = zip(shapes, inputs, strict=True)
-    examples = tuple(torch.zeros(shape, dtype=TORCH[x.dtype]) for shape, x in pairs)
+    examples = tuple(torch.empty(shape, dtype=TORCH[x.dtype]) for shape, x in pairs)
     kinds = torch.export.Dim
     dynamic = tuple(
         {i: kinds.DYNAMIC if d is None else kinds.STATIC for i, d in enumerate(x.shape)}
@@ -105,6 +124,8 @@ class Program(torch.nn.Module):
     def __init__(self, program: Stateless):
         super().__init__()
         self._run = traced(program.pure(equal=True).graph, torch.device("cpu"), program.name)
+        self._guard = program.function._guard
+        self._fixed = [x.shape for x in program.function.constants.values()]
         self._names = names_of(program)
         self._variables = len(program.variables)
         for i, (name, value) in enumerate(zip(self._names, program.values, strict=False)):
@@ -118,6 +139,9 @@ class Program(torch.nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Outputs and new values."""
+        shapes = [*(x.shape for x in inputs), *self._fixed]
+        if self._guard is not None and not self._guard.holds(shapes):
+            mismatch()
         held = [getattr(self, name) for name in self._names]
         variables, keys = held[: self._variables], held[self._variables :]
         results = self._run(*inputs, *variables, *(x.to(torch.uint32) for x in keys))

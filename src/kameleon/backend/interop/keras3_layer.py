@@ -153,10 +153,9 @@ class Plan:
         shape, dtype = tuple(value.shape), keras.backend.standardize_dtype(value.dtype)
         own = keras.backend.standardize_dtype(str(x.dtype))
         sizes = [d if isinstance(d, int) else None for d in shape]  # JAX may trace with symbols
-        fits = len(shape) == len(x.shape) and all(
-            a is None or b is None or a == b for a, b in zip(x.shape, sizes, strict=True)
-        )
-        if not fits or not np.can_cast(as_dtype(dtype), as_dtype(own), "same_kind"):
+        if not x.type.may_accept(sizes) or not np.can_cast(
+            as_dtype(dtype), as_dtype(own), "same_kind"
+        ):
             raise FeedError(
                 f"{self.stateless.name}: input '{x.name}' is {x.type}; a tensor of {dtype} and"
                 f" shape {shape} doesn't fit: cast or reshape it"

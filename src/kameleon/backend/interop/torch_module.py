@@ -16,6 +16,7 @@ from ...engines.torch.tensors import TORCH, shared
 from ...errors import DTypeError, FeedError, ShapeError
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.ir.types import TensorType
 from ...runtime.engines import embedded
 from ...runtime.function import Function, feed_of
 from .pure import KEY, Pure, Stateless
@@ -24,7 +25,6 @@ from .torch_functions import is_followed
 from .torch_tracing import has_open_sizes, untraceable
 
 Tensor = torch.Tensor
-Sizes = tuple[int | None, ...]
 
 WHAT = "to_torch"
 
@@ -34,25 +34,20 @@ class Place(NamedTuple):
 
     Attributes:
         name: K's.
-        dtype, sizes: of tensors; a size may be unknown.
+        dtype: PyTorch's.
+        type: K's; sizes may be unknown.
         convert: makes an array for it of anything that isn't a tensor, or refuses that.
     """
 
     name: str
     dtype: torch.dtype
-    sizes: Sizes
+    type: TensorType
     convert: Callable[..., Any]
-
-    def fits(self, x: Tensor) -> bool:
-        """Whether a tensor has the sizes."""
-        return len(x.shape) == len(self.sizes) and all(
-            want is None or want == size for want, size in zip(self.sizes, x.shape, strict=True)
-        )
 
 
 def place_of(node: Node, what: str) -> Place:
     """The place of an input or a variable."""
-    return Place(node.name, TORCH[node.dtype], node.shape, feed_of(node, what))
+    return Place(node.name, TORCH[node.dtype], node.type, feed_of(node, what))
 
 
 class Plan:
@@ -230,7 +225,7 @@ class FunctionModule(torch.nn.Module):
         variables = len(plan.states)
         held = [getattr(self, name) for name in plan.names]
         for place, value in zip(plan.states, held, strict=False):
-            if value.dtype is not place.dtype or not place.fits(value):
+            if value.dtype is not place.dtype or not place.type.accepts(value.shape):
                 _refuse_state(place, value)
         given, phase = self._split(inputs)
         device = held[0].device if held else _device_of(given)
@@ -305,7 +300,7 @@ def _refuse_state(place: Place, value: Tensor) -> None:
             f" dtype='{_word(value.dtype)}', or convert it back"
         )
     raise ShapeError(
-        f"variable '{place.name}' has shape {place.sizes}, the module's {tuple(value.shape)}"
+        f"variable '{place.name}' has shape {place.type.shape}, the module's {tuple(value.shape)}"
     )
 
 
@@ -357,9 +352,9 @@ def _fed(place: Place, value: Any, device: torch.device) -> Tensor:
         return shared(place.convert(value, embedded())).to(device)
     if value.dtype is not place.dtype:
         value = _cast(place, value)
-    if not place.fits(value):
+    if not place.type.accepts(value.shape):
         raise FeedError(
-            f"input '{place.name}' has shape {place.sizes}, the value given for it"
+            f"input '{place.name}' has shape {place.type.shape}, the value given for it"
             f" {tuple(value.shape)}"
         )
     if value.device != device and value.dim():

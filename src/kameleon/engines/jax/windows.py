@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -32,7 +33,10 @@ def _places(window: Window, space: Dims) -> tuple[int, ...]:
     if all(isinstance(d, int) for d in space):
         return tuple(window.outputs(tuple(space)))  # type: ignore[arg-type]
     rows = zip(space, window.padding, window.spans, window.strides, strict=True)
-    return tuple((d + low + high - span) // stride + 1 for d, (low, high), span, stride in rows)
+    return tuple(
+        jax.core.max_dim((d + low + high - span) // stride + 1, 0)
+        for d, (low, high), span, stride in rows
+    )
 
 
 def _check_places(window: Window, space: Dims, x: Value) -> None:
@@ -68,6 +72,9 @@ def _convolved(
 ) -> Value:
     """XLA's convolution; `holes` are the dilations of x and of k."""
     padding = list(padding)
+    if not all(isinstance(d, int) for margins in padding for d in margins):
+        x, padding = _padded(x, numbers, padding, holes[0]), [(0, 0)] * len(padding)
+        holes = (1,) * len(padding), holes[1]
     axis = _axis_to_lengthen(x, k, numbers, strides, padding, holes)
     if axis is not None:
         padding[axis] = (0, strides[axis])
@@ -84,6 +91,16 @@ def _convolved(
     if axis is None:
         return found
     return lax.slice_in_dim(found, 0, found.shape[1 + axis] - 1, axis=1 + axis)
+
+
+def _padded(
+    x: Value, numbers: lax.ConvDimensionNumbers, padding: Sequence[tuple[Any, Any]], holes: Dims
+) -> Value:
+    """What a convolution pads and dilates by itself, if it's told numbers: these are symbols."""
+    margins: list[tuple[Any, Any, int]] = [(0, 0, 0)] * x.ndim
+    for axis, (low, high), hole in zip(numbers.lhs_spec[2:], padding, holes, strict=True):
+        margins[axis] = (low, high, hole - 1)
+    return lax.pad(x, scalar(0, x.dtype), margins)
 
 
 # On a processor XLA first gathers all patches of a plane, if nothing is padded. From so many bytes

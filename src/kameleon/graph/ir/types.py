@@ -156,6 +156,12 @@ class TensorType(NamedTuple):
             want is None or want == got for want, got in zip(self.shape, shape, strict=True)
         )
 
+    def may_accept(self, shape: Sequence[Dim]) -> bool:
+        """Whether it may be so, where sizes in `shape` aren't known yet."""
+        return len(shape) == len(self.shape) and self.accepts(
+            [want if got is None else got for want, got in zip(self.shape, shape, strict=True)]
+        )
+
 
 @functools.cache
 def promote(*dtypes: DType) -> DType:
