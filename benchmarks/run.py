@@ -213,10 +213,12 @@ def main() -> None:
         parts: Iterable[list[Any]] = [here(*arguments.engine, arguments.way, arguments)]
     else:
         parts = measured(arguments)
-    rows = [row for part in parts for row in part]
+    rows: list[Any] = []
+    for part in parts:
+        rows += part
+        if arguments.json:  # whoever stops it keeps what is measured
+            harness.save(arguments.json, rows, threads=arguments.threads, clock=arguments.clock)
     harness.show(rows)
-    if arguments.json:
-        harness.save(arguments.json, rows, threads=arguments.threads, clock=arguments.clock)
     if arguments.picture:
         import picture
 
