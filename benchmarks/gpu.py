@@ -175,7 +175,7 @@ def _milliseconds(step: Callable[[], Any]) -> float:
 
 
 def speed(run: Run) -> dict[str, Any]:
-    """Milliseconds of a step, of Kameleon and by hand; all begin with the same loss."""
+    """Milliseconds of a step, of Kameleon and by hand; and the loss that each begins with."""
     import gpu_networks
 
     from kameleon import backend as K
@@ -187,15 +187,13 @@ def speed(run: Run) -> dict[str, Any]:
             row: dict[str, Any] = {}
             found[f"{name}, {dtype}"] = row
             with K.using_engine(run.engine):
-                ways = {"kameleon": lambda s=sized, d=dtype: gpu_networks.kameleon(s, d)}
-                for way, make in gpu_networks.BY_HAND[run.engine].items():
-                    ways[way] = lambda s=sized, d=dtype, make=make: make(s, d)
-                for way, built in ways.items():
+                ways = {"kameleon": gpu_networks.kameleon, **gpu_networks.BY_HAND[run.engine]}
+                for way, make in ways.items():
                     if time.monotonic() > run.end:
                         row[way] = {"skipped": "the time was over"}
                         continue
                     try:
-                        step = built()
+                        step = make(sized, dtype)
                         row[way] = {"loss": float(step()), "ms": _milliseconds(step)}
                     except Exception as error:
                         row[way] = {"error": f"{type(error).__name__}: {error}"[:300]}

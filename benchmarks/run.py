@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import harness
+
 from kameleon.cli.parsing import Parser, number, one_of, seconds
 
 # Workloads that are compared on every engine; the module has the same name.
@@ -30,30 +32,29 @@ class Way(NamedTuple):
     Attributes:
         module: in `by_hand`.
         engine: Kameleon's, which is timed beside it.
-        needs: the package that must be installed beside the engine's.
+        needs: a package that must be installed beside the engine's; empty, if none.
     """
 
     module: str
     engine: str
-    needs: str
+    needs: str = ""
 
 
 # The first way of an engine is the one that its mean tells of.
 WAYS = {
-    "numpy": Way("numpy", "numpy", "numpy"),
+    "numpy": Way("numpy", "numpy"),
     "numpy, autograd": Way("autograd", "numpy", "autograd"),
-    "tensorflow": Way("tensorflow", "tensorflow", "numpy"),
-    "tensorflow, XLA": Way("tensorflow_xla", "tensorflow", "numpy"),
-    "jax": Way("jax", "jax", "numpy"),
-    "torch": Way("torch", "torch", "numpy"),
-    "torch.compile": Way("torch_compile", "torch", "numpy"),
-    "theano": Way("theano", "theano", "numpy"),
-    "onnxruntime": Way("onnxruntime", "onnxruntime", "numpy"),
-    "cntk": Way("cntk", "cntk", "numpy"),
+    "tensorflow": Way("tensorflow", "tensorflow"),
+    "tensorflow, XLA": Way("tensorflow_xla", "tensorflow"),
+    "jax": Way("jax", "jax"),
+    "torch": Way("torch", "torch"),
+    "torch.compile": Way("torch_compile", "torch"),
+    "theano": Way("theano", "theano"),
+    "onnxruntime": Way("onnxruntime", "onnxruntime"),
+    "cntk": Way("cntk", "cntk"),
     **{f"keras 3, {x}": Way("keras3", x, "keras") for x in ("tensorflow", "jax", "torch")},
 }
 AUTO = "auto"
-CLOCKS = ("wall", "cpu")
 ENGINES = (*dict.fromkeys(way.engine for way in WAYS.values()), AUTO)
 
 
@@ -95,8 +96,6 @@ def measure(way: str, name: str) -> list[Any]:
 
 def here(engine: str, way: str, arguments: argparse.Namespace) -> list[Any]:
     """The rows of one way, measured in this process."""
-    import harness
-
     harness.SECONDS, harness.CLOCK = float(arguments.seconds), arguments.clock
     importlib.import_module(f"by_hand.{WAYS[way].module}").pin(arguments.threads)
     rows = []
@@ -121,8 +120,6 @@ def elsewhere(
     engine: str, way: str, names: Iterable[str], arguments: argparse.Namespace
 ) -> list[Any]:
     """The rows of one way, measured in a process of its own."""
-    import harness
-
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.json"
         command = [sys.executable, __file__, "--way", way, "--engine", engine, "--json", str(file)]
@@ -147,7 +144,7 @@ def measured(arguments: argparse.Namespace) -> Iterator[list[Any]]:
 
     rows: list[Any] = []
     for way, (_, engine, needs) in WAYS.items():
-        if engine in arguments.engine and installed(engine) and find_spec(needs):
+        if engine in arguments.engine and installed(engine) and (not needs or find_spec(needs)):
             found = elsewhere(engine, way, arguments.only, arguments)
             rows += found
             yield found
@@ -192,8 +189,8 @@ def parsed() -> argparse.Namespace:
         "--seconds", type=seconds, default=6.0, help="for each comparison, about (6)"
     )
     parser.add_argument(
-        "--clock", type=one_of(CLOCKS), default=CLOCKS[0], metavar="CLOCK",
-        help=f"{', '.join(CLOCKS)}: the latter for a busy machine ({CLOCKS[0]})",
+        "--clock", type=one_of(harness.CLOCKS), default=harness.CLOCK, metavar="CLOCK",
+        help=f"{', '.join(harness.CLOCKS)}: the latter for a busy machine ({harness.CLOCK})",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="also save the figures here")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw them: .svg, .png, .pdf")
@@ -207,8 +204,6 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     """Measure each way in its own process; print and save the figures."""
     arguments = parsed()
-    import harness
-
     if arguments.way:
         parts: Iterable[list[Any]] = [here(*arguments.engine, arguments.way, arguments)]
     else:

@@ -87,22 +87,18 @@ def skipped_without(*modules: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"needs {' and '.join(missing)}")
 
 
+def pair(model: str, target: str) -> Any:
+    """A model and a format; most of them at night."""
+    marks = [skipped_without(*NEEDS[target])]
+    if (model, target) not in QUICK:
+        marks.append(pytest.mark.nightly)
+    return pytest.param(model, target, id=f"{model}-{target}", marks=marks)
+
+
 def pairs() -> list[Any]:
-    """Each model with each format; most of them at night."""
+    """Each model with each format."""
     models = (*RECORDED, *OWN, *LARGE)
-    return [
-        pytest.param(
-            model,
-            target,
-            id=f"{model}-{target}",
-            marks=[
-                skipped_without(*NEEDS[target]),
-                *([] if (model, target) in QUICK else [pytest.mark.nightly]),
-            ],
-        )
-        for model in models
-        for target in FORMATS
-    ]
+    return [pair(model, target) for model in models for target in FORMATS]
 
 
 def programs(folder: Path, *names: str) -> None:
@@ -206,15 +202,7 @@ def recorded(model: str) -> tuple[list[Any], list[Any]]:
 @pytest.mark.parametrize(
     ("model", "target"),
     [
-        pytest.param(
-            model,
-            target,
-            id=f"{model}-{target}",
-            marks=[
-                skipped_without(*NEEDS[target]),
-                *([] if (model, target) in QUICK else [pytest.mark.nightly]),
-            ],
-        )
+        pair(model, target)
         for target in FORMATS
         for model in (RECORDED if target == "onnx" else ["tensorflow/graph", "theano/recurrent"])
         if not model.endswith("by_name")  # those predictions are of another network

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kameleon.backend.export import formats
-from kameleon.backend.export.formats import FORMATS, Format
+from kameleon.backend.export.formats import FORMATS, Format, require
 
 from . import apart, keras3
 from .sources import Original
+
+__all__ = ["KERAS3", "NAMES", "require", "target", "write"]
 
 KERAS3 = Format("keras3", "Keras 3", ".keras", "", {"keras": "keras"})
 TARGETS = {**FORMATS, KERAS3.name: KERAS3}
@@ -20,14 +22,6 @@ NAMES = (*ALIASES, *TARGETS)
 def target(name: str) -> Format:
     """The format that's asked for by its name, or by a library's."""
     return TARGETS[ALIASES.get(name, name)]
-
-
-def require(chosen: Format) -> None:
-    """
-    Raises:
-        MissingLibraryError: a library isn't installed that the format needs.
-    """
-    formats.require(chosen)
 
 
 def write(original: Original, path: str, chosen: Format, folder: str) -> list[Any]:

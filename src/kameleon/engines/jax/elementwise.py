@@ -14,7 +14,7 @@ from ...graph.ir.program import Graph
 from ...graph.ir.types import FLOAT32, FLOAT64, TensorType
 from ...graph.passes import arithmetic
 from ...graph.primitives import elementwise as ew
-from ...graph.primitives.constants import beside_zero
+from ...graph.primitives.constants import has_no_zero
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .arrays import on_processor
@@ -198,7 +198,7 @@ RULES: dict[str, Rule] = {
     "bitcast": bitcast,
 }
 WHERE: dict[str, Callable[[Node], bool]] = {
-    "add": lambda node: beside_zero(node) is None,
+    "add": has_no_zero,
     "floor_div": _divides,
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,

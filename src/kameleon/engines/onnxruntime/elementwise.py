@@ -7,7 +7,7 @@ from typing import Any
 
 from ...graph.ir.node import Node
 from ...graph.primitives.choices import needs_no_branch
-from ...graph.primitives.constants import beside_zero, known_number
+from ...graph.primitives.constants import has_no_zero, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
 from .lowering import OnnxLowering
@@ -214,7 +214,7 @@ RULES: dict[str, Rule] = {
 }
 # A division of integers that fails ends the process.
 WHERE: dict[str, Callable[[Node], bool]] = {
-    "add": lambda node: beside_zero(node) is None,
+    "add": has_no_zero,
     "floor_div": lambda node: node.dtype.is_integer and divides_safely(node),
     "mod": divides_safely,
     "pow": lambda node: node.dtype.is_float,

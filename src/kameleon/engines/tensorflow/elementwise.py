@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from ...graph.analysis.broadcasts import bare_operands
 from ...graph.ir.node import Node
-from ...graph.primitives.constants import bare, beside_zero, known_array, known_number
+from ...graph.primitives.constants import bare, has_no_zero, known_array, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Lowering, Rule
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
@@ -263,8 +263,8 @@ def _has_quotient(node: Node) -> bool:
 
 WHERE: dict[str, Callable[[Node], bool]] = {
     "neg": _is_signed,
-    "add": lambda node: beside_zero(node) is None,
-    "sub": lambda node: _is_signed(node) and beside_zero(node) is None,
+    "add": has_no_zero,
+    "sub": lambda node: _is_signed(node) and has_no_zero(node),
     "floor_div": _has_quotient,
     "mod": divides_safely,
 }

@@ -53,3 +53,8 @@ def beside_zero(node: Node) -> Node | None:
     a, b = node.operands
     pairs = [(a, b), (b, a)] if node.primitive.name == "add" else [(b, a)]
     return next((x for x, zero in pairs if is_zero(zero) and x.type == node.type), None)
+
+
+def has_no_zero(node: Node) -> bool:
+    """Whether a sum or a difference isn't one of those; see `beside_zero`."""
+    return beside_zero(node) is None

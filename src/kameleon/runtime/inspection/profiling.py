@@ -186,14 +186,15 @@ def profile(graph: Graph, values: Sequence[Any], engine: Engine) -> Profile:
     if clocked > seconds:  # clocks take time, and threads work side by side
         timings = [t._replace(seconds=t.seconds * seconds / clocked) for t in timings]
     timings.append(Timing(None, "the rest", max(seconds - clocked, 0.0)))
-    sized, reached = _sized(graph, values, engine, timings), peak(engine)
+    arrays = [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
+    sized, reached = _sized(graph, arrays, timings), peak(engine)
     entries = [_entry(timing, reached, sized) for timing in timings]
     by_key, key_of = dict[str, Mapping[str, float]](), dict[Node | None, str](keyed(lowered))
     for timing, entry in zip(timings, entries, strict=True):
         if timing.node in key_of:
             known = {} if math.isnan(entry.bytes) else {"bytes": entry.bytes}
             by_key[key_of[timing.node]] = {"seconds": entry.seconds, **known}
-    least = limit(lowered, _arrays(values, engine), reached)
+    least = limit(lowered, arrays, reached)
     return Profile(engine, (seconds, clocked), reached, least, entries, by_key, graph)
 
 
@@ -206,7 +207,7 @@ def keyed(graph: Graph, around: str = "") -> Iterator[tuple[Node, str]]:
                 yield from keyed(value, f"{around}%{number}.{name}.")
 
 
-def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequence[Timing]) -> Sized:
+def _sized(graph: Graph, arrays: Sequence[Any], timings: Sequence[Timing]) -> Sized:
     """Sizes of the nodes that were timed, as far as they're made of the graph's inputs."""
     inside, leaves = set[Node](), set(graph.inputs)
     nodes = list(dict.fromkeys(t.node for t in timings if t.node is not None))
@@ -214,11 +215,7 @@ def _sized(graph: Graph, values: Sequence[Any], engine: Engine, timings: Sequenc
         inside.update(n for body in bodies(node) for n in all_nodes(body))
     whole = [n for n in nodes if n not in inside and _is_made_of(n, leaves)]
     results = [n for node in whole for n in node.results]
-    return Sized(Graph(graph.inputs, results), _arrays(values, engine))
-
-
-def _arrays(values: Sequence[Any], engine: Engine) -> list[Any]:
-    return [x if isinstance(x, np.ndarray) else engine.to_numpy(x) for x in values]
+    return Sized(Graph(graph.inputs, results), arrays)
 
 
 def _is_made_of(node: Node, leaves: Container[Node]) -> bool:
