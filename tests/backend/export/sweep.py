@@ -75,11 +75,10 @@ def through(row: Format) -> Callable[[Any, Sequence[Array]], Sequence[Any]]:
 
 
 def by_jax(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
-    import jax
-
     from kameleon.backend.interop.jax import to_jax
+    from kameleon.engines.jax.arrays import X64
 
-    with jax.enable_x64(True):
+    with X64(True):
         run, parameters = to_jax(function)
         outputs, _ = run(parameters, list(operands))
         return [np.asarray(x) for x in outputs]
