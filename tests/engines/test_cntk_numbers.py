@@ -64,6 +64,7 @@ EDGES = [
     3e38,
     1e-38,
     88.0,
+    1e6,
 ]
 UNARY = {
     "log": K.log,
@@ -73,6 +74,8 @@ UNARY = {
     "relu": K.relu,
     "sign": K.sign,
     "exp": K.exp,
+    "sin": K.sin,
+    "cos": K.cos,
     "sigmoid": K.sigmoid,
     "softplus": K.softplus,
     "tanh": K.tanh,
@@ -91,8 +94,8 @@ BINARY = {
     "equal": K.equal,
     "not_equal": K.not_equal,
     "greater_equal": K.greater_equal,
-    "choice of one or 0": lambda x, y: K.switch(K.greater(x, y), x, K.constant(np.zeros(256))),
-    "choice of 0 or one": lambda x, y: K.switch(K.greater(x, y), K.constant(np.zeros(256)), y),
+    "choice of one or 0": lambda x, y: K.switch(K.greater(x, y), x, K.constant(np.zeros(len(EDGES) ** 2))),
+    "choice of 0 or one": lambda x, y: K.switch(K.greater(x, y), K.constant(np.zeros(len(EDGES) ** 2)), y),
 }
 
 
@@ -102,6 +105,36 @@ def test_functions_follow_ieee_754(name: str, dtype: str) -> None:
     with np.errstate(all="ignore"):
         found, wanted = both(UNARY[name], np.array(EDGES, dtype))
     assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_follow_ieee_754_where_numpy_writes_over_their_operands(name: str) -> None:
+    """The logarithm of 0 leaves all of the segment to NumPy; a product is no longer needed."""
+    given = np.array(EDGES, "float32"), np.zeros(1, "float32")
+    found, wanted = both(lambda x, y: UNARY[name](x * 2.0) + K.exp(K.log(y)), *given)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+DILATED = {
+    "conv": lambda x, k: K.conv2d(x, k, padding="same", dilation_rate=(1, 2)),
+    "its input's gradient": lambda g, k: K.conv2d_transpose(
+        g, k, (2, 6, 7, 1), padding="same", dilation_rate=(2, 2)
+    ),
+    "its kernel's gradient": lambda x, k: K.gradients(K.sum(K.conv2d(x, k, strides=2)), k)[0],
+    "depthwise": lambda x, k: K.depthwise_conv2d(x, k, padding="same", dilation_rate=(2, 1)),
+    "depthwise on a line": lambda x, k: K.separable_conv1d(
+        x[:, 0], k[0], K.ones((1, 1, 2)), padding="same", dilation_rate=2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DILATED)
+def test_no_infinite_number_spreads_through_the_holes_of_a_dilation(name: str) -> None:
+    x = np.ones((2, 6, 7, 1), "float32")
+    x[0, 2, 3], x[1, 5, 0], x[0, 0, 0] = INF, NAN, -INF
+    found, wanted = both(DILATED[name], x, np.full((3, 3, 1, 1), 0.5, "float32"))
+    assert np.isfinite(wanted).any()
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 

@@ -22,6 +22,7 @@ from ...graph.ir.serial import graph_to_data
 from ...graph.ir.types import TensorType
 from .._codegen.code import Code
 from .._codegen.emitter import Emitter, Rule
+from .._codegen.rules import unary
 from .._codegen.schedule import WHEN_NEEDED
 from ..numpy.engine import NumpyEmitter
 from ..numpy.rules import RULES as NUMPY
@@ -88,6 +89,8 @@ def _expanded(e: Emitter, node: Node) -> None:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(BY_CNTK - NUMPY.keys(), _expanded),
     **{name: rule for name, rule in NUMPY.items() if not REGISTRY[name].host_callback},
+    # NumPy 1.19 gives wrong numbers where they write over infinite or large operands.
+    **{name: unary(f"{name}({{0}})") for name in ("sin", "cos")},
 }
 """How primitives are written as lines of NumPy: CNTK does some that NumPy has no line for. A host
 callback stays in this process."""

@@ -61,32 +61,43 @@ def dilated(x: Any, steps: Any) -> Any:
     return x
 
 
-def correlated(x: Any, kernel: Any, strides: Any, groups: int = 1) -> Any:
-    """The convolution of (batch, channels, *space), without margins."""
+def correlated(b: Any, x: Any, kernel: Any, steps: Any, strides: Any, groups: int = 1) -> Any:
+    """The convolution of (batch, channels, *space), without margins, by a dilated kernel."""
     found = C.convolution(
-        kernel, C.to_batch(x), strides=tuple(strides), auto_padding=[False], groups=groups
+        dilated(kernel, steps),
+        C.to_batch(x),
+        strides=tuple(strides),
+        auto_padding=[False],
+        groups=groups,
     )
+    _guard(b, found, steps)
     return unpacked(found, shape_of(x)[0])
 
 
-def _kernel(k: Any, dilation: Any) -> Any:
-    """(*window, in, out) as (out, in, *window), dilated."""
+def _guard(b: Any, found: Any, steps: Any) -> None:
+    """Let NumPy compute what's NaN: it may be infinite, times a zero of the dilation."""
+    if any(step > 1 for step in steps):
+        b.guard_nan(found)
+
+
+def _kernel(k: Any) -> Any:
+    """(*window, in, out) as (out, in, *window)."""
     rank = len(k.shape)
-    return dilated(transposed(k, [rank - 1, rank - 2, *range(rank - 2)]), dilation)
+    return transposed(k, [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _conv(b: Any, node: Any, x: Any, k: Any) -> Any:
     _, strides, padding, dilation = node.attrs["window"]
     b.same([shape_of(x)[-1]], [shape_of(k)[-2]])
-    found = correlated(framed(channels_first(x), padding), _kernel(k, dilation), strides)
-    return channels_last(found)
+    space = framed(channels_first(x), padding)
+    return channels_last(correlated(b, space, _kernel(k), dilation, strides))
 
 
 def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
     """The transposed convolution: what the windows reach is made, and brought into the space."""
     _, strides, padding, dilation = node.attrs["window"]
     b.same([shape_of(g)[-1]], [shape_of(k)[-1]])
-    kernel = _kernel(k, dilation)
+    kernel = dilated(_kernel(k), dilation)
     reach = [
         (places - 1) * step + span
         for places, step, span in zip(shape_of(g)[1:-1], strides, shape_of(kernel)[2:], strict=True)
@@ -98,6 +109,7 @@ def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
         auto_padding=[False],
         output_shape=(shape_of(kernel)[1], *reach),
     )
+    _guard(b, found, dilation)
     space = dims(node.attrs["space"], sizes)
     margins = [(-low, d + low - r) for d, r, (low, _) in zip(space, reach, padding, strict=True)]
     return channels_last(framed(unpacked(found, shape_of(g)[0]), margins))
@@ -109,8 +121,8 @@ def _conv_kernel(b: Any, node: Any, x: Any, g: Any) -> Any:
     b.same([shape_of(x)[0]], [shape_of(g)[0]])
     rank = len(x.shape)
     swapped = [rank - 1, 0, *range(1, rank - 1)]
-    kernel = dilated(transposed(g, swapped), strides)
-    found = correlated(framed(transposed(x, swapped), padding), kernel, dilation)
+    space = framed(transposed(x, swapped), padding)
+    found = correlated(b, space, transposed(g, swapped), strides, dilation)
     sizes = [(0, d, 1) for d in (*shape_of(found)[:2], *window)]
     return transposed(sliced(found, sizes), [*range(2, rank), 0, 1])
 
@@ -122,11 +134,12 @@ def _depthwise(b: Any, node: Any, x: Any, k: Any) -> Any:
     b.same([shape_of(x)[-1]], [channels])
     rank = len(k.shape)
     kernel = transposed(k, [rank - 2, rank - 1, *range(rank - 2)])
-    kernel = dilated(reshaped(kernel, (channels * multiplier, 1, *window)), dilation)
+    kernel = reshaped(kernel, (channels * multiplier, 1, *window))
     x, flat = framed(channels_first(x), padding), len(window) == 1
     if flat:
-        x, kernel, strides = _in_a_plane(x), _in_a_plane(kernel), (1, *strides)
-    found = correlated(x, kernel, strides, groups=channels)
+        x, kernel = _in_a_plane(x), _in_a_plane(kernel)
+        strides, dilation = (1, *strides), (1, *dilation)
+    found = correlated(b, x, kernel, dilation, strides, groups=channels)
     return channels_last(without(found, [2]) if flat else found)
 
 
