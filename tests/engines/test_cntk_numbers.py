@@ -94,8 +94,12 @@ BINARY = {
     "equal": K.equal,
     "not_equal": K.not_equal,
     "greater_equal": K.greater_equal,
-    "choice of one or 0": lambda x, y: K.switch(K.greater(x, y), x, K.constant(np.zeros(len(EDGES) ** 2))),
-    "choice of 0 or one": lambda x, y: K.switch(K.greater(x, y), K.constant(np.zeros(len(EDGES) ** 2)), y),
+    "choice of one or 0": lambda x, y: K.switch(
+        K.greater(x, y), x, K.constant(np.zeros(len(EDGES) ** 2))
+    ),
+    "choice of 0 or one": lambda x, y: K.switch(
+        K.greater(x, y), K.constant(np.zeros(len(EDGES) ** 2)), y
+    ),
 }
 
 

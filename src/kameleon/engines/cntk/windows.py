@@ -70,14 +70,16 @@ def correlated(b: Any, x: Any, kernel: Any, steps: Any, strides: Any, groups: in
         auto_padding=[False],
         groups=groups,
     )
-    _guard(b, found, steps)
-    return unpacked(found, shape_of(x)[0])
+    return _guarded(b, unpacked(found, shape_of(x)[0]), steps)
 
 
-def _guard(b: Any, found: Any, steps: Any) -> None:
-    """Let NumPy compute what's NaN: it may be infinite, times a zero of the dilation."""
+def _guarded(b: Any, found: Any, steps: Any) -> Any:
+    """What a dilated kernel gives; NaN may be an infinite number times a zero of the dilation, so
+    NumPy computes it.
+    """
     if any(step > 1 for step in steps):
         b.guard_nan(found)
+    return found
 
 
 def _kernel(k: Any) -> Any:
@@ -109,10 +111,10 @@ def _conv_input(b: Any, node: Any, g: Any, k: Any, *sizes: int) -> Any:
         auto_padding=[False],
         output_shape=(shape_of(kernel)[1], *reach),
     )
-    _guard(b, found, dilation)
+    found = _guarded(b, unpacked(found, shape_of(g)[0]), dilation)
     space = dims(node.attrs["space"], sizes)
     margins = [(-low, d + low - r) for d, r, (low, _) in zip(space, reach, padding, strict=True)]
-    return channels_last(framed(unpacked(found, shape_of(g)[0]), margins))
+    return channels_last(framed(found, margins))
 
 
 def _conv_kernel(b: Any, node: Any, x: Any, g: Any) -> Any:
