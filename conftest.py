@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import sys
 import tempfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _support.common import absence, engines_under_test, reset_session
+from _support import selection
+from _support.common import absence, reset_session
 
 from kameleon.config import ENGINES, installed
 
@@ -133,45 +132,14 @@ collect_ignore_glob += [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--nightly`: also run tests marked nightly, which are too slow for every change. `--share
-    i/n`: run every n-th test.
-    """
-    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
-    parser.addoption("--share", default="0/1", help="i/n: every n-th test, from the i-th")
+    """Options that say which tests run."""
+    selection.add_options(parser)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked nightly, and those that are other engines' turn, unless asked for."""
-    kept = items if config.getoption("--nightly") else list(filter(_runs_with_every_change, items))
-    number, shares = map(int, config.getoption("--share").split("/"))
-    kept = kept[number::shares]
-    if len(kept) < len(items):
-        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
-        items[:] = kept
-
-
-def _runs_with_every_change(item: pytest.Item) -> bool:
-    """Tests marked dealt run on so many engines, which they are dealt by their names, among all or
-    those that are named; those that go together are dealt the same ones.
-    """
-    if item.get_closest_marker("nightly"):
-        return False
-    dealt, parameters = item.get_closest_marker("dealt"), getattr(item, "callspec", None)
-    if dealt is None or parameters is None:
-        return True
-    engine = parameters.params["engine_name"]
-    together = item.get_closest_marker("together")
-    what = item.path.name if together else item.name.replace(engine, "")
-    return _is_dealt(what, engine, *dealt.args)
-
-
-def _is_dealt(what: str, engine: str, count: int = 1, among: Sequence[str] = ()) -> bool:
-    """Whether an engine is one of so many that something is dealt by its name."""
-    names = [name for name in _engines() if name in among] or list(_engines())
-    if engine not in names:
-        return False
-    return (names.index(engine) - zlib.crc32(what.encode())) % len(names) < count
+    """Leave out tests that aren't asked for."""
+    selection.select(config, items)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -197,17 +165,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that take `engine_name` run on each engine that is installed; where only others were
     asked for, they are skipped, and that says what to type."""
     if "engine_name" in metafunc.fixturenames:
-        names: list[Any] = list(_engines())
+        names: list[Any] = list(selection.engine_names())
         if not names:
             reason = absence(os.environ["TEST_ENGINES"].split(","))
             names = [pytest.param("", marks=pytest.mark.skip(reason=reason))]
         metafunc.parametrize("engine_name", names, scope="session")
-
-
-@functools.cache
-def _engines() -> tuple[str, ...]:
-    """Asked once: it looks through all installed packages for engines."""
-    return tuple(engines_under_test())
 
 
 @pytest.fixture

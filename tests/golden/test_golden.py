@@ -40,6 +40,7 @@ def check(engine: Engine, cases: Sequence[Case]) -> None:
     check_cases(K, cases)
 
 
+@pytest.mark.dealt(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_function(engine: Engine, function: str) -> None:
     """All recorded calls of a function that come out as they did in the original."""

@@ -119,10 +119,17 @@ def test_what_fails_in_this_process_is_a_note() -> None:
     assert any("not in this process" in c.failure for c in report.candidates)
 
 
-def test_a_function_that_is_called_twice_is_not_tried() -> None:
+def test_a_function_is_not_tried_before_its_calls_have_taken_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(choice, "EVERY", 0.0)
+    monkeypatch.setattr(choice, "TRIED_AFTER", 60.0)
     f = K.function([], [K.constant(1.0)], engine="auto", candidates=["fast"])
     f([]), f([])
     assert (f.report().state, f.report().candidates) == (choice.WAITING, ())
+    monkeypatch.setattr(choice, "TRIED_AFTER", 0.0)
+    f([])
+    assert f.report().state is not choice.WAITING
 
 
 def test_without_other_engines_it_costs_nothing() -> None:

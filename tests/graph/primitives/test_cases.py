@@ -49,13 +49,13 @@ def test_value(engine: Engine, cases: list[Case], known: bool) -> None:
 
 
 # Expansions and gradients are graphs like others, of primitives whose values all engines show.
-@pytest.mark.dealt(2)
+@pytest.mark.dealt
 @table("expansion")
 def test_expansion(engine: Engine, cases: list[Case], known: bool) -> None:
     check_expansion(engine, cases, known)
 
 
-@pytest.mark.dealt(2)
+@pytest.mark.dealt
 @table("gradient")
 def test_gradient(engine: Engine, cases: list[Case], known: bool) -> None:
     check_case_gradient(engine, cases, known)

@@ -1,0 +1,135 @@
+"""Which tests run: with every change, on a day's turn, a share of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import xml.etree.ElementTree as ElementTree
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from .common import engines_under_test
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLE = ROOT / "tests" / "seconds.json"
+"""Test functions whose cases take more than half a second in the mean: the seconds."""
+DAYS = 7
+"""Each test runs with every change on one of so many days, at least."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """The options `--nightly`, `--turn` and `--share`."""
+    parser.addoption("--nightly", action="store_true", help="run the tests marked nightly, too")
+    parser.addoption(
+        "--turn", type=int, help="a day's number: run those of the long tests whose turn it is"
+    )
+    parser.addoption("--share", default="0/1", help="i/n: every n-th test, from the i-th")
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that aren't asked for."""
+    turn = config.getoption("--turn")
+    kept = items
+    if not config.getoption("--nightly"):
+        kept = [item for item in items if _runs_with_every_change(item, turn or 0)]
+    if turn is not None:
+        kept = list(in_turn(kept, turn))
+    number, shares = map(int, config.getoption("--share").split("/"))
+    kept = kept[number::shares]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+        items[:] = kept
+
+
+# Marks ------------------------------------------------------------------------------------------
+
+
+def _runs_with_every_change(item: pytest.Item, turn: int) -> bool:
+    """Tests marked dealt run on so many engines, which they are dealt by their names, among all or
+    those that are named, others each day; those that go together are dealt the same ones.
+    """
+    if item.get_closest_marker("nightly"):
+        return False
+    dealt, parameters = item.get_closest_marker("dealt"), getattr(item, "callspec", None)
+    if dealt is None or parameters is None:
+        return True
+    engine = parameters.params["engine_name"]
+    together = item.get_closest_marker("together")
+    what = item.path.name if together else item.name.replace(engine, "")
+    return _is_dealt(zlib.crc32(what.encode()) + turn, engine, *dealt.args)
+
+
+def _is_dealt(card: int, engine: str, count: int = 1, among: Sequence[str] = ()) -> bool:
+    """Whether an engine is one of so many that something is dealt."""
+    names = [name for name in engine_names() if name in among] or list(engine_names())
+    return engine in names and (names.index(engine) - card) % len(names) < count
+
+
+@cache
+def engine_names() -> tuple[str, ...]:
+    """Asked once: it looks through all installed packages for engines."""
+    return tuple(engines_under_test())
+
+
+# Turns ------------------------------------------------------------------------------------------
+
+
+def turns(seconds: float) -> int:
+    """Over how many days the cases of a function are spread.
+
+    >>> turns(0.5), turns(0.7), turns(2.1), turns(100.0)
+    (1, 2, 5, 7)
+    """
+    return min(DAYS, math.ceil(2 * seconds))
+
+
+def table() -> dict[str, float]:
+    """By a test function's name, as pytest has it, the seconds of a case."""
+    found: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return found
+
+
+def in_turn(items: Sequence[pytest.Item], turn: int) -> Iterator[pytest.Item]:
+    """The items without those whose turn is on another day."""
+    known = table()
+    first = {name: row for row, name in enumerate(known)}  # not all functions on the same day
+    count: dict[str, int] = defaultdict(int)
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in known:
+            count[name] += 1
+            if (first[name] + count[name] - turn) % turns(known[name]):
+                continue
+        yield item
+
+
+def measured(report: Path) -> dict[str, float]:
+    """The seconds of test functions, by a report that pytest has written with `--junitxml`."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for case in ElementTree.parse(report).iter("testcase"):
+        file = f"{case.attrib['classname'].replace('.', '/')}.py"
+        if file.startswith("tests/") and (ROOT / file).exists() and case.find("skipped") is None:
+            name = case.attrib["name"].partition("[")[0]
+            cases[f"{file}::{name}"].append(float(case.attrib["time"]))
+    means = {name: sum(times) / len(times) for name, times in cases.items()}
+    # Those that take equally long stand side by side, and come on different days.
+    longest = sorted(means.items(), key=lambda pair: -pair[1])
+    return {name: round(s, 2) for name, s in longest if s > 0.5}
+
+
+def main() -> None:
+    """Write the table anew."""
+    parser = argparse.ArgumentParser(description="Write tests/seconds.json by a report.")
+    parser.add_argument("report", type=Path, help="what pytest has written with --junitxml")
+    found = measured(parser.parse_args().report)
+    TABLE.write_text(f"{json.dumps(found, indent=0)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

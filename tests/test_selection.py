@@ -1,0 +1,31 @@
+"""Tests that take long run on one day in so many; none is forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from _support.selection import DAYS, ROOT, in_turn, table, turns
+
+SHORT = "tests/test_words.py::test_nothing_of_the_kind"
+
+
+def test_every_test_has_its_turn_and_none_has_two_days_of_its_own() -> None:
+    names = [SHORT, *(f"{name}[{i}]" for name in table() for i in range(5)), *table()]
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
+    for first in (0, 20_785):
+        days = [list(in_turn(items, first + day)) for day in range(DAYS)]
+        count = Counter(item.nodeid for day in days for item in day)
+        assert count.keys() == set(names)
+        assert count[SHORT] == DAYS
+        assert all(count[n] <= -(-DAYS // turns(table()[n.partition("[")[0]])) for n in names[1:])
+
+
+@pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in table()}))
+def test_the_table_tells_of_tests_that_are_there(file: str) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    names = [name.partition("::")[2] for name in table() if name.startswith(f"{file}::")]
+    gone = [name for name in names if f"def {name.rpartition('::')[2]}(" not in text]
+    assert not gone, "take these lines out of tests/seconds.json, or give them the new names"
