@@ -378,6 +378,7 @@ WRONG = [
     (f"{META} --to onnx", 1, "choose them by --outputs. Nobody takes global_step/read:0, loss:0"),
     (f"{GRAPHS} --to onnx", 1, "this folder has no saved_model.pb"),
     (f"{GRAPHS}/boxes.pbtxt --to onnx", 1, "ONNX can't hold call"),
+    (f"{GRAPHS}/boxes.pbtxt --to onnx", 1, 'boxes.pbtxt" [[{{node '),
     (f"{FILES}/README.md --to onnx", 1, "is neither: what's taken are models of Keras 2"),
     ("damaged.h5 --to onnx", 1, "damaged.h5 is no HDF5 file, or it's damaged"),
     ("cut.h5 --to onnx", 1, "this HDF5 file can't be read"),

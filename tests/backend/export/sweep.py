@@ -9,18 +9,23 @@ says why. What is refused is kept in `held.json` (`--write`), of which `docs/mak
 from __future__ import annotations
 
 import argparse
+import atexit
+import functools
 import importlib
 import json
+import multiprocessing
 import os
 import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -48,6 +53,7 @@ class Column(NamedTuple):
         needs: modules that must be there.
         taken: a case as it's posed; None, where it isn't.
         exact: whether infinity is infinity, and digits are those of other columns.
+        apart: the settings of the process that it needs, if it can't be this one.
     """
 
     title: str
@@ -55,6 +61,7 @@ class Column(NamedTuple):
     needs: Sequence[str]
     taken: Callable[[Case], Case | None] = lambda case: case
     exact: bool = True
+    apart: Mapping[str, str] | None = None
 
 
 # What runs a function ----------------------------------------------------------------------------
@@ -95,6 +102,27 @@ def by_tensorflow(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
     from kameleon.backend.interop.tensorflow import to_tensorflow
 
     return [x.numpy() for x in to_tensorflow(function)(*operands)]
+
+
+def by_keras3(function: Any, operands: Sequence[Array]) -> Sequence[Any]:
+    from kameleon.backend.interop.keras3 import to_keras3
+
+    found = to_keras3(function)(list(operands))
+    return [np.asarray(x) for x in (found if isinstance(found, list | tuple) else [found])]
+
+
+# Of the process in which Keras runs on TensorFlow; the graphs there are for NumPy, as here.
+KERAS_3 = {"KERAS_BACKEND": "tensorflow", "KAMELEON_ENGINE": "numpy", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+@functools.cache
+def process(*settings: tuple[str, str]) -> ProcessPoolExecutor:
+    """A process with settings of its own: Keras 3 asks for its backend once."""
+    with patch.dict(os.environ, settings):
+        found = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+        found.submit(int).result()  # it starts now
+    atexit.register(found.shutdown)
+    return found
 
 
 def filled(case: Case) -> Case | None:
@@ -143,6 +171,7 @@ COLUMNS: dict[str, Column] = {
     "to_jax": Column("`to_jax`", by_jax, ["jax"]),
     "to_torch": Column("`to_torch`", by_torch, ["torch"]),
     "to_tensorflow": Column("`to_tensorflow`", by_tensorflow, ["tensorflow"]),
+    "to_keras3": Column("`to_keras3`", by_keras3, ["keras", "tensorflow"], apart=KERAS_3),
 }
 
 
@@ -209,6 +238,13 @@ def swept(name: str, primitive: str) -> tuple[bool, str] | None:
     Raises:
         AssertionError: a number is wrong; or an error says nothing to users.
     """
+    settings = COLUMNS[name].apart
+    if settings is None:
+        return _swept(name, primitive)
+    return process(*settings.items()).submit(_swept, name, primitive).result()
+
+
+def _swept(name: str, primitive: str) -> tuple[bool, str] | None:
     column, refused, count = COLUMNS[name], list[str](), 0
     whole = [x for c in conformance_cases(primitive) if (x := column.taken(c)) is not None]
     for known in (True, False):

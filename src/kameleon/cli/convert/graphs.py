@@ -10,6 +10,7 @@ import kameleon
 from kameleon import backend as K
 from kameleon.cli.parsing import CommandError
 from kameleon.errors import GraphError
+from kameleon.graph.ir.context import Context, Source
 from kameleon.graph.ir.node import walk
 from kameleon.graph.ir.rewrite import substitute
 
@@ -32,7 +33,12 @@ def read(asked: Asked, folder: str) -> Original:
         CommandError: it isn't clear what its outputs are.
         KameleonError: as `kameleon.load_graph`.
     """
-    graph = kameleon.load_graph(asked.path)
+    # No line of a program's has made them: the file stands for it in messages.
+    with Context.within("source", lambda outer: Source(str(asked.path), 0, "")):
+        return _function(kameleon.load_graph(asked.path), asked)
+
+
+def _function(graph: Any, asked: Asked) -> Original:
     ends = _ends(graph, asked)
     given = {name: graph[tensor] for name, tensor in ends.inputs.items()}  # first: outputs use it
     outputs: list[Any] = graph.tensors(list(ends.outputs.values()))

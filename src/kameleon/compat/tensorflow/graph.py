@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kameleon._utils.scopes import Scope
-from kameleon.graph.ir.context import Context, Source, user_frame
+from kameleon.graph.ir.context import Context, Source, context, user_frame
 
 from .dtypes import REFERENCE
 from .location import PACKAGE
@@ -47,14 +47,14 @@ class Operation:
     """A node of a graph: its type, attributes, and edges of data and of control."""
 
     __slots__ = (
-        "attributes", "consumers", "control", "controlled", "definition", "device", "frame",
-        "graph", "handles", "inputs", "known", "name", "numbered", "serial", "shapes", "type",
-        "types", "value",
+        "attributes", "consumers", "control", "controlled", "definition", "device",
+        "graph", "handles", "inputs", "known", "name", "numbered", "place", "serial", "shapes",
+        "type", "types", "value",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, type: str, name: str) -> None:
         self.graph, self.type, self.name, self.device = graph, type, name, ""
-        self.frame = user_frame(PACKAGE)
+        self.place = context.source or user_frame(PACKAGE)
         self.inputs: list[Value] = []
         self.numbered: set[int] = set()  # places of inputs that came later: see `node_def`
         self.control: list[Operation] = []  # run before this one
@@ -75,8 +75,12 @@ class Operation:
     @property
     def source(self) -> OperationSource:
         """The place in the user's code that made the operation."""
-        code, line = self.frame
-        return OperationSource(code.co_filename, line, code.co_name, self.name)
+        if isinstance(self.place, Source):
+            place = self.place
+        else:
+            code, line, *_ = self.place
+            place = Source(code.co_filename, line, code.co_name)
+        return OperationSource(place.filename, place.line, place.function, self.name)
 
     def attribute(self, name: str) -> Any:
         """An attribute as a Python value; None where it isn't set."""

@@ -18,7 +18,7 @@ _PACKAGE = os.path.abspath(__file__).removesuffix(os.path.join("graph", "ir", "c
 
 
 class Source:
-    """A place in the user's code; and what is told of nodes that were made for it.
+    """A place in the user's code, or a file (line 0); and what is told of nodes made for it.
 
     Passes hand a node's source on to what they make of it, and so these marks.
 
@@ -41,7 +41,8 @@ class Source:
         return made
 
     def __str__(self) -> str:
-        return f'File "{self.filename}", line {self.line}, in {self.function}'
+        within = f", line {self.line}, in {self.function}" if self.line else ""
+        return f'File "{self.filename}"{within}'
 
 
 class _Setting(Generic[T]):

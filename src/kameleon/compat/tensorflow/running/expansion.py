@@ -110,7 +110,7 @@ class Expansion:
     def _like(self, operation: Operation, name: str) -> Operation:
         made = Operation(self._graph, operation.type, name)
         for part in ("device", "attributes", "known", "handles", "value", "types", "shapes",
-                     "definition", "frame"):  # fmt: skip
+                     "definition", "place"):  # fmt: skip
             setattr(made, part, getattr(operation, part))
         made.serial = len(self._graph.operations)
         self._graph.operations.append(made)
