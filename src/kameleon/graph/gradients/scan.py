@@ -159,9 +159,11 @@ class _Sums:
         self.stacked: dict[Node, None] = {}
         self.carried: dict[Node, Node | None] = {}  # each with a tensor of its type outside
         self.params = {*reverse.body.inputs, *reverse.g_states, *reverse.g_outs}
-        self.loose = {*self.params} - {*reverse.const_params}
-        varying = dependents(walk(reverse.shares, self.params), self.loose)
-        self.stackable = LoopInvariantShapes(self.params, varying)
+        loose, order = self.params - {*reverse.const_params}, walk(reverse.shares, self.params)
+        self.varying = dependents(order, loose)
+        # No step changes a size: what follows from sizes alone isn't among these.
+        self.unsized = dependents([n for n in order if n.primitive.name != "size"], loose)
+        self.stackable = LoopInvariantShapes(self.params, self.varying)
 
     def plan(self, share: Node, const: Node) -> Any:
         """How to sum a share of the cotangent of `const`: a function from `_Found` to the sum."""
@@ -180,7 +182,7 @@ class _Sums:
             return self._reduced(share)
         if name == "add":
             return self._added(share, like)
-        if name in _LINEAR and all(map(self._is_size, share.operands[1:])):
+        if name in _LINEAR and self.unsized.isdisjoint(share.operands[1:]):
             inner = self._after(share.operands[0])
             rest = self.reverse.outside(share.operands[1:])
             return inner and (lambda found: _LINEAR[name](inner(found), share, rest))
@@ -193,16 +195,6 @@ class _Sums:
         a, b = (p or self._carried(x, like) for p, x in zip(parts, share.operands, strict=True))
         return lambda found: add(a(found), b(found))
 
-    def _invariant(self, node: Node) -> bool:
-        return not any(n in self.loose for n in walk([node], self.params))
-
-    def _is_size(self, node: Node) -> bool:
-        """Whether `node` follows from constants and from sizes, which no step changes."""
-        order = walk([node], self.params)
-        return node not in self.loose and all(
-            n.primitive.name == "size" or self.loose.isdisjoint(n.operands) for n in order
-        )
-
     def _carried(self, share: Node, like: Node | None) -> Any:
         if self.carried.get(share) is None:
             self.carried[share] = like
@@ -210,7 +202,7 @@ class _Sums:
 
     def _contracted(self, share: Node) -> Any:
         a, b = share.operands
-        if self._invariant(a) or self._invariant(b):
+        if not self.varying.issuperset((a, b)):
             return None
         self.stacked.update({a: None, b: None})
         over_a, over_b = ((0, *(i + 1 for i in axes)) for axes in share.attrs["over"])
@@ -218,7 +210,7 @@ class _Sums:
 
     def _reduced(self, share: Node) -> Any:
         (x,) = share.operands
-        if self._invariant(x):
+        if x not in self.varying:
             return None
         self.stacked[x] = None
         axes = (0, *(i + 1 for i in share.attrs["axes"]))
