@@ -10,7 +10,7 @@ from docs.building.places import TESTS
 if str(TESTS) not in sys.path:
     sys.path.append(str(TESTS))
 
-from _support.import_graph import INNER
+from _support.import_graph import inner
 
 BEGIN, END = "<!-- packages, by `python docs/make.py` -->\n", "<!-- end of packages -->\n"
 
@@ -33,7 +33,7 @@ ABOUT = {
 def parts() -> dict[str, set[str]]:
     """By part of the package the parts that it imports, anywhere in its code."""
     found: dict[str, set[str]] = {part: set() for part in ABOUT}
-    for each in INNER:
+    for each in inner():
         part, other = (f"{name}.".split(".")[1] for name in (each.importer, each.imported))
         if part in ABOUT and other in ABOUT and part != other:
             found[part].add(other)

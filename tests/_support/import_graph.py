@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from _support.common import PACKAGE
@@ -74,8 +75,18 @@ def targets_of(name: str, node: ast.AST) -> list[str]:
     return submodules if len(submodules) == len(children) else [base, *submodules]
 
 
-IMPORTS = [found for name in MODULES for found in imports_of(name)]
-INNER = [i for i in IMPORTS if i.imported.split(".")[0] == "kameleon"]
-OUTER = [
-    i for i in IMPORTS if i.imported.split(".")[0] not in sys.stdlib_module_names | {"kameleon"}
-]
+@cache
+def imports() -> list[Import]:
+    """What all modules import."""
+    return [found for name in MODULES for found in imports_of(name)]
+
+
+def inner() -> list[Import]:
+    """The imports of modules of the package."""
+    return [i for i in imports() if i.imported.split(".")[0] == "kameleon"]
+
+
+def outer() -> list[Import]:
+    """The imports of modules of other packages than Python's own."""
+    own = sys.stdlib_module_names | {"kameleon"}
+    return [i for i in imports() if i.imported.split(".")[0] not in own]
