@@ -79,6 +79,8 @@ def _write_json(folder: str, name: str, data: Any) -> None:
 REMEDIES = {
     "Unknown ": "name the module that has it by --custom",
     "the Lambda layer": "--custom takes a module with a function of the layer's name",
+    "the layer ": "--custom takes a module with a class of that name that can",
+    "Keras 3": "Keras 3 itself exports it: model.export(…)",
 }
 
 

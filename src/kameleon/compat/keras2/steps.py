@@ -13,7 +13,18 @@ from typing import Any
 
 from ... import config
 from ...config.processes import this_process
-from . import byte_code, hdf5, layers, naming, older, older_names, recorded, refused, wrappers
+from . import (
+    byte_code,
+    hdf5,
+    later,
+    layers,
+    naming,
+    older,
+    older_names,
+    recorded,
+    refused,
+    wrappers,
+)
 from .loading import Steps
 from .settings import SharedGlobals
 
@@ -68,6 +79,7 @@ ALWAYS: tuple[Steps, ...] = (
     dict.fromkeys(older_names.MODULES, older_names.serve),
     dict.fromkeys(hdf5.HANDED, hdf5.adopt_handed),
     {"keras.engine.training": _serve_pipelines},
+    {"keras.engine.saving": later.leave_uncompiled, "keras.layers": later.read_later},
     {
         "keras.callbacks.callbacks": older.sum_as_doubles,
         "keras.engine.saving": byte_code.add_safe_mode,
