@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Container, Mapping
@@ -46,15 +47,15 @@ OF_ALL = frozenset("name dtype trainable weights input_shape batch_input_shape b
 _version = ContextVar("keras_version", default="2.3.1")
 
 
-def _is_later(version: str) -> bool:
+def _is_later(version: Any) -> bool:
     """Whether a version writes other words; TensorFlow's own Keras did so before (`2.2.4-tf`)."""
-    major, minor, *_ = version.split(".")
-    if int(major) > 2:
+    number = tuple(map(int, re.findall(r"\d+", str(version))[:2]))
+    if number >= (3,):
         raise ValueError(
             f"Keras {version} has written this model; those of Keras 3 are of another kind, which"
             " Keras 2 can't read: build the model by its program, and set its weights"
         )
-    return version.endswith("-tf") or (int(major), int(minor)) > (2, 3)
+    return str(version).endswith("-tf") or number > (2, 3)
 
 
 def read_later(layers: ModuleType) -> None:
@@ -67,7 +68,7 @@ def read_later(layers: ModuleType) -> None:
 
     @functools.wraps(theirs)
     def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        if _is_later(config.get("keras_version") or _version.get()):
+        if isinstance(config, Mapping) and _is_later(config.get("keras_version", _version.get())):
             utils = sys.modules["keras.utils.generic_utils"]
             own = {*(custom_objects or ()), *utils.get_custom_objects()}
             config = translated(config, vars(layers), own)
