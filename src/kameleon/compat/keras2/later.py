@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
@@ -133,9 +133,23 @@ def translated(config: Any, layers: Mapping[str, Any], own: Container[str] = ())
     found["class_name"] = known
     if isinstance(found.get("config"), dict):
         found["config"].update(beside)
-        if isinstance(layers.get(known), type) and "layers" not in found["config"]:
+        if "layers" in found["config"]:
+            _tell_shape(found["config"]["layers"])
+        elif isinstance(layers.get(known), type):
             found["config"] = _options(layers[known], found["config"])
     return found
+
+
+def _tell_shape(layers: Sequence[Any]) -> None:
+    """Tell the layer behind an `InputLayer` its shape, too: `Sequential` of 2.3.1 leaves the first
+    one out of the files that it writes.
+    """
+    shape = "batch_input_shape"
+    if len(layers) < 2 or layers[1].get("inbound_nodes"):
+        return
+    first, second = (layer.get("config") or {} for layer in layers[:2])
+    if shape in first and "layers" not in second:
+        second.setdefault(shape, first[shape])
 
 
 def _options(layer: type, config: Mapping[str, Any]) -> dict[str, Any]:
