@@ -147,3 +147,13 @@ def test_what_keras_2_3_1_cant_do_is_an_error_that_says_so(tmp_path: Path) -> No
 )  # fmt: skip
 def test_the_words_of_2_3_1_stay(config: Any) -> None:
     assert later.translated(config, {}) == config
+
+
+def test_ends_with_names_and_new_words_of_distributions() -> None:
+    ends = {"q": ["q", 0, 0], "p": ["p", 0, 0]}
+    config = {"class_name": "Functional", "config": {"layers": [], "output_layers": ends}}
+    found = later.translated({**config, "registered_name": None}, {})
+    expected = {"layers": [], "output_layers": [["p", 0, 0], ["q", 0, 0]]}
+    assert found == {"class_name": "Model", "config": expected}
+    scaled = {"class_name": "VarianceScaling", "config": {"distribution": "truncated_normal"}}
+    assert later.translated(scaled, {})["config"] == {"distribution": "normal"}

@@ -37,6 +37,8 @@ CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 # Of an object, beside its class and its configuration.
 BESIDE = frozenset(("module", "registered_name", "build_config", "compile_config"))
+# What of a model's configuration says which tensors are its ends.
+ENDS = frozenset(("input_layers", "output_layers"))
 # Options that 2.3.1 hasn't, and what it does; options that are None or False are off.
 OWN_WAY: dict[str, Any] = {"groups": 1}
 # What layers take by keywords of the base class.
@@ -133,11 +135,20 @@ def translated(config: Any, layers: Mapping[str, Any], own: Container[str] = ())
     found["class_name"] = known
     if isinstance(found.get("config"), dict):
         found["config"].update(beside)
+        if found["config"].get("distribution") == "truncated_normal":
+            found["config"]["distribution"] = "normal"  # which it is to 2.3.1
         if "layers" in found["config"]:
             _tell_shape(found["config"]["layers"])
+            for ends in ENDS & found["config"].keys():
+                found["config"][ends] = _in_a_row(found["config"][ends])
         elif isinstance(layers.get(known), type):
             found["config"] = _options(layers[known], found["config"])
     return found
+
+
+def _in_a_row(ends: Any) -> Any:
+    """The tensors of a model, if they have names: in the order in which `tf.keras` has them."""
+    return [ends[name] for name in sorted(ends)] if isinstance(ends, Mapping) else ends
 
 
 def _tell_shape(layers: Sequence[Any]) -> None:
