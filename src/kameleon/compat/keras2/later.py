@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import re
 import sys
 import warnings
@@ -66,7 +67,9 @@ def read_later(layers: ModuleType) -> None:
     Args:
         layers: `keras.layers`.
     """
-    theirs = layers.deserialize
+    theirs = vars(layers).get("deserialize")
+    if theirs is None:  # a module of that name that is something else
+        return
 
     @functools.wraps(theirs)
     def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
@@ -90,7 +93,7 @@ def leave_uncompiled(saving: ModuleType) -> None:
     @functools.wraps(theirs)
     def read(h5dict: Any, custom_objects: Any = None, compile: bool = True) -> Any:
         version = h5dict["keras_version"].decode() if "keras_version" in h5dict else "1"
-        if compile and _is_later(version) and "training_config" in h5dict:
+        if compile and "training_config" in h5dict and _has_name(h5dict["training_config"]):
             warnings.warn(
                 f"Keras {version} has written this file: its optimizer, losses and metrics aren't"
                 " taken over. Compile the model: model.compile(…)",
@@ -104,6 +107,12 @@ def leave_uncompiled(saving: ModuleType) -> None:
             _version.reset(reset)
 
     vars(saving)["_deserialize_model"] = read
+
+
+def _has_name(training: bytes) -> bool:
+    """Whether an optimizer has a name: then it's of a later version, with other options, too."""
+    optimizer = json.loads(training).get("optimizer_config") or {}
+    return "name" in (optimizer.get("config") or {})
 
 
 def translated(config: Any, layers: Mapping[str, Any], own: Container[str] = ()) -> Any:
