@@ -4,7 +4,7 @@ nox                     # format, lint, types, and the tests of the core on NumP
 nox -s tests -- -k conv # tests on the engines that are installed, as pytest takes them
 nox -s coverage         # which lines no test reaches; the pages are in build/coverage
 nox -s docs             # the site, in English
-nox -s all              # everything, in fresh environments: some 40 minutes
+nox -s all              # everything, in fresh environments: some 35 minutes
 """
 
 from __future__ import annotations
