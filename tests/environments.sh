@@ -8,6 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=2
 unset KERAS_BACKEND KAMELEON_ENGINE KAMELEON_KERAS2 KAMELEON_CNTK PYTHONPATH PYTHONWARNINGS
 
 main=3.11
+# The day's number: what takes turns goes by it.
+day=$(($(date -u +%s) / 86400))
 
 # The engines' libraries as they run on a machine without a GPU: newer PyTorch and the full
 # TensorFlow would bring gigabytes that nothing here uses.

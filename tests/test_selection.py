@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from _support import selection
 from _support.selection import DAYS, ROOT, in_turn, table, turns
 
 SHORT = "tests/test_words.py::test_nothing_of_the_kind"
 
 
-def test_every_test_has_its_turn_and_none_has_two_days_of_its_own() -> None:
+def test_every_test_has_its_turn() -> None:
     names = [SHORT, *(f"{name}[{i}]" for name in table() for i in range(5)), *table()]
     items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
     for first in (0, 20_785):
@@ -21,6 +22,31 @@ def test_every_test_has_its_turn_and_none_has_two_days_of_its_own() -> None:
         assert count.keys() == set(names)
         assert count[SHORT] == DAYS
         assert all(count[n] <= -(-DAYS // turns(table()[n.partition("[")[0]])) for n in names[1:])
+
+
+class Dealt:
+    """A case of a test that is marked dealt, on an engine."""
+
+    def __init__(self, function: str, case: int, engine: str):
+        self.name = f"{function}[{engine}-{case}]"
+        self.nodeid = f"tests/test_it.py::{self.name}"
+        self.callspec = SimpleNamespace(params={"engine_name": engine})
+
+    def get_closest_marker(self, name: str) -> Any:
+        return SimpleNamespace(args=()) if name == "dealt" else None
+
+
+def test_what_is_dealt_has_its_turn_on_every_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = ("a", "b", "c", "d", "e", "f")
+    known = {f"tests/test_it.py::test_{days}": days / 2 for days in range(1, DAYS + 1)}
+    monkeypatch.setattr(selection, "engine_names", lambda: engines)
+    monkeypatch.setattr(selection, "table", lambda: known)
+    names = [name.partition("::")[2] for name in known]
+    items: list[Any] = [Dealt(n, case, e) for n in names for e in engines for case in range(9)]
+    found = set[str]()
+    for day in range(DAYS * len(engines)):
+        found.update(item.nodeid for item in selection.chosen(items, day))
+    assert found == {item.nodeid for item in items}
 
 
 @pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in table()}))

@@ -34,12 +34,8 @@ def add_options(parser: pytest.Parser) -> None:
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests that aren't asked for."""
-    turn = config.getoption("--turn")
-    kept = items
-    if not config.getoption("--nightly"):
-        kept = [item for item in items if _runs_with_every_change(item, turn or 0)]
-    if turn is not None:
-        kept = list(in_turn(kept, turn))
+    turn, nightly = config.getoption("--turn"), config.getoption("--nightly")
+    kept = chosen(items, turn, nightly)
     number, shares = map(int, config.getoption("--share").split("/"))
     kept = kept[number::shares]
     if len(kept) < len(items):
@@ -47,12 +43,19 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = kept
 
 
+def chosen(items: list[pytest.Item], turn: int | None, nightly: bool = False) -> list[pytest.Item]:
+    """The tests of a day, or, without one, all; with those marked nightly or left out as dealt."""
+    kept = items if nightly else [x for x in items if _runs_with_every_change(x, turn or 0)]
+    return kept if turn is None else list(in_turn(kept, turn))
+
+
 # Marks ------------------------------------------------------------------------------------------
 
 
 def _runs_with_every_change(item: pytest.Item, turn: int) -> bool:
     """Tests marked dealt run on so many engines, which they are dealt by their names, among all or
-    those that are named, others each day; those that go together are dealt the same ones.
+    those that are named; those that go together are dealt the same ones. Others come each week, not
+    each day: then all of the week's long tests have their turn.
     """
     if item.get_closest_marker("nightly"):
         return False
@@ -62,7 +65,7 @@ def _runs_with_every_change(item: pytest.Item, turn: int) -> bool:
     engine = parameters.params["engine_name"]
     together = item.get_closest_marker("together")
     what = item.path.name if together else item.name.replace(engine, "")
-    return _is_dealt(zlib.crc32(what.encode()) + turn, engine, *dealt.args)
+    return _is_dealt(zlib.crc32(what.encode()) + turn // DAYS, engine, *dealt.args)
 
 
 def _is_dealt(card: int, engine: str, count: int = 1, among: Sequence[str] = ()) -> bool:

@@ -59,10 +59,9 @@ NEEDS = {
 # What a format can't hold: layers that Keras 3 hasn't, and random numbers.
 REFUSED = {
     ("tensorflow/custom", "keras3"): "layer 'dense_1' (Dense) has activation='bent'",
-    (
-        "tensorflow/locally_connected",
-        "keras3",
-    ): "(LocallyConnected2D) has no counterpart",
+    ("tensorflow/locally_connected", "keras3"): (
+        "(LocallyConnected2D) has no counterpart in Keras 3"
+    ),
     ("tensorflow/by_topology", "keras3"): "(Lambda) has no counterpart in Keras 3",
     ("tensorflow/bidirectional", "keras3"): "(RNN) has no counterpart in Keras 3",
     ("own/transformer", "keras3"): "(Positions) has no counterpart in Keras 3",

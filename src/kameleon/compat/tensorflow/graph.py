@@ -75,11 +75,7 @@ class Operation:
     @property
     def source(self) -> OperationSource:
         """The place in the user's code that made the operation."""
-        if isinstance(self.place, Source):
-            place = self.place
-        else:
-            code, line, *_ = self.place
-            place = Source(code.co_filename, line, code.co_name)
+        place = Source.of(self.place)
         return OperationSource(place.filename, place.line, place.function, self.name)
 
     def attribute(self, name: str) -> Any:

@@ -34,6 +34,14 @@ class Source:
         self.filename, self.line, self.function = filename, line, function
         self.scope, self.name, self.is_gradient = scope, name, False
 
+    @classmethod
+    def of(cls, place: Source | tuple[Any, ...]) -> Source:
+        """A source as it is, or made of a frame's code, the line and, perhaps, the scope."""
+        if isinstance(place, Source):
+            return place
+        code, line, *scope = place
+        return Source(code.co_filename, line, code.co_name, *scope)
+
     def for_gradient(self) -> Source:
         """The same place, of what a gradient makes."""
         made = copy(self)

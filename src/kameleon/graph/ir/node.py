@@ -198,8 +198,7 @@ class Tensor:
     def source(self) -> Source:
         """The place in the user's code that made this node."""
         if isinstance(self._source, tuple):
-            code, line, *scope = self._source
-            self._source = Source(code.co_filename, line, code.co_name, *scope)
+            self._source = Source.of(self._source)
         return self._source
 
     def __repr__(self) -> str:
