@@ -26,8 +26,8 @@ def sequences(seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(BATCH, STEPS, WIDTH)).astype("float32")
 
 
-def kameleon(weights: Arrays) -> Callable[..., Any]:
-    """Loss (mean square of the output) and its gradients in the input and the kernels."""
+def network(weights: Arrays) -> tuple[list[Any], Any, list[Any]]:
+    """The same in the K API: inputs, loss (mean square of the output), kernels."""
     from kameleon import backend as K
 
     kernels = [K.variable(w) for w in weights]
@@ -41,7 +41,14 @@ def kameleon(weights: Arrays) -> Callable[..., Any]:
     shares = K.softmax(SCALE * K.batch_dot(queries, keys, axes=(2, 2)))
     mixed = K.reshape(K.batch_dot(shares, values, axes=(2, 1)), (-1, HEADS, STEPS, DEPTH))
     joined = K.reshape(K.permute_dimensions(mixed, (0, 2, 1, 3)), (-1, STEPS, WIDTH))
-    loss = K.mean(K.square(K.dot(joined, kernels[3])))
+    return [x], K.mean(K.square(K.dot(joined, kernels[3]))), kernels
+
+
+def kameleon(weights: Arrays) -> Callable[..., Any]:
+    """Loss, and its gradients in the input and the kernels."""
+    from kameleon import backend as K
+
+    [x], loss, kernels = network(weights)
     return K.function([x], [loss, *K.gradients(loss, [x, *kernels])])
 
 

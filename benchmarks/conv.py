@@ -45,8 +45,8 @@ def batch(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return images, rng.integers(0, 10, BATCH).astype("int32")
 
 
-def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
-    """The same in the K API: the step, and the variables it changes."""
+def network(weights: Arrays) -> tuple[list[Any], Any, list[Any]]:
+    """The same in the K API: inputs, loss, variables."""
     from kameleon import backend as K
 
     variables = [K.variable(w) for w in weights]
@@ -59,8 +59,14 @@ def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
     x = K.reshape(x, (-1, SHAPES[4][0]))
     x = K.relu(K.bias_add(K.dot(x, k3), b3))
     x = K.softmax(K.bias_add(K.dot(x, k4), b4))
-    loss = K.mean(K.sparse_categorical_crossentropy(labels, x))
+    return [images, labels], K.mean(K.sparse_categorical_crossentropy(labels, x)), variables
 
+
+def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
+    """A step of Adam: the step, and the variables it changes."""
+    from kameleon import backend as K
+
+    inputs, loss, variables = network(weights)
     steps = K.variable(0.0)
     t = steps + 1.0
     size = RATE * K.sqrt(1.0 - K.pow(BETA2, t)) / (1.0 - K.pow(BETA1, t))
@@ -72,7 +78,7 @@ def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
         change = size * new_mean / (K.sqrt(new_square) + TINY)
         updates += [K.update(mean, new_mean), K.update(square, new_square)]
         updates += [K.update_sub(variable, change)]
-    return K.function([images, labels], [loss], updates), variables
+    return K.function(inputs, [loss], updates), variables
 
 
 def run(sides: Sides) -> list[Row]:

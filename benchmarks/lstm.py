@@ -28,8 +28,8 @@ def sequences(seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(BATCH, STEPS, INPUTS)).astype("float32")
 
 
-def kameleon(weights: Arrays, at_once: bool) -> Callable[..., Any]:
-    """The same in the K API.
+def network(weights: Arrays, at_once: bool = True) -> tuple[list[Any], Any, list[Any]]:
+    """The same in the K API: inputs, loss, variables.
 
     at_once: whether the inputs are multiplied before the loop, as by hand, or in each step,
     which reads more simply.
@@ -53,8 +53,15 @@ def kameleon(weights: Arrays, at_once: bool) -> Callable[..., Any]:
     inputs = K.bias_add(K.dot(x, kernel), bias) if at_once else x
     zeros = K.zeros((BATCH, UNITS))
     _, outputs, _ = K.rnn(step, inputs, [zeros, zeros])
-    loss = K.mean(K.square(outputs))
-    return K.function([x], [loss, *K.gradients(loss, variables)])
+    return [x], K.mean(K.square(outputs)), variables
+
+
+def kameleon(weights: Arrays, at_once: bool) -> Callable[..., Any]:
+    """Loss and gradients of all weights; see `network`."""
+    from kameleon import backend as K
+
+    inputs, loss, variables = network(weights, at_once)
+    return K.function(inputs, [loss, *K.gradients(loss, variables)])
 
 
 def run(sides: Sides) -> list[Row]:

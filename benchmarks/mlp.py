@@ -33,8 +33,8 @@ def batch(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return images, rng.integers(0, SIZES[-1], BATCH).astype("int32")
 
 
-def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
-    """The same in the K API: the step, and the variables it changes."""
+def network(weights: Arrays) -> tuple[list[Any], Any, list[Any]]:
+    """The same in the K API: inputs, loss, variables."""
     from kameleon import backend as K
 
     variables = [K.variable(w) for w in weights]
@@ -45,10 +45,17 @@ def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
         kernel, bias = variables[2 * layer : 2 * layer + 2]
         x = K.bias_add(K.dot(x, kernel), bias)
         x = K.relu(x) if layer < len(SIZES) - 2 else K.softmax(x)
-    loss = K.mean(K.sparse_categorical_crossentropy(labels, x))
+    return [images, labels], K.mean(K.sparse_categorical_crossentropy(labels, x)), variables
+
+
+def kameleon(weights: Arrays) -> tuple[Callable[..., Any], list[Any]]:
+    """A step of SGD: the step, and the variables it changes."""
+    from kameleon import backend as K
+
+    inputs, loss, variables = network(weights)
     slopes = K.gradients(loss, variables)
     updates = [K.update_sub(v, RATE * g) for v, g in zip(variables, slopes, strict=True)]
-    return K.function([images, labels], [loss], updates), variables
+    return K.function(inputs, [loss], updates), variables
 
 
 def run(sides: Sides) -> list[Row]:

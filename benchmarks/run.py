@@ -24,6 +24,9 @@ COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny", "small")
 SIDES = {"tiny": ("add", "count"), "small": ()}
 # What Kameleon itself costs, measured on NumPy: by name, the module.
 ITSELF = {"import": "imports", "graph": "graph", "memory": "memory"}
+# K's own gradients against those of the library that a program is a native object of.
+BRIDGES = "bridges"
+BRIDGED = ("tensorflow", "jax", "torch")
 
 
 class Way(NamedTuple):
@@ -85,6 +88,8 @@ def measure(way: str, name: str) -> list[Any]:
     """
     if name in ITSELF:
         return importlib.import_module(ITSELF[name]).run() if way == "numpy" else []
+    if name == BRIDGES:
+        return importlib.import_module(name).run(way) if way in BRIDGED else []
     hand = importlib.import_module(f"by_hand.{WAYS[way].module}")
     if any(side not in hand.SIDES for side in SIDES.get(name, (name,))):
         return []
@@ -153,7 +158,9 @@ def measured(arguments: argparse.Namespace) -> Iterator[list[Any]]:
     best: dict[tuple[str, str], Any] = {}
     for row in rows:
         key = row.workload, row.what
-        if row.way and row.by_hand and (key not in best or row.by_hand < best[key].by_hand):
+        if row.workload == BRIDGES or not row.by_hand or not row.way:
+            continue
+        if key not in best or row.by_hand < best[key].by_hand:
             best[key] = row
     for way in dict.fromkeys(row.way for row in best.values()):
         mine = {key for key, row in best.items() if row.way == way}
@@ -172,7 +179,7 @@ way in a process of its own."""
 
 def parsed() -> argparse.Namespace:
     """The command line."""
-    every = (*COMPARED, *ITSELF)
+    every = (*COMPARED, *ITSELF, BRIDGES)
     parser = Parser("bench", ABOUT)
     parser.add_argument(
         "--engine", nargs="+", type=one_of(ENGINES), default=list(ENGINES), metavar="NAME",

@@ -128,6 +128,17 @@ def test_gradient_at_kinks(f: Callable[[Any], Any], x: Any, expected: Any) -> No
     np.testing.assert_allclose(gradient(f, x), expected, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (40, 4, 5, 7)])
+def test_the_gradient_of_relu_is_0_at_nan(engine_name: str, shape: tuple[int, ...]) -> None:
+    x = K.placeholder((None, *shape[1:]))
+    y = K.relu(x)
+    slopes = K.gradients(K.sum(y * y + y), [x])[0], K.gradients(K.sum(3.0 * y), [x])[0]
+    values = np.resize(np.array([np.nan, 2.0, -1.0], "float32"), shape)
+    kept, own = K.function([x], slopes, engine=engine_name)([values])
+    np.testing.assert_array_equal(own, np.where(values > 0, 3, 0))
+    np.testing.assert_array_equal(kept, np.where(values > 0, 5, 0))
+
+
 def test_constant_rows_have_no_deviation() -> None:
     assert K.eval(K.std(K.constant([[7.0, 7.0]]), 1)).tolist() == [0.0]
     assert np.isnan(K.eval(K.std(K.constant([np.nan, 1.0]))))

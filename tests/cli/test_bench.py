@@ -45,6 +45,15 @@ def test_a_run_gives_figures_that_programs_read(tmp_path: Path) -> None:
     assert (first["way"], first["counts"], second["counts"]) == ("numpy", True, False)
 
 
+@pytest.mark.nightly
+def test_gradients_of_bridges_agree(engine_name: str) -> None:
+    """K's own and the library's, of networks as native objects; only some engines have these."""
+    done = command("--engine", engine_name, "--only", "bridges", "--seconds", "0.01")
+    assert done.returncode == 0, done.stdout
+    has_rows = engine_name in ("jax", "torch", "tensorflow")
+    assert ("gradients of attention" in done.stdout) is has_rows
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

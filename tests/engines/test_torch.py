@@ -207,7 +207,7 @@ SQUARE = RNG.normal(size=(5, 5)).astype("float32")
 FUSED = {
     "sigmoid_backward": lambda x: K.gradients(K.sum(K.sigmoid(x) * K.exp(x)), [x])[0],
     "tanh_backward": lambda x: K.gradients(K.sum(K.tanh(x) * K.exp(x)), [x])[0],
-    "threshold_backward": lambda x: K.gradients(K.sum(K.relu(x) * K.exp(x)), [x])[0],
+    "keep_where_positive": lambda x: K.gradients(K.sum(K.relu(x) * K.exp(x)), [x])[0],
     "alpha=": lambda x: K.exp(x) - 0.25 * K.sin(x),
     "addcmul": lambda x: K.exp(x) - K.cos(x) * K.sin(x),
     "addmm(": lambda x: K.exp(x) + K.dot(K.sin(x), K.constant(SQUARE)),

@@ -140,7 +140,7 @@ class Step(NamedTuple):
             given = [nudged(x, ~_is_short(x), random) for x in given]
         made = self._made(given)
         if random is not None:
-            made = [_with_other_choices(self.node, x, given, random) for x in made]
+            made = [_with_other_choices(self.node, x, random) for x in made]
         if random is not None and name not in EXACT:
             made = [nudged(x, _was_rounded(x, given), random) for x in made]
         if random is not None and name in SUMS:
@@ -156,14 +156,12 @@ class Step(NamedTuple):
 PICKS = frozenset("maximum minimum select relu reduce_max reduce_min max_pool".split())
 
 
-def _with_other_choices(node: Node, x: Array, given: Sequence[Array], random: Nudging) -> Array:
+def _with_other_choices(node: Node, x: Array, random: Nudging) -> Array:
     """A result with what records call engine-defined drawn by lot: the sign of a zero that was
-    picked, whether the gradient of relu passes at NaN, whether a sigmoid's far tail is 0."""
+    picked, whether a sigmoid's far tail is 0."""
     lots = random.integers(0, 2, x.shape).astype(bool)
     if node.primitive.name in PICKS and x.dtype.kind == "f":
         return np.asarray(np.where((x == 0) & lots, -x, x))
-    if node.primitive.name == "gt" and node.operands[0].primitive.name == "relu":
-        return np.asarray(np.where(np.isnan(given[0]), lots, x))
     if node.primitive.name == "sigmoid":
         return np.asarray(np.where((x < np.finfo(x.dtype).eps) & lots, 0, x), x.dtype)
     return x

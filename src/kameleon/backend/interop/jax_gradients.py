@@ -1,9 +1,8 @@
 """Pure graphs as functions of JAX, which it differentiates by K's own gradients.
 
-JAX could differentiate the operations that a graph is traced as. K's own gradient was measured
-against that (a step of training, compiled, on one core): as fast for dense layers, 1.6 times as
-fast for convolutions, 1.3 times for an LSTM, and compiled in two thirds of the time. It's also K's
-to the letter: `K.custom_gradient`, where gradients are stopped, what a maximum of equal numbers
+JAX could differentiate the operations that a graph is traced as. K's own gradient is never slower
+(see `benchmarks/bridges.py`), and a quarter faster for LSTMs and attention. It's also K's to the
+letter: `K.custom_gradient`, where gradients are stopped, what a maximum of equal numbers
 passes on, float16. So a program is a `jax.custom_jvp`, whose tangents go through a primitive:
 
     tangents:    linear(what is kept, tangents of inputs) -> tangents of outputs

@@ -49,6 +49,18 @@ def mod(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(found == 0, torch.copysign(found, y), found)
 
 
+def keep_where_positive(y: Tensor, x: Tensor) -> Tensor:
+    """See `kernels.keep_where_positive`.
+
+    `torch.compile` keeps the comparison for the way back. Of four axes it takes the second for
+    channels, and lays them last, which takes long where they are: so there they come second.
+    """
+    if x.dim() == y.dim() == 4:
+        found = torch.where(y.movedim(-1, 1) > 0, x.movedim(-1, 1), 0)
+        return found.movedim(1, -1)
+    return torch.where(y > 0, x, 0)
+
+
 def gather(x: Tensor, index: Tensor, axis: int) -> Tensor:
     """See `kernels.gather`."""
     found = torch.index_select(x, axis, index.reshape(-1).to(torch.int64))

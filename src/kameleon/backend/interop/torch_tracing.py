@@ -140,6 +140,7 @@ class Traced(TorchEmitter):
             "int_product": functions.int_product,
             "keep_unless": lambda condition, x: torch.where(condition, 0, x),
             "keep_where": lambda condition, x: torch.where(condition, x, 0),
+            "keep_where_positive": functions.keep_where_positive,
             "minus_one_hot": functions.minus_one_hot,
             "mod": functions.mod,
             "pad": torch.constant_pad_nd,

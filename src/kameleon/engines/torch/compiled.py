@@ -46,6 +46,7 @@ class CompiledEmitter(PlainEmitter):
             },
             **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
             "keep_where": lambda condition, x: torch.where(condition, x, 0),
+            "keep_where_positive": lambda y, x: torch.where(y > 0, x, 0),
             "keep_unless": lambda condition, x: torch.where(condition, 0, x),
             "choose": torch.where,
         },

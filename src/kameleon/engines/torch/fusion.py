@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.sizes import Sizes
-from ...graph.primitives.constants import bare, known_number
+from ...graph.primitives.constants import bare, is_zero, known_number
 from .._codegen.literal import literal
 
 
@@ -91,16 +91,12 @@ def _steps(node: Node) -> Iterator[Fusion]:
 
 
 def _relu_slope(node: Node) -> Iterator[Fusion]:
-    """select(y > 0, g, 0) with y = relu(x)."""
+    """select(y > 0, g, 0): the gradient of a relu."""
     condition, g, zero = node.operands
-    if (
-        known_number(zero) == 0
-        and _is(condition, "gt")
-        and known_number(condition.operands[1]) == 0
-    ):
+    if is_zero(zero) and _is(condition, "gt") and known_number(condition.operands[1]) == 0:
         y = condition.operands[0]
-        if _is(y, "relu"):
-            yield Fusion("threshold_backward({0}, {1}, 0{out})", (g, y), (condition,), (0, 1))
+        if y.dtype == node.dtype:
+            yield Fusion("keep_where_positive({0}, {1}{out})", (y, g), (condition,), (0, 1))
 
 
 def _products(node: Node) -> Iterator[Fusion]:

@@ -93,6 +93,24 @@ def keep_unless(condition: Tensor, x: Tensor) -> Tensor:
     return keep_where(torch.logical_not(condition), x)
 
 
+_slope = torch.ops.aten.threshold_backward
+
+
+def keep_where_positive(y: Tensor, x: Tensor, out: Tensor | None = None) -> Tensor:
+    """x where y > 0, else 0, where y is NaN, too: of that, PyTorch's own gradient would give x.
+
+    A comparison that is written as floats takes a tenth of the time of one as bools.
+    """
+    if not x.is_cpu:
+        return torch.where(y > 0, x, 0)
+    positive = torch.gt(y, 0, out=empty(y.shape, str(y.dtype)[6:]))
+    found = (
+        _slope(x, positive, 0) if out is None else _slope.grad_input(x, positive, 0, grad_input=out)
+    )
+    give(positive)
+    return found  # type: ignore[no-any-return]
+
+
 def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """a where the condition holds, else b: the bits b ^ (condition * (a ^ b))."""
     if condition.numel() < _SMALL or not condition.is_cpu:

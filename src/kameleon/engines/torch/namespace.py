@@ -30,7 +30,7 @@ def _slope(name: str) -> Any:
     return function
 
 
-SLOPES = "sigmoid_backward", "tanh_backward", "threshold_backward"
+SLOPES = "sigmoid_backward", "tanh_backward"
 
 # By primitive, PyTorch's function.
 FUNCTIONS = {
@@ -67,9 +67,10 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "choose cumprod_slope extremum gather iota keep_unless keep_where minus_one_hot mod "
-            "pad prod product_of_others put_along scan scatter_add sign softmax_crossentropy "
-            "sparse_dot sparse_softmax_crossentropy take_along to_integers unslice upright"
+            "choose cumprod_slope extremum gather iota keep_unless keep_where keep_where_positive "
+            "minus_one_hot mod pad prod product_of_others put_along scan scatter_add sign "
+            "softmax_crossentropy sparse_dot sparse_softmax_crossentropy take_along to_integers "
+            "unslice upright"
         ).split()
     },
     **{

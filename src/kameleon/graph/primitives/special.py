@@ -56,7 +56,7 @@ softplus = elementwise(
 relu = elementwise(
     "relu",
     FLOAT,
-    "x for x > 0, else 0, of no sign; its gradient at 0 is 0, at NaN engine-defined",
+    "x for x > 0, else 0, of no sign; its gradient at 0 and at NaN is 0",
     expand=lambda x: maximum(x, full_like(x, 0)),
     accuracy="exact",
     passes=slice(1),
