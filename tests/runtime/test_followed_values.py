@@ -34,7 +34,18 @@ def test_tensors_that_pytorch_differentiates_by_are_refused() -> None:
         assert f([leaf])[0].tolist() == [1.0, 4.0]
     values, slopes = f([leaf.detach()])
     assert (values.tolist(), slopes.tolist()) == ([1.0, 4.0], [2.0, 4.0])
-    assert squares(engine="torch")([leaf])[1].tolist() == [2.0, 4.0]  # arrays remember nothing
+
+
+def test_arrays_remember_nothing_of_such_tensors(engine_name: str) -> None:
+    torch = pytest.importorskip("torch", reason="the tensors are PyTorch's")
+    leaf = torch.tensor(X, requires_grad=True)
+    assert squares(engine=engine_name)([leaf])[1].tolist() == [2.0, 4.0]
+    v = K.zeros((2,))
+    K.set_value(v, leaf)
+    assert K.get_value(v).tolist() == X.tolist()
+    if engine_name != "torch":
+        with pytest.raises(FeedError, match="has requires_grad=True"):
+            squares(engine=engine_name, as_numpy=False)([leaf])
 
 
 @pytest.mark.parametrize("engine", ["jax", "numpy"])

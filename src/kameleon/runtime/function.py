@@ -469,6 +469,8 @@ def as_numpy(value: Any) -> Any:
     for engine in loaded():
         if engine.type_of(value) is not None:
             return engine.to_numpy(value)
+    if getattr(value, "requires_grad", False):
+        value = value.detach()  # PyTorch's; the array remembers nothing of it
     array = as_array(value)
     return np.asarray(array) if hasattr(array, "__array__") else array
 
