@@ -47,6 +47,8 @@ def layer(folder: Path) -> None:
     start = keras.Input((5,))
     symbolic = found(start)
     assert symbolic["y"].shape == (None, 3) and symbolic["more"][0].shape == (None, 8)
+    shapes = {"y": (4, 3), "more": ((4, 8), [(4, 3)])}
+    assert found.compute_output_shape((4, 5)) == found.compute_output_shape([(4, 5)]) == shapes
 
     target = given[:, :3] @ random.normal(size=(3, 3)).astype("float32")
     model = keras.Model(start, keras.layers.Dense(3, use_bias=False)(symbolic["y"]))

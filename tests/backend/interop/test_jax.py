@@ -649,6 +649,20 @@ def test_nests_and_nothing() -> None:
     assert to_jax(K.function([], []))[0]({}) == ([], {})
 
 
+def test_open_sizes_of_jax_export() -> None:
+    """What goes with formulas works; else an error says what knows of open sizes."""
+    from jax import export
+
+    x = K.placeholder((None, 8, 8, 3))
+    batch = jax.ShapeDtypeStruct(export.symbolic_shape("b, 8, 8, 3"), np.float32)
+    run, none = to_jax(K.function([x], [K.sum(K.relu(x), axis=1)]))
+    exported = export.export(jax.jit(lambda x: run(none, [x])[0][0]))(batch)
+    assert exported.call(np.ones((5, 8, 8, 3), np.float32)).shape == (5, 8, 3)
+    run, none = to_jax(K.function([x], [K.pool2d(x, (2, 2), strides=(2, 2))]))
+    with pytest.raises(EngineError, match="format='stablehlo'"):
+        export.export(jax.jit(lambda x: run(none, [x])[0][0]))(batch)
+
+
 def test_constants_of_feed_dict() -> None:
     x, y = K.placeholder((2,)), K.placeholder((2,))
     run, _ = to_jax(K.function([x], [x * y], feed_dict={y: [3.0, 4.0]}))

@@ -68,7 +68,15 @@ class Program:
         self._function.defjvp(partial(in_64_bits, self._jvp), symbolic_zeros=True)
 
     def __call__(self, *arguments: Value) -> tuple[Value, ...]:
-        found: tuple[Value, ...] = in_64_bits(self._function, *arguments)
+        try:
+            found: tuple[Value, ...] = in_64_bits(self._function, *arguments)
+        except EngineError as error:
+            if all(isinstance(d, int) for x in arguments for d in np.shape(x)):
+                raise
+            raise EngineError(
+                f"{error}\n  JAX traces with open sizes here, as for jax.export; the function's own"
+                " export(path, format='stablehlo') knows what to do with them, or give them numbers"
+            ) from None
         return found
 
     def _jvp(self, primals: Values, tangents: Values) -> tuple[Values, Values]:

@@ -93,6 +93,13 @@ class FunctionLayer(keras.layers.Layer):  # type: ignore[misc]
         ]
         return program.rebuilt(specs)
 
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The outputs' shapes, given that of the input, or a list of those of all inputs."""
+        one = bool(input_shape) and not isinstance(input_shape[0], list | tuple)
+        pairs = zip(self._program.inputs, [input_shape] if one else input_shape, strict=False)
+        given = [keras.KerasTensor(shape, str(x.dtype)) for x, shape in pairs]
+        return keras.tree.map_structure(lambda y: y.shape, self.compute_output_spec(given))
+
     def get_config(self) -> dict[str, Any]:
         """The function as text, with the values that its variables had."""
         return {**super().get_config(), "function": self._program.text}
