@@ -45,10 +45,14 @@ config: Any = jax.config
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
+    """JAX as it comes: once PyTensor has run in its mode of JAX, 64-bit numbers are switched on."""
     reset_session(K)
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
+    jax.config.update("jax_enable_x64", before)
     reset_session(K)
 
 

@@ -249,12 +249,10 @@ def test_a_loop_in_a_loop_of_tensorflows() -> None:
     x, w = K.placeholder((None, 2)), K.variable([[0.5, 0.1], [0.2, 0.4]], name="w")
     module = to_tensorflow(K.function([x], K.tanh(K.dot(x, w))))
 
-    @tf.function
+    @tf.function(autograph=False)
     def slopes(x: Any) -> Any:
         with tf.GradientTape() as tape:
-            state = x
-            for _ in tf.range(3):
-                state = module(state)
+            _, state = tf.while_loop(lambda i, _: i < 3, lambda i, x: (i + 1, module(x)), (0, x))
             loss = tf.reduce_sum(state)
         return tape.gradient(loss, module.weights[str(w)])
 
