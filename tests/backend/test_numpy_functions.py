@@ -144,6 +144,7 @@ REFUSED = {
     "np.size(p)": "K.size(x)",
     "x.item()": "K.eval(x) gives its numbers",
     "x.tolist()": "K.eval(x) gives its numbers",
+    "x.numpy()": "K.eval(x) gives its numbers",
     "x.sort()": "np.sort(K.eval(x))",
     "x.nonzero()": "x[mask]",
     "x.fill(0)": "K.update",

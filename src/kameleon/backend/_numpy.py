@@ -173,7 +173,7 @@ METHODS = """
 """.split()
 # Methods of arrays that have no counterpart; `hasattr` doesn't find them.
 _ABSENT = {
-    **dict.fromkeys(("item", "tolist", "tobytes"), "K.eval(x) gives its numbers"),
+    **dict.fromkeys(("item", "numpy", "tolist", "tobytes"), "K.eval(x) gives its numbers"),
     **dict.fromkeys(("fill", "put", "itemset"), "K.update gives variables new values"),
     **dict.fromkeys("argsort compress diagonal nonzero searchsorted sort trace".split(), ""),
 }
