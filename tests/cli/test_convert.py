@@ -27,6 +27,7 @@ pytest.importorskip("google.protobuf", reason="protobuf reads graphs")
 from kameleon import load as saved_function
 from kameleon.backend.export import verification
 from kameleon.backend.export.examples import Call
+from kameleon.backend.export.formats import FORMATS as EXPORTS
 from kameleon.cli.convert import keras3, targets
 from kameleon.compat.keras2.byte_code import ALLOWED_BY
 
@@ -47,15 +48,7 @@ CUSTOM = {"tensorflow/custom": FILES / "networks.py", "own/transformer": PROGRAM
 # Weights alone: the program has their configurations.
 CONFIGURED = ("tensorflow/by_topology", "tensorflow/by_name")
 FORMATS = list(targets.TARGETS)
-NEEDS = {
-    "onnx": ["onnx", "onnxruntime"],
-    "savedmodel": ["tensorflow"],
-    "litert": ["tensorflow"],
-    "stablehlo": ["jax"],
-    "torch": ["torch"],
-    "keras3": ["keras", "jax"],
-    "kameleon": [],
-}
+NEEDS = {**{name: list(row.needs) for name, row in EXPORTS.items()}, "keras3": ["keras", "jax"]}
 # What a format can't hold: layers that Keras 3 hasn't, and random numbers.
 REFUSED = {
     ("tensorflow/custom", "keras3"): "layer 'dense_1' (Dense) has activation='bent'",

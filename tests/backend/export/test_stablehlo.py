@@ -13,6 +13,8 @@ from _support.common import engines_under_test, reset_session
 if "jax" not in engines_under_test():
     pytest.skip("needs the package jax", allow_module_level=True)
 
+pytest.importorskip("flatbuffers", reason="jax.export writes by the package flatbuffers")
+
 import jax
 from jax import export
 

@@ -66,7 +66,13 @@ FORMATS = {
             marker="saved_model.pb",
         ),
         Format("litert", "LiteRT", ".tflite", "litert", {"tensorflow": "tensorflow"}),
-        Format("stablehlo", "StableHLO", ".stablehlo", "stablehlo", {"jax": "jax"}),
+        Format(
+            "stablehlo",
+            "StableHLO",
+            ".stablehlo",
+            "stablehlo",
+            {"jax": "jax", "flatbuffers": "flatbuffers"},  # jax.export writes by the latter
+        ),
         Format("torch", "torch.export", ".pt2", "torch_export", {"torch": "torch"}),
         Format("kameleon", "Kameleon's own", ".safetensors", "own", {}, alone=False),
     )
