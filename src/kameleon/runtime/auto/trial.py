@@ -36,7 +36,8 @@ class Candidate(NamedTuple):
         seconds: that a call takes; infinite, where it failed.
         embedded: that a call takes on the embedded engine, in the same process.
         compiling, loading: seconds that it takes to compile the function, and to load the engine.
-        agrees: whether it gives what the embedded engine gives, within `compare`'s tolerances.
+        agrees: whether it gives what the embedded engine gives, within `compare`'s tolerances, or
+            what that gives of values whose last bits differ.
         difference: the largest relative difference.
         failure: what went wrong; empty, if nothing did.
     """

@@ -77,15 +77,14 @@ def compare(
     named, reference = _named(engines), registry.canonical(reference)
     first = named[reference] if reference in named else registry.load(reference)
     chosen = {reference: first, **named}  # the reference comes first
-    runs = {name: _run(name, engine, problem) for name, engine in chosen.items()}
+    runs = {name: run_on(name, engine, problem) for name, engine in chosen.items()}
     base = next((r for r in runs.values() if r.values is not None), None)
     if base is not None and base.values is not None:
         if reference not in named and runs[reference].error is not None:
             del runs[reference]  # nobody asked for the results of this engine
         for found in runs.values():
             if found is not base and found.values is not None:
-                pairs = zip(problem.names, found.values, base.values, strict=True)
-                found.differences = [difference(*x) for x in pairs]
+                found.differences = differences(problem, found.values, base.values)
                 if not found.agrees():
                     _search(found, base, chosen, problem)
     return Comparison(base.engine if base else reference, problem.names, runs)
@@ -104,7 +103,12 @@ def _named(engines: Iterable[str | Engine] | None) -> dict[str, str | Engine]:
     return {engine.name: engine for engine in loaded}
 
 
-def _run(name: str, engine: str | Engine, problem: Problem) -> EngineRun:
+def differences(problem: Problem, got: Sequence[Any], reference: Sequence[Any]) -> list[Difference]:
+    """How far each result is from the reference's."""
+    return [difference(*x) for x in zip(problem.names, got, reference, strict=True)]
+
+
+def run_on(name: str, engine: str | Engine, problem: Problem) -> EngineRun:
     """Compile and call the graph; an error is kept as text."""
     result = EngineRun(name)
     try:

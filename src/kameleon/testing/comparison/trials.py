@@ -3,8 +3,8 @@
     python -m kameleon.testing.comparison.trials FOLDER SECONDS ENGINE …
 
 The folder holds `function`, as `save` writes it, and `inputs.npz`, a value for each input in order.
-For each engine a line of JSON is added to `results` there: what `compare` found against the
-embedded engine, with times. That an engine took longer, or ended its process, is such a line, too.
+For each engine a line of JSON is added to `results` there: how far it's from the embedded engine,
+with times. That an engine took longer, or ended its process, is such a line, too.
 
 Ends, and removes the folder, when standard input is closed: whoever started it is gone.
 """
@@ -30,7 +30,9 @@ import numpy as np
 from ...runtime import engines, saving
 from ...runtime.auto.trial import FUNCTION, INPUTS, RESULTS, Candidate, candidate_of
 from ...runtime.function import Function
-from . import compare
+from . import differences, run_on
+from .conditioning import is_rounding
+from .problem import problem_of
 
 # Where the embedded engine is as quick (seconds), most of a call lies around the engine's code.
 QUICK = 2e-4
@@ -44,20 +46,22 @@ def tried(folder: Path, engine: str) -> Candidate:
     began = time.perf_counter()
     engines.load(engine)
     loading = time.perf_counter() - began
-    found = compare(function, given, [engine], wrt=())
-    run, base = found.runs[engine], found.runs[found.reference]
-    if run.error is not None:
-        return Candidate(engine, failure=run.error)
+    problem = problem_of(function, given, ())
+    reference = engines.embedded().name
+    run, base = (run_on(name, name, problem) for name in (engine, reference))
+    if run.error is not None or base.values is None or run.values is None:
+        return Candidate(engine, failure=str(run.error or base.error))
+    run.differences = differences(problem, run.values, base.values)
     seconds, embedded = run.warm_call, base.warm_call
     if embedded < QUICK:
-        seconds, embedded = (_whole_call(function, given, x) for x in (engine, found.reference))
+        seconds, embedded = (_whole_call(function, given, x) for x in (engine, reference))
     return Candidate(
         engine=engine,
         seconds=seconds,
         embedded=embedded,
         compiling=max(0.0, run.first_call - run.warm_call),
         loading=loading,
-        agrees=run.agrees(),
+        agrees=run.agrees() or is_rounding(problem, run.differences),
         difference=math.inf if run.worst is None else run.worst.relative,
     )
 
