@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 # Bars by hand are grey, Kameleon's green, that of the engine which it chose dark.
 BY_HAND, KAMELEON, CHOSEN = "#b8bcc4", "#5fb37a", "#176b3a"
-BAR, GAP = 0.2, 0.4  # inches
+BAR, GAP, WIDTH = 0.16, 0.4, 4.6  # inches
+COLUMNS = 2
 
 Bar = tuple[str, float, str]
 
@@ -34,12 +35,16 @@ def bars(rows: Sequence[Row]) -> dict[tuple[str, str, str], list[Bar]]:
 
 def draw(rows: Sequence[Row], path: Path) -> None:
     """Write the picture; the suffix says in which format."""
-    groups = bars(rows)
-    heights = [BAR * len(group) + GAP for group in groups.values()]
+    groups = list(bars(rows).items())
+    columns = min(COLUMNS, len(groups)) or 1
+    lines = [groups[i : i + columns] for i in range(0, len(groups), columns)] or [[]]
+    heights = [GAP + BAR * max((len(g) for _, g in line), default=0) for line in lines]
     with mpl.rc_context({"svg.hashsalt": "kameleon", "svg.fonttype": "none", "font.size": 8}):
-        figure = Figure((7, sum(heights) + 0.4), layout="constrained")
-        axes: Any = figure.subplots(len(groups), squeeze=False, height_ratios=heights)
-        for (title, group), panel in zip(groups.items(), axes[:, 0], strict=True):
+        figure = Figure((WIDTH * columns, sum(heights) + 0.4), layout="constrained")
+        axes: Any = figure.subplots(len(lines), columns, squeeze=False, height_ratios=heights)
+        for panel in axes.flat[len(groups) :]:
+            panel.set_visible(False)
+        for (title, group), panel in zip(groups, axes.flat, strict=False):
             _panel(panel, title, group)
         figure.supxlabel(_summary(rows), fontsize=8)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
