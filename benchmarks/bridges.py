@@ -43,7 +43,12 @@ def jax_steps(function: Any) -> dict[str, Steps]:
 
     def step(loss: Callable[..., Any]) -> Step:
         compiled = jax.jit(jax.value_and_grad(loss))
-        return lambda *data: jax.block_until_ready(compiled(parameters, *data))
+
+        def values(*data: np.ndarray) -> list[Any]:
+            found, slopes = jax.block_until_ready(compiled(parameters, *data))
+            return [found, *slopes.values()]
+
+        return values
 
     return {
         "jit": (
@@ -58,17 +63,18 @@ def torch_steps(function: Any) -> dict[str, Steps]:
     import torch
 
     import kameleon
+    from kameleon.backend.interop.pure import Stateless
     from kameleon.backend.interop.torch_tracing import traced
 
     module = kameleon.to_torch(function)
     parameters = list(module.parameters())
-    graph = module._plan.pure(None, True).graph
+    graph = Stateless(function, "benchmark").pure(equal=True).graph
     followed = traced(graph, torch.device("cpu"), "benchmark")
 
     def step(loss: Callable[..., Any]) -> Step:
         def values(*data: np.ndarray) -> list[Any]:
             found = loss(*map(torch.from_numpy, data))
-            return [found, *torch.autograd.grad(found, parameters)]
+            return [found.detach(), *torch.autograd.grad(found, parameters)]
 
         return values
 
@@ -111,15 +117,7 @@ def tensorflow_steps(function: Any) -> dict[str, Steps]:
 STEPS = {"jax": jax_steps, "torch": torch_steps, "tensorflow": tensorflow_steps}
 
 
-def values(found: Any) -> list[Any]:
-    """Loss and gradients as a list, in one order for both ways."""
-    loss, *gradients = found
-    if len(gradients) == 1 and isinstance(gradients[0], dict):
-        gradients = [gradients[0][x] for x in sorted(gradients[0])]
-    return [loss.detach() if hasattr(loss, "detach") else loss, *gradients]
-
-
-def run(engine: str) -> list[Row]:
+def run() -> list[Row]:
     """Check that both ways agree, then time them."""
     from kameleon import backend as K
 
@@ -127,8 +125,8 @@ def run(engine: str) -> list[Row]:
     for name, (module, batch) in NETWORKS.items():
         inputs, loss, _ = module.network(module.initial_weights())
         data = list(batch())
-        for how, (own, its) in STEPS[engine](K.function(inputs, [loss])).items():
-            require_close(f"{name}, {how}", values(own(*data)), values(its(*data)))
+        for how, (own, its) in STEPS[K.backend()](K.function(inputs, [loss])).items():
+            require_close(f"{name}, {how}", own(*data), its(*data))
             mine, theirs, noise = compare(lambda: own(*data), lambda: its(*data))  # noqa: B023
             figures = mine * SCALES["ms"], theirs * SCALES["ms"], "ms", noise
             rows.append(Row("bridges", f"gradients of {name}, {how}", *figures))

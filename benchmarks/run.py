@@ -22,11 +22,14 @@ from kameleon.cli.parsing import Parser, number, one_of, seconds
 COMPARED = ("mlp", "conv", "lstm", "attention", "chain", "tiny", "small")
 # Those whose hand-written sides don't have their name.
 SIDES = {"tiny": ("add", "count"), "small": ()}
-# What Kameleon itself costs, measured on NumPy: by name, the module.
-ITSELF = {"import": "imports", "graph": "graph", "memory": "memory"}
-# K's own gradients against those of the library that a program is a native object of.
-BRIDGES = "bridges"
-BRIDGED = ("tensorflow", "jax", "torch")
+# What nobody writes by hand: by name, the module, and the engines on which it's measured. It's what
+# Kameleon itself costs; and K's own gradients of native objects, beside those of the libraries.
+ITSELF = {
+    "import": ("imports", ("numpy",)),
+    "graph": ("graph", ("numpy",)),
+    "memory": ("memory", ("numpy",)),
+    "bridges": ("bridges", ("tensorflow", "jax", "torch")),
+}
 
 
 class Way(NamedTuple):
@@ -87,9 +90,8 @@ def measure(way: str, name: str) -> list[Any]:
     written in this way. Those of Kameleon itself go with NumPy's.
     """
     if name in ITSELF:
-        return importlib.import_module(ITSELF[name]).run() if way == "numpy" else []
-    if name == BRIDGES:
-        return importlib.import_module(name).run(way) if way in BRIDGED else []
+        module, engines = ITSELF[name]
+        return importlib.import_module(module).run() if way in engines else []
     hand = importlib.import_module(f"by_hand.{WAYS[way].module}")
     if any(side not in hand.SIDES for side in SIDES.get(name, (name,))):
         return []
@@ -158,9 +160,7 @@ def measured(arguments: argparse.Namespace) -> Iterator[list[Any]]:
     best: dict[tuple[str, str], Any] = {}
     for row in rows:
         key = row.workload, row.what
-        if row.workload == BRIDGES or not row.by_hand or not row.way:
-            continue
-        if key not in best or row.by_hand < best[key].by_hand:
+        if row.way and row.by_hand and (key not in best or row.by_hand < best[key].by_hand):
             best[key] = row
     for way in dict.fromkeys(row.way for row in best.values()):
         mine = {key for key, row in best.items() if row.way == way}
@@ -179,7 +179,7 @@ way in a process of its own."""
 
 def parsed() -> argparse.Namespace:
     """The command line."""
-    every = (*COMPARED, *ITSELF, BRIDGES)
+    every = (*COMPARED, *ITSELF)
     parser = Parser("bench", ABOUT)
     parser.add_argument(
         "--engine", nargs="+", type=one_of(ENGINES), default=list(ENGINES), metavar="NAME",

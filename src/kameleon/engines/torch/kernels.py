@@ -93,7 +93,21 @@ def keep_unless(condition: Tensor, x: Tensor) -> Tensor:
     return keep_where(torch.logical_not(condition), x)
 
 
-_slope = torch.ops.aten.threshold_backward
+def slope(name: str) -> Any:
+    """A gradient of PyTorch's as a function of its cotangent and other values.
+
+    The function inside an overload is called directly, where there is one, in a fifth less time.
+    """
+    packet = getattr(torch.ops.aten, name)
+    plain, over = (getattr(f, "_op", f) for f in (packet.default, packet.grad_input))
+
+    def function(*given: Any, out: Any = None) -> Any:
+        return plain(*given) if out is None else over(*given, grad_input=out)
+
+    return function
+
+
+_above = slope("threshold_backward")
 
 
 def keep_where_positive(y: Tensor, x: Tensor, out: Tensor | None = None) -> Tensor:
@@ -104,11 +118,9 @@ def keep_where_positive(y: Tensor, x: Tensor, out: Tensor | None = None) -> Tens
     if not x.is_cpu:
         return torch.where(y > 0, x, 0)
     positive = torch.gt(y, 0, out=empty(y.shape, str(y.dtype)[6:]))
-    found = (
-        _slope(x, positive, 0) if out is None else _slope.grad_input(x, positive, 0, grad_input=out)
-    )
+    found: Tensor = _above(x, positive, 0, out=out)
     give(positive)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:

@@ -13,23 +13,6 @@ from . import kernels, pool, windows
 from .embedded import KERNELS
 from .tensors import TORCH
 
-_aten = torch.ops.aten
-
-
-def _slope(name: str) -> Any:
-    """A gradient of PyTorch's as a function of its cotangent and other values.
-
-    The function inside an overload is called directly, where there is one, in a fifth less time.
-    """
-    packet = getattr(_aten, name)
-    plain, over = (getattr(f, "_op", f) for f in (packet.default, packet.grad_input))
-
-    def function(*given: Any, out: Any = None) -> Any:
-        return plain(*given) if out is None else over(*given, grad_input=out)
-
-    return function
-
-
 SLOPES = "sigmoid_backward", "tanh_backward"
 
 # By primitive, PyTorch's function.
@@ -84,7 +67,7 @@ NAMESPACE: dict[str, Any] = {
     "mismatch": mismatch,
     "while_loop": while_loop,
     **TORCH,
-    **{name: _slope(name) for name in SLOPES},
+    **{name: kernels.slope(name) for name in SLOPES},
     "concatenate": torch.cat,
     "dot": torch.mm,
     "matmul": torch.bmm,

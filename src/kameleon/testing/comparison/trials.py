@@ -61,7 +61,7 @@ def tried(folder: Path, engine: str) -> Candidate:
         embedded=embedded,
         compiling=max(0.0, run.first_call - run.warm_call),
         loading=loading,
-        agrees=run.agrees() or is_rounding(problem, run.differences),
+        agrees=run.agrees() or is_rounding(problem, base.values, run.differences),
         difference=math.inf if run.worst is None else run.worst.relative,
     )
 
