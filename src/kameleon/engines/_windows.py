@@ -1,14 +1,23 @@
-"""Which convolutions are left to oneDNN, by which PyTorch and TensorFlow compute."""
+"""Which convolutions are left to a library, and which are expanded."""
 
 from __future__ import annotations
 
 from ..graph.ir.node import Node
+from ..graph.primitives.windows import is_of_single_cells
+
+
+def has_neighbours(node: Node) -> bool:
+    """Whether a convolution mixes neighbours; else it's a product of matrices, and the libraries'
+    products are faster than their convolutions, most of all where the kernel's gradient is taken.
+    """
+    return not is_of_single_cells(node.attrs["window"])
 
 
 def is_trusted(node: Node) -> bool:
-    """Whether oneDNN's values of a convolution are right, whatever its unknown sizes will be.
+    """Whether oneDNN, by which PyTorch and TensorFlow convolve, gives right values, whatever the
+    unknown sizes will be.
 
-    The values are garbage where a single input channel, and strides along the last axis but not
+    They are garbage where a single input channel, and strides along the last axis but not
     along the one before, meet one place along the last axis. Where sizes are known, the graph has
     no such strides (`graph.passes.windows`); else the convolution is left to its expansion.
     """

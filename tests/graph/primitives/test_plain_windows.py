@@ -56,6 +56,20 @@ def test_one_cell_over_unknown_sizes() -> None:
     assert windows_in([x, k], back) == [PLAIN[ONE_CELL]] * 2
 
 
+@pytest.mark.parametrize("space", [(4, 3), (None, 3), (None, None)], ids=str)
+def test_single_cells_need_no_window_where_convolutions_are_expanded(
+    space: tuple[Any, ...],
+) -> None:
+    x, k = tensor(2, *space, 5), tensor(1, 1, 5, 7)
+    moves = window((1, 1), (2, 1))
+    y = conv.conv(x, k, window=moves)
+    g = tensor(*y.shape)
+    for inputs, found in (([x, k], y), ([x, g], conv.conv_kernel(x, g, window=moves))):
+        simple = simplify(Graph(inputs, [found]), lambda node: "conv" not in node.primitive.name)
+        assert [n.primitive.name for n in simple.nodes if "window" in n.attrs] == []
+        assert "contract" in [n.primitive.name for n in simple.nodes]
+
+
 @pytest.mark.parametrize("shape", [(0, 4, 3, 5), (None, 0, 3, 5), (2, 4, 3, 0)], ids=str)
 def test_what_is_empty_is_not_computed(shape: tuple[int | None, ...]) -> None:
     moves = window((2, 2), (1, 1), ((1, 0), (1, 0)))

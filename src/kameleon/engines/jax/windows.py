@@ -19,6 +19,7 @@ from jax import lax
 from ...graph.ir.node import Node
 from ...graph.primitives.windows import Window
 from .._lowering import Rule
+from .._windows import has_neighbours
 from .arrays import on_processor
 from .lowering import SizesError, Tracing, Value, as_array, same_shapes, same_sizes, scalar
 
@@ -366,7 +367,8 @@ def _has_convolutions(node: Node) -> bool:
 
 
 WHERE: dict[str, Callable[[Node], bool]] = {
-    **dict.fromkeys(("conv", "conv_kernel"), _has_convolutions),
+    "conv": _has_convolutions,  # of single cells, too: XLA transposes what a product is taken of
+    "conv_kernel": lambda node: _has_convolutions(node) and has_neighbours(node),
     # XLA has no fast code for a dilated input in float64.
     "conv_input": lambda node: node.dtype != "float64" and _has_convolutions(node),
     "depthwise_input": _has_many_cells,

@@ -8,6 +8,7 @@ from ...graph.ir.node import Node
 from ...graph.passes.extrema import of_some
 from ...graph.passes.order import skips_no_nan
 from .._lowering import Rule
+from .._windows import has_neighbours
 from . import control, elementwise, indexing, movement, products, windows
 
 RULES: dict[str, Rule] = {
@@ -32,7 +33,8 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     **dict.fromkeys(("reduce_max", "reduce_min"), of_some),
     **dict.fromkeys(("argmax", "argmin", "argsort"), skips_no_nan),
     "log_softmax": _SINGLE,  # in float64 the operator gives numbers for rows with NaN
-    **dict.fromkeys(("softplus", "elu", "conv", "conv_input", "conv_kernel"), _SINGLE),
+    **dict.fromkeys(("softplus", "elu", "conv_input"), _SINGLE),
+    **dict.fromkeys(("conv", "conv_kernel"), lambda node: _SINGLE(node) and has_neighbours(node)),
     **dict.fromkeys(("depthwise_conv", "depthwise_input"), windows.has_groups),
 }
 # Primitives whose operators refuse windows without a place.

@@ -12,7 +12,7 @@ from typing import Any
 from ...graph.ir.node import Node
 from ...graph.primitives.windows import Window, is_dilated
 from .._lowering import Rule
-from .._windows import is_trusted
+from .._windows import has_neighbours, is_trusted
 from .kernels import Tensor, raw, shape_of, transposed, vector
 from .lowering import Tracing
 
@@ -179,9 +179,9 @@ RULES: dict[str, Rule] = {
     "depthwise_kernel": over_planes(_depthwise_kernel, kernel=-1),
 }
 WHERE: dict[str, Callable[[Node], bool]] = {
-    "conv": lambda node: has_kernel(node) and is_trusted(node),
+    "conv": lambda node: has_kernel(node) and is_trusted(node) and has_neighbours(node),
     "conv_input": lambda node: has_kernel(node) and not is_dilated(node.attrs["window"]),
-    "conv_kernel": _has_kernel_adjoint,
+    "conv_kernel": lambda node: _has_kernel_adjoint(node) and has_neighbours(node),
     "depthwise_conv": lambda node: has_depthwise(node) and _has_margins_of_same(node),
     **dict.fromkeys(("depthwise_input", "depthwise_kernel"), has_depthwise),
 }

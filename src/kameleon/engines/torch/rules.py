@@ -22,7 +22,7 @@ from .._codegen.rules import (
     unary,
     windowed,
 )
-from .._windows import is_trusted
+from .._windows import has_neighbours, is_trusted
 from .emitter import TorchEmitter as Emitter
 from .namespace import FUNCTIONS
 from .tensors import STORAGE
@@ -230,9 +230,11 @@ WHERE: dict[str, Callable[[Node], bool]] = {
     "floor_div": lambda n: divides_safely(n) and n.dtype not in HALF,
     "mod": divides_safely,
     "pow": lambda n: n.dtype not in STORAGE,
-    **dict.fromkeys(("conv", "depthwise_conv"), lambda n: _is_even(n) and is_trusted(n)),
+    "conv": lambda n: _is_even(n) and is_trusted(n) and has_neighbours(n),
+    "depthwise_conv": lambda n: _is_even(n) and is_trusted(n),
     **dict.fromkeys(("conv_input", "depthwise_input"), _is_even),
-    **dict.fromkeys(("conv_kernel", "depthwise_kernel"), _has_kernel_adjoint),
+    "conv_kernel": lambda n: _has_kernel_adjoint(n) and has_neighbours(n),
+    "depthwise_kernel": _has_kernel_adjoint,
     **dict.fromkeys(("sum_pool", "sum_unpool"), _has_sums),
 }
 

@@ -16,7 +16,7 @@ from ..primitives.elementwise import maximum
 from ..primitives.filling import full_like, zeros
 from ..primitives.movement import WHOLE, Cut, slice_, unslice
 from ..primitives.sizes import Size, as_node, dims_of, plus, quotient, size_of, sizes_product, split
-from ..primitives.windows import Window, space_dims, space_of
+from ..primitives.windows import Window, is_of_single_cells, space_dims, space_of
 
 
 def _plain_axis(window: Window, axis: int, dim: Dim) -> tuple[Cut, Window]:
@@ -84,6 +84,12 @@ def _onto_input(node: Node) -> Node | None:
     shape, sizes = split(cells)
     inner = node.primitive(g, k, *sizes, space=shape, window=window)
     return unslice(inner, [size_of(g, 0), *space, size_of(k, -2)], [WHOLE, *cuts, WHOLE])
+
+
+def _single_cells(node: Node) -> Node | None:
+    """patches(x) -> x and fold(p) -> p, for a window of single cells"""
+    x = node.operands[0]
+    return x if x.type == node.type and is_of_single_cells(node.attrs["window"]) else None
 
 
 # What is empty -------------------------------------------------------------------------------
@@ -155,7 +161,6 @@ RULES: dict[str, tuple[Callable[[Node], Node | None], ...]] = {
         ("conv", "conv_kernel", "depthwise_conv", "depthwise_kernel"), (_of_nothing, _over_input)
     ),
     **dict.fromkeys(("conv_input", "depthwise_input"), (_of_nothing, _onto_input)),
-    **dict.fromkeys(
-        ("patches", "fold", "sum_pool", "sum_unpool", "unpool", "pool_pick"), (_of_nothing,)
-    ),
+    **dict.fromkeys(("patches", "fold"), (_of_nothing, _single_cells)),
+    **dict.fromkeys(("sum_pool", "sum_unpool", "unpool", "pool_pick"), (_of_nothing,)),
 }

@@ -71,6 +71,11 @@ class Window(NamedTuple):
 RECORDS["Window"] = Window
 
 
+def is_of_single_cells(window: Window) -> bool:
+    """Whether a window has one cell, and takes its place at each cell of a space in turn."""
+    return window.cells == 1 and set(window.strides) == {1} and not any(map(any, window.padding))
+
+
 def is_dilated(window: Window) -> bool:
     """Whether there are gaps between the window's cells."""
     return any(d > 1 and n > 1 for d, n in zip(window.dilation, window.sizes, strict=True))
