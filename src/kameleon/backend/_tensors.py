@@ -26,7 +26,7 @@ from ..graph.primitives.elementwise import cast, constant
 from ..graph.primitives.movement import broadcast_to, concatenate, reshape
 from ..graph.primitives.sizes import Size, dims_of
 from ..graph.primitives.stretching import stretched_together
-from ..runtime.function import as_numpy
+from ..runtime.feeds import as_numpy
 from ._conversions import converted, is_convertible
 from ._known import known_int
 from .sparse_tensor import SparseTensor

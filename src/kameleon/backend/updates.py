@@ -12,7 +12,7 @@ from ..graph.ir.types import broadcast_shapes
 from ..graph.primitives.control import identity
 from ..graph.primitives.elementwise import add, cast, constant, neg
 from ..graph.primitives.movement import broadcast_like
-from ..runtime.function import value_for
+from ..runtime.feeds import value_for
 from ..runtime.updates import check
 from ._tensors import Tensor, TensorLike, as_tensor, require_variable
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..graph.ir.node import Print, Variable
 from ..runtime import state
-from ..runtime.function import value_for
+from ..runtime.feeds import value_for
 from ._effects import shown
 from ._older import older_names
 from ._tensors import Array, Tensor, TensorLike, as_tensor, require_variable

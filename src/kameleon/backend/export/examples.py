@@ -18,7 +18,7 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...runtime.compiler import compiled, run
 from ...runtime.engines import embedded
-from ...runtime.function import feed_of
+from ...runtime.feeds import feed_of
 from ..interop.pure import Stateless
 
 Array = np.ndarray[Any, Any]

@@ -21,7 +21,7 @@ from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import DType, as_dtype, show_shape
 from ...graph.primitives.elementwise import constant
 from ...runtime.engines import embedded
-from ...runtime.function import feed_of
+from ...runtime.feeds import feed_of
 from ..functions import BackendFunction
 from ..sparse import feed_parts
 from ..sparse_tensor import SparseTensor

@@ -18,7 +18,8 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType
 from ...runtime.engines import embedded
-from ...runtime.function import Function, feed_of
+from ...runtime.feeds import feed_of
+from ...runtime.function import Function
 from .pure import KEY, Pure, Stateless
 from .torch_autograd import Differentiable
 from .torch_functions import is_followed

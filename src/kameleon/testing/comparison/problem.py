@@ -18,7 +18,8 @@ from ...graph.ir.program import Graph, Program, collect
 from ...graph.ir.rewrite import closed, substitute
 from ...graph.primitives.elementwise import constant
 from ...runtime.engines import embedded
-from ...runtime.function import Function, feed_of
+from ...runtime.feeds import feed_of
+from ...runtime.function import Function
 
 Array = Any
 NAME = "compare"

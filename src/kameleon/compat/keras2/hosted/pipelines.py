@@ -20,7 +20,7 @@ import numpy as np
 
 from ....config.processes import this_process
 from ....errors import FeedError
-from ....runtime.function import as_numpy
+from ....runtime.feeds import as_numpy
 from ....runtime.pipelines import as_array, is_source, kinds
 
 # Arrays of these libraries become NumPy's. Others stay what they are: Keras reads HDF5's piece by
