@@ -526,3 +526,14 @@ def test_what_graphics_processors_lack(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         np.testing.assert_array_equal(got, expected)
     assert "convolution" not in str(K.function([signal, kernel], outputs[1:]).source)
+
+
+def test_options_that_a_version_of_xla_does_not_know_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = arrays.compiler_options.__wrapped__
+    assert asked() == arrays._PIECES, "this version doesn't know the option: is there another one?"
+    monkeypatch.setattr(arrays, "_PIECES", {"xla_no_such_option": 1})
+    assert asked() is None
+    monkeypatch.setattr(arrays, "on_processor", lambda: False)
+    assert asked() is None

@@ -4,10 +4,11 @@
     python tests/release/readme.py                # all blocks
     python tests/release/readme.py --only docs    # those that install this extra
     python tests/release/readme.py --list         # what would be run
+    python tests/release/readme.py -j 2           # two blocks at a time
 
 A block is an indented paragraph that begins with `pip install`. Its environment has pip and
-nothing else; its home is an empty folder. What its commands write into the checkout is removed, but
-for what git ignores. Exits with 1 where a command fails; all is tried first.
+nothing else; its home is an empty folder. What commands write into the checkout is removed, but for
+what git ignores. Exits with 1 where a command fails; all is tried first.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 import urllib.request
 import venv
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -96,6 +98,12 @@ def faults(block: list[str], folder: Path) -> Iterator[str]:
             return
 
 
+def tried(block: list[str]) -> list[str]:
+    """What is wrong with a block."""
+    with tempfile.TemporaryDirectory() as folder:
+        return list(faults(block, Path(folder)))
+
+
 def untracked() -> set[Path]:
     """The files of the checkout that git doesn't know, and doesn't ignore."""
     git = ["git", "ls-files", "--others", "--exclude-standard", "-z"]
@@ -111,6 +119,7 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="+", metavar="EXTRA", help="blocks that install one of these"
     )
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="blocks that run at a time")
     parser.add_argument("--list", action="store_true", help="print the commands, and run nothing")
     asked = parser.parse_args()
     found = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
@@ -120,16 +129,14 @@ def main() -> int:
     if asked.list:
         print("\n\n".join("\n".join(block) for block in found))
         return 0
-    failed: list[str] = []
     before = untracked()
-    for block in found:
-        with tempfile.TemporaryDirectory() as folder:
-            failed += faults(block, Path(folder))
-        for path in untracked() - before:
-            path.unlink()
-            while path.parent != ROOT and not any(path.parent.iterdir()):
-                path = path.parent
-                path.rmdir()
+    with ThreadPoolExecutor(asked.jobs) as several:
+        failed = [fault for faults in several.map(tried, found) for fault in faults]
+    for path in untracked() - before:
+        path.unlink()
+        while path.parent != ROOT and not any(path.parent.iterdir()):
+            path = path.parent
+            path.rmdir()
     print("\n\n".join(failed))
     return 1 if failed else 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import jax
@@ -32,6 +33,24 @@ SWITCHED = """old = get()
 def on_processor() -> bool:
     """Whether JAX's default device is the processor."""
     return jax.default_backend() == "cpu"
+
+
+# XLA asks for a program's working memory in one piece, anew in each call. What is above 32 MiB the
+# system maps anew, too, page by page: that took up to half of a training step. Smaller pieces stay
+# with the process. (The limit is soft: no array is cut.)
+_PIECES = {"xla_multiheap_size_constraint_per_heap": 30 * 2**20}
+
+
+@cache
+def compiler_options() -> dict[str, int] | None:
+    """What XLA is told about a program, if its version knows these options."""
+    if not on_processor():
+        return None
+    try:
+        jax.jit(lambda: 0, compiler_options=_PIECES)()
+    except RuntimeError:
+        return None
+    return _PIECES
 
 
 def in_64_bits(call: Callable[..., Any], *arguments: Any) -> Any:

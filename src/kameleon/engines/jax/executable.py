@@ -24,7 +24,7 @@ from ...graph.primitives.shaping import shape_inputs
 from .._base import Executable, Timing
 from .._flags import checked, flagged
 from .._profiles import Event, all_nodes, by_node, marked, timings
-from .arrays import between, in_64_bits
+from .arrays import between, compiler_options, in_64_bits
 from .lowering import NOTHING, Tracing, as_array, is_large
 from .rules import RULES, UNCHECKED
 
@@ -144,7 +144,7 @@ class JaxExecutable(Executable):
             self._count(fixed, arguments)
             return self._trace(fixed, self._laid_out(arguments, layout))
 
-        compiled: Compiled = jax.jit(kameleon)
+        compiled: Compiled = jax.jit(kameleon, compiler_options=compiler_options())
         return compiled
 
     def _laid_out(self, arguments: Sequence[Any], layout: Any) -> Sequence[Any]:
