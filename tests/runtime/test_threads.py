@@ -148,7 +148,8 @@ BESIDE = {
 }
 # Classes whose instances several threads use, by module.
 SHARED = {
-    "runtime/function.py": ("Function", "Constants"),
+    "runtime/function.py": ("Function",),
+    "runtime/feeds.py": ("Constants",),
     "runtime/state.py": ("Cell",),
     "runtime/workspace.py": ("Workspace",),
     "runtime/stages.py": ("_Staged", "_Part"),
