@@ -146,14 +146,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Keep tests marked `together` together. (When all are collected it's too late for that:
     pytest-xdist has looked at the marks by then.)
     """
-    if item.config.pluginmanager.hasplugin("xdist") and item.get_closest_marker("together"):
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-
-
-def _group(item: pytest.Item) -> str:
-    """The group of tests that share costly preparations: those of one file on one engine."""
-    parameters = getattr(item, "callspec", None)
-    return f"{item.path.name}-{parameters and parameters.params.get('engine_name')}"
+    group = selection.group_of(item)
+    if group and item.config.pluginmanager.hasplugin("xdist"):
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_unconfigure() -> None:

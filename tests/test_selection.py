@@ -10,12 +10,22 @@ import pytest
 from _support import selection
 from _support.selection import DAYS, ROOT, in_turn, table, turns
 
+
+class Case:
+    """A case of a test."""
+
+    def __init__(self, nodeid: str):
+        self.nodeid = nodeid
+
+    def get_closest_marker(self, name: str) -> None: ...
+
+
 SHORT = "tests/test_words.py::test_nothing_of_the_kind"
 
 
 def test_every_test_has_its_turn() -> None:
     names = [SHORT, *(f"{name}[{i}]" for name in table() for i in range(5)), *table()]
-    items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
+    items: list[Any] = [Case(name) for name in names]
     for first in (0, 20_785):
         days = [list(in_turn(items, first + day)) for day in range(DAYS)]
         count = Counter(item.nodeid for day in days for item in day)

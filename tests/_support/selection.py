@@ -18,7 +18,7 @@ from .common import engines_under_test
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = ROOT / "tests" / "seconds.json"
-"""Test functions whose cases take more than half a second in the mean: the seconds."""
+"""Test functions whose units take more than a quarter of a second in the mean: the seconds."""
 DAYS = 7
 """Each test runs with every change on one of so many days, at least."""
 
@@ -47,6 +47,26 @@ def chosen(items: list[pytest.Item], turn: int | None, nightly: bool = False) ->
     """The tests of a day, or, without one, all; with those marked nightly or left out as dealt."""
     kept = items if nightly else [x for x in items if _runs_with_every_change(x, turn or 0)]
     return kept if turn is None else list(in_turn(kept, turn))
+
+
+# Groups -----------------------------------------------------------------------------------------
+
+
+def group_of(item: pytest.Item) -> str | None:
+    """The group of tests that share costly preparations, if it's marked `together`: those of one
+    file on one engine, with the same values of the parameters that the mark names.
+    """
+    mark, parameters = item.get_closest_marker("together"), getattr(item, "callspec", None)
+    if mark is None:
+        return None
+    values = parameters.params if parameters else {}
+    return "-".join([item.path.name, *(str(values.get(x)) for x in ("engine_name", *mark.args))])
+
+
+def _unit(item: pytest.Item) -> str:
+    """What takes a turn as a whole: a case, or all that shares what a mark's parameters name."""
+    mark = item.get_closest_marker("together")
+    return (group_of(item) if mark and mark.args else None) or item.nodeid
 
 
 # Marks ------------------------------------------------------------------------------------------
@@ -84,16 +104,16 @@ def engine_names() -> tuple[str, ...]:
 
 
 def turns(seconds: float) -> int:
-    """Over how many days the cases of a function are spread.
+    """Over how many days the units of a function are spread.
 
-    >>> turns(0.5), turns(0.7), turns(2.1), turns(100.0)
+    >>> turns(0.25), turns(0.3), turns(1.1), turns(100.0)
     (1, 2, 5, 7)
     """
-    return min(DAYS, math.ceil(2 * seconds))
+    return min(DAYS, math.ceil(4 * seconds))
 
 
 def table() -> dict[str, float]:
-    """By a test function's name, as pytest has it, the seconds of a case."""
+    """By a test function's name, as pytest has it, the seconds of a unit."""
     found: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
     return found
 
@@ -102,35 +122,38 @@ def in_turn(items: Sequence[pytest.Item], turn: int) -> Iterator[pytest.Item]:
     """The items without those whose turn is on another day."""
     known = table()
     first = {name: row for row, name in enumerate(known)}  # not all functions on the same day
-    count: dict[str, int] = defaultdict(int)
+    units: dict[str, dict[str, int]] = defaultdict(dict)
     for item in items:
         name = item.nodeid.partition("[")[0]
         if name in known:
-            count[name] += 1
-            if (first[name] + count[name] - turn) % turns(known[name]):
+            number = units[name].setdefault(_unit(item), len(units[name]))
+            if (first[name] + number - turn) % turns(known[name]):
                 continue
         yield item
 
 
 def measured(report: Path) -> dict[str, float]:
     """The seconds of test functions, by a report that pytest has written with `--junitxml`."""
-    cases: dict[str, list[float]] = defaultdict(list)
+    units: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for case in ElementTree.parse(report).iter("testcase"):
         file = f"{case.attrib['classname'].replace('.', '/')}.py"
         if file.startswith("tests/") and (ROOT / file).exists() and case.find("skipped") is None:
-            name = case.attrib["name"].partition("[")[0]
-            cases[f"{file}::{name}"].append(float(case.attrib["time"]))
-    means = {name: sum(times) / len(times) for name, times in cases.items()}
+            name, _, group = case.attrib["name"].partition("@test_")  # as pytest-xdist has it
+            unit = group if group.count("-") > 1 else name
+            units[f"{file}::{name.partition('[')[0]}"][unit] += float(case.attrib["time"])
+    means = {name: sum(times.values()) / len(times) for name, times in units.items()}
     # Those that take equally long stand side by side, and come on different days.
     longest = sorted(means.items(), key=lambda pair: -pair[1])
-    return {name: round(s, 2) for name, s in longest if s > 0.5}
+    return {name: round(s, 2) for name, s in longest if s > 0.25}
 
 
 def main() -> None:
-    """Write the table anew."""
+    """Write the table anew, or what a report of some tests tells."""
     parser = argparse.ArgumentParser(description="Write tests/seconds.json by a report.")
     parser.add_argument("report", type=Path, help="what pytest has written with --junitxml")
-    found = measured(parser.parse_args().report)
+    parser.add_argument("--some", action="store_true", help="keep what it doesn't tell of")
+    asked = parser.parse_args()
+    found = {**(table() if asked.some else {}), **measured(asked.report)}
     TABLE.write_text(f"{json.dumps(found, indent=0)}\n", encoding="utf-8")
 
 

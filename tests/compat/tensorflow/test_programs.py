@@ -49,7 +49,7 @@ def test_all_programs_are_recorded(topic: str) -> None:
     assert text.count("\n@case\n") == len(RECORDED[topic]) > 2
 
 
-@pytest.mark.together
+@pytest.mark.together("topic")
 @pytest.mark.parametrize(
     ("topic", "name"),
     [
@@ -62,7 +62,7 @@ def test_numbers_are_those_of_tensorflow(topic: str, name: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.together
+@pytest.mark.together("topic")
 @pytest.mark.parametrize(("topic", "name"), PROGRAMS)
 def test_numbers_are_those_of_tensorflow_on_all_engines(
     engine_name: str, topic: str, name: str
