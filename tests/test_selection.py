@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,6 +58,32 @@ def test_what_is_dealt_has_its_turn_on_every_engine(monkeypatch: pytest.MonkeyPa
     for day in range(DAYS * len(engines)):
         found.update(item.nodeid for item in selection.chosen(items, day))
     assert found == {item.nodeid for item in items}
+
+
+class Prepared:
+    """A case of a test whose cases of a topic share a preparation."""
+
+    def __init__(self, topic: str, case: int, *marks: str):
+        self.nodeid = f"tests/test_it.py::test_it[{topic}-{case}]"
+        self.path, self.marks = Path("test_it.py"), {"together", *marks}
+        self.callspec = SimpleNamespace(params={"engine_name": "a", "topic": topic, "case": case})
+
+    def get_closest_marker(self, name: str) -> Any:
+        return SimpleNamespace(args=("topic",)) if name in self.marks else None
+
+
+@pytest.mark.parametrize(("marks", "days"), [((), 1), (("dealt",), DAYS)], ids=["", "dealt"])
+def test_what_shares_a_preparation_has_its_turn_together(
+    monkeypatch: pytest.MonkeyPatch, marks: tuple[str, ...], days: int
+) -> None:
+    monkeypatch.setattr(selection, "table", lambda: {"tests/test_it.py::test_it": 9.0})
+    items: list[Any] = [Prepared(t, case, *marks) for t in "xyz" for case in range(3)]
+    for topic in "xyz":
+        group = [item.nodeid for item in items if item.callspec.params["topic"] == topic]
+        found = [
+            [x.nodeid for x in in_turn(items, day) if x.nodeid in group] for day in range(DAYS)
+        ]
+        assert [day for day in found if day] == [group] * days
 
 
 @pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in table()}))

@@ -63,10 +63,10 @@ def group_of(item: pytest.Item) -> str | None:
     return "-".join([item.path.name, *(str(values.get(x)) for x in ("engine_name", *mark.args))])
 
 
-def _unit(item: pytest.Item) -> str:
-    """What takes a turn as a whole: a case, or all that shares what a mark's parameters name."""
-    mark = item.get_closest_marker("together")
-    return (group_of(item) if mark and mark.args else None) or item.nodeid
+def _unit(item: pytest.Item) -> str | None:
+    """What takes a turn as a whole: a case, or a group; but a group that is dealt has no turns."""
+    group = group_of(item)
+    return None if group and item.get_closest_marker("dealt") else group or item.nodeid
 
 
 # Marks ------------------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def in_turn(items: Sequence[pytest.Item], turn: int) -> Iterator[pytest.Item]:
     first = {name: row for row, name in enumerate(known)}  # not all functions on the same day
     units: dict[str, dict[str, int]] = defaultdict(dict)
     for item in items:
-        name = item.nodeid.partition("[")[0]
-        if name in known:
-            number = units[name].setdefault(_unit(item), len(units[name]))
+        name, unit = item.nodeid.partition("[")[0], _unit(item)
+        if unit and name in known:
+            number = units[name].setdefault(unit, len(units[name]))
             if (first[name] + number - turn) % turns(known[name]):
                 continue
         yield item
@@ -139,12 +139,10 @@ def measured(report: Path) -> dict[str, float]:
         file = f"{case.attrib['classname'].replace('.', '/')}.py"
         if file.startswith("tests/") and (ROOT / file).exists() and case.find("skipped") is None:
             name, _, group = case.attrib["name"].partition("@test_")  # as pytest-xdist has it
-            unit = group if group.count("-") > 1 else name
-            units[f"{file}::{name.partition('[')[0]}"][unit] += float(case.attrib["time"])
+            seconds = float(case.attrib["time"])
+            units[f"{file}::{name.partition('[')[0]}"][group or name] += seconds
     means = {name: sum(times.values()) / len(times) for name, times in units.items()}
-    # Those that take equally long stand side by side, and come on different days.
-    longest = sorted(means.items(), key=lambda pair: -pair[1])
-    return {name: round(s, 2) for name, s in longest if s > 0.25}
+    return {name: round(s, 2) for name, s in means.items() if s > 0.25}
 
 
 def main() -> None:
@@ -154,7 +152,9 @@ def main() -> None:
     parser.add_argument("--some", action="store_true", help="keep what it doesn't tell of")
     asked = parser.parse_args()
     found = {**(table() if asked.some else {}), **measured(asked.report)}
-    TABLE.write_text(f"{json.dumps(found, indent=0)}\n", encoding="utf-8")
+    # Those that take equally long stand side by side, and come on different days.
+    longest = dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    TABLE.write_text(f"{json.dumps(longest, indent=0)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
