@@ -22,7 +22,7 @@ from ...engines._lowering import made
 from ...engines.torch.embedded import BORROWED, KERNELS
 from ...engines.torch.emitter import WHOLE, TorchEmitter
 from ...engines.torch.engine import TorchEngine
-from ...engines.torch.namespace import NAMESPACE, SLOPES
+from ...engines.torch.namespace import BUFFERLESS, NAMESPACE
 from ...engines.torch.rules import RULES
 from ...errors import EngineError
 from ...graph.ir.leaves import CONSTANT
@@ -124,12 +124,11 @@ class Traced(TorchEmitter):
         "torch (followed)",
         {
             **{name: f for name, f in NAMESPACE.items() if KERNELS.get(name) is not f},
-            **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
+            **BUFFERLESS,
             "called": KERNELS["called"],
             "array": functions.array,
             "as_int": functions.as_int,
             "check": lambda x, holds, message: x,
-            "choose": torch.where,
             "cond": functions.cond,
             "flat_max_pool": functions.flat_max_pool,
             "detach": Tensor.detach,
@@ -138,8 +137,6 @@ class Traced(TorchEmitter):
             "int_max": torch.sym_max,
             "int_min": torch.sym_min,
             "int_product": functions.int_product,
-            "keep_unless": lambda condition, x: torch.where(condition, 0, x),
-            "keep_where": lambda condition, x: torch.where(condition, x, 0),
             "keep_where_positive": functions.keep_where_positive,
             "minus_one_hot": functions.minus_one_hot,
             "mod": functions.mod,

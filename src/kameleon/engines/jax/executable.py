@@ -75,9 +75,8 @@ class JaxExecutable(Executable):
         """See `Executable.made_of`; JAX makes nothing before sizes are known."""
         if self._static or not all(x.type.is_static for x in self.graph.inputs):
             return {}
-        like = [_LIKE(x.shape, np.dtype(x.dtype)) for x in (*self.graph.inputs, *self._large)]
-        trace = jax.make_jaxpr(lambda *xs: self._trace((), xs))
-        made = marked(jax.named_scope, lambda: in_64_bits(trace, *like))
+        shapes = [x.shape for x in self.graph.inputs]
+        made = marked(jax.named_scope, lambda: self._jaxpr((), shapes))
         return by_node(_equations(made.jaxpr), all_nodes(self.graph))
 
     def timings(self, arguments: Sequence[Any]) -> Iterator[list[Timing]]:
@@ -210,12 +209,14 @@ class JaxExecutable(Executable):
         """What JAX has traced for the last sizes; the graph, if it hasn't run yet."""
         if not self._seen:
             return text_of(self.graph)
-        fixed, shapes = list(self._seen)[-1]
-        nodes = [self.graph.inputs[i] for i in self._traced]
-        like = [_LIKE(shape, np.dtype(n.dtype)) for n, shape in zip(nodes, shapes, strict=True)]
-        constants = (n.attrs["value"].array for n in self._large)
-        like += [_LIKE(a.shape, a.dtype) for a in constants]
-        return str(in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like))
+        return str(self._jaxpr(*list(self._seen)[-1]))
+
+    def _jaxpr(self, fixed: tuple[Any, ...], shapes: Sequence[Any]) -> Any:
+        """What JAX traces for numbers that decide shapes, and for the other inputs' shapes."""
+        pairs = zip((self.graph.inputs[i] for i in self._traced), shapes, strict=True)
+        like = [_LIKE(shape, np.dtype(x.dtype)) for x, shape in pairs]
+        like += [_LIKE(x.shape, np.dtype(x.dtype)) for x in self._large]
+        return in_64_bits(jax.make_jaxpr(lambda *xs: self._trace(fixed, xs)), *like)
 
 
 def _equations(jaxpr: Any) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from .._base import Executable
 from .._codegen.code import Code, Language
 from .embedded import KERNELS
 from .engine import PlainEmitter, TorchEngine, TorchExecutable
-from .namespace import NAMESPACE, SLOPES
+from .namespace import BUFFERLESS, NAMESPACE
 
 # The compiler loads Triton, where it's installed. Triton 3.7 and TensorFlow 2.21 both bring LLVM,
 # and the process dies when Triton is loaded second.
@@ -44,11 +44,8 @@ class CompiledEmitter(PlainEmitter):
                 name: torch.compiler.disable(NAMESPACE[name])  # type: ignore[no-untyped-call]
                 for name in (*KERNELS, "check", "scan", "while_loop")
             },
-            **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
-            "keep_where": lambda condition, x: torch.where(condition, x, 0),
+            **BUFFERLESS,
             "keep_where_positive": lambda y, x: torch.where(y > 0, x, 0),
-            "keep_unless": lambda condition, x: torch.where(condition, 0, x),
-            "choose": torch.where,
         },
         large=2**40,
     )

@@ -80,3 +80,11 @@ NAMESPACE: dict[str, Any] = {
     "int_max": max,
     "as_int": int,
 }
+
+# Those that write into memory which is there, as compilers and tracers take them.
+BUFFERLESS: dict[str, Any] = {
+    **{name: getattr(torch.ops.aten, name).default for name in SLOPES},
+    "choose": torch.where,
+    "keep_unless": lambda condition, x: torch.where(condition, 0, x),
+    "keep_where": lambda condition, x: torch.where(condition, x, 0),
+}
