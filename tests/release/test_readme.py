@@ -81,7 +81,7 @@ def test_each_command_of_the_readme_is_run(commands: ModuleType) -> None:
     indented = re.findall(r"^    +((?:pip|python|kameleon) .+)$", TEXT, re.M)
     run = [command for block in commands.blocks(TEXT) for command in block]
     assert run == [line.split("  # ")[0].strip() for line in indented]
-    assert "pip install nox && nox" in run  # format, lint and types are run by nothing else
+    assert "pip install nox && nox" in run  # nothing else runs formatter and linter
     assert "tests/release/readme.py" in (ROOT / ".ci/run").read_text("utf-8")
 
 
