@@ -87,9 +87,8 @@ def _onto_input(node: Node) -> Node | None:
 
 
 def _single_cells(node: Node) -> Node | None:
-    """patches(x) -> x and fold(p) -> p, for a window of single cells"""
-    x = node.operands[0]
-    return x if x.type == node.type and is_of_single_cells(node.attrs["window"]) else None
+    """patches(x) -> x, for a window of single cells"""
+    return node.operands[0] if is_of_single_cells(node.attrs["window"]) else None
 
 
 # What is empty -------------------------------------------------------------------------------
@@ -161,6 +160,6 @@ RULES: dict[str, tuple[Callable[[Node], Node | None], ...]] = {
         ("conv", "conv_kernel", "depthwise_conv", "depthwise_kernel"), (_of_nothing, _over_input)
     ),
     **dict.fromkeys(("conv_input", "depthwise_input"), (_of_nothing, _onto_input)),
-    **dict.fromkeys(("patches", "fold"), (_of_nothing, _single_cells)),
-    **dict.fromkeys(("sum_pool", "sum_unpool", "unpool", "pool_pick"), (_of_nothing,)),
+    "patches": (_of_nothing, _single_cells),
+    **dict.fromkeys(("fold", "sum_pool", "sum_unpool", "unpool", "pool_pick"), (_of_nothing,)),
 }
