@@ -23,7 +23,7 @@ DOCUMENTED = Path(__file__).parents[2] / "docs" / "engines.md"
 # By engine, what its module of that name relies on.
 USED: dict[str, list[tuple[str, str]]] = {
     "numpy": [("engines._kernels.memory", "COUNTS")],
-    "torch": [("engines.torch.pool", "COUNTS")],
+    "torch": [("engines.torch.pool", "COUNTS"), ("engines.torch.products", "LINEAR")],
     "jax": [
         ("engines.jax.arrays", "MEMORY"),
         ("engines.jax.arrays", "SWITCH"),

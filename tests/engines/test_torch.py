@@ -22,7 +22,7 @@ import torch
 
 from kameleon import backend as K
 from kameleon.engines._codegen import code as code_module
-from kameleon.engines.torch import pool, tensors, windows
+from kameleon.engines.torch import pool, products, tensors, windows
 from kameleon.engines.torch.engine import engine
 from kameleon.engines.torch.kernels import upright
 from kameleon.errors import EvaluationError
@@ -555,3 +555,28 @@ def test_matrices_of_loops_lie_with_their_longer_axis_outside(
     longer = int(shape[1] > shape[0])
     assert shape[0] == shape[1] or found.stride(longer) == min(shape)
     assert shape[0] != shape[1] or found is x
+
+
+@pytest.mark.parametrize("rows", [1, 90, None])
+def test_large_products_by_onednn(rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on machines where they're faster; small ones stay PyTorch's."""
+    if not products.LINEAR.holds:
+        pytest.skip("PyTorch has no oneDNN here")
+    monkeypatch.setattr(products, "leaves_avx512_unused", lambda: True)
+    large = []
+    linear = products._linear
+    monkeypatch.setattr(products, "_linear", lambda *given: large.append(1) or linear(*given))
+    x, w = K.placeholder((rows, 130)), K.variable(np.linspace(-1, 1, 130 * 120).reshape(130, 120))
+    row, number = K.variable(np.arange(120.0)), K.variable(3.0)
+    y = K.dot(x, w)
+    outputs = [y, y * 2 + row, K.exp(y * 0.01) + K.dot(x, w + 1), K.dot(x, w - 1) + number]
+    outputs += K.gradients(K.sum(K.square(y)), [w, x])
+    array = np.linspace(0, 1, (rows or 90) * 130, dtype="float32").reshape(-1, 130)
+    run = K.function([x], outputs, [(w, w * 0.5 + outputs[4] * 0.0)])
+    found = [z for _ in range(2) for z in run([array])]
+    assert bool(large) == (rows != 1)
+    K.set_value(w, np.linspace(-1, 1, 130 * 120).reshape(130, 120))
+    given = K.function([x], outputs, [(w, w * 0.5 + outputs[4] * 0.0)], engine="numpy")
+    wanted = [z for _ in range(2) for z in given([array])]
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-4)

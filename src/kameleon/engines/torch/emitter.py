@@ -22,6 +22,8 @@ from .._codegen.literal import literal, word
 from .._codegen.rules import axis_text
 from .fusion import ADDED_PRODUCT, fusions
 from .namespace import NAMESPACE
+from .products import KERNELS as PRODUCTS
+from .products import may_be_large
 from .tensors import shared
 from .together import flat_pools, parts
 
@@ -47,7 +49,7 @@ class TorchEmitter(Emitter):
     """
 
     # A buffer of the pool costs microseconds here: the pool is for larger arrays than NumPy's.
-    language = Language("torch", NAMESPACE, large=4)
+    language = Language("torch", {**NAMESPACE, **PRODUCTS}, large=4)
     transpose = "permute"
 
     def __init__(
@@ -101,8 +103,14 @@ class TorchEmitter(Emitter):
 
     def product(self, node: Node) -> str:
         """See `Emitter.product`: accelerators have products of floats alone."""
-        own = self.device.type == "cpu" or node.dtype.is_float
-        return super().product(node) if own else "int_product"
+        if self.device.type != "cpu" and not node.dtype.is_float:
+            return "int_product"
+        return "large_dot" if self._may_be_large(node) else super().product(node)
+
+    def _may_be_large(self, product: Node) -> bool:
+        """Whether large products may be computed in another way, which this code's language has."""
+        has_way = self.device.type == "cpu" and "large_dot" in self.language.namespace
+        return has_way and may_be_large(product)
 
     def private(self, node: Node, slot: int) -> int:
         """See `Emitter.private`."""
@@ -161,7 +169,8 @@ class TorchEmitter(Emitter):
         """The line of x + a @ b; PyTorch stretches x."""
         made = Factors(product, self.transpose, hole=1)
         base = bare(x)
-        text = made.shaped(f"addmm({{0}}, {made.left}, {made.right}{{out}})")
+        name = "large_addmm" if self._may_be_large(product) else "addmm"
+        text = made.shaped(f"{name}({{0}}, {made.left}, {made.right}{{out}})")
         in_place = [0] if base is x and len(node.shape) == 2 else []
         self.emit(node, text, [base, *made.operands], reusable=in_place, dims=made.dims)
 
