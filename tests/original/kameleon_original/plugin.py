@@ -28,7 +28,7 @@ GROUND = tables.Ground(
     os.environ.get("KAMELEON_ENGINE", "numpy"), os.environ.get("KAMELEON_KERAS_ON", "kameleon")
 )
 if GROUND.keras_on == "tensorflow":  # now, for the tests' conftest.py imports Keras very early
-    import_module("kameleon.as_keras")
+    import_module("kameleon.as_keras").export()  # for processes that tests start, too
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
