@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _support import selection
 from _support.common import absence, reset_session
+from hypothesis import HealthCheck, settings
 
 from kameleon.config import ENGINES, installed
 
@@ -27,6 +28,10 @@ os.environ.pop("KAMELEON_ENGINE", None)  # it would override KERAS_BACKEND
 os.environ.pop("KAMELEON_AS", None)
 # Whether or not TensorFlow's files are installed; tests that are about these say so themselves.
 os.environ["KAMELEON_KERAS_ON"] = "kameleon"
+
+# A busy machine is no fault.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 # What can't run here: engines whose libraries aren't installed, their own tests, and other files

@@ -76,7 +76,6 @@ Parts = tuple[int | None, ...]
 @given(parts=SLICES, tensors=st.tuples(*[st.booleans()] * 3), size=st.integers(0, 4))
 @settings(
     max_examples=30,
-    deadline=None,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=list(HealthCheck),
 )

@@ -43,7 +43,7 @@ def spelled(alignment: Any, blank: int) -> tuple[int, ...]:
 @given(
     st.integers(0, 4), st.integers(0, 6), st.integers(1, 4), st.integers(0, 2**32 - 1), st.data()
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_greedy(batch: int, steps: int, classes: int, seed: int, data: Any) -> None:
     """Few different scores: ties happen, and the first of them is taken."""
     scores = np.random.default_rng(seed).integers(-3, 1, (batch, steps, classes)).astype("float32")
@@ -202,7 +202,7 @@ def check_against_search(scores: Any, beam_width: int, top_paths: int) -> None:
     st.sampled_from([0.5, 1.0, 3.0]),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_a_narrow_beam(steps: int, classes: int, width: int, spread: float, seed: int) -> None:
     check_against_search(random_scores(seed, steps, classes, spread=spread), width, min(width, 4))
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kameleon.engines._kernels import windows as w
 from kameleon.engines._kernels.geometry import window_counts
 
-cases = settings(max_examples=80, deadline=None)
+cases = settings(max_examples=80)
 
 
 # The oracle: which cell every window sees at every offset -----------------------------------------

@@ -343,7 +343,7 @@ def summation(ranks: Sequence[int], over: Any, batch: Any) -> str:
 
 
 @given(contractions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_contractions_become_products_of_matrices(drawn: Any) -> None:
     operands, unknown, over, batch = drawn
     inputs = [

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from _support.common import native_in
 from _support.random_graphs import SMOOTH, STEPS, Recipe, Trial, around_a_loop, grown, thrown
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 
 from kameleon.engines._codegen import blocks, code
 from kameleon.engines._kernels import memory, pool
@@ -210,10 +210,8 @@ def test_grown(holds: Property) -> None:
 
     @settings(
         max_examples=count,
-        deadline=None,
         derandomize=bool(os.environ.get("CI")),
         database=None,
-        suppress_health_check=[HealthCheck.too_slow],
     )
     @given(grown(list(names), longest))
     def check(recipe: Recipe) -> None:
