@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
+from .._utils.collection import uncollected
 from ..engines._base import Engine, Executable
 from ..errors import FOREIGN, EngineError, EvaluationError, KameleonError
 from ..graph.ir.leaves import CONSTANT, input_node
@@ -20,13 +20,11 @@ from .workspace import keep, workspace
 
 # At most this many compiled graphs are kept for reuse; the oldest is forgotten first.
 CACHE_SIZE = 1024
-# Graphs of more nodes are compiled with garbage collection paused.
-LARGE = 2000
 
 
 def compiled(graph: Graph, engine: Engine) -> Executable:
     """The graph's code; graphs of equal structure share it."""
-    key = (engine, engine.key_of(graph))
+    key = (engine, uncollected(len(graph.nodes), lambda: engine.key_of(graph)))
     cache = workspace.compiled
     found = cache.get(key)
     if found is None:
@@ -36,22 +34,9 @@ def compiled(graph: Graph, engine: Engine) -> Executable:
 
 
 def compiled_anew(graph: Graph, engine: Engine) -> Executable:
-    """The graph's code, shared with no other graph: errors name this graph's own nodes.
-
-    No garbage is collected while a large graph is rebuilt: nothing of the graph is garbage yet.
-    """
-    if len(graph.nodes) <= LARGE or not gc.isenabled():
-        return _made(graph, engine)
-    try:
-        gc.disable()
-        return _made(graph, engine)
-    finally:  # no signal handler runs between here and the call
-        gc.enable()
-
-
-def _made(graph: Graph, engine: Engine) -> Executable:
+    """The graph's code, shared with no other graph: errors name this graph's own nodes."""
     engine.started = True
-    return build(prepared(graph, engine), engine)
+    return uncollected(len(graph.nodes), lambda: build(prepared(graph, engine), engine))
 
 
 def prepared(graph: Graph, engine: Engine, keep: Collection[str] = ()) -> Graph:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from ..._utils.collection import uncollected
 from ..._utils.threads import counter
 from ...graph.ir.node import Node
 from ...graph.ir.text import lines_by_node
@@ -51,7 +52,7 @@ class Language:
     def __init__(self, name: str, namespace: dict[str, Any], large: int = 1):
         self.name, self.namespace, self.large = name, namespace, large
         self._known = namespace.keys() | BUILT_IN
-        self._steps: dict[str, Callable[..., Any]] = {}
+        self._steps: dict[tuple[str, int], Callable[..., Any]] = {}
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression."""
@@ -66,13 +67,17 @@ class Language:
         exec(code, space)
         return space
 
-    def step(self, text: str) -> Callable[..., Any]:
-        """The function that a lambda expression makes; it's kept until there are too many."""
-        step = self._steps.get(text)
+    def step(self, text: str, count: int) -> Callable[..., Any]:
+        """The text of a line over so many arguments as a function; it's kept until there are too
+        many.
+        """
+        step = self._steps.get((text, count))
         if step is None:
             if len(self._steps) >= KEPT_STEPS:
                 self._steps.clear()
-            step = self._steps[text] = self.evaluate(text)
+            names = [f"a{i}" for i in range(count)]
+            step = self.evaluate(f"lambda {', '.join(names)}: {text.format(*names)}")
+            self._steps[text, count] = step
         return step
 
 
@@ -284,7 +289,7 @@ class Code:
 
     def _interpret(self, arguments: Sequence[Any]) -> list[Any]:
         if self._plan is None:  # threads may plan at the same time, each for itself
-            self._plan = self._planned()
+            self._plan = uncollected(len(self.lines), self._planned)
         steps, rest = self._plan
         slots = [*arguments, *rest]
         for line, (step, reads, frees) in zip(self.lines, steps, strict=True):
@@ -306,9 +311,7 @@ class Code:
         function.
         """
         reads = [a if isinstance(a, int) else literals[a] for a in line.args]
-        parameters = [f"a{i}" for i in range(len(reads))]
-        text = f"lambda {', '.join(parameters)}: {line.text.format(*parameters)}"
-        return self.language.step(text), reads, [*line.frees, *line.gives]
+        return self.language.step(line.text, len(reads)), reads, [*line.frees, *line.gives]
 
     def source(self, before: str = "", behind: Callable[[int], str] | None = None) -> str:
         """The program as one Python function.

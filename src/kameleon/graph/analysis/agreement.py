@@ -77,7 +77,8 @@ def unproven(node: Node, sizes: Sizes) -> tuple[Sequence[Node], Iterator[list[Re
     """
     if node.primitive.elementwise:
         operands = bare_operands(node)
-        return operands, _stretched(node, operands, sizes)
+        is_known = all(x.type.is_static for x in node.operands)
+        return operands, iter(()) if is_known else _stretched(node, operands, sizes)
     if node.primitive.name == "broadcast_to":
         return [bare(node)], _broadcast(node, sizes)
     steps = IN_STEP.get(node.primitive.name)

@@ -6,7 +6,9 @@ The sweep reads the table of rules and knows nothing of any operation but how co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 
+from ..._utils.collection import uncollected
 from ...errors import GradientError
 from ..ir.context import context, rewriting
 from ..ir.node import Node, walk
@@ -88,7 +90,8 @@ def pullback(
     found: dict[Node, Node] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         _accumulate(found, output, cotangent)
-    rewriting(_sweep, found, reversed(order), active, stop, replaced)
+    sweep = partial(rewriting, _sweep, found, reversed(order), active, stop, replaced)
+    uncollected(len(order), sweep)
     return [found.get(node) if node in active else None for node in wrt]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -452,7 +453,7 @@ def walk(outputs: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:
             seen.add(node)
             if node not in stop:
                 stack.extend(node.operands)
-    return sorted(seen, key=_serial)
+    return sorted(seen, key=attrgetter("serial"))
 
 
 def dependents(order: Iterable[Node], roots: Collection[Node]) -> set[Node]:
@@ -462,9 +463,6 @@ def dependents(order: Iterable[Node], roots: Collection[Node]) -> set[Node]:
         if node not in found and not found.isdisjoint(node.operands):
             found.add(node)
     return found
-
-
-_serial: Callable[[Node], int] = lambda node: node.serial  # noqa: E731
 
 
 def new_serial() -> int:

@@ -165,6 +165,8 @@ def attrs_key(node: Node, structure: bool = True) -> Hashable:
     if node.primitive is CONSTANT:
         constant: Constant = node.attrs["value"]
         return constant if constant.array.size <= KEYED_CONSTANT else _Same(constant.array)
+    if not node.attrs:
+        return ()
     if len(node.attrs) < 2:
         return tuple([(k, _value_key(v, structure)) for k, v in node.attrs.items()])
     return tuple((k, _value_key(v, structure)) for k, v in sorted(node.attrs.items()))
