@@ -58,9 +58,9 @@ needs_originals = pytest.mark.skipif(
 
 
 def ran(
-    options: list[str], settings: dict[str, str], folder: Path
+    options: list[str], settings: dict[str, str], folder: Path, program: str = PROGRAM
 ) -> subprocess.CompletedProcess[str]:
-    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+    (folder / "program.py").write_text(program, encoding="utf-8")
     return run(["-c", COMMAND, "run", *options, "program.py"], folder, ANYWHERE | settings)
 
 
@@ -127,3 +127,26 @@ def test_a_check_holds_for_fit(tmp_path: Path, base: str) -> None:
     line = ["run", "--engine", "numpy", "--keras-on", base, "program.py"]
     found = run(["-W", "ignore", "-c", COMMAND, *line], tmp_path, ANYWHERE)
     assert "NaN" in found.stdout and "it begins in log(float32[" in found.stdout, found.stderr
+
+
+LATE = """
+import sys, keras, numpy as np
+from keras.preprocessing.image import ImageDataGenerator
+from keras.engine.training_arrays import issparse
+libraries = "scipy.linalg scipy.ndimage scipy.sparse requests".split()
+print([name for name in libraries if name in sys.modules])
+turned = ImageDataGenerator(rotation_range=90, zca_whitening=True)
+turned.fit(np.random.rand(4, 5, 5, 3))
+print(turned.random_transform(np.random.rand(5, 5, 3)).shape)
+import scipy.sparse
+print(issparse(scipy.sparse.eye(3)), issparse(np.eye(3)))
+"""
+
+
+@needs_originals
+@pytest.mark.parametrize("keras_on", ["kameleon", "tensorflow"])
+def test_libraries_that_few_programs_need_are_loaded_when_they_are_used(
+    keras_on: str, tmp_path: Path
+) -> None:
+    done = ran(["--keras-on", keras_on], {}, tmp_path, LATE)
+    assert done.stdout.splitlines() == ["[]", "(5, 5, 3)", "True False"], done.stderr

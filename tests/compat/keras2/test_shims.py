@@ -38,12 +38,12 @@ def test_shims_add_to_modules_of_keras_alone(shim: shims.Shim) -> None:
     library = pytest.importorskip(shim.library, reason=f"{shim.library} isn't installed")
     before = names_of(library)
     added = shim.gives(library)
-    assert added
+    assert added or shim.reason == shims._LATE
     assert names_of(library) == before
 
 
-# What a library still has, but not as it was.
-REPLACED = {"array", "File", "FullLoader", "loads", "ndimage", "randint"}
+# What a library still has, but not as it was, or not before it's used.
+REPLACED = {"array", "File", "FullLoader", "issparse", "linalg", "loads", "ndimage", "randint"}
 
 
 @pytest.mark.parametrize("shim", shims.SHIMS, ids=lambda s: f"{s.module}-{s.library}")

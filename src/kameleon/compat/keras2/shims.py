@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ... import config
+from ..._utils.late import is_sparse, library
 from ..._utils.private import Private
 from .plain import loads_arrays, open_settings, yaml_loader
 
@@ -70,8 +71,15 @@ def _whole_numbers(random: ModuleType) -> Mapping[str, Any]:
 
 
 def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
-    ndimage = scipy.ndimage  # it has the functions that were in its submodules
+    ndimage = library("scipy.ndimage")  # it has the functions that were in its submodules
     return {"ndimage": StandIn(ndimage, {"interpolation": ndimage})}
+
+
+def _late(*names: str) -> Gives:
+    return lambda package: {name: library(f"{package.__name__}.{name}") for name in names}
+
+
+_LATE = "loaded when it's used: to load it takes long"
 
 
 def _h5py_2(h5py: ModuleType) -> Mapping[str, Any]:
@@ -116,6 +124,14 @@ SHIMS = (
         "scipy",
         _one_namespace,
         "warned about since SciPy 1.8",
+    ),
+    Shim("keras.callbacks.callbacks", "requests", _late(), _LATE),
+    Shim("keras_preprocessing.image.image_data_generator", "scipy", _late("linalg"), _LATE),
+    Shim(
+        "keras.engine.training_arrays",
+        "scipy.sparse",
+        lambda sparse: {"issparse": is_sparse},
+        _LATE,
     ),
     Shim("keras.datasets.imdb", "numpy", _ragged, "an error since NumPy 1.24"),
     Shim("keras.datasets.reuters", "numpy", _ragged, "an error since NumPy 1.24"),
@@ -233,14 +249,15 @@ def importing(gives: Mapping[str, Gives], hidden: Container[str] = ()) -> dict[s
     """
     stand_ins: dict[str, StandIn] = {}
 
-    def import_(name: str, globals: Any = None, locals: Any = None, *rest: Any) -> Any:
-        level = rest[1] if len(rest) > 1 else 0
+    def import_(
+        name: str, globals: Any = None, locals: Any = None, names: Any = (), level: int = 0
+    ) -> Any:
         if not level and name.partition(".")[0] in hidden:
             raise ImportError(f"a hosted Keras doesn't look for {name}", name=name)
-        found = builtins.__import__(name, globals, locals, *rest)
         if level or name not in gives:
-            return found
+            return builtins.__import__(name, globals, locals, names, level)
         if name not in stand_ins:
+            found = library(name)
             stand_ins[name] = StandIn(found, gives[name](found))
         return stand_ins[name]
 

@@ -89,7 +89,7 @@ def _judge(name: str, file: str) -> Importer:
     top = name.partition(".")[0]
     if not file:  # typed in, or built into Python
         return Importer.PROGRAM if name == "__main__" else Importer.OTHER
-    place = os.path.realpath(file)
+    place = _real(file)
     installed = _INSTALLED.match(os.path.abspath(file)) or _INSTALLED.match(place)
     if top in NEVER or place.startswith(_OURS):
         return Importer.OTHER
@@ -103,8 +103,17 @@ def _judge(name: str, file: str) -> Importer:
 
 @cache
 def _is_between(file: str) -> bool:
-    place = os.path.realpath(file)
+    place = _real(file)
     return file.startswith("<frozen ") or place.startswith(_OURS) or is_pythons(place)
+
+
+def _real(file: str) -> str:
+    """The place of a file behind all links; that of its folder is found once."""
+    place = os.path.join(_real_folder(os.path.dirname(file)), os.path.basename(file))
+    return os.path.realpath(place) if os.path.islink(place) else place
+
+
+_real_folder = cache(os.path.realpath)
 
 
 @cache

@@ -221,6 +221,13 @@ def calls_on_the_spot(frame: FrameType) -> bool:
     return not is_other and _is_called(frame.f_code, frame.f_lasti)
 
 
+@lru_cache(maxsize=16)  # most names are asked for by a few modules while they're imported
+def _instructions(code: CodeType) -> tuple[list[dis.Instruction], dict[int, int]]:
+    """The instructions of code, and the number of each by its place."""
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    return steps, {step.offset: number for number, step in enumerate(steps)}
+
+
 @lru_cache(maxsize=4096)
 def _is_called(code: CodeType, at: int) -> bool:
     """Whether the attribute that the instruction at this place takes is called with what follows.
@@ -228,8 +235,8 @@ def _is_called(code: CodeType, at: int) -> bool:
     Python marks that in the instruction itself, or by a NULL beside the callable: behind the
     attribute, and before 3.13 in front of the name whose attribute it is.
     """
-    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
-    index = next((i for i, step in enumerate(steps) if step.offset == at), None)
+    steps, places = _instructions(code)
+    index = places.get(at)
     if index is None:
         return False
     taking, following = steps[index], steps[index + 1].opname

@@ -13,6 +13,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -58,7 +59,9 @@ class Adapted(SourceFileLoader):
 
     def source_to_code(self, data: Any, path: Any, **options: Any) -> Any:  # type: ignore[override]
         text = source.adapted(importlib.util.decode_source(data), str(path))
-        return super().source_to_code(text.encode("utf-8"), path, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return super().source_to_code(text.encode("utf-8"), path, **options)
 
     def path_stats(self, path: str) -> Any:
         found = dict(super().path_stats(path))

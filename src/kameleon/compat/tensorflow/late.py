@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
+from kameleon._utils.late import Late
+
 from . import location
 
 ESTIMATOR = "tensorflow_estimator.python.estimator.api._{}.estimator"
@@ -38,37 +40,11 @@ REGISTERING = {
 }  # fmt: skip
 
 
-class Late(ModuleType):
-    """A module that is loaded when one of its names is asked for.
-
-    >>> late = Late("colorsys")
-    >>> late.rgb_to_hsv(0, 0, 0)
-    (0.0, 0.0, 0)
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self.__name__), name)
-
-    def __dir__(self) -> Iterable[str]:
-        return dir(importlib.import_module(self.__name__))
-
-
 def package(name: str) -> ModuleType:
     """A package among the files, whose folder is known."""
     made = Late(name)
     made.__file__ = os.path.join(location.find(), *name.split("."), "__init__.py")
     return made
-
-
-def library(name: str) -> ModuleType:
-    """A library that may be installed.
-
-    Raises:
-        ModuleNotFoundError: it isn't.
-    """
-    if importlib.util.find_spec(name) is None:
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    return Late(name)
 
 
 class Package(ModuleType):

@@ -65,6 +65,7 @@ EVERYWHERE = (
 )  # fmt: skip
 _DROPPED = "__import__('kameleon.compat.tensorflow.dropped', fromlist='*')"
 _LATE = "__import__('kameleon.compat.tensorflow.late', fromlist='*')"
+_MODULES = "__import__('kameleon._utils.late', fromlist='*')"
 _PACKAGES = tuple(
     (
         f"  from {module.rpartition('.')[0]} import {name}\n",
@@ -73,12 +74,20 @@ _PACKAGES = tuple(
     for name, path in (("estimator", late.ESTIMATOR), ("keras", late.KERAS))
     for module in (path.format("v1"), path.format("v2"))
 )
-_YAML = (("  import yaml\n", f"  yaml = {_LATE}.library('yaml')\n"),)
+_IS_SPARSE = (
+    (
+        "  from scipy.sparse import issparse  # pylint: disable=g-import-not-at-top\n",
+        f"  issparse = {_MODULES}.is_sparse\n",
+    ),
+)
+_YAML = (("  import yaml\n", f"  yaml = {_MODULES}.library('yaml')\n"),)
 
 # By the end of a file's path: a text that is in it, and what takes its place.
 IN_FILES = {
     "tensorflow_core/__init__.py": (
         *_PACKAGES,
+        # It asked where libraries are installed, and took setuptools along.
+        ("import distutils as _distutils\n", "_distutils = None\n"),
         # Names of two modules are set in others; those have them among their own.
         ("import flags  # pylint: disable=g-import-not-at-top\n", "import flags\n"),
         ("_current_module.app.flags = flags ", "pass "),
@@ -101,6 +110,15 @@ IN_FILES = {
     ),
     "tensorflow_core/_api/v1/v1.py": _PACKAGES,
     "tensorflow_core/_api/v1/compat/v1/__init__.py": _PACKAGES,
+    # Libraries that few programs need.
+    "tensorflow_core/python/framework/meta_graph.py": (
+        ("from distutils import version as distutils_version", ""),
+        (
+            "distutils_version.LooseVersion(tf_version)\n"
+            '          >= distutils_version.LooseVersion("1.9"))',
+            r"[*map(int, re.findall(r'\d+', tf_version))] >= [1, 9])",
+        ),
+    ),
     # What modules register when they're loaded: they're loaded when something isn't registered.
     "tensorflow_core/python/framework/registry.py": (
         (
@@ -144,8 +162,18 @@ IN_FILES = {
     "tensorflow_core/python/ops/rnn_cell_wrapper_impl.py": (
         (
             "from tensorflow_core.python.keras.utils import generic_utils\n",
-            f"generic_utils = {_LATE}.Late('tensorflow_core.python.keras.utils.generic_utils')\n",
+            f"generic_utils = {_MODULES}.Late("
+            "'tensorflow_core.python.keras.utils.generic_utils')\n",
         ),
+    ),
+    "tensorflow_core/python/keras/callbacks.py": (
+        ("  import requests\n", f"  requests = {_MODULES}.library('requests')\n"),
+    ),
+    "tensorflow_core/python/keras/engine/training.py": _IS_SPARSE,
+    "tensorflow_core/python/keras/engine/training_arrays.py": _IS_SPARSE,
+    "tensorflow_core/python/keras/preprocessing/image.py": (
+        ("  from scipy import linalg  # pylint: disable=unused-import\n", "  pass\n"),
+        ("  from scipy import ndimage  # pylint: disable=unused-import\n", ""),
     ),
     "tensorflow_core/python/keras/saving/model_config.py": _YAML,
     "tensorflow_core/python/keras/engine/network.py": _YAML,
