@@ -31,6 +31,13 @@ def truncated_numbers():
 
 
 @case
+def many_and_no_truncated_numbers():
+    """More than are drawn at a time; the sum tells whether all are as they were."""
+    many = tf.truncated_normal([200, 301], seed=3)
+    return twice(tf.reduce_sum(many), many[-1, -7:], tf.truncated_normal([0, 3], seed=4))
+
+
+@case
 def whole_numbers():
     one = tf.random_uniform([7], 0, 10, tf.int32, seed=3)
     return twice(one, tf.random_uniform([3], -5, 100000000000, tf.int64, seed=4))

@@ -107,17 +107,19 @@ def _integers(numbers: Philox, count: int, dtype: str, low: Any = None, high: An
 
 def _truncated(numbers: Philox, count: int, dtype: str) -> Array:
     """Of each group of four, the first of the normal distribution that are near enough to 0."""
-    size = 2 if dtype == "float64" else 4
-    groups, width = np.arange(-(-count // size)), 3
-    while True:
-        places = groups[:, None] * (size * RESERVED // 4) + np.arange(width)
-        given = _pairs(numbers.blocks(places), dtype).reshape(len(groups), -1)
+    size, kind = (2, "float64") if dtype == "float64" else (4, "float32")
+    lacking, width = np.arange(-(-count // size)), 1
+    found = np.empty((len(lacking), size), kind)
+    while len(lacking):
+        places = lacking[:, None] * (size * RESERVED // 4) + np.arange(width)
+        given = _pairs(numbers.blocks(places), dtype).reshape(len(lacking), -1)
         near = np.abs(given) < 2
-        if not len(groups) or near.sum(1).min() >= size:
-            break
-        width *= 2
-    order = np.argsort(~near, axis=1, kind="stable")[:, :size]
-    return np.take_along_axis(given, order, 1).ravel()
+        order = near.cumsum(1)
+        enough = order[:, -1] >= size
+        chosen = near & (order <= size) & enough[:, None]
+        found[lacking[enough]] = given[chosen].reshape(-1, size)
+        lacking, width = lacking[~enough], 2 * width
+    return found.ravel()
 
 
 def stateless(seeds: Any) -> Philox:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 _LOW = 0xFFFFFFFF
+_CHUNK = 8192  # blocks at a time: a dozen arrays of so many numbers stay in the cache
 _FACTORS, _STEPS, _ROUNDS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85), 10
 
 
@@ -41,10 +42,15 @@ class Philox:
 
     def blocks(self, places: np.ndarray) -> np.ndarray:
         """The blocks of four numbers at places counted from here, a row each; here stays here."""
-        counts = places.astype(np.uint64) + np.uint64(self._count)
-        a, b = counts & np.uint64(_LOW), counts >> np.uint64(32)
-        c, d = (np.full_like(a, word) for word in _words(self._second))
-        return np.stack(_rounds(a, b, c, d, self._key), -1).astype(np.uint32)
+        counts = places.astype(np.uint64).ravel() + np.uint64(self._count)
+        found = np.empty((counts.size, 4), np.uint32)
+        for start in range(0, counts.size, _CHUNK):
+            part = counts[start : start + _CHUNK]
+            a, b = part & np.uint64(_LOW), part >> np.uint64(32)
+            c, d = (np.full_like(a, word) for word in _words(self._second))
+            for column, numbers in enumerate(_rounds(a, b, c, d, self._key)):
+                found[start : start + _CHUNK, column] = numbers
+        return found.reshape(*places.shape, 4)
 
     def next(self) -> int:
         """The next number."""
