@@ -35,6 +35,7 @@ class Graph:
         self.by_name: dict[str, Operation] = {}
         self.functions: dict[str, Any] = {}  # by name, graphs that are called
         self.version = 0  # grows with each change
+        self.versions: Any = None  # a message VersionDef, once it's asked for
 
     def like(self, other: Graph) -> Graph:
         """Have the messages, definitions and functions of another graph."""

@@ -1,16 +1,18 @@
 """Writes `protocol/signatures.txt`: the definitions of the types in the table of operations.
 
-python definitions.py                     # where TensorFlow's Python files are installed
+kameleon run definitions.py               # where TensorFlow's Python files are installed
 """
 
 from pathlib import Path
 
-from kameleon.compat.tensorflow import graph, importing
+import tensorflow.contrib.image
+import tensorflow.contrib.resampler  # noqa: F401 (these register types of their own)
+
+from kameleon.compat.tensorflow import graph
 from kameleon.compat.tensorflow.loading.built import TABLES
 from kameleon.compat.tensorflow.protocol import signatures
 
 if __name__ == "__main__":
-    importing.begin()
     registered = graph.definitions()
     kinds = sorted({kind for table in TABLES for kind in table} & set(registered))
     lines = [signatures.line_of(registered[kind]) for kind in kinds]

@@ -10,6 +10,28 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
+# Pairs of boxes -------------------------------------------------------------------------------
+
+
+def matched(distances: Array, valid: int, most: int) -> list[Array]:
+    """For each row its column, for each column its row, or -1: pairs, the nearest ones first.
+
+    Args:
+        distances: (rows, columns).
+        valid: how many of the first rows take part.
+        most: how many pairs at most.
+    """
+    rows, columns = (np.full(size, -1, np.int32) for size in distances.shape)
+    waiting = Queue()
+    for at in np.ndindex(valid, len(columns)):
+        waiting.push((-distances[at], at, 0))
+    while waiting and most:
+        _, (row, column), _ = waiting.pop()
+        if rows[row] < 0 and columns[column] < 0:
+            rows[row], columns[column], most = column, row, most - 1
+    return [rows, columns]
+
+
 # The best of overlapping boxes ------------------------------------------------------------------
 
 Shares = Callable[[int, list[int]], Array]  # how much of a box others overlap with
@@ -37,24 +59,24 @@ class Queue:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[Any, int, int]] = []
+        self._heap: list[tuple[Any, Any, int]] = []
 
     def __bool__(self) -> bool:
         return bool(self._heap)
 
-    def push(self, item: tuple[Any, int, int]) -> None:
+    def push(self, item: tuple[Any, Any, int]) -> None:
         """Let a score, a box, and how many better ones it was held against wait."""
         self._heap.append(item)
         self._raise(len(self._heap) - 1, item)
 
-    def pop(self) -> tuple[Any, int, int]:
+    def pop(self) -> tuple[Any, Any, int]:
         """Take the best one."""
         first, last = self._heap[0], self._heap.pop()
         if self._heap:
             self._raise(self._sunk(), last)
         return first
 
-    def _raise(self, at: int, item: tuple[Any, int, int]) -> None:
+    def _raise(self, at: int, item: tuple[Any, Any, int]) -> None:
         while at and self._heap[(at - 1) // 2][0] < item[0]:
             self._heap[at] = self._heap[(at - 1) // 2]
             at = (at - 1) // 2

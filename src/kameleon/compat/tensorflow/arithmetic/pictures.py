@@ -1,4 +1,4 @@
-"""Parts of images, each resized; hue, saturation and value."""
+"""Parts of images, each resized; images at any places; hue, saturation and value."""
 
 from __future__ import annotations
 
@@ -71,6 +71,65 @@ def _pixels(x: Any, which: Any, rows: Any, columns: Any, nearest: bool) -> Any:
     above = at(top, left) + (at(top, right) - at(top, left)) * across
     below = at(bottom, left) + (at(bottom, right) - at(bottom, left)) * across
     return above + (below - above) * down
+
+
+# Any places -------------------------------------------------------------------------------------
+
+
+def projected(moves: Any, rows: Any, columns: Any) -> tuple[Any, Any, Any]:
+    """The rows and columns (moves, places) that others come from, and 1 where there are any.
+
+    Args:
+        moves: (moves, 8): of the numbers a to h, the column at row y and column x comes from
+            `(a x + b y + c) / (g x + h y + 1)`, the row from `(d x + e y + f) / (g x + h y + 1)`.
+        rows, columns: (places,).
+    """
+    a, b, c, d, e, f, g, h = (moves[:, i : i + 1] for i in range(8))
+    x, y = K.expand_dims(columns, 0), K.expand_dims(rows, 0)
+    scale = g * x + h * y + 1.0
+    there = K.cast(K.not_equal(scale, 0.0), "int32")
+    scale = scale + K.cast(1 - there, scale.dtype)
+    return (d * x + e * y + f) / scale, (a * x + b * y + c) / scale, there
+
+
+def mixed_at(x: Any, rows: Any, columns: Any) -> Any:
+    """(batch, places, channels): images mixed of the four pixels around each place.
+
+    Args:
+        x: (batch, rows, columns, channels); what is outside is 0.
+        rows, columns: (batch, places), or (1, places) of all images.
+    """
+    top, left = ew.floor(rows), ew.floor(columns)
+    down, across = K.expand_dims(rows - top, -1), K.expand_dims(columns - left, -1)
+    above, below = (
+        (1.0 - across) * _pixel(x, row, left) + across * _pixel(x, row, left + 1.0)
+        for row in (top, top + 1.0)
+    )
+    return (1.0 - down) * above + down * below
+
+
+def nearest_at(x: Any, rows: Any, columns: Any) -> Any:
+    """(batch, places, channels): the pixels nearest to places, as in `mixed_at`."""
+    return _pixel(x, _half_outwards(rows), _half_outwards(columns))
+
+
+def _half_outwards(at: Any) -> Any:
+    """The nearest whole numbers: of two that are as near, the one further from 0."""
+    low = ew.floor(K.abs(at))
+    return K.sign(at) * (low + K.cast(K.greater_equal(K.abs(at) - low, 0.5), at.dtype))
+
+
+def _pixel(x: Any, rows: Any, columns: Any) -> Any:
+    """The pixels at whole numbers of rows and columns; outside they are 0."""
+    size = K.shape(x)
+    row, column = (
+        K.cast(K.clip(at, 0.0, K.cast(size[axis] - 1, at.dtype)), "int32")
+        for axis, at in ((1, rows), (2, columns))
+    )
+    first = K.expand_dims(K.arange(size[0]), 1) * size[1]
+    found = K.gather(K.reshape(x, (-1, size[3])), (first + row) * size[2] + column)
+    inside = K.expand_dims(_within(rows, size[1]) * _within(columns, size[2]), -1)
+    return found * K.cast(inside, found.dtype)
 
 
 # Colours ----------------------------------------------------------------------------------------

@@ -72,13 +72,21 @@ def _write_node(operation: Operation, buffer: Buffer) -> None:
 def graph_def(graph: Graph, operations: Iterable[Operation]) -> Any:
     """Some operations of a graph, and its functions, as a message GraphDef."""
     made = messages("graph_pb2").GraphDef()
-    made.versions.producer = CONSTANTS["GRAPH_DEF_VERSION"]
+    made.versions.CopyFrom(versions_of(graph))
     made.node.extend(map(node_def, operations))
     for function in graph.functions.values():
         made.library.function.add().CopyFrom(function.definition)
         for gradient in function.gradients:
             made.library.gradient.add(function_name=function.name, gradient_func=gradient)
     return made
+
+
+def versions_of(graph: Graph) -> Any:
+    """The message VersionDef of a graph: the oldest producer that it has a part of, and so on."""
+    if graph.versions is None:
+        producer = CONSTANTS["GRAPH_DEF_VERSION"]
+        graph.versions = messages("versions_pb2").VersionDef(producer=producer)
+    return graph.versions
 
 
 @export("TF_GraphToGraphDef")
@@ -88,8 +96,7 @@ def _write_graph(graph: Graph, buffer: Buffer) -> None:
 
 @export("TF_GraphVersions")
 def _versions(graph: Graph, buffer: Buffer) -> None:
-    producer = CONSTANTS["GRAPH_DEF_VERSION"]
-    buffer.data = messages("versions_pb2").VersionDef(producer=producer).SerializeToString()
+    buffer.data = versions_of(graph).SerializeToString()
 
 
 # In ---------------------------------------------------------------------------------------------
@@ -174,7 +181,9 @@ def _unused(options: Import) -> list[str]:
 @export("TF_GraphImportGraphDefWithResults")
 def import_graph(graph: Graph, buffer: Buffer, options: Import) -> Import:
     """Make the operations of a message that is written in a buffer."""
-    return import_message(graph, messages("graph_pb2").GraphDef.FromString(buffer.data), options)
+    message = messages("graph_pb2").GraphDef.FromString(buffer.data)
+    _take_versions(versions_of(graph), message.versions)
+    return import_message(graph, message, options)
 
 
 def import_message(graph: Graph, message: Any, options: Import) -> Import:
@@ -192,6 +201,24 @@ def import_message(graph: Graph, message: Any, options: Import) -> Import:
     for operation, place, name, index in loops:
         replace_input(operation, place, options.value(name, index))
     return options
+
+
+def _take_versions(ours: Any, theirs: Any) -> None:
+    """Have a graph be as old as a message: so operations that have gone since can be added."""
+    today = CONSTANTS["GRAPH_DEF_VERSION"]
+    if theirs.min_consumer > today:
+        message = (
+            f"GraphDef min consumer version {theirs.min_consumer} above current version {today}"
+        )
+        raise failure(
+            "INVALID_ARGUMENT", f"{message} for TensorFlow 1.15.5.  Please upgrade TensorFlow."
+        )
+    if today in theirs.bad_consumers:
+        message = f"GraphDef disallows consumer version {today}.  Please upgrade TensorFlow"
+        raise failure("INVALID_ARGUMENT", f"{message}: this version is likely buggy.")
+    ours.producer = min(ours.producer, theirs.producer)
+    ours.min_consumer = max(ours.min_consumer, theirs.min_consumer)
+    ours.bad_consumers[:] = sorted({*ours.bad_consumers, *theirs.bad_consumers})
 
 
 def _started(graph: Graph, node: Any, prefix: str, nodes: dict[str, Any]) -> Operation:

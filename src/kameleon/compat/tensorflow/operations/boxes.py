@@ -65,6 +65,19 @@ def _best_of_classes(operation: Operation, boxes: Array, scores: Array, *told: A
     return list(B.best_of_classes(boxes, scores, each, total, told[2], told[3], clipped))
 
 
+@fold("BipartiteMatch")
+def _matched(operation: Operation, distances: Array, count: Array) -> list[Array]:
+    rows, most = len(distances), operation.attribute("top_k")
+    valid = int(count.ravel()[0])
+    if valid > rows:
+        message = (
+            f"There should be at least {valid} rows in distance_mat, but only got {rows} rows."
+        )
+        raise failure("INVALID_ARGUMENT", message)
+    valid = rows if valid < 0 else valid
+    return B.matched(distances, valid, most if most > 0 else valid)
+
+
 @fold("DrawBoundingBoxes DrawBoundingBoxesV2")
 def _drawn(operation: Operation, images: Array, boxes: Array, colours: Any = None) -> Array:
     if colours is not None and colours.ndim != 2:

@@ -239,6 +239,35 @@ def _normalize_gradient(
     return [as_told(operation, found), of_scale, of_offset, nothing, nothing]
 
 
+@pure("BatchNormWithGlobalNormalization")
+def _normalize_by(
+    operation: Operation, x: Any, center: Any, spread: Any, offset: Any, scale: Any
+) -> Node:
+    """By moments that are given; graphs of 2015 have it."""
+    node, factor = tensor(x), 1 / E.sqrt(tensor(spread) + operation.attribute("variance_epsilon"))
+    if operation.attribute("scale_after_normalization"):
+        factor = factor * tensor(scale)
+    m, r, b = _like(node, tensor(center), factor, tensor(offset))
+    return (node - m) * r + b
+
+
+@pure("BatchNormWithGlobalNormalizationGrad")
+def _normalize_by_gradient(
+    operation: Operation, x: Any, center: Any, spread: Any, scale: Any, g: Any
+) -> list[Node]:
+    given, node = tensor(g), tensor(x)
+    axes = list(range(len(node.shape) - 1))
+    root = 1 / E.sqrt(tensor(spread) + operation.attribute("variance_epsilon"))
+    [m] = _like(node, tensor(center))
+    of_offset, of_factor = reduce_sum(given, axes), reduce_sum(given * (node - m), axes)
+    scaled = bool(operation.attribute("scale_after_normalization"))
+    factor = root * tensor(scale) if scaled else root
+    of_spread = of_factor * factor * root * root * -0.5
+    of_scale = of_factor * root if scaled else of_factor * 0.0
+    found = given * _like(node, factor)[0]
+    return [found, -of_offset * factor, of_spread, of_offset, of_scale]
+
+
 # Losses -----------------------------------------------------------------------------------------
 
 

@@ -13,9 +13,9 @@ from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.linalg import contract
 from kameleon.graph.primitives.reduce import mean
-from kameleon.graph.primitives.sizes import Size
+from kameleon.graph.primitives.sizes import Size, sizes_product
 
-from ..arithmetic.pictures import crops, hsv_of, rgb_of
+from ..arithmetic.pictures import crops, hsv_of, mixed_at, nearest_at, projected, rgb_of
 from ..arithmetic.resizing import INTERPOLATIONS, Axis
 from ..arithmetic.spans import spans
 from .table import pure
@@ -160,6 +160,46 @@ def _crop_boxes(operation: Operation, g: Any, x: Any, boxes: Any, which: Any) ->
     return slopes
 
 
+# Any places -------------------------------------------------------------------------------------
+
+
+@pure("ImageProjectiveTransform ImageProjectiveTransformV2")
+def _transform(operation: Operation, x: Any, moves: Any, sizes: Any = None) -> Node:
+    """Images whose pixels come from elsewhere in them, by projections."""
+    node = tensor(x)
+    batch, *space, depth = dims(node)
+    height, width = space if sizes is None else sizes_in(sizes)
+    at = K.arange(sizes_product([height, width]))
+    across = K.cast(at % width, "float32"), K.cast(at // width, "float32")
+    rows, columns, there = projected(tensor(moves), *across[::-1])
+    if operation.attribute("interpolation") == b"NEAREST":
+        found = nearest_at(node, rows, columns)
+    else:
+        found = mixed_at(E.cast(node, "float32"), rows, columns)
+    found = found * K.cast(K.expand_dims(there, -1), found.dtype)
+    return E.cast(M.reshape(found, [batch, height, width, depth]), node.dtype)
+
+
+def _resampled(x: Node, at: Node) -> Node:
+    batch, *between, _ = dims(at)
+    places = M.reshape(at, [batch, sizes_product(between), 2])
+    found = mixed_at(x, places[..., 1], places[..., 0])
+    return M.reshape(found, [batch, *between, dims(x)[-1]])
+
+
+@pure("Resampler")
+def _resample(operation: Operation, x: Any, at: Any) -> Node:
+    """Images at places, each a column and a row."""
+    return _resampled(tensor(x), tensor(at))
+
+
+@pure("ResamplerGrad")
+def _resample_gradient(operation: Operation, x: Any, at: Any, g: Any) -> list[Node]:
+    node, places = K.identity(tensor(x)), K.identity(tensor(at))
+    found: list[Node] = K.gradients(K.sum(_resampled(node, places) * tensor(g)), [node, places])
+    return found
+
+
 # Colours ----------------------------------------------------------------------------------------
 
 
@@ -214,6 +254,25 @@ def _contrast(operation: Operation, x: Any, factor: Any) -> Node:
     middle = M.expand_dims(M.expand_dims(mean(node, (rank - 3, rank - 2)), rank - 3), rank - 2)
     wide, center, by = broadcast(node, middle, factor)
     return E.cast((wide - center) * by + center, result_type(operation))
+
+
+# Brightness, and two axes of colour. Source: the NTSC standard (1953), as TensorFlow has it.
+YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
+
+
+@pure("AdjustHsvInYiq")
+def _turn_in_yiq(operation: Operation, x: Any, turn: Any, saturate: Any, lighten: Any) -> Node:
+    """Colours turned around the grey ones, further from these or nearer, and brighter."""
+    angle, wide, bright = (E.cast(tensor(each), "float32") for each in (turn, saturate, lighten))
+    along, aside = wide * E.cos(angle), wide * E.sin(angle)
+    parts = [YIQ.copy() for _ in range(3)]  # of brightness; along and beside the axes of colour
+    parts[0][1:], parts[1][0], parts[2][:] = 0, 0, [0 * YIQ[0], -YIQ[2], YIQ[1]]
+    grey, here, there = (tensor((np.linalg.inv(YIQ) @ each).astype("float32").T) for each in parts)
+    node = tensor(x)
+    table = bright * (grey + along * here + aside * there)
+    return E.cast(
+        contract(E.cast(node, "float32"), table, ((len(node.shape) - 1,), (0,))), node.dtype
+    )
 
 
 # Glimpses ---------------------------------------------------------------------------------------

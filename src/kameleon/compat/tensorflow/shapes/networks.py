@@ -274,6 +274,21 @@ def _normalize(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [(*x[:at], depth[0], *x[at + 1 :]), *[depth] * 4, last]
 
 
+@shape_of("BatchNormWithGlobalNormalization")
+def _normalize_by(operation: Operation, given: list[Shape]) -> Shape:
+    x = with_rank(given[0], 4)
+    depth: Shape = x[3:]
+    for shape in given[1:]:
+        depth = merged(depth, with_rank(shape, 1))
+    assert depth is not None
+    return (*x[:3], depth[0])
+
+
+@shape_of("BatchNormWithGlobalNormalizationGrad")
+def _normalize_by_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [given[0], *[given[1]] * 4]
+
+
 @shape_of("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3")
 def _normalize_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [given[0], given[2], given[2], (0,), (0,)]

@@ -61,6 +61,23 @@ def _crops_boxes(operation: Operation, given: list[Shape]) -> Shape:
     return with_rank(given[2], 2)
 
 
+@shape_of("ImageProjectiveTransform ImageProjectiveTransformV2")
+def _transform(operation: Operation, given: list[Shape]) -> Shape:
+    shape = with_rank(given[0], 4)
+    return (shape[0], *_two_sizes(operation, 2), shape[3]) if len(given) > 2 else shape
+
+
+@shape_of("Resampler")
+def _resample(operation: Operation, given: list[Shape]) -> Shape:
+    x, at = with_rank(given[0], 4), at_least(given[1], 2)
+    return None if at is None else (*at[:-1], x[3])
+
+
+@shape_of("ResamplerGrad")
+def _resample_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return given[:2]
+
+
 @shape_of("ExtractGlimpse")
 def _glimpse(operation: Operation, given: list[Shape]) -> Shape:
     shape, offsets = with_rank(given[0], 4), with_rank(given[2], 2)
@@ -97,7 +114,7 @@ def _colours(operation: Operation, given: list[Shape]) -> Shape:
     return None if shape is None else (*shape[:-1], 3)
 
 
-@shape_of("AdjustContrastv2 AdjustContrast AdjustHue AdjustSaturation")
+@shape_of("AdjustContrastv2 AdjustContrast AdjustHue AdjustSaturation AdjustHsvInYiq")
 def _adjusted(operation: Operation, given: list[Shape]) -> Shape:
     return at_least(given[0], 3)
 
@@ -125,6 +142,12 @@ def _best_padded(operation: Operation, given: list[Shape]) -> list[Shape]:
     _check_boxes(operation, given)
     count = size_at(operation, 2) if operation.attribute("pad_to_max_output_size") else UNKNOWN
     return [(count,), ()] if operation.type.endswith("V4") else [(count,), (count,), ()]
+
+
+@shape_of("BipartiteMatch")
+def _matched(operation: Operation, given: list[Shape]) -> list[Shape]:
+    rows, columns = with_rank(given[0], 2)
+    return [(rows,), (columns,)]
 
 
 @shape_of("CombinedNonMaxSuppression")
