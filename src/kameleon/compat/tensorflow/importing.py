@@ -31,6 +31,7 @@ PACKAGES = {
 }
 C_API = "tensorflow_core.python.pywrap_tensorflow_internal"
 STACK = "tensorflow_core.python._tf_stack"
+TENSORRT = "tensorflow_core.compiler.tf2tensorrt.wrap_py_utils"
 
 
 def _c_api() -> ModuleType:
@@ -42,6 +43,10 @@ def _stack() -> ModuleType:
     return importlib.import_module("kameleon.compat.tensorflow.capi.stack")
 
 
+def _tensorrt() -> ModuleType:
+    return importlib.import_module("kameleon.compat.tensorflow.capi.tensorrt")
+
+
 def _syntax() -> ModuleType:
     return importlib.import_module("kameleon.compat.tensorflow.syntax")
 
@@ -50,6 +55,7 @@ def _syntax() -> ModuleType:
 OURS: dict[str, Callable[[], ModuleType]] = {
     C_API: _c_api,
     STACK: _stack,
+    TENSORRT: _tensorrt,
     "tensorflow_gast.ast3": _syntax,
 }
 

@@ -11,6 +11,7 @@ files        the file system
 checkpoints  reading checkpoints
 records      files of records and of events
 others       what has no effect here
+profiles     counting what a graph holds and computes
 stack        where an operation was made
 """
 
@@ -30,6 +31,7 @@ def module() -> ModuleType:
         graphs,
         nests,
         others,
+        profiles,
         records,
         sessions,
     )
