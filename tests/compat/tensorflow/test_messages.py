@@ -53,6 +53,32 @@ def test_messages_of_early_compilers_are_made(
     assert type(pair).FromString(pair.SerializeToString()) == pair
 
 
+def test_they_may_hold_messages_of_todays_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    protobuf = pytest.importorskip("google.protobuf.descriptor_pb2")
+    inner = protobuf.FileDescriptorProto(name="of_today.proto", package="of_today")
+    inner.message_type.add(name="One").field.add(name="it", number=1, type=5, label=1)
+    data = inner.SerializeToString()
+    (tmp_path / "of_today_pb2.py").write_text(
+        "from google.protobuf import descriptor_pool\n"
+        f"DESCRIPTOR = descriptor_pool.Default().AddSerializedFile({data!r})\n",
+        encoding="utf-8",
+    )
+    outer = protobuf.FileDescriptorProto(name="outer.proto", dependency=["of_today.proto"])
+    field = outer.message_type.add(name="Outer").field.add(name="one", number=1, label=1)
+    field.type_name, field.type = ".of_today.One", 11
+    held = f"_b({outer.SerializeToString().decode('latin1')!r})"
+    path = tmp_path / "outer_pb2.py"
+    path.write_text(MODULE.format(name="outer", held=held), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = ModuleType("outer_pb2")
+    importing.Messages(str(path)).exec_module(module)
+    made = vars(module)["Outer"]()
+    made.one.it = 3
+    assert type(made).FromString(made.SerializeToString()).one.it == 3
+
+
 def test_other_modules_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plain_pb2.py").write_text("x = 1\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -130,9 +130,7 @@ class Messages(Loader):
         builder.BuildTopDescriptorsAndMessages(found, module.__name__, vars(module))
 
     def _add_known(self, name: str) -> None:
-        """Put one of protobuf's own files into our pool, with what it needs."""
-        if not name.startswith("google/"):
-            return
+        """Put another's file into our pool, with what it needs: protobuf's, or a library's."""
         try:
             self.pool.FindFileByName(name)
         except KeyError:
