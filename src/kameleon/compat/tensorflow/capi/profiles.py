@@ -37,7 +37,8 @@ def _above(name: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1)]
 
 
-def _is_shown(name: str, held: int, done: int, options: Any) -> bool:
+def _is_shown(name: str, counts: list[int], options: Any) -> bool:
+    held, done = counts
     if held < options.min_params or done < options.min_float_ops:
         return False
     ways = (options.show_name_regexes, options.hide_name_regexes)
@@ -49,7 +50,7 @@ def _fill(root: Any, counts: dict[str, list[int]], options: Any, is_nested: bool
     """Give a message its children: each in the innermost scope that is shown, with totals."""
     made = dict[str, Any]()
     for name in sorted(counts):
-        if _is_shown(name, *counts[name], options):
+        if _is_shown(name, counts[name], options):
             scopes = [made[scope] for scope in _above(name) if scope in made and is_nested]
             held, done = counts[name]
             outer = scopes[0] if scopes else root
