@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,7 @@ def _provided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("_providers", "_provided"):
         monkeypatch.setattr(importing, name, dict(getattr(importing, name)))
     monkeypatch.setattr(importing, "_tops", set(importing._tops))
+    monkeypatch.setattr(importlib, "import_module", importlib.import_module)
     before = builtins.__import__
     importing.provide(FLOW, give)
     importing.begin()
@@ -77,6 +79,16 @@ STATEMENTS = {
     "def f():\n    import flow as tf\n    return tf.reshape\nseen = f()": "",
     "exec('import flow'); seen = flow.reshape": "",
     "import sys, flow.python; seen = sys.modules['flow.python'].reshape": ".python",
+    "seen = __import__('flow.python', fromlist=['']).reshape": ".python",
+    "seen = __import__('flow.python', {}, {}, ['whatever']).reshape": ".python",
+    "own = {}; exec('import flow', own); seen = own['flow'].reshape": "",
+    "import pydoc; seen = pydoc.locate('flow.python.ops').reshape": ".python.ops",
+    "import pydoc; seen = pydoc.locate('flow.python.reshape')": ".python",
+    "import timeit; seen = []; timeit.timeit('a.append(b)', 'from flow import reshape as b',"
+    " number=1, globals={'a': seen}); seen = seen[0]": "",
+    "import flow\nfrom unittest import mock\nwith mock.patch('flow.reshape', 'flow.nothing'):\n"
+    "    seen = flow.reshape": ".nothing",
+    "import pickle; seen = pickle.loads(b'cflow.python\\nreshape\\n.')": ".python",
 }
 
 

@@ -8,16 +8,20 @@ is provided. `sys.modules` holds the libraries themselves; nobody else sees a st
 from __future__ import annotations
 
 import builtins
+import dis
 import importlib
+import io
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache
 from importlib.util import resolve_name
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import members
-from .importers import MARK, is_old
+from .importers import MARK, is_old, is_pythons
 from .stand_in import StandIn, Table
 from .tables import TABLES
 
@@ -28,6 +32,7 @@ SWITCH = "KAMELEON_OLD_NAMES"  # 0 turns the tables of old names off
 Provider = Callable[[str], ModuleType]
 
 python_import = builtins.__import__
+python_import_module = importlib.import_module
 _providers: dict[str, Provider] = {}
 _also: dict[str, frozenset[str]] = {}  # by package that's provided, who else gets it
 _provided: dict[str, ModuleType | None] = {}  # by full name, what old code has of these packages
@@ -42,6 +47,7 @@ def begin() -> None:
     global python_import
     if builtins.__import__ is old_import:
         return
+    vars(importlib)["import_module"] = _imported
     tables = dict(TABLES) if are_names_given() else {}
     for name, own in OF_IMPORTS.items():
         table = tables.get(name, own)
@@ -115,11 +121,12 @@ def old_import(
     top = name.partition(".")[0]
     if level or top not in _tops:
         return python_import(name, globals, locals, fromlist, level)
-    space = sys._getframe(1).f_globals if globals is None else globals
+    frame = sys._getframe(1)
+    space = _asker(frame, top, globals)
     if not is_old(space) and not _gets(space, top):
         return python_import(name, globals, locals, fromlist, level)
     if top in _providers:
-        return _from_provider(name, fromlist or ())
+        return _from_provider(name, fromlist or (), _is_statement(frame))
     try:
         python_import(name, globals, locals, fromlist, level)
     except ModuleNotFoundError as error:
@@ -132,6 +139,37 @@ def old_import(
 
 
 setattr(old_import, MARK, True)
+
+
+def _asker(
+    frame: FrameType, package: str, space: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """The globals of the module that asks for a package.
+
+    Code in a dictionary of its own (`exec(code, {})`) asks for whoever runs it. So do functions of
+    Python's own library (`pydoc.locate`, `timeit`, `mock.patch`), where the package is provided.
+
+    Args:
+        frame: where it's asked for.
+        package: its name.
+        space: globals that were told.
+    """
+    outer: FrameType | None = frame
+    found: Mapping[str, Any] = frame.f_globals if space is None else space
+    while outer is not None and _speaks_for_others(found, package):
+        found, outer = outer.f_globals, outer.f_back
+    return found
+
+
+def _speaks_for_others(space: Mapping[str, Any], package: str) -> bool:
+    if "__name__" not in space:
+        return True
+    return package in _providers and is_pythons(os.path.realpath(space.get("__file__") or "<>"))
+
+
+def _is_statement(frame: FrameType) -> bool:
+    """Whether the frame is at an import statement; else it calls `__import__`."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "IMPORT_NAME"
 
 
 def _gets(space: Mapping[str, Any], package: str) -> bool:
@@ -192,8 +230,14 @@ def _child(name: str) -> ModuleType | None:
 # --- packages that are provided -----------------------------------------------------------------
 
 
-def _from_provider(name: str, names: Sequence[str]) -> ModuleType:
-    """As `__import__`: the module, where names are taken from it; else the outermost package."""
+def _from_provider(name: str, names: Sequence[str], has_to: bool) -> ModuleType:
+    """As `__import__`: the module, where names are taken from it; else the outermost package.
+
+    Args:
+        name: the module's.
+        names: the names.
+        has_to: whether the module has to have them. Calls of `__import__` often say just any.
+    """
     module = _load_provided(name)
     for child in names:
         try:
@@ -202,7 +246,8 @@ def _from_provider(name: str, names: Sequence[str]) -> ModuleType:
             try:
                 _load_provided(f"{name}.{child}")
             except ModuleNotFoundError:
-                raise ImportError(str(error), name=name) from None  # says more than Python's own
+                if has_to:  # this says more than Python's own error
+                    raise ImportError(str(error), name=name) from None
     return module if names else _load_provided(name.partition(".")[0])
 
 
@@ -250,6 +295,17 @@ class _Modules(MutableMapping[str, Any]):
         return dict(self)
 
 
+def _imported(name: str, package: str | None = None) -> ModuleType:
+    """`importlib.import_module`; Python's own library, where it speaks for old code, gets what that
+    gets of the packages that are provided.
+    """
+    frame, top = sys._getframe(1), name.partition(".")[0]
+    is_handed_on = top in _providers and _speaks_for_others(frame.f_globals, top)
+    if is_handed_on and is_old(_asker(frame, top)):
+        return _load_provided(name)
+    return python_import_module(name, package)
+
+
 def _import_module(library: ModuleType) -> Any:
     def import_module(name: str, package: str | None = None) -> ModuleType:
         """`importlib.import_module`, as the import statement of old code."""
@@ -275,8 +331,32 @@ def _find_spec(util: Any) -> Any:
     return find_spec
 
 
+@cache
+def _unpickler(pickle: Any) -> Any:
+    class Unpickler(pickle.Unpickler):  # type: ignore[misc]
+        """Python's, which finds what is in the packages that are provided."""
+
+        def find_class(self, module: str, name: str) -> Any:
+            if module.partition(".")[0] not in _providers:
+                return super().find_class(module, name)
+            return operator.attrgetter(name)(load(module))
+
+    return Unpickler
+
+
+def _pickle_load(pickle: Any) -> Any:
+    return lambda file, **keywords: _unpickler(pickle)(file, **keywords).load()
+
+
+def _pickle_loads(pickle: Any) -> Any:
+    return lambda data, **keywords: _unpickler(pickle)(io.BytesIO(data), **keywords).load()
+
+
 # What is there whether old names are given or not.
 OF_IMPORTS = {
+    "pickle": Table(
+        changed={"Unpickler": _unpickler, "load": _pickle_load, "loads": _pickle_loads}
+    ),
     "importlib": Table(changed={"import_module": _import_module}),
     "importlib.util": Table(changed={"find_spec": _find_spec}),
     "sys": Table(changed={"modules": lambda sys: _Modules()}),

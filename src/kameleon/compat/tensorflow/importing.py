@@ -225,7 +225,11 @@ def module(name: str, second: bool = False) -> ModuleType:
             found = getattr(found, part, None)
         if isinstance(found, ModuleType):
             return found
-    return importlib.import_module(f"{location.PACKAGE}.{path}") if path else root
+    try:
+        return importlib.import_module(f"{location.PACKAGE}.{path}") if path else root
+    except ModuleNotFoundError as error:  # its name is what programs look at
+        told = [str(x).replace(location.PACKAGE, "tensorflow") for x in (error, error.name)]
+        raise ModuleNotFoundError(told[0], name=told[1]) from None
 
 
 @functools.cache
