@@ -38,6 +38,7 @@ class ArrayHandle(NamedTuple):
     dtype: str
     element: tuple[int, ...] | None  # the shape of an element, if the program says so
     of: ArrayHandle | None = None  # the array whose gradients these are
+    grows: bool = False  # whether a write behind the last element makes it larger
 
 
 class StackHandle(NamedTuple):
@@ -206,6 +207,8 @@ class Lowering:
             size = max(held.size, place + 1)
             self.arrays[handle] = replace(held, size=size, rows={**held.rows, place: new})
             return
+        if handle.grows:
+            raise NotCompiledError("how far an array grows isn't known")
         whole = held.whole(handle, sizes_of(value))
         here = E.eq(M.iota([held.size], dtype=at.dtype), M.broadcast_to(at, [held.size]))
         here = M.reshape(here, [held.size, *[1] * len(value.shape)])

@@ -366,6 +366,20 @@ def arrays_that_grow():
 
 
 @case
+def arrays_that_grow_as_data_say():
+    n, at = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [])
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
+    _, ends, array = tf.while_loop(
+        lambda i, s, a: s < tf.cast(n, tf.float32),
+        lambda i, s, a: (i + 1, s + 1.5, a.write(i, s * s)),
+        [0, tf.constant(0.5), array],
+    )
+    placed = tf.TensorArray(tf.float32, 1, dynamic_size=True).write(at, 2.0).write(0, 1.0)
+    outs = [array.stack(), array.size(), ends, placed.stack(), placed.size()]
+    return [run(outs, {n: end, at: 1}) for end in (3, 7, 1)]
+
+
+@case
 def arrays_without_loops():
     x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
     array = tf.TensorArray(tf.float32, 2).unstack(x)

@@ -35,7 +35,8 @@ def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
     if dtype_of(operation, "dtype") == "object":
         raise NotCompiledError("texts aren't compiled")
     shape = operation.attribute("element_shape")
-    handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape)
+    grows = operation.attribute("dynamic_size")
+    handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape, grows=grows)
     lowering.begin(handle, integer(size))
     return [handle, FLOW]
 
