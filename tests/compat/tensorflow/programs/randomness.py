@@ -101,5 +101,15 @@ def numbers_in_loops():
     return [session.run(total), [session.run(drawn, {way: w}) for w in (True, False, True)]]
 
 
+@case
+def numbers_that_tell_sizes():
+    n = tf.random_uniform([4], 1, 30, dtype=tf.int32)
+    most, session = tf.reduce_max(n), started()
+    rows = tf.ones_like(n)[:, None] * tf.range(most)
+    masked = tf.cast(rows, tf.float32) * tf.sequence_mask(n, dtype=tf.float32)
+    given = [session.run([most, tf.shape(rows), tf.shape(masked)]) for _ in range(3)]
+    return [all(a[1] == b[1] == largest for largest, a, b in given), given[0][1][0]]
+
+
 if __name__ == "__main__":
     main()

@@ -16,6 +16,7 @@ from kameleon import backend as K
 from kameleon.backend._known import known_int
 from kameleon.backend._tensors import broadcast_together, dims_from
 from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.ir.program import has_effects
 from kameleon.graph.primitives.elementwise import cast
 from kameleon.graph.primitives.movement import broadcast_to, stack
 from kameleon.graph.primitives.sizes import Size, as_node
@@ -86,11 +87,12 @@ def array(value: Any) -> np.ndarray:
 
 
 def origins(value: Node) -> set[Node]:
-    """What a tensor depends on, but for constants: placeholders, variables."""
+    """What a tensor depends on, but for constants: placeholders, variables, what is drawn."""
     seen, rest, found = {value}, [value], set[Node]()
     while rest:
         node = rest.pop()
-        if not node.operands and node.primitive.name != "constant":
+        is_leaf = not node.operands and node.primitive.name != "constant"
+        if is_leaf or has_effects(node):
             found.add(node)
         new = [each for each in node.operands if each not in seen]
         seen.update(new)
