@@ -43,6 +43,26 @@ def of_rows(rows: Iterable[tuple[tuple[int, ...], list[Any]]], first: Any, kind:
     return A.Sparse(places, column, np.array([*first, longest], np.int64))
 
 
+# Beams ------------------------------------------------------------------------------------------
+
+
+@fold("GatherTree")
+def _trees(operation: Operation, ids: Array, parents: Array, lengths: Array, end: Array) -> Array:
+    """Each beam's labels, followed from its last step to its first; `end` behind its first end."""
+    times, batches, width = ids.shape
+    longest = np.minimum(lengths, times)
+    rows, beams = np.arange(batches)[:, None], np.arange(width)
+    found, at = np.full_like(ids, end), np.broadcast_to(beams, (batches, width))
+    for time in reversed(range(times)):
+        is_inside = (time < longest)[:, None]
+        found[time] = np.where(is_inside, ids[time][rows, at], end)
+        before = parents[time][rows, at]
+        if time and (is_inside & ((before < 0) | (before >= width))).any():
+            raise invalid(f"a parent at step {time} is none of {width} beams")
+        at = np.where(is_inside, before, beams) if time else at
+    return np.where(np.cumsum(found == end, 0) > 0, np.asarray(end, ids.dtype), found)
+
+
 # Distances --------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
+@shape_of("GatherTree")
+def _trees(operation: Operation, given: list[Shape]) -> Shape:
+    pairs = zip(with_rank(given[0], 3), with_rank(given[1], 3), strict=True)
+    time, batch, width = (same(*pair) for pair in pairs)
+    return time, same(batch, with_rank(given[2], 1)[0]), width
+
+
 @shape_of("EditDistance")
 def _distances(operation: Operation, given: list[Shape]) -> Shape:
     one, other = (known_sizes(value_at(operation, place)) for place in (2, 5))
