@@ -138,6 +138,14 @@ CASES = (
     "from scipy.integrate import cumtrapz\nseen = cumtrapz([1, 2, 4], initial=0)",
     "import scipy.linalg\nseen = scipy.linalg.pinv2([[1., 2.], [3., 4.]])",
     "import numpy as np, scipy.linalg\nseen = scipy.linalg.kron(np.eye(2), np.ones((1, 2)))",
+    *(
+        "import numpy as np\nfrom scipy.optimize import minimize\n"
+        "def f(x): return np.array([((x - 1.) ** 2).sum() + 2.])\n"
+        "r = minimize(f, [0.], %s)\nseen = [np.shape(r.fun), np.round(r.fun, 4)]" % how
+        for how in ("method='L-BFGS-B'", "bounds=[(2., 3.)]", "method='tnc'", "method='BFGS'")
+    ),
+    "from scipy.optimize import minimize\ndef f(x): return (x - 1.) ** 2, 2 * (x - 1.)\n"
+    "seen = round(minimize(f, 3., (), 'L-BFGS-B', True).fun[0], 6)",
     "from scipy.misc import derivative\nseen = derivative(lambda x: x ** 3, 1.0, dx=1e-3)",
     "from scipy.misc import derivative\nseen = derivative(lambda x: x ** 4, 1., .1, n=2, order=5)",
     "from scipy.misc import central_diff_weights\nseen = central_diff_weights(7, 2)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any
@@ -93,6 +94,29 @@ def _solve(linalg: Any) -> Any:
     return solve
 
 
+def _minimize(optimize: Any) -> Any:
+    signature = inspect.signature(optimize.minimize)
+
+    @wraps(optimize.minimize)
+    def minimize(*args: Any, **options: Any) -> Any:
+        """`scipy.optimize.minimize`, whose `fun` was what the function gave: an array, if so."""
+        given = signature.bind(*args, **options).arguments
+        shapes: list[tuple[int, ...]] = []
+
+        def noted(*point: Any) -> Any:
+            value = given["fun"](*point)
+            shapes.append(np.shape(value[0] if given.get("jac") is True else value))
+            return value
+
+        result = optimize.minimize(**given | {"fun": noted})
+        inverse, method = result.get("hess_inv"), str(given.get("method")).upper()
+        if method == "TNC" or isinstance(inverse, optimize.LbfgsInvHessProduct):
+            result.fun = np.reshape(result.fun, shapes[-1])[()]
+        return result
+
+    return minimize
+
+
 def _at_rate(name: str) -> Value:
     """A function that makes a filter, to which half the rate was given."""
 
@@ -173,6 +197,7 @@ TABLES: Mapping[str, Table] = {
             **_renamed("linalg", "solve_triangular", debug=None),
         },
     ),
+    "scipy.optimize": Table(changed={"minimize": _minimize}),
     "scipy.optimize.nnls": _moved("scipy.optimize"),
     **{f"scipy.sparse.linalg.{name}": _moved("scipy.sparse.linalg") for name in SPARSE},
     "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", _spherical)}),
