@@ -442,6 +442,7 @@ GIVEN: dict[str, Any] = {
     ],
     "import networkx as n; seen = [list(g) for g in n.connected_component_subgraphs("
     "n.Graph([(1, 2), (3, 4)]))]": [[1, 2], [3, 4]],
+    "import networkx as n; seen = n.OrderedMultiDiGraph([(1, 2)]).is_directed()": True,
     "import gast; k = gast.Constant(True, None); "
     "seen = [isinstance(k, c) for c in (gast.NameConstant, gast.Num, gast.Str)]": [
         True,

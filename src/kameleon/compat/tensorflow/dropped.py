@@ -1,5 +1,6 @@
 """What Python's library has dropped: `getargspec` of `inspect`, and of `imp` what is used. And what
-NumPy made of tensors: an array of objects, where it now asks them for their arrays.
+NumPy made of tensors: an array of objects, where it now asks them for their arrays. Its functions
+were functions of Python's.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import importlib.util
 import inspect
 import operator
 import sys
+import weakref
 from collections.abc import Callable
 from importlib import reload
 from types import ModuleType
@@ -17,7 +19,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 __all__ = [
-    "ArgSpec", "find_module", "getargspec", "load_source", "new_module", "product", "reload",
+    "ArgSpec", "find_module", "getargspec", "load_source", "new_module", "product", "referable",
+    "reload",
 ]  # fmt: skip
 
 new_module = ModuleType
@@ -68,3 +71,16 @@ def product(sizes: Any) -> Any:
     except NotImplementedError:  # a tensor has no array yet
         several = isinstance(sizes, list | tuple)
         return functools.reduce(operator.mul, sizes) if several else sizes
+
+
+def referable(function: Any) -> Any:
+    """A function that weak references can be made to, as to NumPy's before its version 1.25.
+
+    >>> weakref.ref(referable(np.linalg.svd))() is None, referable(np.sum)([1, 2]) == 3
+    (True, True)
+    """
+    try:
+        weakref.ref(function)
+    except TypeError:
+        return lambda *args: function(*args)
+    return function

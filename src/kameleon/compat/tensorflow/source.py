@@ -189,6 +189,12 @@ IN_FILES = {
     "tensorflow_core/python/ops/array_ops.py": (
         ("if np.prod(shape) < 1000", f"if {_DROPPED}.product(shape) < 1000"),
     ),
+    "tensorflow_core/python/ops/script_ops.py": (
+        (
+            "  token = _py_funcs.insert(func)\n",
+            f"  func = {_DROPPED}.referable(func)\n  token = _py_funcs.insert(func)\n",
+        ),
+    ),
     # TensorBoard's summaries are TensorFlow 2's, and import one that is installed.
     "tensorflow_core/_api/v1/compat/v2/__init__.py": (
         *_PACKAGES,

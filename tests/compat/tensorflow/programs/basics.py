@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run, started
+from recording import case, main, run, started, told
 
 # What a tensor is -------------------------------------------------------------------------------
 
@@ -250,6 +250,22 @@ def frozen_and_imported():
     with tf.Graph().as_default():
         [out] = tf.import_graph_def(frozen, {"x": tf.constant([[3.0, 4.0]])}, ["y:0"], name="in")
         return [out.name, run(out)] if y is not None else []
+
+
+@case
+def integers_that_are_known():
+    found = []
+    for kind in ("int32", "int64", "int16", "uint8"):
+        given = np.array([[1, 7, 90], [-3, 8, 110]]).astype(kind)
+        for x in (tf.constant(given), tf.placeholder_with_default(given, [None, 3])):
+            found += [tf.cumsum(x, 1), tf.cumprod(x, exclusive=True), tf.nn.relu6(x)]
+    return told(found)
+
+
+@case
+def functions_of_numpy():
+    x = tf.constant([[2.0, 0.0], [0.0, 1.0]])
+    return run([tf.py_func(np.sum, [x], tf.float32), tf.py_func(np.linalg.svd, [x], [x.dtype] * 3)])
 
 
 if __name__ == "__main__":

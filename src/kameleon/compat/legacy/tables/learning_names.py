@@ -216,6 +216,7 @@ def _to_matrix(networkx: Any) -> Any:
     return lambda *args, **options: np.asmatrix(networkx.to_numpy_array(*args, **options))
 
 
+GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
 OF_GRAPHS: Members = {"Graph": {"node": Lost(".nodes", lambda graph: graph.nodes)}}
 
 # ------------------------------------------------------------------------------------------------
@@ -283,6 +284,7 @@ TABLES: Mapping[str, Table] = {
             "from_numpy_matrix": same("networkx.from_numpy_array"),
             "connected_component_subgraphs": Old("G.subgraph, of each component", _subgraphs),
             "info": function("str(G)", str),
+            **{f"Ordered{kind}": same(f"networkx.{kind}") for kind in GRAPHS},
         },
         {name: _as_matrix(name) for name in SPARSE},
         members=OF_GRAPHS,

@@ -121,7 +121,7 @@ def _batch_matmul(operation: Operation, a: Array, b: Array) -> Array:
 def _cumulative(operation: Operation, x: Array, axis: Array) -> Array:
     at, is_sum = int(axis), operation.type == "Cumsum"
     given = np.flip(x, at) if operation.attribute("reverse") else x
-    found = (np.cumsum if is_sum else np.cumprod)(given, at)
+    found = (np.cumsum if is_sum else np.cumprod)(given, at, x.dtype)
     if operation.attribute("exclusive"):
         first = np.full_like(np.take(found, [0], at), not is_sum)
         found = np.concatenate([first, np.delete(found, -1, at)], at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,7 +84,9 @@ UNARY: dict[str, Callable[[Node], Node]] = {
     "Elu": K.elu,
     "Selu": lambda x: SELU_SCALE * K.elu(x, SELU_ALPHA),
     "Relu": K.relu,
-    "Relu6": partial(K.relu, max_value=6.0),
+    "Relu6": lambda x: (
+        K.relu(x, max_value=6.0) if x.dtype.is_float else E.minimum(K.relu(x), full_like(x, 6))
+    ),
     "Softmax": K.softmax,
     "LogSoftmax": log_softmax,
 }
