@@ -434,6 +434,9 @@ GIVEN: dict[str, Any] = {
     "from matplotlib.cbook import deprecated; seen = callable(deprecated)": True,
     "import skimage.transform as t; import numpy as np; "
     "seen = t.resize(np.eye(2) > 0, (1, 1), order=1, mode='constant').tolist()": [[0.5]],
+    "import numpy as n; x = n.full(shape=2, fill_value=3); y = n.stack(arrays=[x, x]); "
+    "y = n.array_split(ary=y, indices_or_sections=2)[0]; z = n.random.permutation(x=y); "
+    "seen = n.asarray(a=n.array(object=z)).tolist()": [[3, 3]],
     "import networkx as n; g = n.Graph(); g.add_node(1, a=2); seen = g.node[1]['a']": 2,
     "import networkx as n; seen = n.adjacency_matrix(n.path_graph(2)).get_shape()": (2, 2),
     "import networkx as n; seen = n.to_scipy_sparse_matrix(n.path_graph(2)).toarray().tolist()": [

@@ -16,6 +16,7 @@ Function = Callable[..., Any]
 
 # --- lists of unequal lengths -------------------------------------------------------------------
 
+BY_NAME = object()  # stands for a first argument that's given by its name
 RAGGED = "numpy.array of lists of unequal lengths"
 
 
@@ -27,7 +28,9 @@ def _array_of(name: str) -> Value:
     def give(numpy: Any) -> Any:
         make = getattr(numpy, name)
 
-        def array(rows: Any, *args: Any, **options: Any) -> Any:
+        def array(rows: Any = BY_NAME, *args: Any, **options: Any) -> Any:
+            if rows is BY_NAME:
+                return array(options.pop(FIRST.get(name, "a")), *args, **options)
             if options.get("copy") is False:
                 options["copy"] = None
             try:
@@ -351,15 +354,30 @@ def _dtype(numpy: Any) -> Any:
 # --- the tables ---------------------------------------------------------------------------------
 
 Way = Callable[[Function], Function]
+# How NumPy calls the first argument, where what stands here for a function calls it otherwise.
+FIRST = {
+    "array": "object", "array_split": "ary", "full": "shape", "permutation": "x", "stack": "arrays",
+}  # fmt: skip
 
 
 def _by(ways: Mapping[str, Way]) -> dict[str, Value]:
     """By name, what gives a library's function of that name, behaving as it did."""
 
     def value(name: str, way: Way, library: Any) -> Any:
-        return way(getattr(library, name))
+        made = way(getattr(library, name))
+        return _by_first(made, FIRST[name]) if name in FIRST else made
 
     return {name: partial(value, name, way) for name, way in ways.items()}
+
+
+def _by_first(function: Function, name: str) -> Function:
+    """A function whose first argument may be given by its name."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return function(*args, **options) if args else function(options.pop(name), **options)
+
+    return call
 
 
 def _as(said: str, **names: str | None) -> Way:
