@@ -232,7 +232,7 @@ class Turn(Inner):
         if isinstance(rows, np.ndarray):
             return rows[0] if (rows == rows[:1]).all() else self.counted(rows[::-1])
         param = input_node(TensorType(tuple(rows.shape[1:]), rows.dtype))
-        self.sequences[param] = lambda back: rows if back else M.slice_axis(rows, 0, None, None, -1)
+        self.sequences[param] = lambda back: rows if back else M.reverse(rows, axes=(0,))
         return param
 
     def rows_pushed(self, value: Any, single: bool) -> Any:

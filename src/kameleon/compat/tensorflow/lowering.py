@@ -96,7 +96,7 @@ def _placed(rows: Tensor, at: np.ndarray, size: int) -> Tensor:
     if np.array_equal(at, np.arange(size)):
         return rows
     if np.array_equal(at[::-1], np.arange(size)):
-        return M.slice_axis(rows, 0, None, None, -1)
+        return M.reverse(rows, axes=(0,))
     order = np.full(size, len(at))
     order[at] = np.arange(len(at))
     none = full_like(M.slice_axis(rows, 0, 0, 1), 0)

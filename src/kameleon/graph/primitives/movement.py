@@ -285,6 +285,7 @@ def _plain(window: Cut, dim: Dim) -> Cut:
 
 def slice_axis(x: Node, axis: int, start: int | None, stop: int | None, step: int = 1) -> Node:
     """`x[start:stop:step]` along one axis."""
+    assert step > 0, "`reverse` turns axes around"
     windows: list[Cut] = [WHOLE] * len(x.shape)
     windows[axis] = (start, stop, step)
     return slice_(x, windows)

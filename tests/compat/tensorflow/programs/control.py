@@ -403,6 +403,21 @@ def functions_over_rows():
 
 
 @case
+def rows_written_backwards():
+    x = tf.Variable([[1.0, 2.0], [0.5, -1.0], [3.0, 0.1]])
+    scanned = tf.scan(
+        lambda kept, row: row[1] + row[0] * kept, (x, tf.sin(x)), tf.zeros(2), reverse=True
+    )
+    kept = tf.TensorArray(tf.float32, 3)
+    _, kept = tf.while_loop(
+        lambda i, _: i >= 0, lambda i, rows: (i - 1, rows.write(i, x[i] * x[0])), (2, kept)
+    )
+    outs = [scanned, kept.stack()]
+    slopes = [tf.gradients(tf.sin(out), x)[0] for out in outs]
+    return run([*outs, *slopes])
+
+
+@case
 def second_gradients():
     x = tf.Variable([0.5, 1.5])
     _, y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * a * x), [0, x])
