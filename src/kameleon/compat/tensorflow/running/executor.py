@@ -291,6 +291,7 @@ class Run:
         elif place is not None:
             waiting.values[place] = value
         if waiting.pending == 0:
+            del frame.waiting[turn][unit]  # nothing more comes: a loop of many turns keeps little
             dead = waiting.dead and unit.kind != "ControlTrigger"
             self._ready.append((unit, frame, turn, waiting.values, dead))
 
