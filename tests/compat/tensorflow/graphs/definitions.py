@@ -6,7 +6,8 @@ kameleon run definitions.py               # where TensorFlow's Python files are 
 from pathlib import Path
 
 import tensorflow.contrib.image
-import tensorflow.contrib.resampler  # noqa: F401 (these register types of their own)
+import tensorflow.contrib.resampler
+import tensorflow.contrib.seq2seq  # noqa: F401 (these register types of their own)
 
 from kameleon.compat.tensorflow import graph
 from kameleon.compat.tensorflow.loading.built import TABLES
