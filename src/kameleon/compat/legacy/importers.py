@@ -109,7 +109,8 @@ def _is_between(file: str) -> bool:
 
 def _real(file: str) -> str:
     """The place of a file behind all links; that of its folder is found once."""
-    place = os.path.join(_real_folder(os.path.dirname(file)), os.path.basename(file))
+    folder, name = os.path.split(os.path.abspath(file))
+    place = os.path.join(_real_folder(folder), name)
     return os.path.realpath(place) if os.path.islink(place) else place
 
 
