@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ...errors import DTypeError, ShapeError
 from ..ir.node import Node, Primitive
@@ -11,6 +12,7 @@ from ..ir.types import TensorType, join_dims, show_shape
 Axes = tuple[int, ...]
 
 
+@lru_cache(1024)
 def free_axes(rank: int, *used: Axes) -> Axes:
     """The axes that are neither contracted nor batch."""
     taken = {a for axes in used for a in axes}

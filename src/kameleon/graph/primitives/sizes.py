@@ -15,6 +15,7 @@ from ..ir.leaves import CONSTANT
 from ..ir.node import Node, Primitive
 from ..ir.types import INT32, Dim, Shape, TensorType
 from .elementwise import add, cast, constant, floor_div, mul, sub
+from .linalg import free_axes
 
 T = TypeVar("T")
 Size = int | Node
@@ -155,9 +156,8 @@ def _joined_origin(x: Node, axis: int) -> tuple[Node, int] | None:
 def _contracted_origin(x: Node, axis: int) -> tuple[Node, int]:
     (a, b), batch = x.operands, x.attrs["batch"]
     for operand, i in ((a, 0), (b, 1)):
-        used = {*x.attrs["over"][i], *batch[i]}
-        free = [j for j in range(len(operand.shape)) if j not in used]
-        places = [*batch[0], *free] if i == 0 else free
+        free = free_axes(len(operand.shape), x.attrs["over"][i], batch[i])
+        places = (*batch[0], *free) if i == 0 else free
         if axis < len(places):
             return operand, places[axis]
         axis -= len(places)
