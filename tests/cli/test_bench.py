@@ -45,6 +45,17 @@ def test_a_run_gives_figures_that_programs_read(tmp_path: Path) -> None:
     assert (first["way"], first["counts"], second["counts"]) == ("numpy", True, False)
 
 
+def test_what_a_program_waits_for_adds_up() -> None:
+    line = [sys.executable, str(FOLDER / "start.py"), "--engine", "numpy"]
+    done = subprocess.run(
+        [*line, "--only", "mlp", "--way", "k"], capture_output=True, text=True, timeout=300
+    )
+    head, row = done.stdout.splitlines()
+    assert head.split()[1:] == "import build gradient simplify emit compile step whole".split()
+    *stages, whole = map(float, row.split()[-8:])
+    assert min(stages) >= 0 and 0 < sum(stages) <= whole + stages[-1] + 0.05, done.stdout
+
+
 @pytest.mark.nightly
 def test_gradients_of_bridges_agree(engine_name: str) -> None:
     """K's own and the library's, of networks as native objects; only some engines have these."""

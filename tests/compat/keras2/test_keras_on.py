@@ -150,3 +150,15 @@ def test_libraries_that_few_programs_need_are_loaded_when_they_are_used(
 ) -> None:
     done = ran(["--keras-on", keras_on], {}, tmp_path, LATE)
     assert done.stdout.splitlines() == ["[]", "(5, 5, 3)", "True False"], done.stderr
+
+
+PADDED = """
+from keras.layers import Input, ZeroPadding2D
+print(ZeroPadding2D((1, 2))(Input((5, 6, 3))).shape)
+"""
+
+
+@needs_originals
+def test_nobody_is_told_to_change_an_original(tmp_path: Path) -> None:
+    done = ran([], {}, tmp_path, PADDED)
+    assert (done.stdout, "OldNameWarning" in done.stderr) == ("(?, 7, 10, 3)\n", False), done.stderr

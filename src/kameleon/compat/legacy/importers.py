@@ -37,6 +37,10 @@ NEVER = frozenset(
     pytest _pytest pluggy xdist hypothesis pip setuptools pkg_resources _distutils_hack
     """.split()
 )
+# Originals that are run as they were published.
+ORIGINALS = frozenset(
+    "keras keras_applications keras_preprocessing tensorflow_core tensorflow_estimator".split()
+)
 # What the names of installed packages begin with that are never old code: the engines' families.
 # (Of libraries beside TensorFlow, such as its Hub and Probability, the metadata tell.)
 FAMILIES = (

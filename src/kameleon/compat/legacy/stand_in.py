@@ -18,7 +18,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from ...errors import OldNameWarning
-from .importers import Importer, asking, importer
+from .importers import ORIGINALS, Importer, asking, importer
 
 Value = Callable[[ModuleType], Any]  # gives the value of a name, for the library as it is today
 
@@ -257,7 +257,8 @@ _told: set[tuple[str, str]] = set()  # the old name, and the module that has bee
 
 
 def warn_old(name: str, today: str) -> None:
-    """Warn the line of old code that asks for a name: once for each name and module.
+    """Warn the line of old code that asks for a name: once for each name and module. Nobody is
+    to change the originals.
 
     Args:
         name: the old name, in full.
@@ -267,7 +268,7 @@ def warn_old(name: str, today: str) -> None:
     if frame is None:
         return
     module = frame.f_globals.get("__name__") or "<unknown>"
-    if (name, module) in _told:
+    if (name, module) in _told or module.partition(".")[0] in ORIGINALS:
         return
     _told.add((name, module))
     warnings.warn_explicit(
