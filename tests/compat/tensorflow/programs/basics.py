@@ -1,8 +1,10 @@
 """A graph, its effects and its loops, and networks that are trained."""
 
+from functools import partial
+
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run, started, told
+from recording import case, error_of, main, run, started, told
 
 # What a tensor is -------------------------------------------------------------------------------
 
@@ -266,6 +268,47 @@ def integers_that_are_known():
 def functions_of_numpy():
     x = tf.constant([[2.0, 0.0], [0.0, 1.0]])
     return run([tf.py_func(np.sum, [x], tf.float32), tf.py_func(np.linalg.svd, [x], [x.dtype] * 3)])
+
+
+@case
+def round_integers():
+    given = np.array([3, -7], "int32")
+    fed = tf.placeholder_with_default(given, [None])
+    return told([tf.raw_ops.Round(x=x) for x in (tf.constant(given), fed)])
+
+
+@case
+def shapes_of_choices():
+    sizes = [[2], [None], [2, 3], [None, 3], [None, None]]
+    conditions = [tf.placeholder(tf.bool, shape) for shape in sizes]
+    parts = [tf.placeholder(tf.float32, shape) for shape in sizes]
+    pairs = [(x, y) for x in conditions for y in parts if y.shape.ndims >= x.shape.ndims]
+    return [str(tf.where(x, y, y).shape) for x, y in pairs if x.shape.ndims in (1, y.shape.ndims)]
+
+
+@case
+def windows_without_a_place():
+    ops, x, one = tf.raw_ops, np.ones([1, 4, 4, 1], "float32"), [1, 1]
+
+    def patches(rows, step):
+        sizes, steps = [1, rows, *one], [1, step, *one]
+        return ops.ExtractImagePatches(
+            images=x, ksizes=sizes, strides=steps, rates=one * 2, padding="VALID"
+        )
+
+    def deep_patches(rows, step):
+        sizes, steps, deep = [1, rows, 1, *one], [1, step, 1, *one], x[..., np.newaxis]
+        return ops.ExtractVolumePatches(input=deep, ksizes=sizes, strides=steps, padding="VALID")
+
+    def dilated(rows, step):
+        kernel, steps = np.ones([rows, 1, 1], "float32"), [1, step, *one]
+        return ops.Dilation2D(input=x, filter=kernel, strides=steps, rates=one * 2, padding="VALID")
+
+    found = []
+    for make in (patches, deep_patches, dilated):
+        found.append([told(make(5, 1)), told(make(5, 2)), told(make(7, 2))])
+        found.append([error_of(partial(make, *sizes)) for sizes in ((6, 1), (8, 2))])
+    return found
 
 
 if __name__ == "__main__":

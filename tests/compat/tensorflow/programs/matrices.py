@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, error_of, main, told
+from recording import case, error_of, main, run, told
 
 RNG = np.random.RandomState(1)
 SQUARE = RNG.randn(2, 3, 3).astype("float32") + 2 * np.eye(3, dtype="float32")
@@ -124,6 +124,26 @@ def sizes_that_are_unknown():
              tf.linalg.slogdet(x)[0], tf.self_adjoint_eig(y)[0], tf.matrix_triangular_solve(y, y),
              tf.linalg.lu(y)[1]]  # fmt: skip
     return [str(each.shape) for each in found]
+
+
+@case
+def half_precision():
+    a, b = np.array([[4, 1], [1, 3]], "float16"), np.array([[1, 2], [3, 5]], "float16")
+    found = []
+    for x in (tf.constant(a), tf.placeholder_with_default(a, [None, 2])):
+        solved = tf.linalg.triangular_solve(x, b)
+        results = [tf.linalg.inv(x), tf.cholesky(x), tf.linalg.eigvalsh(x), solved]
+        results += tf.gradients(results, x)
+        results += [tf.svd(x, compute_uv=False), tf.matmul(*tf.linalg.qr(x))]
+        found += [[y.dtype.name, told(tf.round(10.0 * tf.cast(y, tf.float32)))] for y in results]
+    return found
+
+
+@case
+def order_of_rows():
+    given = (tf.constant(SQUARE), tf.placeholder_with_default(SQUARE, [None, 3, 3]))
+    orders = run([tf.linalg.lu(x, kind) for x in given for kind in (tf.int32, tf.int64)])
+    return [[order.dtype.name, order] for _, order in orders]
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ UNARY: dict[str, Callable[[Node], Node]] = {
     "Tanh": E.tanh,
     "Floor": E.floor,
     "Ceil": E.ceil,
-    "Round": E.round,
+    "Round": lambda x: E.round(x) if x.dtype.is_float else x,
     "Rint": E.round,
     "IsNan": E.is_nan,
     "IsInf": lambda x: E.eq(E.abs(x), full_like(x, np.inf)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -26,23 +27,35 @@ def kernel(*names: str) -> Callable[[F], F]:
     """
 
     def add(function: F) -> F:
+        def run(operation: Operation, *arrays: Any) -> list[Any]:
+            results = _listed(function(operation, *map(_single, arrays)))
+            return [
+                np.asarray(x, kind) for x, kind in zip(results, _dtypes(operation), strict=True)
+            ]
+
         def called(operation: Operation, *values: Any) -> Any:
             found = RULES[operation.type](operation, [sizes_of(value) for value in values])
-            shapes = found if isinstance(found, list) else [found]
-            dtypes = [result_type(operation, at) for at in range(len(operation.types))]
-
-            def run(*arrays: Any) -> list[Any]:
-                results = _listed(function(operation, *map(np.asarray, arrays)))
-                return [np.asarray(x, kind) for x, kind in zip(results, dtypes, strict=True)]
-
-            given = [tensor(value) for value in values]
-            return call(run, given, "numpy", shapes=shapes, dtypes=dtypes, name=operation.name)
+            shapes, dtypes = _listed(found), _dtypes(operation)
+            given, computing = [tensor(value) for value in values], partial(run, operation)
+            return call(
+                computing, given, "numpy", shapes=shapes, dtypes=dtypes, name=operation.name
+            )
 
         pure(*names)(called)
-        fold(*names)(function)
+        fold(*names)(run)
         return function
 
     return add
+
+
+def _single(x: Any) -> np.ndarray:
+    """An array; of half precision, which NumPy's functions of matrices don't know, in single."""
+    found = np.asarray(x)
+    return found.astype(np.float32) if found.dtype == np.float16 else found
+
+
+def _dtypes(operation: Operation) -> list[str]:
+    return [result_type(operation, at) for at in range(len(operation.types))]
 
 
 def _listed(found: Any) -> list[Any]:

@@ -72,8 +72,8 @@ def _select(operation: Operation, given: list[Shape]) -> Shape:
     if condition is None or found is None or not condition:
         return found
     if len(condition) == 1 and found:
-        first = merged(condition, found[:1])
-        return (first or ()) + found[1:] if len(found) > 1 else merged(found, first)
+        merged(condition, found[:1])  # it must fit, but tells nothing
+        return found
     return merged(condition, found)
 
 

@@ -42,9 +42,12 @@ def explicit_pads(operation: Operation, rank: int) -> list[tuple[int, int]]:
     return pairs[1:-1] if is_channels_last(operation) else pairs[2:]
 
 
-def windowed(size: int, kernel: int, stride: int, pad: int | None, dilation: int = 1) -> int:
+def windowed(
+    size: int, kernel: int, stride: int, pad: int | None, dilation: int = 1, none: bool = False
+) -> int:
     """How many places a window has; as many as fit with strides alone, where it isn't said how
-    much is padded."""
+    much is padded. There may be `none` where the window is too large by less than two strides.
+    """
     for name, step in (("Stride", stride), ("Dilation rate", dilation)):
         if step < 1:
             raise ShapeMismatchError(f"{name} must be > 0, but got {step}")
@@ -55,6 +58,8 @@ def windowed(size: int, kernel: int, stride: int, pad: int | None, dilation: int
     if kernel < 0:
         return UNKNOWN
     left = size + pad - (kernel - 1) * dilation - 1
+    if none and -2 * stride < left < 0:
+        return 0
     if left < 0:
         raise ShapeMismatchError(
             f"Negative dimension size caused by subtracting {size + pad - left} from {size + pad}"
@@ -155,7 +160,7 @@ def _dilation(operation: Operation, given: list[Shape]) -> Shape:
         raise ShapeMismatchError("Dilation2D needs 4 numbers in strides and rates")
     if UNKNOWN in (*shape[1:3], *kernel[:2]):
         return (shape[0], UNKNOWN, UNKNOWN, kernel[2])
-    space = (windowed(shape[i], kernel[i - 1], steps[i], pad, rates[i]) for i in (1, 2))
+    space = (windowed(shape[i], kernel[i - 1], steps[i], pad, rates[i], True) for i in (1, 2))
     return (shape[0], *space, same(shape[3], kernel[2]))
 
 

@@ -96,7 +96,7 @@ def _patches(operation: Operation, given: list[Shape]) -> Shape:
         raise ShapeMismatchError(f"{operation.type} needs {rank} numbers in each attribute")
     pad = None if operation.attribute("padding") == b"SAME" else 0
     axes = range(1, rank - 1)
-    space = [windowed(shape[i], kernel[i], steps[i], pad, rates[i]) for i in axes]
+    space = [windowed(shape[i], kernel[i], steps[i], pad, rates[i], True) for i in axes]
     depth = UNKNOWN if shape[-1] < 0 else shape[-1] * int(np.prod(kernel[1:-1]))
     if UNKNOWN in space:
         space = [UNKNOWN] * len(space)
