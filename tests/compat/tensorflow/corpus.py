@@ -1,9 +1,10 @@
 """Expressions whose results TensorFlow 1.15 recorded (`recorded/tf1`), held against the records.
 
-    kameleon run corpus.py RECORDED_FOLDER SUBJECT ...
+    kameleon run corpus.py RECORDED_FOLDER SUBJECT [constants]
 
-It prints JSON: by subject, how many cases there are, and by expression what differs. Expressions
-that raise are held against the classes of their errors.
+The inputs are fed; or they are constants, of which values and shapes follow while the graph is
+built. It prints JSON: by subject, how many cases there are, and by expression what differs.
+Expressions that raise are held against the classes of their errors.
 """
 
 import json
@@ -34,10 +35,10 @@ def read(path):
     return cases, index["errors"], index.get("failures", [])
 
 
-def complaints(script, given, text, shapes, values):
+def complaints(script, given, text, shapes, values, inputs):
     """What differs from the record of a case."""
     with tf.Graph().as_default(), tf.Session() as session:
-        fed = script["inputs"](tf, given)
+        fed = script[inputs](tf, given)
         space = dict(fed, tf=tf, np=np, inside=script["inside"])
         used = [n for n in compile(text, text, "eval").co_names if n in given]
         results = [tf.convert_to_tensor(y) for y in script["flat"](eval(text, space))]
@@ -45,7 +46,8 @@ def complaints(script, given, text, shapes, values):
         slopes = dict(zip(used, found, strict=False))
         wanted = {str(i): y for i, y in enumerate(results)}
         wanted.update({n: s for n, s in slopes.items() if s is not None})
-        found = session.run(wanted, {fed[name]: given[name] for name in given})
+        feeds = {fed[name]: given[name] for name in given} if inputs == "inputs" else {}
+        found = session.run(wanted, feeds)
     known = [None if y.shape.ndims is None else y.shape.as_list() for y in results]
     if known != shapes:
         yield f"static shapes {known}, not {shapes}"
@@ -69,29 +71,38 @@ def complaints(script, given, text, shapes, values):
             yield f"{key}: {got[apart][:4]}, not {want[apart][:4]}"
 
 
-def main(folder, subjects):
+def over_constants(folder, subject, cases):
+    """The cases, with the static shapes that they have where the inputs are constants."""
+    with open(os.path.join(folder, "constants.json"), encoding="utf-8") as file:
+        left_open = json.load(file).get(subject, {})
+    for text, shapes, values in cases:
+        known = [list(values[str(i)].shape) for i in range(len(shapes))]
+        yield text, left_open.get(text, known), values
+
+
+def main(folder, subject, inputs="inputs"):
     tf.logging.set_verbosity(tf.logging.ERROR)
     script = runpy.run_path(os.path.join(folder, "record.py"))
-    given, found = script["given"](), {}
-    for subject in subjects:
-        began, failed = time.time(), {}
-        cases, *errors = read(os.path.join(folder, subject + ".npz"))
-        for text, shapes, values in cases:
-            try:
-                told = list(complaints(script, given, text, shapes, values))
-            except Exception as error:
-                told = [f"{type(error).__name__}: {str(error)[:200]}"]
-            if told:
-                failed[text] = told
-        for while_built, rows in zip((True, False), errors, strict=False):
-            for text, name in rows:
-                got = script["raised"](tf, text, given)
-                if got != (while_built, name):
-                    failed[text] = [f"raises {got}, not {(while_built, name)}"]
-        count = len(cases) + sum(map(len, errors))
-        found[subject] = {"cases": count, "seconds": time.time() - began, "failed": failed}
-    json.dump(found, sys.stdout)
+    given, began, failed = script["given"](), time.time(), {}
+    cases, *errors = read(os.path.join(folder, subject + ".npz"))
+    if inputs == "constants":
+        cases, errors = list(over_constants(folder, subject, cases)), []
+    for text, shapes, values in cases:
+        try:
+            told = list(complaints(script, given, text, shapes, values, inputs))
+        except Exception as error:
+            told = [f"{type(error).__name__}: {str(error)[:200]}"]
+        if told:
+            failed[text] = told
+    for while_built, rows in zip((True, False), errors, strict=False):
+        for text, name in rows:
+            got = script["raised"](tf, text, given)
+            if got != (while_built, name):
+                failed[text] = [f"raises {got}, not {(while_built, name)}"]
+    count = len(cases) + sum(map(len, errors))
+    found = {"cases": count, "seconds": time.time() - began, "failed": failed}
+    json.dump({subject: found}, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:])

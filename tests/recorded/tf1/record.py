@@ -2,6 +2,7 @@
 
     python record.py            # all subjects
     python record.py images     # one of them
+    python record.py constants  # of all, the static shapes that constants leave open
 
 Each subject is a file beside this one with a list `CASES` of expressions over `tf`, `np`, modules
 `inside` of TensorFlow and the arrays of `given`, and perhaps `ERRORS`, expressions that raise,
@@ -127,7 +128,24 @@ def inputs(tf, arrays):
     return {name: tf.placeholder(a.dtype, (None,) + a.shape[1:]) for name, a in arrays.items()}
 
 
-def record_case(tf, session, case, arrays):
+def constants(tf, arrays):
+    return {name: tf.constant(array) for name, array in arrays.items()}
+
+
+def left_open(cases):
+    """By case, the static shapes over constants, where they tell less than the values."""
+    import tensorflow as tf
+
+    arrays, found = given(), {}
+    for case in cases:
+        with tf.Graph().as_default(), tf.Session() as session:
+            shapes, values = record_case(tf, session, case, arrays, constants) or ([], {})
+            if shapes != [list(np.shape(values[str(i)])) for i in range(len(shapes))]:
+                found[case] = shapes
+    return found
+
+
+def record_case(tf, session, case, arrays, inputs=inputs):
     """Static shapes, and values by keys; None, where TensorFlow can't."""
     fed = inputs(tf, arrays)
     used = [n for n in compile(case, case, "eval").co_names if n in arrays]
@@ -160,6 +178,11 @@ def slopes_of(tf, results, tensors):
 
 
 def main(names):
+    if names == ["constants"]:
+        found = {name: left_open(subject["CASES"]) for name, subject in subjects().items()}
+        with open(os.path.join(HERE, "constants.json"), "w") as file:
+            json.dump({name: cases for name, cases in found.items() if cases}, file)
+        return
     for name, subject in subjects().items():
         if not names or name in names:
             found = record(subject["CASES"], subject.get("ERRORS", []))
