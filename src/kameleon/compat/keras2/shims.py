@@ -222,7 +222,7 @@ def needs(module: str) -> dict[str, Shim]:
     """The shims of a module of Keras, by library.
 
     >>> sorted(needs("keras.callbacks.callbacks")), needs("numpy")
-    (['collections', 'numpy'], {})
+    (['collections', 'numpy', 'requests'], {})
     """
     return {shim.library: shim for shim in SHIMS if shim.module == module}
 
