@@ -2,7 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from recording import case, main, run, started
+from recording import case, error_of, main, run, started
 from tensorflow.python.ops.control_flow_ops import merge, switch
 
 
@@ -363,6 +363,15 @@ def arrays_that_grow():
         lambda i, a: i < 5, lambda i, a: (i + 1, a.write(i, tf.cast(i * i, tf.float32))), [0, array]
     )
     return run([array.stack(), array.size()])
+
+
+@case
+def arrays_of_strings():
+    nothing = tf.TensorArray(tf.string, 0, element_shape=[])
+    partly = tf.TensorArray(tf.string, 3, element_shape=[]).write(1, "x")
+    mapped = tf.map_fn(tf.strings.upper, tf.placeholder(tf.string, [None]))
+    feeds = {mapped.op.graph.get_tensor_by_name("Placeholder:0"): []}
+    return [run([nothing.stack(), mapped], feeds), error_of(partly.stack)]
 
 
 @case

@@ -140,6 +140,11 @@ class TensorArray(Resource):
         if self.alike:
             self.element = np.shape(value)
 
+    def nothing(self, shape: Any) -> Array:
+        """No tensors, of a shape as far as it's known."""
+        kind = "object" if self.dtype == "string" else self.dtype
+        return np.zeros((0, *(max(size, 0) for size in shape or ())), kind)
+
     def read(self, at: int) -> Any:
         """A tensor; zeros where nobody wrote, if a tensor's shape is known."""
         if at >= len(self.values):
@@ -148,7 +153,8 @@ class TensorArray(Resource):
         value = self.values[at]
         if value is None and self.of is not None and self.of.values[at] is not None:
             return np.zeros_like(np.asarray(self.of.values[at]))
-        if value is None and self.element is not None and -1 not in self.element:
+        is_known = self.element is not None and -1 not in self.element
+        if value is None and is_known and self.dtype != "string":
             return np.zeros(self.element, self.dtype)
         if value is None:
             message = f"Could not read from TensorArray index {at}: nothing was written there"
@@ -207,8 +213,7 @@ def _gather(store: Store, operation: Operation, array: TensorArray, at: Any, flo
     found = [np.asarray(array.read(int(place))) for place in np.asarray(at)]
     if found:
         return np.stack(found)
-    shape = operation.attribute("element_shape") or ()
-    return np.zeros((0, *(max(size, 0) for size in shape)), array.dtype)
+    return array.nothing(operation.attribute("element_shape"))
 
 
 @host("TensorArraySplitV3")
@@ -226,6 +231,5 @@ def _concatenated(store: Store, operation: Operation, array: TensorArray, flow: 
     parts = [np.asarray(array.read(place)) for place in range(len(array.values))]
     lengths = np.array([len(part) for part in parts], np.int64)
     if not parts:
-        shape = operation.attribute("element_shape_except0") or ()
-        return [np.zeros((0, *(max(size, 0) for size in shape)), array.dtype), lengths]
+        return [array.nothing(operation.attribute("element_shape_except0")), lengths]
     return [np.concatenate(parts), lengths]
