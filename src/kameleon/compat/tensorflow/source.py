@@ -195,7 +195,13 @@ IN_FILES = {
             f"  func = {_DROPPED}.referable(func)\n  token = _py_funcs.insert(func)\n",
         ),
     ),
-    # TensorBoard's summaries are TensorFlow 2's, and import one that is installed.
+    # The summaries of a TensorBoard that is installed are TensorFlow 2's, and import it.
+    "tensorflow_core/_api/v1/compat/v2/summary/__init__.py": (
+        (
+            "import sys as _sys\n",
+            f"import sys as _sys\n\nfrom {__package__}.summaries import *\n",
+        ),
+    ),
     "tensorflow_core/_api/v1/compat/v2/__init__.py": (
         *_PACKAGES,
         ("  from tensorboard.summary._tf import summary\n", "  raise ImportError\n"),

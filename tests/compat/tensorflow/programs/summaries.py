@@ -132,6 +132,40 @@ def all_of_a_graph():
 
 
 @case
+def summaries_of_tensorboard():
+    folder = os.path.join(FOLDER, "board")
+    board, values = tf.compat.v2.summary, np.random.RandomState(0)
+    sounds = tf.constant(values.rand(2, 5, 1) - 0.5, tf.float32)
+    writer = board.create_file_writer(folder)
+    with writer.as_default(), tf.name_scope("scope"):
+        ops = [
+            board.scalar("loss", 1.5, step=1, description="what"),
+            board.histogram("normal", values.randn(50), step=2, buckets=4),
+            board.histogram("equal", [7.0, 7.0], step=3),
+            board.histogram("nothing", tf.zeros([0]), step=4),
+            board.histogram("integers", tf.range(5), step=5),
+            board.image("shown", values.rand(4, 2, 3, 3).astype("float32"), step=6),
+            board.image("none", tf.zeros([0, 2, 3, 3]), step=7),
+            board.audio("tone", sounds, 100, step=8),
+            board.text("words", tf.constant(["a", "bc"]), step=9),
+        ]
+        flush = writer.flush()
+    session = tf.Session()
+    for fetched in (writer.init(), ops, flush):
+        session.run(fetched)
+    found = []
+    for name in os.listdir(folder):
+        for event in tf.train.summary_iterator(os.path.join(folder, name)):
+            for value in event.summary.value:
+                data = tf.make_ndarray(value.tensor).tolist()
+                if "shown" in value.tag:
+                    data = data[:2] + [pixels(each) for each in data[2:]]
+                about = value.metadata.SerializeToString().hex()
+                found.append([event.step, value.tag, about, data])
+    return sorted(found, key=lambda each: each[0])
+
+
+@case
 def twice_the_same_name():
     x = tf.summary.scalar("x", 1.0)
     try:
