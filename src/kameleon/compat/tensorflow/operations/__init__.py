@@ -17,6 +17,7 @@ from . import (  # noqa: F401
     candidates,
     cells,
     checkpoints,
+    clusters,
     codecs,
     complexes,
     counting,

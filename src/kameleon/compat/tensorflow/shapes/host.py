@@ -28,7 +28,7 @@ READERS = (
     " DatasetCardinality ExperimentalDatasetCardinality ScalarSummary HistogramSummary"
     " ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary"
     " SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue"
-    " IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2",
+    " IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2 KMC2ChainInitialization",
     *(
         f"Reader{what}{version}"
         for what in ("NumRecordsProduced", "NumWorkUnitsCompleted", "SerializeState")
