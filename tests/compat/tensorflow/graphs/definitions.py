@@ -5,6 +5,7 @@ kameleon run definitions.py               # where TensorFlow's Python files are 
 
 from pathlib import Path
 
+import tensorflow.contrib.factorization
 import tensorflow.contrib.image
 import tensorflow.contrib.resampler
 import tensorflow.contrib.seq2seq  # noqa: F401 (these register types of their own)
