@@ -29,13 +29,17 @@ class Variables:
     def __contains__(self, reference: Reference) -> bool:
         return reference.key in self._cells
 
+    def find(self, reference: Reference) -> Any:
+        """K's variable, or None."""
+        return self._cells.get(reference.key)
+
     def cell(self, reference: Reference) -> Any:
         """K's variable.
 
         Raises:
             FailedPreconditionError: (TensorFlow's) it has no value yet.
         """
-        found = self._cells.get(reference.key)
+        found = self.find(reference)
         if found is None:
             message = f"Attempting to use uninitialized value {reference.name}"
             raise failure("FAILED_PRECONDITION", message)

@@ -41,5 +41,21 @@ def a_chain():
     return [str(made.shape), int(run(made)) in range(4)]
 
 
+@case
+def trained_clusters():
+    found = []
+    for first in ("kmeans_plus_plus", "kmc2"):
+        model = tf.contrib.factorization.KMeans(tf.constant(BLOBS), 3, first, random_seed=1)
+        _, at, _, ready, begin, train = model.training_graph()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            while not session.run(ready):
+                session.run(begin)
+            for _ in range(4):
+                session.run(train)
+            found.append([np.sort(np.bincount(session.run(at)[0])).tolist()])
+    return found
+
+
 if __name__ == "__main__":
     main()

@@ -520,5 +520,27 @@ def raw_loops():
     return session.run([outs.stack(), last])
 
 
+@case
+def variables_that_grow():
+    """What was compiled for one shape doesn't hold for the next."""
+    found = []
+    for in_loop in (False, True):
+        v = tf.Variable(tf.zeros([0, 2]), validate_shape=False)
+        count = tf.shape(v)[0]
+
+        def step(i, v=v, count=count):
+            row = tf.fill([1, 2], tf.cast(count, tf.float32))
+            new = tf.cond(tf.equal(count, 0), lambda: row + 1, lambda: tf.concat([v, row], 0))
+            with tf.control_dependencies([tf.assign(v, new, validate_shape=False)]):
+                return i + 1
+
+        op = tf.while_loop(lambda i: i < 1, step, [0]) if in_loop else step(tf.constant(0))
+        session = started()
+        found += [[session.run(op), session.run(v), session.run(count)] for _ in range(3)]
+        session.run(v.initializer)
+        found += [[session.run(op), session.run(v), session.run(count)] for _ in range(2)]
+    return found
+
+
 if __name__ == "__main__":
     main()

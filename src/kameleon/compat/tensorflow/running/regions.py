@@ -51,7 +51,7 @@ class Compiled:
         handed_on: places of inputs that are outputs.
         computed: the values that the function gives.
         begun: variables that have no value yet, or one of another shape, which get one.
-        read: variables that must have a value.
+        cells: the variables that it was compiled for: others take their place with other shapes.
         is_open: whether sizes were left open.
     """
 
@@ -61,13 +61,16 @@ class Compiled:
     handed_on: dict[Value, int]
     computed: list[Value]
     begun: list[Reference]
-    read: list[Reference]
+    cells: dict[Reference, Any]
     is_open: bool
+
+    def is_for(self, store: Store) -> bool:
+        """Whether the variables are still those that it was compiled for."""
+        find = store.variables.find
+        return all(find(reference) is cell for reference, cell in self.cells.items())
 
     def run(self, store: Store, values: list[Any]) -> dict[Value, Any]:
         """The values that others take from the region, given those of its inputs."""
-        for reference in self.read:
-            store.variables.cell(reference)
         results: list[Any] = []
         if self.function is not None:
             results = self.function([values[place] for place in self.places])
@@ -111,7 +114,7 @@ class DivideError(Exception):
 def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Compiled:
     key = tuple(_key(unit, place, value) for place, value in enumerate(values))
     begun = tuple(value in store.variables for value in values if isinstance(value, Reference))
-    found: Compiled | None = unit.cache.get((key, begun))
+    found = _kept(store, unit, (key, begun))
     if found is None:
         kind = kind_of(key)
         sizes = unit.sizes.get(kind) or _keep(unit.sizes, kind, Sizes())
@@ -121,6 +124,12 @@ def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Comp
         _demand_few(unit, key)
         found = _keep(unit.cache, (key, begun), _for_sizes(store, unit, values, key))
     return found
+
+
+def _kept(store: Store, unit: Unit, key: Key) -> Compiled | None:
+    """What a region was compiled to, while it holds."""
+    found: Compiled | None = unit.cache.get(key)
+    return found if found is not None and found.is_for(store) else None
 
 
 def _keep(table: dict[Key, T], key: Key, value: T) -> T:
@@ -136,7 +145,7 @@ def _without_sizes(
 ) -> Compiled | None:
     """A region without the sizes that differ; None where operations need them."""
     opened = sizes.without(key)
-    found: Compiled | None = unit.cache.get((opened, begun))
+    found = _kept(store, unit, (opened, begun))
     if found is None and is_open(opened):
         try:
             with open_sizes():
@@ -319,7 +328,8 @@ class _Region:
         ]
         outputs += [assigned[reference] for reference in begun]
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
-        read = [reference for reference in self._lowering.read if reference not in begun]
+        cells = {each: variables.find(each) for each in (*self._lowering.read, *assigned)}
+        cells = {each: cell for each, cell in cells.items() if cell is not None}
         return Compiled(
-            self._places, function, known, handed_on, computed, begun, read, self._is_open
+            self._places, function, known, handed_on, computed, begun, cells, self._is_open
         )
