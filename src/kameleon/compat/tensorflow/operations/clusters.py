@@ -18,7 +18,8 @@ def _distances(points: Any, centers: Any) -> np.ndarray:
     """The squared distance of each point from each center."""
     x, y = np.asarray(points), np.asarray(centers)
     squares = (x * x).sum(1)[:, None] - 2 * x @ y.T + (y * y).sum(1)
-    return np.maximum(squares, 0).astype(np.float32)
+    found: np.ndarray = np.maximum(squares, 0).astype(np.float32)
+    return found
 
 
 @host("NearestNeighbors")
