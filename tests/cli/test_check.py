@@ -85,7 +85,6 @@ OF_TENSORFLOW = [
     ("import tensorflow.compat.v1 as tf\ntf.flip", CANT, "tensorflow.compat.v1 1.15.5 has no flip"),
     (TF + "tf.keras.backend.quux", CANT, "tensorflow.keras.backend 1.15.5 has no quux"),
     (TF + "tf.load_op_library('x.so')", CANT, "operations in C++"),
-    (TF + "tf.contrib.resampler.resampler", CANT, "type Resampler"),
     (TF + "tf.contrib.cudnn_rnn.CudnnLSTM", CANT, "type CudnnRNN"),
     (TF + "tf.contrib.nccl", CANT, "has no nccl"),
     (TF + "tf.raw_ops.Einsum", CANT, "type Einsum"),
