@@ -126,6 +126,9 @@ class Served:
         return None
 
     def _attribute(self, found: Any, path: str, name: str) -> Any:
+        is_missing = path.startswith(f"{OURS}.") and not hasattr(found, name)
+        if is_missing and find_spec(f"{OURS}.{name}") is not None:
+            return None  # a module that isn't loaded yet
         if not self.has_keras or path.rpartition(".")[0] not in KERAS_BACKENDS:
             return getattr(found, name)
         return getattr(found, name) if name in found.__all__ else found.__getattr__(name)
