@@ -13,11 +13,12 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from fresh import told
 
 TURNS = 2  # processes of each side; the one that ends first counts
 # Seconds, in the order in which they're spent; `whole` is the process from its start to its end.
@@ -26,16 +27,8 @@ STAGES = ("import", "build", "gradient", "simplify", "emit", "compile", "step", 
 
 def stages(command: list[str]) -> dict[str, float]:
     """What the program prints, run by a command, and what the process took."""
-    pinned = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
-    flags = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "NPROC": "1"}
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
-    environment = {**os.environ, **pinned, **flags, **quiet}
-    # Compiled bytecode is kept, as it is where a package is installed.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began = time.time()
-    environment["BEGAN"] = repr(began)
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found = told(command, BEGAN=repr(began))
     return {**found, "whole": time.time() - began}
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from typing import Any
+
+from fresh import told
 
 TURNS = 3  # processes of each side; the best of them counts
 WARM, STEPS = 3, 15
@@ -25,18 +26,6 @@ WORDS = {
     "convolutions": ("a step of Adam: two convolutions, pooling, two dense layers, batch 64", "ms"),
     "recurrent": ("a step of SGD: dynamic_rnn of 128 units over 50 steps, batch 32", "ms"),
 }
-
-
-def figures(command: list[str]) -> dict[str, float]:
-    """What the program prints, run by a command."""
-    pinned = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
-    flags = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "NPROC": "1"}
-    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        command, env={**os.environ, **pinned, **flags, **quiet}, stdout=subprocess.PIPE, check=True
-    )
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
 
 
 def main() -> None:
@@ -55,7 +44,7 @@ def main() -> None:
     best: dict[str, dict[str, float]] = {}
     for _ in range(TURNS):
         for side, command in sides.items():
-            found = figures(command)
+            found = told(command)
             known = best.setdefault(side, found)
             best[side] = {name: min(known[name], value) for name, value in found.items()}
     theirs = best.pop("original", None)

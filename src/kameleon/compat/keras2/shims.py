@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ... import config
-from ..._utils.late import is_sparse, library
+from ..._utils.late import Late, is_sparse, library
 from ..._utils.private import Private
 from .plain import loads_arrays, open_settings, yaml_loader
 
@@ -76,7 +76,7 @@ def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
 
 
 def _late(*names: str) -> Gives:
-    return lambda package: {name: library(f"{package.__name__}.{name}") for name in names}
+    return lambda package: {name: Late(f"{package.__name__}.{name}") for name in names}
 
 
 _LATE = "loaded when it's used: to load it takes long"
@@ -125,7 +125,7 @@ SHIMS = (
         _one_namespace,
         "warned about since SciPy 1.8",
     ),
-    Shim("keras.callbacks.callbacks", "requests", _late(), _LATE),
+    Shim("keras.callbacks.callbacks", "requests", _late("exceptions"), _LATE),
     Shim("keras_preprocessing.image.image_data_generator", "scipy", _late("linalg"), _LATE),
     Shim(
         "keras.engine.training_arrays",

@@ -93,7 +93,7 @@ def _judge(name: str, file: str) -> Importer:
     top = name.partition(".")[0]
     if not file:  # typed in, or built into Python
         return Importer.PROGRAM if name == "__main__" else Importer.OTHER
-    place = _real(file)
+    place = place_of(file)
     installed = _INSTALLED.match(os.path.abspath(file)) or _INSTALLED.match(place)
     if top in NEVER or place.startswith(_OURS):
         return Importer.OTHER
@@ -107,11 +107,11 @@ def _judge(name: str, file: str) -> Importer:
 
 @cache
 def _is_between(file: str) -> bool:
-    place = _real(file)
+    place = place_of(file)
     return file.startswith("<frozen ") or place.startswith(_OURS) or is_pythons(place)
 
 
-def _real(file: str) -> str:
+def place_of(file: str) -> str:
     """The place of a file behind all links; that of its folder is found once."""
     folder, name = os.path.split(os.path.abspath(file))
     place = os.path.join(_real_folder(folder), name)

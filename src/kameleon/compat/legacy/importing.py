@@ -21,7 +21,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import members
-from .importers import MARK, is_old, is_pythons
+from .importers import MARK, is_old, is_pythons, place_of
 from .stand_in import StandIn, Table
 from .tables import TABLES
 
@@ -164,7 +164,7 @@ def _asker(
 def _speaks_for_others(space: Mapping[str, Any], package: str) -> bool:
     if "__name__" not in space:
         return True
-    return package in _providers and is_pythons(os.path.realpath(space.get("__file__") or "<>"))
+    return package in _providers and is_pythons(place_of(space.get("__file__") or "<>"))
 
 
 def _is_statement(frame: FrameType) -> bool:

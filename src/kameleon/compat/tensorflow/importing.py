@@ -39,24 +39,16 @@ def _c_api() -> ModuleType:
     return found
 
 
-def _stack() -> ModuleType:
-    return importlib.import_module("kameleon.compat.tensorflow.capi.stack")
-
-
-def _tensorrt() -> ModuleType:
-    return importlib.import_module("kameleon.compat.tensorflow.capi.tensorrt")
-
-
-def _syntax() -> ModuleType:
-    return importlib.import_module("kameleon.compat.tensorflow.syntax")
+def _ours(name: str) -> Callable[[], ModuleType]:
+    return functools.partial(importlib.import_module, f"kameleon.compat.tensorflow.{name}")
 
 
 # Modules that were libraries in C++, or know an older Python's syntax alone, by what gives ours.
 OURS: dict[str, Callable[[], ModuleType]] = {
     C_API: _c_api,
-    STACK: _stack,
-    TENSORRT: _tensorrt,
-    "tensorflow_gast.ast3": _syntax,
+    STACK: _ours("capi.stack"),
+    TENSORRT: _ours("capi.tensorrt"),
+    "tensorflow_gast.ast3": _ours("syntax"),
 }
 
 

@@ -16,7 +16,6 @@ Function = Callable[..., Any]
 
 # --- lists of unequal lengths -------------------------------------------------------------------
 
-BY_NAME = object()  # stands for a first argument that's given by its name
 RAGGED = "numpy.array of lists of unequal lengths"
 
 
@@ -28,9 +27,7 @@ def _array_of(name: str) -> Value:
     def give(numpy: Any) -> Any:
         make = getattr(numpy, name)
 
-        def array(rows: Any = BY_NAME, *args: Any, **options: Any) -> Any:
-            if rows is BY_NAME:
-                return array(options.pop(FIRST.get(name, "a")), *args, **options)
+        def array(rows: Any, *args: Any, **options: Any) -> Any:
             if options.get("copy") is False:
                 options["copy"] = None
             try:
@@ -48,7 +45,7 @@ def _array_of(name: str) -> Value:
 
         array.__name__ = array.__qualname__ = name
         array.__module__, array.__doc__ = "numpy", make.__doc__
-        return array
+        return _by_first(array, FIRST[name])
 
     return give
 
@@ -356,7 +353,8 @@ def _dtype(numpy: Any) -> Any:
 Way = Callable[[Function], Function]
 # How NumPy calls the first argument, where what stands here for a function calls it otherwise.
 FIRST = {
-    "array": "object", "array_split": "ary", "full": "shape", "permutation": "x", "stack": "arrays",
+    "array": "object", "asarray": "a", "asanyarray": "a", "array_split": "ary", "full": "shape",
+    "permutation": "x", "stack": "arrays",
 }  # fmt: skip
 
 
@@ -375,7 +373,8 @@ def _by_first(function: Function, name: str) -> Function:
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        return function(*args, **options) if args else function(options.pop(name), **options)
+        first = () if args or name not in options else (options.pop(name),)
+        return function(*first, *args, **options)
 
     return call
 

@@ -328,8 +328,8 @@ class _Region:
         ]
         outputs += [assigned[reference] for reference in begun]
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
-        cells = {each: variables.find(each) for each in (*self._lowering.read, *assigned)}
-        cells = {each: cell for each, cell in cells.items() if cell is not None}
+        used = (*self._lowering.read, *assigned)
+        cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
         return Compiled(
             self._places, function, known, handed_on, computed, begun, cells, self._is_open
         )
