@@ -79,6 +79,14 @@ class Operation:
         place = Source.of(self.place)
         return OperationSource(place.filename, place.line, place.function, self.name)
 
+    def like(self, graph: Graph, name: str) -> Operation:
+        """A copy without edges, which isn't among the graph's operations."""
+        made = Operation(graph, self.type, name)
+        for part in ("device", "attributes", "known", "handles", "value", "types", "shapes",
+                     "definition", "place", "serial"):  # fmt: skip
+            setattr(made, part, getattr(self, part))
+        return made
+
     def attribute(self, name: str) -> Any:
         """An attribute as a Python value; None where it isn't set."""
         if name not in self.known:

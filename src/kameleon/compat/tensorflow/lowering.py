@@ -21,7 +21,7 @@ from kameleon.graph.primitives.filling import full_like, zeros
 from kameleon.graph.primitives.indexing import gather
 
 from .tensors import sizes_of, tensor
-from .variables import Reference
+from .variables import HOLDS, Reference
 
 if TYPE_CHECKING:
     from .variables import Store
@@ -142,17 +142,24 @@ class Lowering:
 
     def outer_value(self, reference: Reference) -> Tensor:
         """The value that a variable has before what is done here."""
+        if reference is HOLDS:
+            return constant(np.array(True))
         self.read[reference] = None
         found: Tensor = self.store.variables.cell(reference)
         return found
 
     def has(self, reference: Reference) -> bool:
         """Whether a variable has a value."""
-        return reference in self.assigned or reference in self.store.variables
+        is_there = reference is HOLDS or reference in self.store.variables
+        return is_there or reference in self.assigned
 
     def assign(self, reference: Reference, value: Any) -> None:
         """From now on, the variable has that value."""
         self.assigned[reference] = K.identity(tensor(value))
+
+    def demand(self, condition: Any) -> None:
+        """What is done must not be done where this doesn't hold."""
+        self.assign(HOLDS, E.logical_and(self.value(HOLDS), tensor(condition)))
 
     # Arrays -------------------------------------------------------------------------------------
 

@@ -20,6 +20,10 @@ class Reference(NamedTuple):
     name: str  # of the operation, for messages
 
 
+# What stands for all that a program asserts, where it's compiled.
+HOLDS = Reference("", "assertions")
+
+
 class Variables:
     """The variables of a session, by key; those that hold nothing yet aren't there."""
 

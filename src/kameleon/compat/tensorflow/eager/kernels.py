@@ -179,8 +179,9 @@ class Kernel:
             return self._anew
         if is_call(made):
             return self._expanded
-        is_drawn = made.type in table.HOST and is_seeded(made)
-        return self._compute if table.is_compiled(made) and not is_drawn else self._on_host
+        # Rather on the host: what is drawn from a seed, and assertions, that give nothing.
+        on_host = made.type in table.HOST and (is_seeded(made) or not made.types)
+        return self._on_host if on_host or not table.is_compiled(made) else self._compute
 
     # Ways to run --------------------------------------------------------------------------------
 

@@ -214,9 +214,9 @@ class Graph:
         values.update(self._values)
         restore = snapshot(lowering)
         try:
-            needed = Needed(values, roots, None)
+            needed = Needed(values, roots, None, _is_built)
             needed.order()
-            structure(needed, fetches, lambda operation: True, frozenset())
+            structure(needed, fetches, _is_built, frozenset(), {})
             lower(lowering, values, [each for each in needed.elements if not needed.is_fed(each)])
             found = [lowering.value(values.find(value)) for value in fetches]
             assigned = dict(lowering.assigned)
@@ -241,7 +241,7 @@ class Graph:
 
     def _add_holes(self, roots: list[Operation]) -> None:
         """Make the placeholders that are needed and aren't there yet."""
-        needed = Needed(self._values, roots, None)
+        needed = Needed(self._values, roots, None, _is_built)
         needed.order()
         for each in needed.elements:
             if isinstance(each, Operation) and not needed.is_fed(each):
@@ -303,6 +303,11 @@ class Graph:
                 reference = reference_of(each)
                 if reference in cells and isinstance(cells.cell(reference), Variable):
                     yield each.name, cells.cell(reference)
+
+
+def _is_built(operation: Operation) -> bool:
+    """Whether an operation becomes a part of K's graph: each does."""
+    return True
 
 
 def _plainly(error: BaseException) -> str:

@@ -35,6 +35,12 @@ def _truth(operation: Operation, x: Any) -> Any:
     return E.ne(node, zero(node))
 
 
+@pure("NextNumber")
+def _next_number(operation: Operation, number: Any) -> Any:
+    """What counts the turns of a loop."""
+    return E.add(tensor(number), tensor(np.int32(1)))
+
+
 @pure("IsBranch")
 def _is_branch(operation: Operation, index: Any) -> Any:
     """Whether a branch is the one of a number; the last one stands for all others."""

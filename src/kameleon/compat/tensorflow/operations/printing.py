@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kameleon.graph.ir.node import Tensor
+
 from ..failures import failure
 from .strings import element
-from .table import host
+from .table import effect, host
 from .values import texts
 
 if TYPE_CHECKING:
     from ..graph import Operation
+    from ..lowering import Lowering
     from ..variables import Store
 
 
@@ -43,6 +46,14 @@ def _rows(parts: list[str], shape: tuple[int, ...], limit: int, start: int, rank
     size = int(np.prod(shape[1:]))
     starts = [start + size * row for row in range(shape[0]) if start + size * row < limit]
     return "".join(f"[{_rows(parts, shape[1:], limit, at, rank)}]" for at in starts)
+
+
+@effect("Assert")
+def _demand(lowering: Lowering, operation: Operation, holds: Any) -> list[Any]:
+    condition = lowering.value(holds)
+    if isinstance(condition, Tensor) or not np.all(condition):
+        lowering.demand(condition)
+    return []
 
 
 @host("Assert")

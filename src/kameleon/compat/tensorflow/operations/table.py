@@ -24,7 +24,7 @@ from .demands import DEMANDS, demand
 from .values import is_text
 
 if TYPE_CHECKING:
-    from ..graph import Operation
+    from ..graph import Operation, Value
     from ..lowering import Lowering
     from ..variables import Store
 
@@ -110,13 +110,19 @@ def family_of(operation: Operation) -> Operation:
     return operation
 
 
+def compiled_inputs(operation: Operation) -> list[Value]:
+    """What an operation takes where it's compiled: an assertion not what it would show."""
+    return operation.inputs[:1] if operation.type == "Assert" else operation.inputs
+
+
 def is_compiled(operation: Operation) -> bool:
     """Whether an operation can be a part of a region."""
     if operation.type not in PURE and operation.type not in EFFECTS:
         return False
     if operation.type in COMPILED_IF and not COMPILED_IF[operation.type](operation):
         return False
-    kinds = {*operation.types, *(source.types[index] for source, index in operation.inputs)}
+    taken = [source.types[index] for source, index in compiled_inputs(operation)]
+    kinds = {*operation.types, *taken}
     takes_handles = operation.type in HANDING or operation.type in EFFECTS
     if not takes_handles and not HANDLES.isdisjoint(kinds):
         return False

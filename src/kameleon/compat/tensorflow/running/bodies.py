@@ -26,7 +26,7 @@ from ..resources.base import Resource
 from ..tensors import sizes_of, tensor
 from ..variables import Reference
 from .counting import counted
-from .needed import DIRECTING, ENTERS, SWITCHES, Choice, Compound, Loop
+from .needed import DIRECTING, ENTERS, SWITCHES, Carried, Choice, Compound, Loop
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
@@ -65,6 +65,14 @@ class ApartError(Exception):
         self.condition = condition
 
 
+class AheadError(Exception):
+    """A loop whose turns must be counted before it's compiled."""
+
+    def __init__(self, loop: Loop, why: str) -> None:
+        super().__init__(why)
+        self.loop = loop
+
+
 class Values(dict[Any, Any]):
     """What values of a graph are, in a region or a part of it."""
 
@@ -96,7 +104,7 @@ def lower(lowering: Lowering, values: Values, elements: Iterable[Operation | Com
         elif isinstance(element, Loop):
             _repeat(lowering, element, values)
         elif not isinstance(element, Compound):
-            given = [values.find(value) for value in element.inputs]
+            given = [values.find(value) for value in table.compiled_inputs(element)]
             for index, found in enumerate(_lowered(lowering, element, given)):
                 values[element, index] = found
 
@@ -263,15 +271,15 @@ def _add_states(joins: _Joins, against: Branch, wanted: Branch) -> None:
 def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
     firsts = [values.find(each.first) for each in loop.carried]
     needs_count = any(operation.type in table.KEPT for operation in loop.members)
+    turns = _turns(loop, values)
     try:
-        steps = counted(loop, firsts, values.find, lowering, needs_count)
+        steps = counted(loop, firsts, values.find, lowering, needs_count, turns)
     except NeedsValueError:
         if lowering.lowered is None:
             raise
         steps = None  # it won't be known, however the graph is cut
     if steps is not None and steps.turns == 0:
-        values.update({(e, 0): x for c, x in zip(loop.carried, firsts, strict=True)
-                       for e in c.exits})  # fmt: skip
+        _leave(lowering, loop, values, firsts)
         return
     if steps is not None and steps.turns <= FEW and lowering.lowered and not _is_compiled(loop):
         _unroll(lowering, loop, values, firsts, steps.turns)
@@ -289,7 +297,19 @@ def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
             whole[again.handle] = again.element
         except NotCompiledError as error:
             restore()
+            if needs_count and steps is None and turns is None and lowering.lowered is None:
+                raise AheadError(loop, str(error)) from None
             raise ApartError(loop.test, str(error)) from None
+
+
+def _turns(loop: Loop, values: Values) -> int | None:
+    """How many turns a loop has, if that's counted ahead."""
+    if loop.turns is None:
+        return None
+    found = values.find(loop.turns)
+    if isinstance(found, Tensor):
+        raise NeedsValueError("how many turns a loop has", found, loop.carried[0].merge)
+    return int(found)
 
 
 FEW = 32  # turns, where what runs on the host is written out turn by turn
@@ -310,8 +330,24 @@ def _unroll(lowering: Lowering, loop: Loop, values: Values, firsts: list[Any], t
             inner.update({(switch, 1): value for switch in carried.switches})
         lower(lowering, inner, [*loop.testing, *loop.body])
         now = [inner.find(carried.following) for carried in loop.carried]
-    for carried, value in zip(loop.carried, now, strict=True):
-        values.update({(each, 0): value for each in carried.exits})
+    _leave(lowering, loop, values, now)
+
+
+def _leave(lowering: Lowering, loop: Loop, values: Values, last: list[Any]) -> None:
+    """Find what comes out of a loop, given what its turns end with."""
+    inner = Values(values)
+    for carried, value in zip(loop.carried, last, strict=True):
+        inner.update({(switch, 0): value for switch in carried.switches})
+    lower(lowering, inner, loop.leaving)
+    values.update({(each, 0): inner.find(each.inputs[0]) for each in loop.exits})
+
+
+def _is_read(carried: Carried, first: Any) -> bool:
+    """Whether the turns go on from the value of a variable, not with the variable."""
+    value = carried.following
+    while value[0].type in table.HANDING or value[0].type in SWITCHES:
+        value = value[0].inputs[0]
+    return isinstance(first, Reference) and value[0] is not carried.merge
 
 
 class _Repetition:
@@ -370,9 +406,10 @@ class _Repetition:
         for at, (carried, first) in enumerate(zip(self._loop.carried, self._firsts, strict=True)):
             if self._steps is not None and at in self._steps.values:
                 found = self._counted_value(self._steps.values[at])
-            elif isinstance(first, STATIC) or is_text(first):
+            elif (isinstance(first, STATIC) or is_text(first)) and not _is_read(carried, first):
                 found = first
             else:
+                first = self._firsts[at] = self._lowering.value(first)
                 found = self._params[at] = input_node(tensor(first).type)
             self._inner[carried.merge, 0] = found
             for switch in carried.switches:
@@ -453,11 +490,12 @@ class _Repetition:
             self._lowering.assign(reference, next(rest))
         for handle, whole in zip(self._before, rest, strict=True):
             self._lowering.replace(handle, whole)
+        ends = []
         for at, carried in enumerate(self._loop.carried):
             result = found.get(at, self._firsts[at])
             if self._steps is not None and at in self._steps.values:
                 result = self._steps.last[at]
             elif at not in found and not _is_same(result, self._inner.find(carried.following)):
                 raise NotCompiledError("which variable, array or text a loop ends with")
-            for end in carried.exits:
-                self._values[end, 0] = result
+            ends.append(result)
+        _leave(self._lowering, self._loop, self._values, ends)

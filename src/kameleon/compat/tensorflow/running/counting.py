@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST = 100_000  # turns that are counted one by one
 LARGEST = 64  # elements of a value that counts
 
+GoesOn = Callable[[int, dict[int, np.ndarray]], bool]  # of a turn, and what counts in it
+
 
 @dataclass(frozen=True)
 class Count:
@@ -43,8 +45,12 @@ def counted(
     outer: Callable[[Value], Any],
     lowering: Lowering,
     needs_count: bool,
+    turns: int | None,
 ) -> Count | None:
     """The turns; None where they aren't known.
+
+    Args:
+        turns: how many there are, where that was counted ahead.
 
     Raises:
         NeedsValueError: a value from outside decides, which could be known; if `needs_count`.
@@ -54,12 +60,14 @@ def counted(
     known = {at for at, first in enumerate(firsts) if _is_counter(first)}
     while wrong := {at for at in known if not slices[at].carried <= known or slices[at].unknown}:
         known -= wrong
+    if turns is not None:
+        return counting.run(known, lambda turn, now: turn < turns, slices)
     test = counting.slice(loop.test)
     if test.unknown or not test.carried <= known:
         if needs_count:
             counting.ask(test, slices)
         return None
-    return counting.run(sorted(known), test, slices)
+    return counting.run(known, lambda turn, now: counting.goes_on(test, now), slices)
 
 
 def _is_counter(first: Any) -> bool:
@@ -141,12 +149,16 @@ class _Counting:
         found = self._outer(value)
         return isinstance(found, Tensor) and found.shape == () and found.dtype.is_integer
 
-    def run(self, known: list[int], test: _Slice, slices: dict[int, _Slice]) -> Count | None:
+    def goes_on(self, test: _Slice, now: dict[int, np.ndarray]) -> bool:
+        """Whether there's another turn."""
+        return bool(self._value(self._loop.test, test, now))
+
+    def run(self, known: set[int], goes_on: GoesOn, slices: dict[int, _Slice]) -> Count | None:
         """Count."""
-        now = {at: np.asarray(self._firsts[at]) for at in known}
+        now = {at: np.asarray(self._firsts[at]) for at in sorted(known)}
         rows: dict[int, list[np.ndarray]] = {at: [] for at in known}
         for turn in range(MOST):
-            if not bool(self._value(self._loop.test, test, now)):
+            if not goes_on(turn, now):
                 stacked = {at: np.asarray(rows[at], now[at].dtype).reshape(turn, *now[at].shape)
                            for at in known}  # fmt: skip
                 return Count(turn, stacked, now)

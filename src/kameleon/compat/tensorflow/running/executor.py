@@ -206,14 +206,15 @@ class Run:
 
     def _region(self, unit: Unit, values: list[Any]) -> dict[Value, Any]:
         """What a region gives; if it can't be compiled as it is, in smaller units."""
-        if unit.divided is None:
+        parts = unit.divided
+        if parts is None:
             try:
                 return regions.run(self._store, unit, values)
             except regions.DivideError as error:
-                unit.divide(error.hints)
-        assert unit.divided is not None
-        feeds = dict(zip(unit.inputs, values, strict=True))
-        inner = Run(self._store, unit.divided, feeds)
+                parts = unit.divided = unit.in_parts(error.hints)
+            except regions.AssertedError:
+                parts = unit.with_assertions_alone()
+        inner = Run(self._store, parts, dict(zip(unit.inputs, values, strict=True)))
         inner.run()
         return {value: inner.found(value, ABSENT) for value in unit.outputs}
 

@@ -108,10 +108,7 @@ class Expansion:
             self._pending.append((made, scope, operation.inputs, operation.control))
 
     def _like(self, operation: Operation, name: str) -> Operation:
-        made = Operation(self._graph, operation.type, name)
-        for part in ("device", "attributes", "known", "handles", "value", "types", "shapes",
-                     "definition", "place"):  # fmt: skip
-            setattr(made, part, getattr(operation, part))
+        made = operation.like(self._graph, name)
         made.serial = len(self._graph.operations)
         self._graph.operations.append(made)
         return made

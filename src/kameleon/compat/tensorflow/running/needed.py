@@ -6,9 +6,11 @@ for all operations in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from ..operations import table
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
@@ -68,13 +70,12 @@ class Choice(Compound):
 @dataclass(frozen=True)
 class Carried:
     """What a loop hands from turn to turn: the Merge at its head, what it begins with, what the
-    next turn gets, and how operations behind the loop know it."""
+    next turn gets, and where it goes to the next turn or out of the loop."""
 
     merge: Operation
     first: Value
     following: Value
     switches: list[Operation]
-    exits: list[Operation]
 
 
 @dataclass(eq=False)
@@ -85,13 +86,19 @@ class Loop(Compound):
         carried: the values that change.
         test: whether there is another turn.
         testing: elements that the condition needs, in order.
-        body: all others.
+        body: those of another turn.
+        leaving: those that run once, when there's no other turn.
+        exits: what comes out.
+        turns: how many there are, where that's counted ahead; one of the inputs.
     """
 
     carried: list[Carried]
     test: Value
     testing: list[Operation | Compound]
     body: list[Operation | Compound]
+    leaving: list[Operation | Compound]
+    exits: list[Operation]
+    turns: Value | None = field(default=None, init=False)
 
 
 def operations_of(element: Operation | Compound) -> Iterable[Operation]:
@@ -120,9 +127,14 @@ class Needed:
     """
 
     def __init__(
-        self, feeds: Iterable[Value], roots: Sequence[Operation], within: set[Operation] | None
+        self,
+        feeds: Iterable[Value],
+        roots: Sequence[Operation],
+        within: set[Operation] | None,
+        is_compiled: Callable[[Operation], bool],
     ) -> None:
         self.feeds, self._roots, self._within = set(feeds), roots, within
+        self._is_compiled = is_compiled
         self._fed = {operation for operation, _ in self.feeds}
         self.owners: dict[Operation, Compound] = {}
         self.elements: list[Operation | Compound] = []
@@ -145,7 +157,11 @@ class Needed:
 
     def inputs(self, element: Operation | Compound) -> list[Value]:
         """The values that an element takes."""
-        return [] if self.is_fed(element) else element.inputs
+        if self.is_fed(element):
+            return []
+        if isinstance(element, Compound) or not self._is_compiled(element):
+            return element.inputs
+        return table.compiled_inputs(element)
 
     def controls(self, element: Operation | Compound) -> list[Operation]:
         """The operations that an element waits for."""
@@ -217,8 +233,13 @@ class Needed:
                 guards.append(guard)
         joins = not isinstance(element, Compound) and element.type in MERGES and guards
         found = frozenset.intersection(*guards) if joins else frozenset[Any]().union(*guards)
+        if isinstance(element, Compound):
+            self.frames[element], self.guards[element] = frame, found
+            return
+        if element.type == "ControlTrigger":  # runs whichever branch is taken before
+            found = frozenset(each for each in found if each[0][0].type == "LoopCond")
         self.frames[element], self.guards[element] = frame, found
-        if not isinstance(element, Compound) and element.type in EXITS:
+        if element.type in EXITS:
             self._outside[element] = frozenset(
                 (value, way) for value, way in found if not self._is_turn(value[0], frame)
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +43,14 @@ class Hints:
         known: values that must be known before what takes them is compiled.
         needing: the operations that need those.
         apart: conditions of loops and choices that can't be compiled.
+        turns: conditions of loops, each with what counts its turns ahead.
     """
 
     on_host: frozenset[Operation] = frozenset()
     known: frozenset[Value] = frozenset()
     needing: frozenset[Operation] = frozenset()
     apart: frozenset[Value] = frozenset()
+    turns: frozenset[tuple[Value, Value]] = frozenset()
 
     def __or__(self, other: Hints) -> Hints:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
@@ -56,7 +58,8 @@ class Hints:
 
     def with_on_host(self, operations: frozenset[Operation]) -> Hints:
         """What operations needed to be compiled needn't be known where these run alone."""
-        return Hints(self.on_host | operations, needing=self.needing - operations, apart=self.apart)
+        needing = self.needing - operations
+        return replace(self, on_host=self.on_host | operations, known=frozenset(), needing=needing)
 
 
 @dataclass(eq=False)
@@ -99,14 +102,22 @@ class Unit:
     @cached_property
     def needs_values(self) -> bool:
         """Whether an operation here needs a value to be compiled."""
-        within = (operation for each in self.elements for operation in operations_of(each))
-        return not self.hints.needing.isdisjoint(within)
+        return not self.hints.needing.isdisjoint(self.within)
 
-    def divide(self, hints: Hints) -> None:
-        """From now on, run in smaller units, as the hints say."""
-        within = {operation for each in self.elements for operation in operations_of(each)}
-        targets = sorted(within, key=lambda operation: operation.serial)
-        self.divided = Plan(self.inputs, self.outputs, targets, hints, within)
+    @cached_property
+    def within(self) -> set[Operation]:
+        """All operations here."""
+        return {operation for each in self.elements for operation in operations_of(each)}
+
+    def in_parts(self, hints: Hints) -> Plan:
+        """What does the same in smaller units, as the hints say."""
+        targets = sorted(self.within, key=lambda operation: operation.serial)
+        return Plan(self.inputs, self.outputs, targets, hints, self.within)
+
+    def with_assertions_alone(self) -> Plan:
+        """What does the same, where each assertion runs alone."""
+        assertions = frozenset(each for each in self.within if each.type == "Assert")
+        return self.in_parts(self.hints | Hints(on_host=assertions))
 
 
 class Plan:
@@ -155,9 +166,10 @@ class Plan:
     ) -> Needed:
         """The elements; what can't be a part of a region yet takes its whole family to the host."""
         while True:
-            needed = Needed(feeds, roots, within)
+            needed = Needed(feeds, roots, within, self._is_compiled)
             needed.order()
-            structure(needed, self.fetches, self._is_compiled, self._hints.apart)
+            apart, turns = self._hints.apart, dict(self._hints.turns)
+            structure(needed, self.fetches, self._is_compiled, apart, turns)
             strays = [
                 element
                 for element in needed.elements
@@ -305,4 +317,4 @@ class Plan:
 
 
 def _is_kept(element: Operation | Compound) -> bool:
-    return not isinstance(element, Compound) and element.type in table.KEPT
+    return any(operation.type in table.KEPT for operation in operations_of(element))

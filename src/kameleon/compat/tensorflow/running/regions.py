@@ -16,6 +16,8 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
 from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
@@ -24,8 +26,10 @@ from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
 from ..resources.base import Resource
-from ..variables import Reference, Store
-from .bodies import ABSENT, ApartError, Values, lower
+from ..tensors import sizes_of
+from ..variables import HOLDS, Reference, Store
+from .ahead import turns_ahead
+from .bodies import ABSENT, AheadError, ApartError, Values, lower
 from .needed import Choice, Loop, operations_of
 from .plan import Hints
 from .sizes import MOST, Key, Sizes, is_open, kind_of
@@ -53,6 +57,7 @@ class Compiled:
         begun: variables that have no value yet, or one of another shape, which get one.
         cells: the variables that it was compiled for: others take their place with other shapes.
         is_open: whether sizes were left open.
+        asserts: whether the function gives, last, whether what the program asserts holds.
     """
 
     places: list[int]
@@ -63,6 +68,7 @@ class Compiled:
     begun: list[Reference]
     cells: dict[Reference, Any]
     is_open: bool
+    asserts: bool
 
     def is_for(self, store: Store) -> bool:
         """Whether the variables are still those that it was compiled for."""
@@ -74,6 +80,8 @@ class Compiled:
         results: list[Any] = []
         if self.function is not None:
             results = self.function([values[place] for place in self.places])
+        if self.asserts and not results.pop():
+            raise AssertedError
         found = dict(self.known)
         found.update((value, values[place]) for value, place in self.handed_on.items())
         found.update(zip(self.computed, results, strict=False))
@@ -87,6 +95,7 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
 
     Raises:
         DivideError: it must be run in smaller units.
+        AssertedError: it must be run so that each assertion runs alone, and tells what it found.
     """
     if unit.needs_values:
         known = unit.hints.known
@@ -101,6 +110,10 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
         if compiled.is_open:  # the sizes may be such as weren't thought of
             return run(store, unit, values, openly=False)
         raise failure("INVALID_ARGUMENT", str(error)) from error
+
+
+class AssertedError(Exception):
+    """Something that a program asserts doesn't hold; nothing was done."""
 
 
 class DivideError(Exception):
@@ -172,8 +185,22 @@ def _for_sizes(store: Store, unit: Unit, values: list[Any], key: Key) -> Compile
         raise DivideError(hints | Hints(known=known, needing=needing)) from None
     except ApartError as error:
         raise DivideError(hints | Hints(apart=frozenset({error.condition}))) from None
+    except AheadError as error:
+        raise DivideError(hints | _counted_ahead(error.loop)) from None
     except NotCompiledError:
         raise DivideError(hints | Hints(on_host=region.kept())) from None
+
+
+def _counted_ahead(loop: Loop) -> Hints:
+    """Let a loop's turns be counted ahead; where that can't be, let it run apart."""
+    turns = turns_ahead(loop)
+    if turns is None:
+        return Hints(apart=frozenset({loop.test}))
+    return Hints(
+        turns=frozenset({(loop.test, turns)}),
+        known=frozenset({turns}),
+        needing=frozenset({loop.carried[0].merge}),
+    )
 
 
 def _demand_few(unit: Unit, key: Key) -> None:
@@ -230,6 +257,11 @@ def _is_known(unit: Unit, place: int, value: Any) -> bool:
     if isinstance(value, Known):
         return True
     return unit.needs_values and unit.inputs[place] in unit.hints.known
+
+
+def _if(condition: Tensor, value: Tensor, otherwise: Tensor) -> Tensor:
+    """One of two values, as one bool says."""
+    return E.select(M.broadcast_to(condition, sizes_of(value)), value, otherwise)
 
 
 @dataclass(frozen=True)
@@ -313,6 +345,7 @@ class _Region:
             elif value in self._values:
                 known[value] = found.view(Known) if isinstance(found, np.ndarray) else found
         variables, assigned = self._lowering.store.variables, self._lowering.assigned
+        holds = assigned.pop(HOLDS, None)
         begun = [
             reference
             for reference, value in assigned.items()
@@ -322,14 +355,17 @@ class _Region:
         if self._is_open and any(None in assigned[each].shape for each in begun):
             raise UnknownSizeError("a variable's new shape")
         updates = [
-            (variables.cell(reference), value)
+            (cell := variables.cell(reference), value if holds is None else _if(holds, value, cell))
             for reference, value in assigned.items()
             if reference not in begun
         ]
         outputs += [assigned[reference] for reference in begun]
+        if holds is not None:
+            outputs.append(holds)
         function = K.function(self._holes, outputs, updates) if outputs or updates else None
         used = (*self._lowering.read, *assigned)
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
         return Compiled(
-            self._places, function, known, handed_on, computed, begun, cells, self._is_open
-        )
+            self._places, function, known, handed_on, computed, begun, cells, self._is_open,
+            holds is not None,
+        )  # fmt: skip

@@ -7,7 +7,7 @@ TensorFlow runs it, operation by operation. Known as functionalization of contro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,18 @@ IsCompiled = Callable[["Operation"], bool]
 
 
 def structure(
-    needed: Needed, fetches: Iterable[Value], is_compiled: IsCompiled, apart: frozenset[Value]
+    needed: Needed,
+    fetches: list[Value],
+    is_compiled: IsCompiled,
+    apart: frozenset[Value],
+    turns: Mapping[Value, Value],
 ) -> None:
     """Put compounds in the place of loops and choices of `needed`, which is in order; but of those
-    whose conditions are among `apart`."""
-    fetches = list(fetches)
+    whose conditions are among `apart`.
+
+    Args:
+        turns: by condition of a loop, what counts its turns ahead.
+    """
     if not any(_raw(element, DIRECTING) for element in needed.elements):
         return
     places = {(len(needed.frames[e]), _choices(needed.guards[e])) for e in needed.elements}
@@ -49,7 +56,15 @@ def structure(
             _replace(needed, choices.found())
         if depth:
             loops = _loops(needed, depth, fetches, is_compiled)
-            _replace(needed, [loop for loop in loops if loop.test not in apart])
+            loops = [loop for loop in loops if loop.test not in apart]
+            counted = [loop for loop in loops if loop.test in turns]
+            for loop in counted:
+                loop.turns = turns[loop.test]
+                loop.inputs.append(loop.turns)
+            _replace(needed, loops)
+            if counted:  # in loops of their own
+                structure(needed, fetches, is_compiled, apart, turns)
+                return
     _find_outputs(needed, fetches)
 
 
@@ -138,7 +153,7 @@ def _inside(compound: Compound) -> list[Compound]:
     if isinstance(compound, Choice):
         parts = [*compound.branches[0], *compound.branches[1]]
     elif isinstance(compound, Loop):
-        parts = [*compound.testing, *compound.body]
+        parts = [*compound.testing, *compound.body, *compound.leaving]
     return [each for each in parts if isinstance(each, Compound)]
 
 
@@ -337,7 +352,7 @@ def _loop(
             switches[each.inputs[0][0]].append(each)
     carried = []
     for head in heads:
-        parts = _carried(needed, head, switches[head], exits)
+        parts = _carried(needed, head, switches[head])
         if parts is None:
             return None
         carried.append(parts)
@@ -345,26 +360,24 @@ def _loop(
     if _outer(needed, plain, members, lambda value: value)[0]:
         return None
     testing = _behind(needed, condition.inputs[0], plain)
-    body = [element for element in plain if element not in testing]
+    leaving = [each for each in plain if ((condition, 0), 0) in needed.guards[each]]
+    body = [e for e in plain if e not in testing and e not in leaving]
     inputs, control = _outer(needed, [*plain, *enters], members, lambda value: value)
     control += [c for e in (*raw, *exits) for c in needed.controls(e) if c not in members]
     return Loop(
         condition.name, members, inputs, list(dict.fromkeys(control)), carried,
-        condition.inputs[0], [e for e in plain if e in testing], body,
+        condition.inputs[0], [e for e in plain if e in testing], body, leaving, exits,
     )  # fmt: skip
 
 
-def _carried(
-    needed: Needed, head: Operation, switches: list[Operation], exits: list[Operation]
-) -> Carried | None:
+def _carried(needed: Needed, head: Operation, switches: list[Operation]) -> Carried | None:
     if len(head.inputs) != 2 or needed.is_fed(head):
         return None
     by_kind = {source.type in TURNS: source for source, _ in head.inputs}
     first, turn = by_kind.get(False), by_kind.get(True)
     if first is None or turn is None or first.type not in ENTERS:
         return None
-    ends = [e for e in exits if e.inputs[0][0] in switches]
-    return Carried(head, first.inputs[0], turn.inputs[0], switches, ends)
+    return Carried(head, first.inputs[0], turn.inputs[0], switches)
 
 
 def _behind(

@@ -1,0 +1,362 @@
+"""Loops whose turns the data decide, with gradients and arrays; what is asserted in them."""
+
+import numpy as np
+import tensorflow as tf
+from recording import case, main, started
+from tensorflow.contrib import seq2seq
+
+STARTS = (0.4, 3.0, 0.02, 40.0, 0.9, 7.0)
+
+
+def wave(*shape):
+    """Numbers between -0.5 and 0.5."""
+    count = int(np.prod(shape))
+    return (np.sin(np.arange(count) * 1.7 + count) / 2).reshape(shape).astype("float32")
+
+
+def while_small(most, body, first):
+    """Turns until the second value is large enough, but not for ever."""
+    return tf.while_loop(lambda n, y, *rest: tf.logical_and(y < most, n < 40), body, first)
+
+
+def stepped(build, feeds):
+    """What is fetched for each feed, and w after a step on the first of it."""
+    x = tf.placeholder(tf.float32, [])
+    w = tf.get_variable("w", initializer=1.5)
+    outs = build(x, w)
+    train = tf.train.GradientDescentOptimizer(1e-3).minimize(outs[0])
+    session = started()
+    return [[session.run(part, {x: each}) for part in (outs, train, w)] for each in feeds]
+
+
+# Turns --------------------------------------------------------------------------------------------
+
+
+@case
+def until_large_enough():
+    def build(x, w):
+        n, y = while_small(30.0, lambda n, y: (n + 1, y * w + x), [0, x])
+        return [y, n, *tf.gradients(y, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def until_all_rows_are():
+    def build(x, w):
+        rows = tf.constant(wave(4, 3)) + x
+
+        def body(rows, steps):
+            grows = tf.reduce_sum(rows, 1) < 9.0
+            grown = tf.where(tf.stack([grows] * 3, 1), tf.tanh(rows) * w + rows + 0.2, rows)
+            return grown, steps + tf.cast(grows, tf.int32)
+
+        rows, steps = tf.while_loop(
+            lambda rows, steps: tf.logical_and(
+                tf.reduce_any(tf.reduce_sum(rows, 1) < 9.0), tf.reduce_max(steps) < 40
+            ),
+            body,
+            [rows, tf.zeros([4], tf.int32)],
+        )
+        return [tf.reduce_sum(rows), rows, steps, *tf.gradients(rows, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def kept_in_an_array():
+    def build(x, w):
+        def body(n, y, kept):
+            return n + 1, y * w + 0.3, kept.write(n, y)
+
+        kept = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
+        n, _, kept = while_small(20.0, body, [0, tf.abs(x), kept])
+        rows = kept.stack()
+        return [tf.reduce_sum(tf.sin(rows)), rows, n, *tf.gradients(tf.sin(rows), [x, w])]
+
+    return stepped(build, [each for each in STARTS if each < 20.0])
+
+
+@case
+def by_lengths():
+    lengths, w = tf.placeholder(tf.int32, [None]), tf.get_variable("w", initializer=0.7)
+    counts = tf.to_float(lengths)
+
+    def body(time, y, done):
+        y = tf.where(done, y, y * w + tf.sin(counts))
+        return time + 1, y, tf.logical_or(done, time + 1 >= lengths)
+
+    time, y, _ = tf.while_loop(
+        lambda time, y, done: tf.logical_not(tf.reduce_all(done)),
+        body,
+        [0, counts, tf.equal(lengths, 0)],
+    )
+    outs, session = [y, time, *tf.gradients(y, [w])], started()
+    given = ([1, 2, 3], [5, 1], [0, 0], [7, 7, 2, 4], [0, 1], [2], [9, 3])
+    return [session.run(outs, {lengths: each}) for each in given]
+
+
+@case
+def with_branches():
+    def build(x, w):
+        def body(n, y):
+            grown = tf.cond(y > 4.0, lambda: y * w, lambda: y + tf.exp(-w))
+            return n + 1, grown
+
+        n, y = while_small(25.0, body, [0, x])
+        return [y, n, *tf.gradients(y, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def one_after_the_other():
+    def build(x, w):
+        n, y = while_small(5.0, lambda n, y: (n + 1, y + w), [0, x])
+        m, z = tf.while_loop(lambda m, z: m < n, lambda m, z: (m + 1, z * 0.9 + y), [0, y * x])
+        k, u = while_small(200.0, lambda k, u: (k + 2, u * w), [m, z + 1.0])
+        return [u, n, m, k, *tf.gradients(u, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def one_in_the_other():
+    def build(x, w):
+        def body(n, y):
+            _, inner = while_small(6.0, lambda m, z: (m + 1, z + w), [0, y * 0.5])
+            return n + 1, y + inner
+
+        n, y = while_small(30.0, body, [0, x])
+        return [y, n, *tf.gradients(y, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def in_a_branch():
+    def build(x, w):
+        def grown():
+            return while_small(9.0, lambda n, y: (n + 1, y * w + 0.1), [0, x])
+
+        n, y = tf.cond(x < 1.0, grown, lambda: (tf.constant(-1), x * w))
+        return [y, n, *tf.gradients(y, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def by_a_variable_that_changes():
+    limit = tf.get_variable("limit", initializer=4.0, trainable=False, use_resource=True)
+
+    def build(x, w):
+        def body(n, y):
+            return n + 1, y * w + 0.5
+
+        n, y = tf.while_loop(
+            lambda n, y: tf.logical_and(y < limit.read_value(), n < 40), body, [0, tf.abs(x)]
+        )
+        with tf.control_dependencies([y]):
+            more = tf.assign_add(limit, 3.0)
+        return [y, n, *tf.gradients(y, [w]), more]
+
+    return stepped(build, STARTS)
+
+
+@case
+def that_change_variables():
+    seen = tf.get_variable("seen", initializer=0.0, trainable=False, use_resource=True)
+
+    def build(x, w):
+        def body(n, y):
+            with tf.control_dependencies([tf.assign_add(seen, y)]):
+                return n + 1, y * w + 0.5
+
+        n, y = while_small(12.0, body, [0, tf.abs(x)])
+        with tf.control_dependencies([y]):
+            total = seen.read_value()
+        return [y, n, *tf.gradients(y, [w]), total]
+
+    return stepped(build, STARTS)
+
+
+@case
+def that_draw():
+    def build(x, w):
+        def body(n, y):
+            return n + 1, y * w + tf.random.stateless_uniform([], [3, 4]) + 0.1
+
+        n, y = while_small(30.0, body, [0, tf.abs(x)])
+        return [y, n, *tf.gradients(y, [x, w])]
+
+    return stepped(build, STARTS)
+
+
+@case
+def first_values_that_are_trained():
+    x, lengths = tf.placeholder(tf.float32, [None, None, 3]), tf.placeholder(tf.int32, [None])
+    first = tf.get_variable("first", initializer=wave(1, 4))
+    state = tf.tile(first, [tf.shape(x)[0], 1])
+    cell = tf.nn.rnn_cell.GRUCell(4, kernel_initializer=tf.constant_initializer(0.2))
+    _, last = tf.nn.dynamic_rnn(cell, x, lengths, initial_state=state)
+    loss = tf.reduce_sum(tf.square(last))
+    slopes = tf.gradients(loss, [first, *cell.trainable_variables])
+    session, found = started(), []
+    for sizes in ((2, 3), (4, 5), (1, 2), (3, 1)):
+        given = {x: wave(*sizes, 3), lengths: np.arange(sizes[0]) % sizes[1] + 1}
+        found.append(session.run([loss, *slopes], given))
+    return found
+
+
+# Decoders -----------------------------------------------------------------------------------------
+
+SIZE, WORDS = 6, 7
+
+
+def translation():
+    """Placeholders and the parts of a network that reads one text and writes another."""
+    tf.get_variable_scope().set_initializer(
+        lambda shape, dtype=None, partition_info=None: tf.constant(wave(*shape), dtype)
+    )
+    source, target = (tf.placeholder(tf.int32, [None, None]) for _ in range(2))
+    lengths, written = (tf.placeholder(tf.int32, [None]) for _ in range(2))
+    words = tf.get_variable("words", [WORDS, SIZE])
+    outs, state = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.GRUCell(SIZE),
+        tf.nn.embedding_lookup(words, source),
+        lengths,
+        dtype=tf.float32,
+    )
+    attention = seq2seq.BahdanauAttention(SIZE, outs, lengths)
+    cell = seq2seq.AttentionWrapper(
+        tf.nn.rnn_cell.GRUCell(SIZE), attention, attention_layer_size=SIZE
+    )
+    begun = cell.zero_state(tf.shape(source)[0], tf.float32).clone(cell_state=state)
+    return source, lengths, target, written, words, cell, begun, tf.layers.Dense(WORDS)
+
+
+def texts(places, rows, read, write):
+    """Numbers of words, and how many count in each row; for as many as there are placeholders."""
+    source = (np.arange(rows * read) * 5 % WORDS).reshape(rows, read)
+    target = (np.arange(rows * write) * 3 % WORDS).reshape(rows, write)
+    counts = [size - np.arange(rows) % size for size in (read, write)]
+    values = (source, counts[0], target, counts[1])
+    return {place: values[at] for at, place in enumerate(places)}
+
+
+TEXTS = ((3, 4, 5), (3, 4, 5), (2, 6, 3), (4, 3, 7), (1, 5, 4))
+
+
+@case
+def trained_with_attention():
+    *places, words, cell, begun, project = translation()
+    target, written = places[2:]
+    helper = seq2seq.TrainingHelper(tf.nn.embedding_lookup(words, target), written)
+    out, _, lengths = seq2seq.dynamic_decode(seq2seq.BasicDecoder(cell, helper, begun, project))
+    most = tf.shape(out.rnn_output)[1]
+    weights = tf.sequence_mask(written, dtype=tf.float32)
+    loss = seq2seq.sequence_loss(out.rnn_output, target[:, :most], weights)
+    train = tf.train.AdamOptimizer(1e-2).minimize(loss)
+    session, found = started(), []
+    for sizes in TEXTS:
+        given = texts(places, *sizes)
+        found.append([*session.run([loss, out.sample_id, lengths, train], given)[:-1]])
+    return found, session.run(words)
+
+
+@case
+def written_greedily():
+    source, lengths, _, _, words, cell, begun, project = translation()
+    starts = tf.fill([tf.shape(source)[0]], 1)
+    helper = seq2seq.GreedyEmbeddingHelper(words, starts, 0)
+    decoder = seq2seq.BasicDecoder(cell, helper, begun, project)
+    out, _, written = seq2seq.dynamic_decode(decoder, maximum_iterations=2 * tf.shape(source)[1])
+    loss = tf.reduce_sum(tf.square(out.rnn_output))
+    slopes = tf.gradients(loss, tf.trainable_variables()[-1:])
+    session = started()
+    places = (source, lengths)
+    return [
+        session.run([out.sample_id, written, loss, *slopes], texts(places, *sizes))
+        for sizes in TEXTS
+    ]
+
+
+# Assertions ---------------------------------------------------------------------------------------
+
+
+def asserting(build, feeds):
+    """What is fetched for each feed, or the error; and a variable after it."""
+    x = tf.placeholder(tf.float32, [None])
+    v = tf.get_variable("v", initializer=1.0)
+    outs, session = build(x, v), started()
+    found = []
+    for each in feeds:
+        try:
+            found.append(session.run(outs, {x: each}))
+        except tf.errors.InvalidArgumentError as error:
+            found.append(str(error).splitlines()[0])
+        found.append(session.run(v))
+    return found
+
+
+SIGNS = ([1.0, 2.0], [3.0, -1.0], [4.0], [-2.0], [0.5, 0.25])
+
+
+@case
+def asserted_in_turns():
+    def build(x, v):
+        def body(n, y):
+            with tf.control_dependencies([tf.assert_positive(x - tf.to_float(n), [x, n])]):
+                return n + 1, y + tf.reduce_sum(x)
+
+        n, y = tf.while_loop(lambda n, y: tf.logical_and(n < 3, y < 5.0), body, [0, v])
+        return [tf.assign(v, y), n]
+
+    return asserting(build, SIGNS)
+
+
+@case
+def asserted_in_branches():
+    def build(x, v):
+        def checked():
+            with tf.control_dependencies([tf.Assert(tf.reduce_min(x) > 0.0, ["small", x])]):
+                return tf.reduce_sum(x) * 2.0
+
+        y = tf.cond(tf.size(x) > 1, checked, lambda: tf.reduce_sum(x))
+        return [tf.assign_add(v, y)]
+
+    return asserting(build, SIGNS)
+
+
+@case
+def asserted_after_a_change():
+    def build(x, v):
+        with tf.control_dependencies([tf.assign_add(v, tf.reduce_sum(x))]):
+            check = tf.Assert(v.read_value() < 6.0, ["v is", v.read_value()])
+        with tf.control_dependencies([check]):
+            return [tf.assign_add(v, 0.125)]
+
+    return asserting(build, SIGNS)
+
+
+@case
+def asserted_for_what_is_trained():
+    def build(x, v):
+        with tf.control_dependencies([tf.assert_greater(x, 0.0, message="all of x")]):
+            loss = tf.reduce_sum(tf.square(x * v))
+        return [loss, tf.train.GradientDescentOptimizer(0.01).minimize(loss)]
+
+    return asserting(build, SIGNS)
+
+
+@case
+def asserted_of_shapes():
+    def build(x, v):
+        with tf.control_dependencies([tf.assert_equal(tf.shape(x)[0], 2, message="two rows")]):
+            return [tf.assign(v, tf.reduce_sum(x))]
+
+    return asserting(build, SIGNS)
+
+
+if __name__ == "__main__":
+    main()
