@@ -13,8 +13,10 @@ from kameleon.graph.ir.node import Tensor
 from kameleon.graph.ir.types import TensorType, as_dtype
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
+from kameleon.graph.primitives.sizes import Size
 
 from .lowering import ArrayHandle, Elements, Lowering, NotCompiledError, StackHandle
+from .progress import Progress, Turns
 from .tensors import sizes_of
 from .variables import Reference
 
@@ -31,6 +33,7 @@ class Inner(Lowering):
         super().__init__(around.store)
         self.around, self.lowered = around, around.lowered
         self.pushed: dict[StackHandle, Any] = {}
+        self.numbers = around.numbers
 
     def outer_value(self, reference: Reference) -> Tensor:
         """The value that a variable has before what is done here."""
@@ -99,7 +102,7 @@ class Turn(Inner):
     """The state in a turn of a loop.
 
     Attributes:
-        turns: how many there are; None if that isn't known.
+        turns: how many there are; None if they aren't counted.
         sequences: by parameter, its rows.
         known: by parameter, its value in each turn.
         cells: by variable, the parameter for its value before the turn.
@@ -108,14 +111,14 @@ class Turn(Inner):
     """
 
     def __init__(
-        self, around: Lowering, turns: int | None, whole: Mapping[ArrayHandle, Any]
+        self, around: Lowering, turns: int | Turns | None, whole: Mapping[ArrayHandle, Any]
     ) -> None:
         super().__init__(around)
         self.turns = turns
         self.sequences: dict[Tensor, Ordered] = {}
-        self.known: dict[Tensor, np.ndarray] = {}
+        self.known: dict[Tensor, Any] = {}
         self.cells: dict[Reference, Tensor] = {}
-        self.stacked: dict[ArrayHandle, tuple[np.ndarray, Tensor]] = {}
+        self.stacked: dict[ArrayHandle, tuple[Any, Tensor]] = {}
         self.backwards = False
         self.carried: dict[ArrayHandle, Tensor] = {}
         self._slices: dict[tuple[ArrayHandle, Tensor], Tensor] = {}
@@ -131,14 +134,33 @@ class Turn(Inner):
             self.cells[reference] = input_node(super().outer_value(reference).type)
         return self.cells[reference]
 
-    def counted(self, values: np.ndarray) -> Tensor:
-        """A parameter that has these values, one in each turn."""
+    def counted(self, values: Any) -> Any:
+        """What has these values, one in each turn: a parameter, if they differ."""
+        if isinstance(values, Progress):
+            return self._progressing(values)
+        if len(values) and (values == values[:1]).all():
+            return values[0]
         param = input_node(TensorType(values.shape[1:], as_dtype(str(values.dtype))))
         self.known[param] = values
         self.sequences[param] = lambda back: constant(
             np.ascontiguousarray(values[::-1] if back else values)
         )
         return param
+
+    def _progressing(self, progress: Progress) -> Any:
+        if not progress.grows and not progress.share:
+            return progress.first
+        param = input_node(TensorType((), as_dtype(str(progress.first.dtype))))
+        self.known[param] = progress
+        self.sequences[param] = lambda back: self._over(progress, back)
+        return param
+
+    def _over(self, values: Any, back: bool) -> Any:
+        """The values in all turns."""
+        if isinstance(values, Progress):
+            assert isinstance(self.turns, Turns)
+            return (values.backwards if back else values).over(self.turns)
+        return values[::-1] if back else values
 
     # Arrays -------------------------------------------------------------------------------------
 
@@ -151,7 +173,7 @@ class Turn(Inner):
         self._taken.add(handle)
         return self.around.elements(handle)
 
-    def size(self, handle: ArrayHandle) -> int:
+    def size(self, handle: ArrayHandle) -> Size:
         """How many elements an array has."""
         return self.arrays[handle].size if handle in self.arrays else self.around.size(handle)
 
@@ -168,9 +190,7 @@ class Turn(Inner):
             shape = around.elements(handle).shape(handle)
             param = input_node(TensorType(shape, as_dtype(handle.dtype)))
             self._slices[key] = param
-            self.sequences[param] = lambda back: around.rows(
-                handle, values[::-1] if back else values
-            )
+            self.sequences[param] = lambda back: around.rows(handle, self._over(values, back))
         return self._slices[key]
 
     def write(self, handle: ArrayHandle, at: Any, value: Tensor) -> None:
@@ -179,21 +199,21 @@ class Turn(Inner):
             super().write(handle, at, value)
             return
         values = self.known.get(at) if isinstance(at, Tensor) else None
-        once = values is not None and len(np.unique(values)) == len(values)
+        once = values is not None and _differ(values)
         if values is None or not once or handle in self._taken or handle in self.stacked:
             raise AgainError(handle, sizes_of(value))
         self.stacked[handle] = values, value
 
-    def put(self, handle: ArrayHandle, at: np.ndarray, rows: Tensor) -> None:
+    def put(self, handle: ArrayHandle, at: Any, rows: Tensor) -> None:
         """Set some elements."""
         if handle not in self.arrays:
-            raise AgainError(handle, sizes_of(rows)[1:])
+            raise AgainError(handle, sizes_of(rows, 1))
         super().put(handle, at, rows)
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""
         if handle not in self.arrays:
-            raise AgainError(handle, sizes_of(whole)[1:])
+            raise AgainError(handle, sizes_of(whole, 1))
         super().replace(handle, whole)
 
     # Stacks -------------------------------------------------------------------------------------
@@ -210,6 +230,8 @@ class Turn(Inner):
 
     def pop(self, handle: StackHandle, count: int) -> Any:
         """Take values off a stack that was filled outside of the loop."""
+        if isinstance(self.turns, Turns):
+            raise NotCompiledError("how much a loop takes off a stack isn't known")
         rows = self._rows_off(handle, count)
         return self._slice(rows.reshape(-1, count, *rows.shape[1:]) if isinstance(rows, np.ndarray)
                            else M.reshape(rows, [-1, count, *rows.shape[1:]]))  # fmt: skip
@@ -225,24 +247,37 @@ class Turn(Inner):
     def _rows_off(self, handle: StackHandle, count: int) -> Any:
         self._check_stack(handle)
         self.backwards = True
+        if isinstance(self.turns, Turns):
+            return self.around.pop_all(handle, self.turns).rows
         return self.around.pop(handle, (self.turns or 0) * count)
 
     def _slice(self, rows: Any) -> Any:
         """The row of a turn: the first one takes the last row."""
+        if isinstance(rows, Progress):
+            return self.counted(rows.backwards)
         if isinstance(rows, np.ndarray):
-            return rows[0] if (rows == rows[:1]).all() else self.counted(rows[::-1])
+            return rows if isinstance(self.turns, Turns) else self.counted(rows[::-1])
         param = input_node(TensorType(tuple(rows.shape[1:]), rows.dtype))
         self.sequences[param] = lambda back: rows if back else M.reverse(rows, axes=(0,))
         return param
 
     def rows_pushed(self, value: Any, single: bool) -> Any:
         """What a stack gets from all turns, where that's known."""
+        if isinstance(self.turns, Turns):
+            return self.known.get(value) if isinstance(value, Tensor) else value
         turns = self.turns or 0
         if isinstance(value, Tensor):
             found = self.known.get(value)
         else:
             found = np.broadcast_to(value, (turns, *np.shape(value)))
         return found if single or found is None else found.reshape(-1, *found.shape[2:])
+
+
+def _differ(values: Any) -> bool:
+    """Whether no two values are the same."""
+    if isinstance(values, Progress):
+        return values.grows
+    return len(np.unique(values)) == len(values)
 
 
 def snapshot(lowering: Lowering) -> Callable[[], None]:

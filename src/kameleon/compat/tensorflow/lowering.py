@@ -19,7 +19,9 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.filling import full_like, zeros
 from kameleon.graph.primitives.indexing import gather
+from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
 
+from .progress import Kept, Progress, Turns
 from .tensors import sizes_of, tensor
 from .variables import HOLDS, Reference
 
@@ -55,12 +57,12 @@ class Elements:
     """What an array of tensors holds.
 
     Attributes:
-        size: how many.
+        size: how many; a scalar of K's where that isn't known.
         base: all, one beside the other; None if nothing was written but `rows`.
         rows: by number, what was written since.
     """
 
-    size: int
+    size: Size
     base: Tensor | None
     rows: Mapping[int, Tensor]
 
@@ -69,7 +71,7 @@ class Elements:
         for row in self.rows.values():
             return sizes_of(row)
         if self.base is not None:
-            return sizes_of(self.base)[1:]
+            return sizes_of(self.base, 1)
         if element is not None:
             return element
         if handle.element is None or -1 in handle.element:
@@ -85,10 +87,16 @@ class Elements:
             base = zeros([self.size, *self.shape(handle, element)], handle.dtype)
         if not self.rows:
             return base
-        order = np.arange(self.size)
+        order = np.arange(_int(self.size))
         order[list(self.rows)] = self.size + np.arange(len(self.rows))
         added = M.stack(list(self.rows.values()), 0)
         return gather(M.concatenate([base, added], 0), constant(order), 0)
+
+
+def _int(size: Size) -> int:
+    if not isinstance(size, int):
+        raise NotCompiledError("how many elements an array has isn't known")
+    return size
 
 
 def _placed(rows: Tensor, at: np.ndarray, size: int) -> Tensor:
@@ -131,6 +139,7 @@ class Lowering:
         self.read: dict[Reference, None] = {}
         self.arrays: dict[ArrayHandle, Elements] = {}
         self.stacks: dict[StackHandle, tuple[Any, ...]] = {}
+        self.numbers: dict[Tensor, Turns] = {}  # by what says how many turns a loop has
 
     def value(self, given: Any) -> Any:
         """What an operation takes: where it's a variable, its value now."""
@@ -157,13 +166,17 @@ class Lowering:
         """From now on, the variable has that value."""
         self.assigned[reference] = K.identity(tensor(value))
 
+    def turns_of(self, value: Any) -> Turns | None:
+        """The turns that a value is the number of."""
+        return self.numbers.get(value) if isinstance(value, Tensor) else None
+
     def demand(self, condition: Any) -> None:
         """What is done must not be done where this doesn't hold."""
         self.assign(HOLDS, E.logical_and(self.value(HOLDS), tensor(condition)))
 
     # Arrays -------------------------------------------------------------------------------------
 
-    def begin(self, handle: ArrayHandle, size: int) -> None:
+    def begin(self, handle: ArrayHandle, size: Size) -> None:
         """A new array."""
         self.arrays[handle] = Elements(size, None, {})
 
@@ -179,7 +192,7 @@ class Lowering:
         """Whether an array was made, here or around."""
         return handle in self.arrays
 
-    def size(self, handle: ArrayHandle) -> int:
+    def size(self, handle: ArrayHandle) -> Size:
         """How many elements an array has."""
         return self.elements(handle).size
 
@@ -187,9 +200,11 @@ class Lowering:
         """All elements of an array."""
         return self.elements(handle).whole(handle)
 
-    def rows(self, handle: ArrayHandle, at: np.ndarray) -> Tensor:
+    def rows(self, handle: ArrayHandle, at: np.ndarray | Tensor) -> Tensor:
         """Some elements of an array."""
         held = self.elements(handle)
+        if isinstance(at, Tensor):
+            return gather(held.whole(handle), at, 0)
         if len(at) and all(int(place) in held.rows for place in at):
             return M.stack([held.rows[int(place)] for place in at], 0)
         return _picked(held.whole(handle), at)
@@ -211,7 +226,7 @@ class Lowering:
             place, new = int(at), value
             if handle.of is not None and (place in held.rows or held.base is not None):
                 new = E.add(self.element(handle, at), value)
-            size = max(held.size, place + 1)
+            size = max(held.size, place + 1) if isinstance(held.size, int) else held.size
             self.arrays[handle] = replace(held, size=size, rows={**held.rows, place: new})
             return
         if handle.grows:
@@ -225,10 +240,33 @@ class Lowering:
         here = M.broadcast_to(here, sizes_of(whole))
         self.arrays[handle] = Elements(held.size, E.select(here, rows, whole), {})
 
-    def put(self, handle: ArrayHandle, at: np.ndarray, rows: Tensor) -> None:
+    def put_first(self, handle: ArrayHandle, rows: Tensor) -> None:
+        """Set the first elements, as many as there are rows; of gradients, add to them."""
+        held, count = self.elements(handle), size_of(rows, 0)
+        if held.size == 0 and handle.grows:
+            self.arrays[handle] = Elements(count, rows, {})
+            return
+        new = rows
+        if not are_one_size(count, held.size):
+            at = M.iota([held.size])
+            end = M.broadcast_to(as_node(count), [held.size])
+            none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
+            new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
+        if held.base is not None or held.rows:
+            if handle.of is None:
+                raise NotCompiledError("elements of an array are set again")
+            new = E.add(held.whole(handle), new)
+        self.arrays[handle] = Elements(held.size, new, {})
+
+    def put(self, handle: ArrayHandle, at: Any, rows: Tensor) -> None:
         """Set some elements, each once; of gradients, add to them."""
+        if isinstance(at, Progress):
+            if not at.counts:
+                raise NotCompiledError("which elements of an array are set")
+            self.put_first(handle, rows)
+            return
         held = self.elements(handle)
-        size = max(held.size, int(at.max(initial=-1)) + 1)
+        size = max(_int(held.size), int(at.max(initial=-1)) + 1)
         new = _placed(rows, at, size)
         if held.base is not None or held.rows:
             old = Elements(size, held.base, held.rows).whole(handle)
@@ -258,9 +296,19 @@ class Lowering:
         """Take a value off a stack."""
         return _first(self.pop(handle, 1))
 
+    def pop_all(self, handle: StackHandle, turns: Turns) -> Kept:
+        """Take off a stack what the turns of a loop put there."""
+        *chunks, last = self.stacks.get(handle, ()) or (None,)
+        if not isinstance(last, Kept) or last.turns != turns:
+            raise NotCompiledError("a stack holds what other turns put there")
+        self.stacks[handle] = tuple(chunks)
+        return last
+
     def pop(self, handle: StackHandle, count: int) -> Any:
         """Take so many values off a stack; in the order in which they were put there."""
         chunks, found = list(self.stacks.get(handle, ())), list[Any]()
+        if any(isinstance(each, Kept) for each in chunks):
+            raise NotCompiledError("how many values a stack holds isn't known")
         while count:
             if not chunks:
                 raise NotCompiledError("a stack is empty")
@@ -298,4 +346,4 @@ def _in_front(value: Any) -> Any:
 
 def _first(rows: Any) -> Any:
     """The only row."""
-    return M.reshape(rows, sizes_of(rows)[1:]) if isinstance(rows, Tensor) else rows[0]
+    return M.reshape(rows, sizes_of(rows, 1)) if isinstance(rows, Tensor) else rows[0]

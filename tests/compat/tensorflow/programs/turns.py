@@ -208,6 +208,95 @@ def first_values_that_are_trained():
     return found
 
 
+def lengthy(build, sizes):
+    """Steps of training on texts of many lengths: the loss of each, and what is learnt."""
+    x, lengths = tf.placeholder(tf.float32, [None, None, 3]), tf.placeholder(tf.int32, [None])
+    loss = tf.reduce_mean(tf.square(build(x, lengths) - 0.25))
+    train = tf.train.AdamOptimizer(0.02).minimize(loss)
+    session, found = started(), []
+    for rows, steps, most in sizes:
+        given = {x: wave(rows, steps, 3), lengths: np.arange(rows) * 3 % most + 1}
+        found.append(session.run([loss, train], given)[0])
+    return found, [session.run(each) for each in tf.trainable_variables()]
+
+
+def cell_of(kind, size=4):
+    return kind(size, kernel_initializer=tf.constant_initializer(0.1))
+
+
+MANY = [(4, 3 + 5 * at % 9, 2 + 3 * at % (2 + 5 * at % 9)) for at in range(11)]
+
+
+@case
+def trained_on_many_lengths():
+    def build(x, lengths):
+        outs, _ = tf.nn.dynamic_rnn(cell_of(tf.nn.rnn_cell.GRUCell), x, lengths, dtype=tf.float32)
+        return outs
+
+    return lengthy(build, MANY)
+
+
+@case
+def trained_on_all_steps():
+    def build(x, lengths):
+        cell = cell_of(tf.nn.rnn_cell.GRUCell)
+        outs, last = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+        return tf.reduce_sum(outs, 1) + last * tf.to_float(lengths[:, None])
+
+    return lengthy(build, MANY)
+
+
+@case
+def trained_both_ways():
+    def build(x, lengths):
+        cells = [cell_of(tf.nn.rnn_cell.GRUCell) for _ in range(2)]
+        (one, other), _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, lengths, dtype=tf.float32)
+        return one * other
+
+    return lengthy(build, MANY)
+
+
+@case
+def trained_on_many_batches():
+    def build(x, lengths):
+        cell = cell_of(tf.nn.rnn_cell.GRUCell)
+        return tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)[0]
+
+    return lengthy(build, [(2 + at % 3, steps, most) for at, (_, steps, most) in enumerate(MANY)])
+
+
+@case
+def lengths_of_one_text():
+    def build(x, lengths):
+        cell = tf.nn.rnn_cell.MultiRNNCell([cell_of(tf.nn.rnn_cell.GRUCell) for _ in range(2)])
+        outs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32, time_major=True)
+        return outs
+
+    sizes = [(6, 4, most) for most in (6, 3, 2, 5, 4, 1, 6)]
+    x, lengths = tf.placeholder(tf.float32, [None, 4, 3]), tf.placeholder(tf.int32, [4])
+    outs = build(x, lengths)
+    slopes = tf.gradients(tf.sin(outs), [x, *tf.trainable_variables()])
+    session = started()
+    return [
+        session.run([outs, *slopes], {x: wave(steps, rows, 3), lengths: np.arange(rows) % most + 1})
+        for steps, rows, most in sizes
+    ]
+
+
+@case
+def counted_by_numbers():
+    n, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
+
+    def body(i, y, kept):
+        return i + 1, y * x + tf.to_float(i), kept.write(n - 1 - i, y)
+
+    kept = tf.TensorArray(tf.float32, n, element_shape=[])
+    _, y, kept = tf.while_loop(lambda i, *_: i < n, body, [0, x, kept])
+    rows = kept.stack()
+    outs, session = [y, rows, *tf.gradients([y, tf.sin(rows)], [x])], started()
+    return [session.run(outs, {n: each, x: 0.9 - each / 100}) for each in (3, 5, 1, 8, 2, 13, 4, 7)]
+
+
 # Decoders -----------------------------------------------------------------------------------------
 
 SIZE, WORDS = 6, 7
@@ -244,7 +333,7 @@ def texts(places, rows, read, write):
     return {place: values[at] for at, place in enumerate(places)}
 
 
-TEXTS = ((3, 4, 5), (3, 4, 5), (2, 6, 3), (4, 3, 7), (1, 5, 4))
+TEXTS = ((3, 4, 5), (3, 4, 5), (2, 6, 3), (4, 3, 7), (1, 5, 4), (3, 7, 6), (3, 8, 2), (5, 9, 8))
 
 
 @case

@@ -20,6 +20,7 @@ from .scattering import flat_positions
 from .table import fold, known, pure
 from .values import (
     UnknownSizeError,
+    are_sizes_open,
     array,
     axis_of,
     broadcast,
@@ -115,8 +116,14 @@ def _ones(operation: Operation, x: Any) -> Any:
     return np.ones(sizes_of(x), result_type(operation))
 
 
+def _counts(first: Any, step: Any) -> bool:
+    return bool(array(first) == 0 and array(step) == 1)
+
+
 @known("Range")
-def _range(operation: Operation, first: Any, last: Any, step: Any) -> Array:
+def _range(operation: Operation, first: Any, last: Any, step: Any) -> Any:
+    if isinstance(last, Node) and are_sizes_open() and _counts(first, step):
+        return M.iota(sizes_in(M.reshape(last, [1])), dtype=result_type(operation))
     parts: list[Any] = [array(value).item() for value in (first, last, step)]
     return np.asarray(np.arange(*parts, dtype=result_type(operation)))
 
@@ -232,7 +239,7 @@ def _reverse(operation: Operation, x: Any, axes: Any) -> Any:
 def _reverse_sequences(operation: Operation, x: Any, lengths: Any) -> Node:
     time, batch = operation.attribute("seq_dim"), operation.attribute("batch_dim")
     node, count = tensor(x), E.cast(tensor(lengths), "int32")
-    shape = sizes_of(node)
+    shape = dims(node)
     at = M.iota(shape, time, "int32")
     sizes = [size if axis == batch else 1 for axis, size in enumerate(shape)]
     count = M.broadcast_to(M.reshape(count, sizes), shape)

@@ -10,15 +10,21 @@ from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.indexing import gather
+from kameleon.graph.primitives.sizes import Size
 
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from .table import kept
-from .values import array, dtype_of, integer, is_text, sizes_of, tensor
+from .values import array, dtype_of, is_text, sizes_in, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
 
 FLOW = np.float32(0)
+
+
+def _count(size: Any) -> Size:
+    """How many elements an array has."""
+    return sizes_in(M.reshape(size, [1]))[0] if isinstance(size, Tensor) else int(size)
 
 
 def _numeric(value: Any) -> Tensor:
@@ -37,7 +43,7 @@ def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
     shape = operation.attribute("element_shape")
     grows = operation.attribute("dynamic_size")
     handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape, grows=grows)
-    lowering.begin(handle, integer(size))
+    lowering.begin(handle, _count(size))
     return [handle, FLOW]
 
 
@@ -71,14 +77,19 @@ def _read(lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any
 
 @kept("TensorArraySizeV3")
 def _size(lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any) -> Any:
-    return np.int32(lowering.size(handle))
+    size = lowering.size(handle)
+    return np.int32(size) if isinstance(size, int) else size
 
 
 @kept("TensorArrayScatterV3")
 def _scatter(
     lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
 ) -> Any:
-    lowering.put(handle, array(at), _numeric(lowering.value(value)))
+    rows = _numeric(lowering.value(value))
+    if isinstance(at, Tensor) and at.primitive.name == "iota":
+        lowering.put_first(handle, rows)
+    else:
+        lowering.put(handle, array(at), rows)
     return FLOW
 
 
@@ -88,7 +99,7 @@ def _gather(
 ) -> Any:
     if isinstance(at, Tensor):
         return gather(lowering.whole(handle), at, 0)
-    if not len(at) and not lowering.size(handle):
+    if not len(at) and lowering.size(handle) == 0:
         shape = operation.attribute("element_shape") or ()
         return zeros([0, *(max(size, 0) for size in shape)], handle.dtype)
     return lowering.rows(handle, np.asarray(at))
@@ -117,7 +128,7 @@ def _split(
     if len(set(sizes.tolist())) > 1:
         raise NotCompiledError("elements of several shapes")
     node = _numeric(lowering.value(value))
-    rows = M.reshape(node, [len(sizes), int(sizes[0]) if len(sizes) else 0, *sizes_of(node)[1:]])
+    rows = M.reshape(node, [len(sizes), int(sizes[0]) if len(sizes) else 0, *sizes_of(node, 1)])
     lowering.put(handle, np.arange(len(sizes)), rows)
     return FLOW
 

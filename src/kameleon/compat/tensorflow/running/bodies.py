@@ -21,11 +21,12 @@ from ..graph import made_of
 from ..inner import AgainError, Branch, Turn, snapshot
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
-from ..operations.values import NeedsValueError, is_text
+from ..operations.values import NeedsValueError, are_sizes_open, is_text
+from ..progress import Kept, Progress, Turns
 from ..resources.base import Resource
 from ..tensors import sizes_of, tensor
 from ..variables import Reference
-from .counting import counted
+from .counting import counted, counted_openly
 from .needed import DIRECTING, ENTERS, SWITCHES, Carried, Choice, Compound, Loop
 
 if TYPE_CHECKING:
@@ -272,17 +273,24 @@ def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
     firsts = [values.find(each.first) for each in loop.carried]
     needs_count = any(operation.type in table.KEPT for operation in loop.members)
     turns = _turns(loop, values)
+    steps = counted_openly(
+        loop, firsts, values.find, lowering, turns if isinstance(turns, Turns) else None
+    )
     try:
-        steps = counted(loop, firsts, values.find, lowering, needs_count, turns)
-    except NeedsValueError:
+        if steps is None and not isinstance(turns, Turns):
+            steps = counted(loop, firsts, values.find, lowering, needs_count, turns)
+    except NeedsValueError as error:
+        if are_sizes_open() and lowering.lowered is None:
+            raise AheadError(loop, str(error)) from None
         if lowering.lowered is None:
             raise
         steps = None  # it won't be known, however the graph is cut
     if steps is not None and steps.turns == 0:
         _leave(lowering, loop, values, firsts)
         return
-    if steps is not None and steps.turns <= FEW and lowering.lowered and not _is_compiled(loop):
-        _unroll(lowering, loop, values, firsts, steps.turns)
+    few = steps.turns if steps is not None and isinstance(steps.turns, int) else FEW + 1
+    if few <= FEW and lowering.lowered and not _is_compiled(loop):
+        _unroll(lowering, loop, values, firsts, few)
         return
     whole: dict[ArrayHandle, tuple[int, ...] | None] = {}
     restore = snapshot(lowering)
@@ -302,14 +310,16 @@ def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
             raise ApartError(loop.test, str(error)) from None
 
 
-def _turns(loop: Loop, values: Values) -> int | None:
+def _turns(loop: Loop, values: Values) -> int | Turns | None:
     """How many turns a loop has, if that's counted ahead."""
     if loop.turns is None:
         return None
     found = values.find(loop.turns)
-    if isinstance(found, Tensor):
-        raise NeedsValueError("how many turns a loop has", found, loop.carried[0].merge)
-    return int(found)
+    if not isinstance(found, Tensor):
+        return int(found)
+    if found.primitive.name == "size":  # the number was left open
+        return Turns(iota([found]))
+    raise NeedsValueError("how many turns a loop has", found, loop.carried[0].merge)
 
 
 FEW = 32  # turns, where what runs on the host is written out turn by turn
@@ -405,7 +415,7 @@ class _Repetition:
     def _begin(self) -> None:
         for at, (carried, first) in enumerate(zip(self._loop.carried, self._firsts, strict=True)):
             if self._steps is not None and at in self._steps.values:
-                found = self._counted_value(self._steps.values[at])
+                found = self._turn.counted(self._steps.values[at])
             elif (isinstance(first, STATIC) or is_text(first)) and not _is_read(carried, first):
                 found = first
             else:
@@ -414,11 +424,6 @@ class _Repetition:
             self._inner[carried.merge, 0] = found
             for switch in carried.switches:
                 self._inner[switch, 1] = found
-
-    def _counted_value(self, values: np.ndarray) -> Any:
-        if len(values) and (values == values[0]).all():
-            return values[0]
-        return self._turn.counted(values)
 
     def _next(self, at: int) -> Tensor:
         return tensor(self._turn.value(self._inner.find(self._loop.carried[at].following)))
@@ -456,7 +461,8 @@ class _Repetition:
         slices = list(turn.sequences)
         sequences = [tensor(build(turn.backwards)) for build in turn.sequences.values()]
         if not sequences:
-            count = iota([self._steps.turns])
+            turns = self._steps.turns
+            count = turns.numbers if isinstance(turns, Turns) else iota([turns])
             slices, sequences = [input_node(reshape(count[:1], ()).type)], [count]
         last, stacks = scan_over(
             "tf.while_loop", (states, slices, made), carry, sequences, start, turn.backwards
@@ -471,14 +477,18 @@ class _Repetition:
         """What all turns wrote into arrays, and put on stacks."""
         turn, rest = self._turn, iter(stacks)
         for handle, (at, _) in turn.stacked.items():
-            self._lowering.put(handle, at[::-1] if turn.backwards else at, next(rest))
+            if turn.backwards:
+                at = at.backwards if isinstance(at, Progress) else at[::-1]
+            self._lowering.put(handle, at, next(rest))
         for stack, (value, single) in turn.pushed.items():
             rows = self._rows(value, single)
             if rows is None:
                 found = next(rest)
                 if turn.backwards:
                     found = found[::-1]
-                rows = found if single else reshape(found, [-1, *sizes_of(found)[2:]])
+                rows = found if single else reshape(found, [-1, *sizes_of(found, 2)])
+            if isinstance(turn.turns, Turns):
+                rows = Kept(turn.turns, rows)
             self._lowering.push(stack, rows)
 
     # What comes out -----------------------------------------------------------------------------
@@ -495,7 +505,14 @@ class _Repetition:
             result = found.get(at, self._firsts[at])
             if self._steps is not None and at in self._steps.values:
                 result = self._steps.last[at]
+                self._note_number(self._steps.values[at], result)
             elif at not in found and not _is_same(result, self._inner.find(carried.following)):
                 raise NotCompiledError("which variable, array or text a loop ends with")
             ends.append(result)
         _leave(self._lowering, self._loop, self._values, ends)
+
+    def _note_number(self, values: Any, last: Any) -> None:
+        """Remember what says how many turns there are: loops of gradients count by it."""
+        turns = self._turn.turns
+        if isinstance(turns, Turns) and values.ends_with_count:
+            self._lowering.numbers[last] = turns

@@ -12,6 +12,7 @@ from kameleon.graph.ir.node import Tensor
 
 from ..operations import table
 from ..operations.values import NeedsValueError, is_text
+from ..progress import SAMPLES, Progress, Turns
 from .needed import ENTERS, MERGES, SWITCHES, Compound, Loop
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Count:
         last: the same behind the last turn.
     """
 
-    turns: int
-    values: dict[int, np.ndarray]
+    turns: int | Turns
+    values: dict[int, Any]
     last: dict[int, Any]
 
 
@@ -68,6 +69,45 @@ def counted(
             counting.ask(test, slices)
         return None
     return counting.run(known, lambda turn, now: counting.goes_on(test, now), slices)
+
+
+def counted_openly(
+    loop: Loop,
+    firsts: list[Any],
+    outer: Callable[[Value], Any],
+    lowering: Lowering,
+    turns: Turns | None,
+) -> Count | None:
+    """The turns where it isn't known how many there are; None where it isn't known, either, how
+    what they count goes on.
+
+    Args:
+        turns: what was counted ahead. Else another loop's turns are those of this one, too, if it
+            counts them.
+    """
+    numbers = {at: x for at, x in enumerate(firsts) if lowering.turns_of(x) is not None}
+    found = {lowering.turns_of(x) for x in numbers.values()}
+    if turns is None and len(found) == 1:
+        [turns], is_given = found, False
+    else:
+        is_given = True
+    if turns is None:
+        return None
+    samples = {}
+    for count in SAMPLES:
+        given = [np.array(count, str(x.dtype)) if at in numbers else x
+                 for at, x in enumerate(firsts)]  # fmt: skip
+        sample = counted(loop, given, outer, lowering, False, count if is_given else None)
+        if sample is None or sample.turns != count:
+            return None
+        samples[count] = sample
+    values = {}
+    for at in samples[SAMPLES[0]].values:
+        progress = Progress.of({count: each.values[at] for count, each in samples.items()})
+        if progress is None:
+            return None
+        values[at] = progress
+    return Count(turns, values, {at: each.last(turns) for at, each in values.items()})
 
 
 def _is_counter(first: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +52,22 @@ class Hints:
     apart: frozenset[Value] = frozenset()
     turns: frozenset[tuple[Value, Value]] = frozenset()
 
-    def __or__(self, other: Hints) -> Hints:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Hints(*(mine | more for mine, more in pairs))
+    @cached_property
+    def numbers(self) -> frozenset[Value]:
+        """What counts the turns of loops ahead."""
+        return frozenset(number for _, number in self.turns)
 
-    def with_on_host(self, operations: frozenset[Operation]) -> Hints:
-        """What operations needed to be compiled needn't be known where these run alone."""
-        needing = self.needing - operations
-        return replace(self, on_host=self.on_host | operations, known=frozenset(), needing=needing)
+    def is_before(self, value: Value) -> bool:
+        """Whether a value must be there before what takes it is compiled."""
+        return value in self.known or value in self.numbers
+
+    def __or__(self, other: Hints) -> Hints:
+        names = [each.name for each in fields(self)]
+        return Hints(*(getattr(self, name) | getattr(other, name) for name in names))
+
+    def without_values(self, operations: frozenset[Operation]) -> Hints:
+        """What operations needed to be compiled needn't be known any more."""
+        return replace(self, known=frozenset(), needing=self.needing - operations)
 
 
 @dataclass(eq=False)
@@ -226,7 +234,7 @@ class Plan:
                 levels[element] = max(levels[element], last[element])
             for value in needed.sources(element):
                 source = needed.of(value[0])
-                crosses = element in alone or value in self._hints.known
+                crosses = element in alone or self._hints.is_before(value)
                 limit = levels[element] - crosses
                 last[source] = min(limit, last.get(source, limit))
 
@@ -243,7 +251,7 @@ class Plan:
             source = needed.of(value[0])
             if source in self._levels:
                 crosses = source in alone and not needed.is_fed(source)
-                crosses |= element in alone or value in self._hints.known
+                crosses |= element in alone or self._hints.is_before(value)
                 level = max(level, self._levels[source] + crosses)
         return level
 

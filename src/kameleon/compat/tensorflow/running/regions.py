@@ -18,6 +18,7 @@ from kameleon.errors import EvaluationError
 from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.sizes import as_node, size_of
 
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
@@ -32,7 +33,7 @@ from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError, Values, lower
 from .needed import Choice, Loop, operations_of
 from .plan import Hints
-from .sizes import MOST, Key, Sizes, is_open, kind_of
+from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part, without_values
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Place = tuple[int, int | None]  # of an input, and of a number in it
 # So many compiled functions a region keeps, and of so many kinds of keys which sizes differ.
 KEPT = 32
 
@@ -49,7 +51,8 @@ class Compiled:
     """What a region was compiled to.
 
     Attributes:
-        places: the inputs that the function takes.
+        places: the inputs that the function takes: all of it, or as many bools as one of its
+            numbers says.
         function: computes the values of `computed` and `begun`; None if there's nothing to do.
         known: values that are the same in each run.
         handed_on: places of inputs that are outputs.
@@ -60,7 +63,7 @@ class Compiled:
         asserts: whether the function gives, last, whether what the program asserts holds.
     """
 
-    places: list[int]
+    places: list[Place]
     function: Any
     known: dict[Value, Any]
     handed_on: dict[Value, int]
@@ -79,7 +82,10 @@ class Compiled:
         """The values that others take from the region, given those of its inputs."""
         results: list[Any] = []
         if self.function is not None:
-            results = self.function([values[place] for place in self.places])
+            results = self.function(
+                [values[place] if at is None else _many(values[place], at)
+                 for place, at in self.places]
+            )  # fmt: skip
         if self.asserts and not results.pop():
             raise AssertedError
         found = dict(self.known)
@@ -164,6 +170,8 @@ def _without_sizes(
             with open_sizes():
                 made = _Region(store, unit, values, opened).compiled()
             found = _keep(unit.cache, (opened, begun), made)
+        except AheadError as error:
+            raise DivideError(unit.hints | _counted_ahead(error.loop)) from None
         except Exception:  # whatever it is: what is compiled for these sizes does without, or tells
             sizes.are_needed = True
     return found
@@ -196,11 +204,7 @@ def _counted_ahead(loop: Loop) -> Hints:
     turns = turns_ahead(loop)
     if turns is None:
         return Hints(apart=frozenset({loop.test}))
-    return Hints(
-        turns=frozenset({(loop.test, turns)}),
-        known=frozenset({turns}),
-        needing=frozenset({loop.carried[0].merge}),
-    )
+    return Hints(turns=frozenset({(loop.test, turns)}))
 
 
 def _demand_few(unit: Unit, key: Key) -> None:
@@ -214,13 +218,9 @@ def _demand_few(unit: Unit, key: Key) -> None:
     alone = frozenset(operation for operation in needing if table.is_folded(operation))
     if not alone:
         return
-    shapes = [_without_values(each) for each, _ in unit.cache]
-    if shapes.count(_without_values(key)) >= MOST:
-        raise DivideError(unit.hints.with_on_host(alone))
-
-
-def _without_values(key: Key) -> Key:
-    return tuple(part[:2] if isinstance(part, tuple) else part for part in key)
+    shapes = [without_values(each) for each, _ in unit.cache]
+    if shapes.count(without_values(key)) >= MOST:
+        raise DivideError(unit.hints.without_values(alone) | Hints(on_host=alone))
 
 
 def _around(unit: Unit, operation: Operation) -> Value | None:
@@ -249,14 +249,20 @@ def _key(unit: Unit, place: int, value: Any) -> Any:
         return ("text", tuple(np.ravel(np.asarray(value, object))))
     array = np.asarray(value)
     if _is_known(unit, place, value):
-        return (array.shape, array.dtype, array.tobytes())
+        return known_part(array)
     return (array.shape, array.dtype)
 
 
 def _is_known(unit: Unit, place: int, value: Any) -> bool:
-    if isinstance(value, Known):
+    if isinstance(value, Known) or unit.inputs[place] in unit.hints.numbers:
         return True
     return unit.needs_values and unit.inputs[place] in unit.hints.known
+
+
+def _many(numbers: Any, at: int) -> np.ndarray:
+    """As many bools as a number says; the last of more than a few numbers counts them."""
+    array = np.ravel(numbers)
+    return np.zeros(array.size if array.size > FEW else array[at], bool)
 
 
 def _if(condition: Tensor, value: Tensor, otherwise: Tensor) -> Tensor:
@@ -276,7 +282,7 @@ class _Region:
 
     def __init__(self, store: Store, unit: Unit, values: list[Any], key: Key) -> None:
         self._unit, self._lowering, self._is_open = unit, Lowering(store), is_open(key)
-        self._places: list[int] = []
+        self._places: list[Place] = []
         self._holes: list[Any] = []
         self._values = Values()
         for place, (value, given) in enumerate(zip(unit.inputs, values, strict=True)):
@@ -290,13 +296,27 @@ class _Region:
         if is_text(given):
             return np.asarray(given, object)
         array = np.asarray(given)
-        if _is_known(self._unit, place, given):
-            return array
-        with made_of(self._unit.inputs[place][0]):
-            hole = K.placeholder(told[0], dtype=str(array.dtype))
+        if not _is_known(self._unit, place, given):
+            return self._hole((place, None), told[0], str(array.dtype))
+        return self._opened(place, *told) if None in told[0] else array
+
+    def _hole(self, place: Place, shape: tuple[int | None, ...], dtype: str) -> Any:
+        with made_of(self._unit.inputs[place[0]][0]):
+            hole = K.placeholder(shape, dtype=dtype)
         self._places.append(place)
         self._holes.append(hole)
         return hole
+
+    def _opened(self, place: int, known: tuple[int | None, ...], told: Numbers) -> Any:
+        """Numbers of which some are left open: each is the size of something that is given."""
+        sizes = [
+            size_of(self._hole((place, at), (None,), "bool"), 0) if each is None else each
+            for at, each in enumerate(known)
+        ]
+        if told.shape is None:
+            return M.iota(sizes, dtype=str(told.dtype))
+        nodes = [E.cast(as_node(each), str(told.dtype)) for each in sizes]
+        return M.reshape(M.stack(nodes, 0), told.shape) if told.shape else nodes[0]
 
     def nearest(self, tensor: Tensor) -> frozenset[Value]:
         """The values next to a tensor that, once known, tell it: itself, or what it's made of."""

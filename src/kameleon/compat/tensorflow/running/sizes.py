@@ -6,15 +6,61 @@ decides. Keys that are alike in all but sizes have one `Sizes`, which knows the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 Key = tuple[Any, ...]
+Part = tuple[Any, ...]
 # So many regions are compiled that differ in sizes alone, or in values that must be known.
 MOST = 3
+# Numbers that must be known may be sizes, if they are no more than these and no larger.
+FEW, LARGEST = 8, 10_000_000
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a key says of whole numbers, beside them.
+
+    Attributes:
+        dtype: their type.
+        shape: theirs; None of a vector that counts from 0 on, of which the size is given alone.
+    """
+
+    dtype: np.dtype
+    shape: tuple[int, ...] | None
+
+
+def known_part(array: np.ndarray) -> Part:
+    """The part of a key for a known value.
+
+    >>> known_part(np.array([7, 2]))
+    ((7, 2), Numbers(dtype=dtype('int64'), shape=(2,)))
+    >>> known_part(np.arange(20))
+    ((20,), Numbers(dtype=dtype('int64'), shape=None))
+    """
+    if array.dtype.kind == "i":
+        if array.size <= FEW:
+            flat = array.ravel().tolist()
+            if flat and min(flat) >= 0 and max(flat) <= LARGEST:
+                return tuple(flat), Numbers(array.dtype, array.shape)
+        elif array.ndim == 1 and array[0] == 0 and (np.diff(array) == 1).all():
+            return array.shape, Numbers(array.dtype, None)
+    return array.shape, array.dtype, array.tobytes()
+
+
+def without_values(key: Key) -> Key:
+    """The key without known values."""
+    return tuple(_without_value(part) if isinstance(part, tuple) else part for part in key)
+
+
+def _without_value(part: Part) -> Part:
+    return part[1:] if isinstance(part[1], Numbers) else part[:2]
 
 
 def _is_shaped(part: Any) -> bool:
-    """Whether a part of a key is a shape and a type."""
+    """Whether a part of a key is a shape and a type, or numbers that may be sizes."""
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], tuple)
 
 

@@ -1,0 +1,128 @@
+"""What the turns of a loop count, where it isn't known how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives import movement as M
+from kameleon.graph.primitives.sizes import Size, size_of
+
+from .tensors import tensor
+
+SAMPLES = (3, 5, 8)  # turns that are counted to see how the values go on
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The turns of a loop.
+
+    Attributes:
+        numbers: of the turns, from 0 on: a vector of int32, whose size isn't known.
+    """
+
+    numbers: Tensor
+
+    @property
+    def count(self) -> Size:
+        """How many they are."""
+        return size_of(self.numbers, 0)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A number that grows evenly: `first + turn * step + turns * share` in each turn.
+
+    `first` alone where the others are zeros: then it may be an array of any type.
+    """
+
+    first: np.ndarray
+    step: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, samples: Mapping[int, np.ndarray]) -> Progress | None:
+        """What gives rows of values, by number of turns; None if nothing does.
+
+        >>> Progress.of({n: np.arange(n)[::-1] for n in (2, 3, 4)})
+        Progress(first=array(-1), step=array(-1), share=array(1))
+        """
+        few, more = list(samples)[:2]
+        rows, others = samples[few], samples[more]
+        if (rows == rows[:1]).all() and (others == rows[:1]).all():
+            none = np.zeros((), rows.dtype)
+            found = cls(rows[0], none, none)
+        elif rows.dtype.kind != "i" or rows.ndim != 1:
+            return None
+        else:
+            share = (others[0] - rows[0]) // (more - few)
+            first = rows[0] - few * share
+            found = cls(np.array(first), np.array(rows[1] - rows[0]), np.array(share))
+        if all((found.rows(n) == sample).all() for n, sample in samples.items()):
+            return found
+        return None
+
+    def rows(self, turns: int) -> np.ndarray:
+        """The value in each turn."""
+        if not self.grows and not self.share:
+            return np.broadcast_to(self.first, (turns, *self.first.shape))
+        return np.asarray(self.first + self.step * np.arange(turns) + self.share * turns)
+
+    @property
+    def grows(self) -> bool:
+        """Whether it has another value in each turn."""
+        return bool(self.step)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it's the number of the turn."""
+        return self.ends_with_count and not self.share
+
+    @property
+    def ends_with_count(self) -> bool:
+        """Whether its value behind the last turn is how many turns there are."""
+        return self.first.ndim == 0 and bool(self.first == 0 and self.step + self.share == 1)
+
+    @property
+    def backwards(self) -> Progress:
+        """The same with the last turn first."""
+        return Progress(self.first - self.step, -self.step, self.share + self.step)
+
+    def over(self, turns: Turns) -> Tensor:
+        """A row for each turn."""
+        if self.counts:
+            return E.cast(turns.numbers, str(self.first.dtype))
+        kind = str(self.first.dtype)
+        grown = E.mul(E.cast(turns.numbers, kind), _like(self.step, turns.numbers))
+        return E.add(grown, M.broadcast_to(self._begun(turns), [turns.count]))
+
+    def _begun(self, turns: Turns) -> Tensor:
+        count = E.cast(tensor(turns.count), str(self.first.dtype))
+        return E.add(tensor(self.first), E.mul(count, tensor(self.share)))
+
+    def last(self, turns: Turns) -> Any:
+        """The value behind the last turn."""
+        if not self.grows:
+            return self.first if not self.share else self._begun(turns)
+        return Progress(self.first, np.zeros_like(self.step), self.share + self.step).last(turns)
+
+
+def _like(value: np.ndarray, numbers: Tensor) -> Tensor:
+    return M.broadcast_to(tensor(value), [size_of(numbers, 0)])
+
+
+class Kept(NamedTuple):
+    """What all turns of a loop put on a stack, one value each.
+
+    Attributes:
+        turns: of the loop.
+        rows: a row for each turn; or an array that's the same in each.
+    """
+
+    turns: Turns
+    rows: Tensor | Progress | np.ndarray
