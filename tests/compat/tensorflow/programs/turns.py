@@ -72,7 +72,8 @@ def kept_in_an_array():
         kept = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
         n, _, kept = while_small(20.0, body, [0, tf.abs(x), kept])
         rows = kept.stack()
-        return [tf.reduce_sum(tf.sin(rows)), rows, n, *tf.gradients(tf.sin(rows), [x, w])]
+        grown = tf.sqrt(rows + 1.0)
+        return [tf.reduce_sum(grown), rows, n, *tf.gradients(grown, [x, w])]
 
     return stepped(build, [each for each in STARTS if each < 20.0])
 
