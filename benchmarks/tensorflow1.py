@@ -25,6 +25,12 @@ WORDS = {
     "network": ("building that of the next row, with what it loads", "s"),
     "convolutions": ("a step of Adam: two convolutions, pooling, two dense layers, batch 64", "ms"),
     "recurrent": ("a step of SGD: dynamic_rnn of 128 units over 50 steps, batch 32", "ms"),
+    "lengths": (
+        "the same of 32 units, batch 8, each batch of another length, 5 to 60",
+        "ms",
+    ),
+    "functions": ("the same where loops are functions (control flow of version 2)", "ms"),
+    "translation": ("a step of Adam: GRU, attention, dynamic_decode; batch 8, 10 words", "ms"),
 }
 
 
@@ -59,10 +65,57 @@ def main() -> None:
 # The program -----------------------------------------------------------------------------------
 
 
+def recurrent(tf: Any, units: int, **sizes: Any) -> Any:
+    """What trains a recurrent network."""
+    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(units), dtype=tf.float32, **sizes)
+    return tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(tf.square(outputs)))
+
+
+def lengths_seconds(tf: Any, np: Any) -> float:
+    """The median of steps on texts of many lengths, once a few were trained on."""
+    texts, counts = tf.placeholder(tf.float32, [None, None, 16]), tf.placeholder(tf.int32, [None])
+    train, rng = recurrent(tf, 32, inputs=texts, sequence_length=counts), np.random.RandomState(0)
+    took = []
+    with tf.Session(config=one_thread(tf)) as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(80):
+            most = rng.randint(5, 61)
+            feeds = {texts: rng.randn(8, most, 16), counts: rng.randint(1, most + 1, size=8)}
+            began = time.perf_counter()
+            session.run(train, feeds)
+            took.append(time.perf_counter() - began)
+    return float(np.median(took[20:]))
+
+
+def translation(tf: Any) -> Any:
+    """Placeholders, and what trains a network that reads texts and writes others."""
+    from tensorflow.contrib import seq2seq
+
+    source, target = (tf.placeholder(tf.int32, [None, None]) for _ in range(2))
+    read, written = (tf.placeholder(tf.int32, [None]) for _ in range(2))
+    words = tf.get_variable("words", [50, 32])
+    outputs, state = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.GRUCell(32), tf.nn.embedding_lookup(words, source), read, dtype=tf.float32
+    )
+    attention = seq2seq.BahdanauAttention(32, outputs, read)
+    cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(32), attention, attention_layer_size=32)
+    begun = cell.zero_state(tf.shape(source)[0], tf.float32).clone(cell_state=state)
+    helper = seq2seq.TrainingHelper(tf.nn.embedding_lookup(words, target), written)
+    decoder = seq2seq.BasicDecoder(cell, helper, begun, tf.layers.Dense(50))
+    out, _, _ = seq2seq.dynamic_decode(decoder)
+    weights = tf.sequence_mask(written, dtype=tf.float32)
+    loss = seq2seq.sequence_loss(out.rnn_output, target, weights)
+    return (source, target, read, written), tf.train.AdamOptimizer().minimize(loss)
+
+
+def one_thread(tf: Any) -> Any:
+    """What lets a session compute with one thread."""
+    return tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+
+
 def step_seconds(tf: Any, train: Any, feeds: Any) -> float:
     """The best of some steps of training."""
-    options = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
-    with tf.Session(config=options) as session:
+    with tf.Session(config=one_thread(tf)) as session:
         session.run(tf.global_variables_initializer())
         took = []
         for _ in range(WARM + STEPS):
@@ -107,10 +160,21 @@ def measure() -> dict[str, float]:
 
     with tf.Graph().as_default():
         given = tf.placeholder(tf.float32, [None, 50, 64])
-        outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(128), given, dtype=tf.float32)
-        loss = tf.reduce_mean(tf.square(outputs))
-        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        train = recurrent(tf, 128, inputs=given)
         found["recurrent"] = step_seconds(tf, train, {given: rng.rand(32, 50, 64)})
+
+    with tf.Graph().as_default():
+        places, train = translation(tf)
+        texts = [rng.randint(50, size=(8, 10)) for _ in range(2)]
+        given = [*texts, [10] * 8, [10] * 8]
+        feeds = {place: given[at] for at, place in enumerate(places)}
+        found["translation"] = step_seconds(tf, train, feeds)
+
+    with tf.Graph().as_default():
+        found["lengths"] = lengths_seconds(tf, np)
+    tf.compat.v1.enable_control_flow_v2()
+    with tf.Graph().as_default():
+        found["functions"] = lengths_seconds(tf, np)
     return found
 
 

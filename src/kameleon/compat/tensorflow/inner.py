@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
@@ -15,7 +16,14 @@ from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.elementwise import constant
 from kameleon.graph.primitives.sizes import Size
 
-from .lowering import ArrayHandle, Elements, Lowering, NotCompiledError, StackHandle
+from .lowering import (
+    ArrayHandle,
+    Elements,
+    ListHandle,
+    Lowering,
+    NotCompiledError,
+    StackHandle,
+)
 from .progress import Progress, Turns
 from .tensors import sizes_of
 from .variables import Reference
@@ -56,6 +64,10 @@ class Inner(Lowering):
     def knows(self, handle: ArrayHandle) -> bool:
         """Whether an array was made, here or around."""
         return handle in self.arrays or self.around.knows(handle)
+
+    def version(self, of: ArrayHandle | StackHandle) -> int:
+        """Which version of a list is the newest."""
+        return self.versions[of] if of in self.versions else self.around.version(of)
 
 
 # Branches ---------------------------------------------------------------------------------------
@@ -118,11 +130,12 @@ class Turn(Inner):
         self.sequences: dict[Tensor, Ordered] = {}
         self.known: dict[Tensor, Any] = {}
         self.cells: dict[Reference, Tensor] = {}
-        self.stacked: dict[ArrayHandle, tuple[Any, Tensor]] = {}
+        self.stacked: dict[ArrayHandle, tuple[Any, Tensor, bool]] = {}
         self.backwards = False
         self.carried: dict[ArrayHandle, Tensor] = {}
         self._slices: dict[tuple[ArrayHandle, Tensor], Tensor] = {}
-        self._taken: set[ArrayHandle] = set()
+        self._taken: defaultdict[ArrayHandle, set[Any]] = defaultdict(set)  # which elements
+        self._written: dict[ArrayHandle, Tensor] = {}
         for handle, before in whole.items():
             self.carried[handle] = input_node(before.type)
             size = int(before.shape[0])
@@ -170,7 +183,7 @@ class Turn(Inner):
             return self.arrays[handle]
         if handle in self.stacked:
             raise AgainError(handle, None)
-        self._taken.add(handle)
+        self._taken[handle].add(None)
         return self.around.elements(handle)
 
     def size(self, handle: ArrayHandle) -> Size:
@@ -183,7 +196,20 @@ class Turn(Inner):
             return super().element(handle, at)
         if handle in self.stacked:
             raise AgainError(handle, None)
-        self._taken.add(handle)
+        return self._sliced(handle, at)
+
+    def item(self, given: ListHandle, at: Any) -> Tensor:
+        """An element of a list; as it was before the turn, where only the same one was set."""
+        of: Any = given.of
+        is_before = of not in self.arrays and given.version == self.around.version(of)
+        if is_before and at in self.known and self._written.get(of, at) is at:
+            return self._sliced(of, at)
+        if of in self.stacked:
+            raise AgainError(of, None)
+        return super().item(given, at)
+
+    def _sliced(self, handle: ArrayHandle, at: Any) -> Tensor:
+        self._taken[handle].add(at)
         key = (handle, at)
         if key not in self._slices:
             values, around = self.known[at], self.around
@@ -193,22 +219,22 @@ class Turn(Inner):
             self.sequences[param] = lambda back: around.rows(handle, self._over(values, back))
         return self._slices[key]
 
-    def write(self, handle: ArrayHandle, at: Any, value: Tensor) -> None:
+    def write(self, handle: ArrayHandle, at: Any, value: Tensor, adds: bool = False) -> None:
         """Set an element of an array: one row of it, where the turn says which."""
         if handle in self.arrays:
-            super().write(handle, at, value)
+            super().write(handle, at, value, adds)
             return
         values = self.known.get(at) if isinstance(at, Tensor) else None
         once = values is not None and _differ(values)
-        if values is None or not once or handle in self._taken or handle in self.stacked:
+        if not once or self._taken[handle] - {at} or handle in self.stacked:
             raise AgainError(handle, sizes_of(value))
-        self.stacked[handle] = values, value
+        self.stacked[handle], self._written[handle] = (values, value, adds), at
 
-    def put(self, handle: ArrayHandle, at: Any, rows: Tensor) -> None:
+    def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements."""
         if handle not in self.arrays:
             raise AgainError(handle, sizes_of(rows, 1))
-        super().put(handle, at, rows)
+        super().put(handle, at, rows, adds)
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""

@@ -49,6 +49,21 @@ class StackHandle(NamedTuple):
     key: str
 
 
+class ListHandle(NamedTuple):
+    """A list of tensors, which never changes: what adds to it gives the next version."""
+
+    of: ArrayHandle | StackHandle
+    version: int
+
+
+class Single(NamedTuple):
+    """A list made in a turn of a loop, in which one tensor is set at most: a gradient."""
+
+    size: Size
+    at: Any = None
+    value: Tensor | None = None
+
+
 # Arrays -----------------------------------------------------------------------------------------
 
 
@@ -77,6 +92,15 @@ class Elements:
         if handle.element is None or -1 in handle.element:
             raise NotCompiledError("the shape of an array's elements isn't known")
         return handle.element
+
+    def element(self, handle: ArrayHandle, at: Any) -> Tensor:
+        """An element."""
+        if isinstance(at, Tensor):
+            return gather(self.whole(handle), at, 0)
+        if int(at) in self.rows:
+            return self.rows[int(at)]
+        return M.reshape(M.slice_axis(self.whole(handle), 0, int(at), int(at) + 1),
+                         self.shape(handle))  # fmt: skip
 
     def whole(self, handle: ArrayHandle, element: tuple[int, ...] | None = None) -> Tensor:
         """All elements, one beside the other; zeros where nothing was written."""
@@ -140,6 +164,8 @@ class Lowering:
         self.arrays: dict[ArrayHandle, Elements] = {}
         self.stacks: dict[StackHandle, tuple[Any, ...]] = {}
         self.numbers: dict[Tensor, Turns] = {}  # by what says how many turns a loop has
+        self.versions: dict[ArrayHandle | StackHandle, int] = {}
+        self.past: dict[ListHandle, Elements] = {}
 
     def value(self, given: Any) -> Any:
         """What an operation takes: where it's a variable, its value now."""
@@ -165,6 +191,38 @@ class Lowering:
     def assign(self, reference: Reference, value: Any) -> None:
         """From now on, the variable has that value."""
         self.assigned[reference] = K.identity(tensor(value))
+
+    # Lists --------------------------------------------------------------------------------------
+
+    def version(self, of: ArrayHandle | StackHandle) -> int:
+        """Which version of a list is the newest."""
+        return self.versions.get(of, 0)
+
+    def newest(self, given: ListHandle) -> Any:
+        """What a list is kept in, if no newer version was made of it."""
+        if given.version != self.version(given.of):
+            raise NotCompiledError("a list of which there's a newer version")
+        return given.of
+
+    def moved(self, of: ArrayHandle | StackHandle, version: int | None = None) -> ListHandle:
+        """The next version of a list, or a later one."""
+        self.versions[of] = self.version(of) + 1 if version is None else version
+        return ListHandle(of, self.versions[of])
+
+    def item(self, given: ListHandle, at: Any) -> Tensor:
+        """An element of a list."""
+        of: Any = given.of
+        if given in self.past:
+            return self.past[given].element(of, at)
+        return self.element(self.newest(given), at)
+
+    def set_item(self, given: ListHandle, at: Any, value: Tensor, adds: bool = False) -> ListHandle:
+        """A list with another element, or with something added to it."""
+        of = self.newest(given)
+        if of in self.arrays:
+            self.past[given] = self.arrays[of]
+        self.write(of, at, value, adds)
+        return self.moved(of)
 
     def turns_of(self, value: Any) -> Turns | None:
         """The turns that a value is the number of."""
@@ -211,20 +269,14 @@ class Lowering:
 
     def element(self, handle: ArrayHandle, at: Any) -> Tensor:
         """An element of an array."""
-        held = self.elements(handle)
-        if isinstance(at, Tensor):
-            return gather(held.whole(handle), at, 0)
-        if int(at) in held.rows:
-            return held.rows[int(at)]
-        return M.reshape(M.slice_axis(held.whole(handle), 0, int(at), int(at) + 1),
-                         held.shape(handle))  # fmt: skip
+        return self.elements(handle).element(handle, at)
 
-    def write(self, handle: ArrayHandle, at: Any, value: Tensor) -> None:
+    def write(self, handle: ArrayHandle, at: Any, value: Tensor, adds: bool = False) -> None:
         """Set an element of an array; of gradients, add to it."""
-        held = self.elements(handle)
+        held, adds = self.elements(handle), adds or handle.of is not None
         if not isinstance(at, Tensor):
             place, new = int(at), value
-            if handle.of is not None and (place in held.rows or held.base is not None):
+            if adds and (place in held.rows or held.base is not None):
                 new = E.add(self.element(handle, at), value)
             size = max(held.size, place + 1) if isinstance(held.size, int) else held.size
             self.arrays[handle] = replace(held, size=size, rows={**held.rows, place: new})
@@ -235,12 +287,12 @@ class Lowering:
         here = E.eq(M.iota([held.size], dtype=at.dtype), M.broadcast_to(at, [held.size]))
         here = M.reshape(here, [held.size, *[1] * len(value.shape)])
         rows = M.broadcast_to(value, [held.size, *sizes_of(value)])
-        if handle.of is not None:
+        if adds:
             rows = E.add(whole, rows)
         here = M.broadcast_to(here, sizes_of(whole))
         self.arrays[handle] = Elements(held.size, E.select(here, rows, whole), {})
 
-    def put_first(self, handle: ArrayHandle, rows: Tensor) -> None:
+    def put_first(self, handle: ArrayHandle, rows: Tensor, adds: bool = False) -> None:
         """Set the first elements, as many as there are rows; of gradients, add to them."""
         held, count = self.elements(handle), size_of(rows, 0)
         if held.size == 0 and handle.grows:
@@ -253,24 +305,24 @@ class Lowering:
             none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
             new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
         if held.base is not None or held.rows:
-            if handle.of is None:
+            if handle.of is None and not adds:
                 raise NotCompiledError("elements of an array are set again")
             new = E.add(held.whole(handle), new)
         self.arrays[handle] = Elements(held.size, new, {})
 
-    def put(self, handle: ArrayHandle, at: Any, rows: Tensor) -> None:
+    def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements, each once; of gradients, add to them."""
         if isinstance(at, Progress):
             if not at.counts:
                 raise NotCompiledError("which elements of an array are set")
-            self.put_first(handle, rows)
+            self.put_first(handle, rows, adds)
             return
         held = self.elements(handle)
         size = max(_int(held.size), int(at.max(initial=-1)) + 1)
         new = _placed(rows, at, size)
         if held.base is not None or held.rows:
             old = Elements(size, held.base, held.rows).whole(handle)
-            if handle.of is not None:
+            if handle.of is not None or adds:
                 new = E.add(old, new)
             elif len(at) < size:
                 mask = np.isin(np.arange(size), at).reshape(-1, *[1] * (len(rows.shape) - 1))
@@ -280,7 +332,7 @@ class Lowering:
 
     def replace(self, handle: ArrayHandle, whole: Tensor) -> None:
         """Set all elements of an array."""
-        self.arrays[handle] = Elements(sizes_of(whole)[0], whole, {})
+        self.arrays[handle] = Elements(size_of(whole, 0), whole, {})
 
     # Stacks -------------------------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def one_in_the_other():
 def in_a_branch():
     def build(x, w):
         def grown():
-            return while_small(9.0, lambda n, y: (n + 1, y * w + 0.1), [0, x])
+            return tuple(while_small(9.0, lambda n, y: (n + 1, y * w + 0.1), [0, x]))
 
         n, y = tf.cond(x < 1.0, grown, lambda: (tf.constant(-1), x * w))
         return [y, n, *tf.gradients(y, [x, w])]
@@ -296,6 +296,59 @@ def counted_by_numbers():
     rows = kept.stack()
     outs, session = [y, rows, *tf.gradients([y, tf.sin(rows)], [x])], started()
     return [session.run(outs, {n: each, x: 0.9 - each / 100}) for each in (3, 5, 1, 8, 2, 13, 4, 7)]
+
+
+def sliced(part):
+    """The sum of parts of x, one for each turn, and its gradients."""
+    x, n = tf.placeholder(tf.float32, [4, 5, 3]), tf.placeholder(tf.int32, [])
+
+    def body(i, total):
+        return i + 1, total * 1.5 + tf.reduce_sum(tf.sin(part(x, i)))
+
+    _, total = tf.while_loop(lambda i, _: i < n, body, [0, tf.constant(0.1)])
+    outs, session = [total, *tf.gradients(total, [x])], started()
+    return [session.run(outs, {x: wave(4, 5, 3), n: each}) for each in (3, 2, 0, 1)]
+
+
+@case
+def parts_by_the_turn():
+    return [
+        sliced(lambda x, i: x[i]),
+        sliced(lambda x, i: x[:, i]),
+        sliced(lambda x, i: x[1, i]),
+        sliced(lambda x, i: x[i, 2:4]),
+        sliced(lambda x, i: x[..., i]),
+        sliced(lambda x, i: x[i, ..., i]),
+        sliced(lambda x, i: x[:, -i - 1, tf.newaxis, ::2]),
+        sliced(lambda x, i: x[tf.newaxis, ::-1, i]),
+    ]
+
+
+@case
+def parts_of_a_size():
+    return [
+        sliced(lambda x, i: x[:, i : i + 2]),
+        sliced(lambda x, i: tf.slice(x, [i, 0, 0], [1, 2, -1])),
+        sliced(lambda x, i: tf.gather(x, [i, 3 - i], axis=1)),
+    ]
+
+
+@case
+def arrays_read_and_written():
+    x = tf.placeholder(tf.float32, [None, 3])
+    count = tf.shape(x)[0]
+    given = tf.TensorArray(tf.float32, count, element_shape=[3], clear_after_read=False)
+    given = given.unstack(x)
+
+    def body(i, last, found):
+        row = given.read(i) * last + given.read(count - 1 - i)
+        return i + 1, tf.tanh(row), found.write(i, row)
+
+    found = tf.TensorArray(tf.float32, count, element_shape=[3])
+    _, last, found = tf.while_loop(lambda i, *_: i < count, body, [0, tf.ones([3]), found])
+    rows = found.stack()
+    outs, session = [rows, last, *tf.gradients([tf.sin(rows), last], [x])], started()
+    return [session.run(outs, {x: wave(each, 3)}) for each in (2, 5, 3, 4, 7, 6)]
 
 
 # Decoders -----------------------------------------------------------------------------------------

@@ -179,8 +179,10 @@ class Kernel:
             return self._anew
         if is_call(made):
             return self._expanded
-        # Rather on the host: what is drawn from a seed, and assertions, that give nothing.
-        on_host = made.type in table.HOST and (is_seeded(made) or not made.types)
+        # Rather on the host: what is drawn from a seed, lists, and assertions, that give nothing.
+        on_host = made.type in table.HOST and (
+            is_seeded(made) or table.is_kept(made) or not made.types
+        )
         return self._on_host if on_host or not table.is_compiled(made) else self._compute
 
     # Ways to run --------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from . import (  # noqa: F401
     host,
     iterators,
     kept,
+    kept_lists,
     lists,
     matrices,
     moving,

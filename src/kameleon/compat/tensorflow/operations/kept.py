@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 FLOW = np.float32(0)
 
 
-def _count(size: Any) -> Size:
+def count_of(size: Any) -> Size:
     """How many elements an array has."""
     return sizes_in(M.reshape(size, [1]))[0] if isinstance(size, Tensor) else int(size)
 
 
-def _numeric(value: Any) -> Tensor:
+def numeric(value: Any) -> Tensor:
     if is_text(value):
         raise NotCompiledError("texts aren't compiled")
     return tensor(value)
@@ -43,7 +43,7 @@ def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
     shape = operation.attribute("element_shape")
     grows = operation.attribute("dynamic_size")
     handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape, grows=grows)
-    lowering.begin(handle, _count(size))
+    lowering.begin(handle, count_of(size))
     return [handle, FLOW]
 
 
@@ -66,7 +66,7 @@ def _gradient(
 def _write(
     lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
 ) -> Any:
-    lowering.write(handle, at, _numeric(lowering.value(value)))
+    lowering.write(handle, at, numeric(lowering.value(value)))
     return FLOW
 
 
@@ -85,7 +85,7 @@ def _size(lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: A
 def _scatter(
     lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any, value: Any, flow: Any
 ) -> Any:
-    rows = _numeric(lowering.value(value))
+    rows = numeric(lowering.value(value))
     if isinstance(at, Tensor) and at.primitive.name == "iota":
         lowering.put_first(handle, rows)
     else:
@@ -127,7 +127,7 @@ def _split(
     sizes = array(lengths)
     if len(set(sizes.tolist())) > 1:
         raise NotCompiledError("elements of several shapes")
-    node = _numeric(lowering.value(value))
+    node = numeric(lowering.value(value))
     rows = M.reshape(node, [len(sizes), int(sizes[0]) if len(sizes) else 0, *sizes_of(node, 1)])
     lowering.put(handle, np.arange(len(sizes)), rows)
     return FLOW

@@ -4,16 +4,17 @@ adds to one gives another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import HANDLES
 from ..failures import failure
 from ..graph import Shape
 from ..resources.base import Resource
 from ..shapes.rules import ShapeMismatchError, known_sizes, merged
-from .table import compiled_if, host
+from .optionals import Optional
+from .table import host
 from .values import dtype_of, texts
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _merged(one: Shape, other: Shape) -> Shape:
         raise failure("INVALID_ARGUMENT", message) from None
 
 
-def _shape(value: Any) -> Shape:
+def shape_in(value: Any) -> Shape:
     sizes = np.asarray(value)
     return None if sizes.ndim == 0 else known_sizes(sizes)
 
@@ -112,17 +113,19 @@ def _shape(value: Any) -> Shape:
 
 @host("EmptyTensorList")
 def _empty(store: Store, operation: Operation, shape: Any, limit: Any) -> TensorList:
-    return TensorList([], dtype_of(operation, "element_dtype"), _shape(shape), int(limit))
+    return TensorList([], dtype_of(operation, "element_dtype"), shape_in(shape), int(limit))
 
 
 @host("TensorListReserve")
 def _reserve(store: Store, operation: Operation, shape: Any, count: Any) -> TensorList:
-    return TensorList([None] * int(count), dtype_of(operation, "element_dtype"), _shape(shape))
+    return TensorList([None] * int(count), dtype_of(operation, "element_dtype"), shape_in(shape))
 
 
 @host("TensorListFromTensor")
 def _from_tensor(store: Store, operation: Operation, value: Any, shape: Any) -> TensorList:
-    return TensorList(list(np.asarray(value)), dtype_of(operation, "element_dtype"), _shape(shape))
+    return TensorList(
+        list(np.asarray(value)), dtype_of(operation, "element_dtype"), shape_in(shape)
+    )
 
 
 @host("TensorListScatter TensorListScatterV2")
@@ -131,7 +134,7 @@ def _scatter(
 ) -> TensorList:
     places = [int(place) for place in np.asarray(at)]
     size = max([int(count), *(place + 1 for place in places)], default=0)
-    made = TensorList([None] * max(size, 0), dtype_of(operation, "element_dtype"), _shape(shape))
+    made = TensorList([None] * max(size, 0), dtype_of(operation, "element_dtype"), shape_in(shape))
     for place, part in zip(places, np.asarray(value), strict=True):
         made.items[place] = part
     return made
@@ -158,7 +161,7 @@ def _split(store: Store, operation: Operation, value: Any, shape: Any, lengths: 
         )
         raise failure("INVALID_ARGUMENT", message)
     parts = np.split(np.asarray(value), ends[:-1]) if ends.size else []
-    return TensorList(parts, dtype_of(operation, "element_dtype"), _shape(shape))
+    return TensorList(parts, dtype_of(operation, "element_dtype"), shape_in(shape))
 
 
 # Adding, taking ---------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ def _split(store: Store, operation: Operation, value: Any, shape: Any, lengths: 
 
 @host("TensorListPushBack")
 def _push(store: Store, operation: Operation, given: TensorList, value: Any) -> TensorList:
-    _merged(given.shape, np.shape(value))
+    _merged(given.shape, () if isinstance(value, Resource) else np.shape(value))
     if 0 <= given.limit <= len(given.items):
         message = (
             f"Tried to push item into a full list list size: {len(given.items)}"
@@ -180,7 +183,7 @@ def _push(store: Store, operation: Operation, given: TensorList, value: Any) -> 
 def _pop(store: Store, operation: Operation, given: TensorList, shape: Any) -> list[Any]:
     if not given.items:
         raise failure("INVALID_ARGUMENT", "Trying to pop from an empty list.")
-    last = given.item(len(given.items) - 1, _shape(shape))
+    last = given.item(len(given.items) - 1, shape_in(shape))
     return [given.with_items(given.items[:-1]), last]
 
 
@@ -197,7 +200,7 @@ def _set(store: Store, operation: Operation, given: TensorList, at: Any, value: 
 
 @host("TensorListGetItem")
 def _get(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
-    found: Array = given.item(int(at), _shape(shape))
+    found: Array = given.item(int(at), shape_in(shape))
     return found
 
 
@@ -242,19 +245,19 @@ def _stack(store: Store, operation: Operation, given: TensorList, shape: Any) ->
             f" {len(given.items)} elements."
         )
         raise failure("INVALID_ARGUMENT", message)
-    return given.stacked(_shape(shape))
+    return given.stacked(shape_in(shape))
 
 
 @host("TensorListGather")
 def _gather(store: Store, operation: Operation, given: TensorList, at: Any, shape: Any) -> Array:
-    return given.stacked(_shape(shape), [int(place) for place in np.asarray(at)])
+    return given.stacked(shape_in(shape), [int(place) for place in np.asarray(at)])
 
 
 @host("TensorListConcat TensorListConcatV2")
 def _concatenate(
     store: Store, operation: Operation, given: TensorList, shape: Any = None, sizes: Any = ()
 ) -> list[Any]:
-    told = operation.attribute("element_shape") if shape is None else _shape(shape)
+    told = operation.attribute("element_shape") if shape is None else shape_in(shape)
     known = _merged(told[1:] if told else None, given.shape[1:] if given.shape else None)
     lengths = list(np.asarray(sizes, np.int64))
     parts = [
@@ -270,28 +273,38 @@ def _concatenate(
 # Sums of them -----------------------------------------------------------------------------------
 
 
-@compiled_if("ZerosLike AddN")
-def _is_of_arrays(operation: Operation) -> bool:
-    source, index = operation.inputs[0]
-    return source.types[index] not in HANDLES
-
-
 @host("ZerosLike")
 def _zeros_like(store: Store, operation: Operation, given: Any) -> Any:
-    if not isinstance(given, TensorList):
-        array = np.asarray(given)
-        return np.full(array.shape, b"", object) if array.dtype == object else np.zeros_like(array)
-    return given.with_items(
-        [None if each is None else np.zeros_like(np.asarray(each)) for each in given.items]
-    )
+    return _zeros_of(given)
+
+
+def _zeros_of(given: Any) -> Any:
+    """Zeros of the shapes of what is given, which may be lists of lists."""
+    if isinstance(given, TensorList):
+        return given.with_items([each if each is None else _zeros_of(each) for each in given.items])
+    if isinstance(given, Optional):
+        return Optional(given.values and tuple(map(_zeros_of, given.values)))
+    array = np.asarray(given)
+    return np.full(array.shape, b"", object) if array.dtype == object else np.zeros_like(array)
 
 
 @host("AddN")
 def _sum(store: Store, operation: Operation, *given: Any) -> Any:
-    if not isinstance(given[0], TensorList):
-        return sum(given[1:], start=np.asarray(given[0]))
-    found = []
-    for parts in zip(*(each.items for each in given), strict=True):
-        there = [np.asarray(part) for part in parts if part is not None]
-        found.append(sum(there[1:], start=there[0]) if there else None)
-    return given[0].with_items(found)
+    return _sum_of(given)
+
+
+def _sum_of(given: Sequence[Any]) -> Any:
+    """The sum of arrays, or, each for itself, of what lists hold."""
+    first = given[0]
+    if isinstance(first, TensorList):
+        rows = zip(*(each.items for each in given), strict=True)
+        return first.with_items([_sum_of_those_there(row) for row in rows])
+    if isinstance(first, Optional):
+        there = [each.values for each in given if each.values is not None]
+        return Optional(tuple(map(_sum_of, zip(*there, strict=True))) if there else None)
+    return sum(given[1:], start=np.asarray(first))
+
+
+def _sum_of_those_there(given: Sequence[Any]) -> Any:
+    there = [each for each in given if each is not None]
+    return _sum_of(there) if there else None

@@ -21,7 +21,16 @@ from ..shapes.known import slices_of
 from ..variables import Reference
 from .state import given_back
 from .table import effect, known, pure
-from .values import UnknownSizeError, dims, integer, integers, sizes_in, sizes_of, tensor
+from .values import (
+    UnknownSizeError,
+    dims,
+    elements,
+    integer,
+    integers,
+    sizes_in,
+    sizes_of,
+    tensor,
+)
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -71,9 +80,10 @@ class Cuts:
 
 @known("StridedSlice")
 def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -> Any:
-    if _is_of_one_row(operation, begin):
-        at = _from_the_front(M.reshape(begin, []), *sizes_of(x, 0, 1))
-        return I.gather(tensor(x), at, 0)
+    rank = len(np.shape(x)) if not isinstance(x, Node) else len(x.shape)
+    begin, end, rows = _computed_rows(operation, begin, end, rank)
+    for axis, at in rows:
+        x = I.gather(tensor(x), _from_the_front(at, *sizes_of(x, axis, axis + 1)), axis)
     if not isinstance(x, Node):
         slices = slices_of(operation, integers(begin), integers(end), integers(strides))
         return np.asarray(x[slices])
@@ -85,18 +95,51 @@ def _strided(operation: Operation, x: Any, begin: Any, end: Any, strides: Any) -
     return M.reshape(found, [1 if axis is None else sizes[axis] for axis in cuts.axes])
 
 
-def _is_of_one_row(operation: Operation, begin: Any) -> bool:
-    """Whether a slice is `x[i]`, where `i` is computed."""
-    return (
-        isinstance(begin, Node)
-        and begin.shape == (1,)
-        and operation.attribute("shrink_axis_mask") == 1
-    )
+def _computed_rows(
+    operation: Operation, begin: Any, end: Any, rank: int
+) -> tuple[Any, Any, list[tuple[int, Node]]]:
+    """Of a slice such as `x[:, i]`, where `i` is computed: what is left if there's nothing but
+    the row on that axis, and each such axis with the row that's taken.
+
+    Raises:
+        NeedsValueError: something else than a single row is taken where it's computed.
+    """
+    if not isinstance(begin, Node):
+        return begin, end, []
+    masks = {name: operation.attribute(f"{name}_mask") for name in ("begin", "end", "shrink_axis")}
+    starts, stops = elements(begin), elements(end)
+    axes, rows = _axes(operation, len(starts), rank), []
+    for place, start in enumerate(starts):
+        bit = 1 << place
+        if place not in axes:
+            starts[place] = stops[place] = 0
+        elif not masks["shrink_axis"] & bit:
+            starts[place] = 0 if masks["begin"] & bit else start
+            stops[place] = 0 if masks["end"] & bit else stops[place]
+        elif isinstance(start, Node):
+            rows.append((axes[place], start))
+            starts[place] = stops[place] = 0
+    if any(isinstance(start, Node) for start in starts):
+        integers(begin)
+    if any(isinstance(stop, Node) for stop in stops):
+        integers(end)
+    return starts, stops, rows
+
+
+def _axes(operation: Operation, count: int, rank: int) -> dict[int, int]:
+    """By place in a slice, the axis of what is sliced, where there's just one."""
+    whole, new = (operation.attribute(f"{name}_mask") for name in ("ellipsis", "new_axis"))
+    places = [place for place in range(count) if not (whole | new) >> place & 1]
+    behind = [place for place in places if whole and whole < 1 << place]
+    found = {place: axis for axis, place in enumerate(places)}
+    found.update((place, rank - at) for at, place in enumerate(reversed(behind), 1))
+    return found
 
 
 def _from_the_front(at: Node, size: int) -> Node:
-    """A number of a row, counted from the front if it's negative."""
-    return E.select(E.lt(at, full_like(at, 0)), E.add(at, full_like(at, size)), at)
+    """A number of a row, counted from the front if it's negative; as a vector."""
+    row = M.reshape(at, [1])
+    return E.select(E.lt(row, full_like(row, 0)), E.add(row, full_like(row, size)), row)
 
 
 @pure("StridedSliceGrad")
@@ -104,11 +147,16 @@ def _strided_gradient(
     operation: Operation, sizes: Any, begin: Any, end: Any, strides: Any, g: Any
 ) -> Node:
     shape = sizes_in(sizes)
-    if _is_of_one_row(operation, begin):
-        row, rows = M.reshape(tensor(g), [1, *shape[1:]]), integer(shape[0])
-        return I.scatter_add(row, _from_the_front(begin, rows), rows, 0)
-    known, _ = split(shape)
-    return _spread(Cuts(operation, known, begin, end, strides), g, shape)
+    begin, end, rows = _computed_rows(operation, begin, end, len(shape))
+    picked = list(shape)
+    for axis, _ in rows:
+        picked[axis] = 1
+    known, _ = split(picked)
+    found = _spread(Cuts(operation, known, begin, end, strides), g, picked)
+    for axis, at in rows:
+        size = integer(shape[axis])
+        found = I.scatter_add(found, _from_the_front(at, size), size, axis)
+    return found
 
 
 def _inner(cuts: Cuts, shape: tuple[int, ...]) -> list[int]:

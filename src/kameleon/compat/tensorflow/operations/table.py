@@ -47,7 +47,9 @@ OF_HOST = frozenset(
 # Operations on what is kept, in a region or on the host, all of one kept thing on the same side.
 KEPT: set[str] = set()
 _KNOWN = frozenset({"Const", "Identity"})
-MAKERS = frozenset({"TensorArrayV3", "StackV2", "Stack"})
+MAKERS = frozenset(
+    "TensorArrayV3 StackV2 Stack EmptyTensorList TensorListReserve TensorListFromTensor".split()
+)
 
 
 def _adding(table: dict[str, Callable[..., Any]], names: tuple[str, ...]) -> Callable[[F], F]:
@@ -101,9 +103,16 @@ def kept(*names: str) -> Callable[[F], F]:
     return add
 
 
+def is_kept(operation: Operation) -> bool:
+    """Whether an operation works on what is kept."""
+    if operation.type not in KEPT:
+        return False
+    return operation.type not in PURE or operation.types[0] in HANDLES
+
+
 def family_of(operation: Operation) -> Operation:
     """The operation that made what this one works on."""
-    while operation.inputs and (operation.type in KEPT or operation.type in PASSING):
+    while operation.inputs and (is_kept(operation) or operation.type in PASSING):
         if operation.type in MAKERS:
             break
         operation = operation.inputs[0][0]
@@ -159,7 +168,7 @@ def lowered(lowering: Lowering, operation: Operation, given: list[Any]) -> list[
             demand(operation, [lowering.value(value) for value in given])
         except Exception as error:
             raise located(error, operation) from error.__cause__
-    if kind in EFFECTS:
+    if kind in EFFECTS and (kind not in PURE or is_kept(operation)):
         return _listed(EFFECTS[kind](lowering, operation, *given))
     if kind in HANDING and (operation.types[0] in HANDLES or any(map(is_reference, given))):
         return given  # of a variable: its buffer, so that who takes it sees what was assigned

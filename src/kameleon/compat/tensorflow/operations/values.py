@@ -118,6 +118,11 @@ def follows_from_shapes(operation: Operation, place: int) -> bool:
     return True
 
 
+def elements(value: Any) -> list[Any]:
+    """The numbers of a vector: ints where they're known, else scalars of K's."""
+    return dims_from(value, "numbers") if isinstance(value, Node) else integers(value)
+
+
 def integers(value: Any) -> list[int]:
     """A known vector, or number, of integers."""
     return [int(number) for number in np.ravel(array(value))]

@@ -19,7 +19,14 @@ from kameleon.graph.primitives.movement import iota, reshape
 from ..failures import failure, is_failure
 from ..graph import made_of
 from ..inner import AgainError, Branch, Turn, snapshot
-from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from ..lowering import (
+    ArrayHandle,
+    ListHandle,
+    Lowering,
+    NotCompiledError,
+    Single,
+    StackHandle,
+)
 from ..operations import table
 from ..operations.values import NeedsValueError, are_sizes_open, is_text
 from ..progress import Kept, Progress, Turns
@@ -47,7 +54,7 @@ class AbsentError(Exception):
     """Something is lowered that takes a value of a branch that isn't taken: so it isn't, either."""
 
 
-STATIC = (Reference, Resource, ArrayHandle, StackHandle, Absent)
+STATIC = (Reference, Resource, ArrayHandle, StackHandle, ListHandle, Single, Absent)
 
 
 class _NotTakenError(Exception):
@@ -271,7 +278,7 @@ def _add_states(joins: _Joins, against: Branch, wanted: Branch) -> None:
 
 def _repeat(lowering: Lowering, loop: Loop, values: Values) -> None:
     firsts = [values.find(each.first) for each in loop.carried]
-    needs_count = any(operation.type in table.KEPT for operation in loop.members)
+    needs_count = any(table.is_kept(operation) for operation in loop.members)
     turns = _turns(loop, values)
     steps = counted_openly(
         loop, firsts, values.find, lowering, turns if isinstance(turns, Turns) else None
@@ -447,7 +454,7 @@ class _Repetition:
         start: int,
     ) -> list[Tensor]:
         turn = self._turn
-        rows = [value for _, value in turn.stacked.values()]
+        rows = [value for _, value, _ in turn.stacked.values()]
         rows += [tensor(v) for v, single in turn.pushed.values() if self._rows(v, single) is None]
         read = {
             param: self._lowering.value(reference)
@@ -476,10 +483,10 @@ class _Repetition:
     def _hand_out(self, stacks: list[Tensor]) -> None:
         """What all turns wrote into arrays, and put on stacks."""
         turn, rest = self._turn, iter(stacks)
-        for handle, (at, _) in turn.stacked.items():
+        for handle, (at, _, adds) in turn.stacked.items():
             if turn.backwards:
                 at = at.backwards if isinstance(at, Progress) else at[::-1]
-            self._lowering.put(handle, at, next(rest))
+            self._lowering.put(handle, at, next(rest), adds)
         for stack, (value, single) in turn.pushed.items():
             rows = self._rows(value, single)
             if rows is None:
@@ -506,10 +513,19 @@ class _Repetition:
             if self._steps is not None and at in self._steps.values:
                 result = self._steps.last[at]
                 self._note_number(self._steps.values[at], result)
-            elif at not in found and not _is_same(result, self._inner.find(carried.following)):
-                raise NotCompiledError("which variable, array or text a loop ends with")
+            elif at not in found:
+                result = self._unchanged(result, self._inner.find(carried.following))
             ends.append(result)
         _leave(self._lowering, self._loop, self._values, ends)
+
+    def _unchanged(self, first: Any, following: Any) -> Any:
+        """What isn't computed with, which a loop ends with as it begins; of a list, a version."""
+        if isinstance(first, ListHandle) and isinstance(following, ListHandle):
+            if first.of == following.of:
+                return self._lowering.moved(*following)
+        elif _is_same(first, following):
+            return first
+        raise NotCompiledError("which variable, array or text a loop ends with")
 
     def _note_number(self, values: Any, last: Any) -> None:
         """Remember what says how many turns there are: loops of gradients count by it."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..dtypes import HANDLES
 from ..failures import failure
+from ..graph import PASSING
 from ..operations import table
 from .needed import (
     CONTROL,
@@ -163,7 +165,7 @@ class Plan:
         for unit in self.units:
             for element in unit.elements if unit.kind == REGION else ():
                 for operation in operations_of(element):
-                    if operation.type in table.KEPT:
+                    if table.is_kept(operation):
                         places[table.family_of(operation)].add(unit)
         return frozenset(root for root, units in places.items() if len(units) > 1)
 
@@ -182,7 +184,7 @@ class Plan:
                 element
                 for element in needed.elements
                 if not isinstance(element, Compound)
-                and element.type in table.KEPT
+                and table.is_kept(element)
                 and table.family_of(element) not in self._hints.on_host
                 and (needed.frames[element] or needed.guards[element])
             ]
@@ -196,7 +198,7 @@ class Plan:
         on_host = self._hints.on_host
         if operation in on_host or not table.is_compiled(operation):
             return False
-        return operation.type not in table.KEPT or table.family_of(operation) not in on_host
+        return not table.is_kept(operation) or table.family_of(operation) not in on_host
 
     # Units --------------------------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ class Plan:
         # What's kept waits for those that use it, so that all of it is in one region.
         last: dict[Operation | Compound, int] = {}
         for element in reversed(needed.elements):
-            if element in last and element not in alone and _is_kept(element):
+            if element in last and element not in alone and _can_wait(element):
                 levels[element] = max(levels[element], last[element])
             for value in needed.sources(element):
                 source = needed.of(value[0])
@@ -324,5 +326,11 @@ class Plan:
         unit.pending += 1
 
 
-def _is_kept(element: Operation | Compound) -> bool:
-    return any(operation.type in table.KEPT for operation in operations_of(element))
+def _can_wait(element: Operation | Compound) -> bool:
+    """Whether an element works on what is kept, hands it on, or does nothing."""
+    return any(
+        table.is_kept(each)
+        or each.type == "NoOp"
+        or (each.type in PASSING and each.types[0] in HANDLES)
+        for each in operations_of(element)
+    )

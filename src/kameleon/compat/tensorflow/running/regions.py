@@ -23,7 +23,7 @@ from kameleon.graph.primitives.sizes import as_node, size_of
 from ..dtypes import HANDLES, REFERENCE
 from ..failures import failure
 from ..graph import made_of
-from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
+from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
 from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
 from ..resources.base import Resource
@@ -347,7 +347,7 @@ class _Region:
     def kept(self) -> frozenset[Operation]:
         """The operations that make what's kept, in the region."""
         inside = {each for element in self._unit.elements for each in operations_of(element)}
-        return frozenset(each for each in inside if each.type in table.MAKERS)
+        return frozenset(table.family_of(each) for each in inside if table.is_kept(each))
 
     def compiled(self) -> Compiled:
         """The function of the region."""
@@ -355,7 +355,7 @@ class _Region:
         known, computed, outputs, handed_on = {}, [], [], {}
         for value in self._unit.outputs:
             found = self._values.get(value)
-            if isinstance(found, ArrayHandle | StackHandle):
+            if isinstance(found, ArrayHandle | StackHandle | ListHandle):
                 raise NotCompiledError("an array that others use")
             if isinstance(found, Tensor):
                 computed.append(value)

@@ -1,0 +1,164 @@
+"""Lists of tensors where they're compiled: as arrays, or as stacks where they begin empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kameleon.graph.ir.node import Tensor
+from kameleon.graph.primitives import elementwise as E
+from kameleon.graph.primitives.sizes import size_of
+
+from ..inner import Inner
+from ..lowering import (
+    ArrayHandle,
+    ListHandle,
+    Lowering,
+    NotCompiledError,
+    Single,
+    StackHandle,
+)
+from .kept import count_of, numeric
+from .lists import shape_in
+from .table import kept
+from .values import dtype_of
+
+if TYPE_CHECKING:
+    from ..graph import Operation
+
+
+def _array_of(lowering: Lowering, given: Any) -> ArrayHandle:
+    """The array that a list is kept in."""
+    if isinstance(given, ListHandle) and isinstance(given.of, ArrayHandle):
+        found: ArrayHandle = lowering.newest(given)
+        return found
+    raise NotCompiledError("a list that isn't kept in an array")
+
+
+def _stack_of(lowering: Lowering, given: Any) -> StackHandle:
+    """The stack that a list is kept in."""
+    if isinstance(given, ListHandle) and isinstance(given.of, StackHandle):
+        found: StackHandle = lowering.newest(given)
+        return found
+    raise NotCompiledError("a list that isn't kept on a stack")
+
+
+# Making -----------------------------------------------------------------------------------------
+
+
+@kept("EmptyTensorList")
+def _empty(lowering: Lowering, operation: Operation, shape: Any, limit: Any) -> ListHandle:
+    if isinstance(lowering, Inner):
+        raise NotCompiledError("a list that's made in a loop, or in a branch")
+    return lowering.moved(StackHandle(operation.name))
+
+
+@kept("TensorListReserve")
+def _reserve(lowering: Lowering, operation: Operation, shape: Any, count: Any) -> Any:
+    if isinstance(lowering, Inner):
+        return Single(count_of(count))
+    element = None if isinstance(shape, Tensor) else shape_in(shape)
+    return _begun(lowering, operation, dtype_of(operation, "element_dtype"), element, count)
+
+
+def _begun(
+    lowering: Lowering, operation: Operation, dtype: str, element: Any, count: Any
+) -> ListHandle:
+    if dtype == "object":
+        raise NotCompiledError("texts aren't compiled")
+    handle = ArrayHandle(operation.name, dtype, element)
+    lowering.begin(handle, count_of(count))
+    return lowering.moved(handle)
+
+
+@kept("TensorListFromTensor")
+def _from_tensor(lowering: Lowering, operation: Operation, value: Any, shape: Any) -> ListHandle:
+    rows = numeric(lowering.value(value))
+    dtype = dtype_of(operation, "element_dtype")
+    found = _begun(lowering, operation, dtype, None, size_of(rows, 0))
+    lowering.replace(_array_of(lowering, found), rows)
+    return found
+
+
+@kept("ZerosLike")
+def _zeros(lowering: Lowering, operation: Operation, given: Any) -> Any:
+    like = _array_of(lowering, given)
+    size = lowering.size(like)
+    if isinstance(lowering, Inner):
+        return Single(size)
+    shape = lowering.elements(like).shape(like)
+    return _begun(lowering, operation, like.dtype, shape, size)
+
+
+# Adding, taking ---------------------------------------------------------------------------------
+
+
+@kept("TensorListPushBack")
+def _push(lowering: Lowering, operation: Operation, given: Any, value: Any) -> ListHandle:
+    found = lowering.value(value)
+    if not isinstance(found, Tensor | np.ndarray | np.generic):
+        raise NotCompiledError("a list that holds no numbers")
+    stack = _stack_of(lowering, given)
+    lowering.push_one(stack, found)
+    return lowering.moved(stack)
+
+
+@kept("TensorListPopBack")
+def _pop(lowering: Lowering, operation: Operation, given: Any, shape: Any) -> list[Any]:
+    stack = _stack_of(lowering, given)
+    found = lowering.pop_one(stack)
+    return [lowering.moved(stack), found]
+
+
+@kept("TensorListSetItem")
+def _set(lowering: Lowering, operation: Operation, given: Any, at: Any, value: Any) -> Any:
+    found = numeric(lowering.value(value))
+    if isinstance(given, Single) and given.value is None:
+        return given._replace(at=at, value=found)
+    _array_of(lowering, given)
+    return lowering.set_item(given, at, found)
+
+
+@kept("TensorListGetItem")
+def _get(lowering: Lowering, operation: Operation, given: Any, at: Any, shape: Any) -> Tensor:
+    if not isinstance(given, ListHandle) or not isinstance(given.of, ArrayHandle):
+        raise NotCompiledError("a list that isn't kept in an array")
+    return lowering.item(given, at)
+
+
+@kept("AddN")
+def _sum(lowering: Lowering, operation: Operation, *given: Any) -> Any:
+    """The sum of lists: of one that's kept, and of gradients of its elements."""
+    whole = [each for each in given if isinstance(each, ListHandle)]
+    if not whole:
+        raise NotCompiledError("a sum of lists that are made in a loop")
+    found = whole[0]
+    for each in given:
+        if isinstance(each, Single) and each.value is not None:
+            found = lowering.set_item(found, each.at, each.value, adds=True)
+    for each in whole[1:]:
+        array, other = _array_of(lowering, found), _array_of(lowering, each)
+        lowering.replace(array, E.add(lowering.whole(array), lowering.whole(other)))
+        found = lowering.moved(array)
+    return found
+
+
+# What's in them ---------------------------------------------------------------------------------
+
+
+@kept("TensorListStack")
+def _stack(lowering: Lowering, operation: Operation, given: Any, shape: Any) -> Tensor:
+    return lowering.whole(_array_of(lowering, given))
+
+
+@kept("TensorListLength")
+def _length(lowering: Lowering, operation: Operation, given: Any) -> Any:
+    size = lowering.size(_array_of(lowering, given))
+    return np.int32(size) if isinstance(size, int) else size
+
+
+@kept("TensorListElementShape")
+def _element_shape(lowering: Lowering, operation: Operation, given: Any) -> np.ndarray:
+    element = _array_of(lowering, given).element
+    return np.array(-1 if element is None else element, dtype_of(operation, "shape_type"))
