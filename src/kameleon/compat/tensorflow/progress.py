@@ -95,11 +95,13 @@ class Progress:
 
     def over(self, turns: Turns) -> Tensor:
         """A row for each turn."""
+        numbers = E.cast(turns.numbers, str(self.first.dtype))
         if self.counts:
-            return E.cast(turns.numbers, str(self.first.dtype))
-        kind = str(self.first.dtype)
-        grown = E.mul(E.cast(turns.numbers, kind), _like(self.step, turns.numbers))
-        return E.add(grown, M.broadcast_to(self._begun(turns), [turns.count]))
+            return numbers
+        step, begun = (
+            M.broadcast_to(x, [turns.count]) for x in (tensor(self.step), self._begun(turns))
+        )
+        return E.add(E.mul(numbers, step), begun)
 
     def _begun(self, turns: Turns) -> Tensor:
         count = E.cast(tensor(turns.count), str(self.first.dtype))
@@ -110,10 +112,6 @@ class Progress:
         if not self.grows:
             return self.first if not self.share else self._begun(turns)
         return Progress(self.first, np.zeros_like(self.step), self.share + self.step).last(turns)
-
-
-def _like(value: np.ndarray, numbers: Tensor) -> Tensor:
-    return M.broadcast_to(tensor(value), [size_of(numbers, 0)])
 
 
 class Kept(NamedTuple):

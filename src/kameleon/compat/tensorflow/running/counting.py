@@ -85,19 +85,18 @@ def counted_openly(
         turns: what was counted ahead. Else another loop's turns are those of this one, too, if it
             counts them.
     """
-    numbers = {at: x for at, x in enumerate(firsts) if lowering.turns_of(x) is not None}
-    found = {lowering.turns_of(x) for x in numbers.values()}
-    if turns is None and len(found) == 1:
-        [turns], is_given = found, False
-    else:
-        is_given = True
-    if turns is None:
+    numbers = [lowering.turns_of(first) for first in firsts]
+    others = {number for number in numbers if number is not None}
+    chosen = turns or (others.pop() if len(others) == 1 else None)
+    if chosen is None:
         return None
     samples = {}
     for count in SAMPLES:
-        given = [np.array(count, str(x.dtype)) if at in numbers else x
-                 for at, x in enumerate(firsts)]  # fmt: skip
-        sample = counted(loop, given, outer, lowering, False, count if is_given else None)
+        given = [
+            first if number is None else np.array(count, str(first.dtype))
+            for first, number in zip(firsts, numbers, strict=True)
+        ]
+        sample = counted(loop, given, outer, lowering, False, count if turns else None)
         if sample is None or sample.turns != count:
             return None
         samples[count] = sample
@@ -107,7 +106,7 @@ def counted_openly(
         if progress is None:
             return None
         values[at] = progress
-    return Count(turns, values, {at: each.last(turns) for at, each in values.items()})
+    return Count(chosen, values, {at: each.last(chosen) for at, each in values.items()})
 
 
 def _is_counter(first: Any) -> bool:

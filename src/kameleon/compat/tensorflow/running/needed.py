@@ -159,9 +159,10 @@ class Needed:
         """The values that an element takes."""
         if self.is_fed(element):
             return []
-        if isinstance(element, Compound) or not self._is_compiled(element):
+        if isinstance(element, Compound):
             return element.inputs
-        return table.compiled_inputs(element)
+        few = table.compiled_inputs(element)
+        return few if few is element.inputs or self._is_compiled(element) else element.inputs
 
     def controls(self, element: Operation | Compound) -> list[Operation]:
         """The operations that an element waits for."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from kameleon import backend as K
 from kameleon.errors import EvaluationError
+from kameleon.graph.ir.leaves import INPUT
 from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import movement as M
@@ -319,7 +320,9 @@ class _Region:
         return M.reshape(M.stack(nodes, 0), told.shape) if told.shape else nodes[0]
 
     def nearest(self, tensor: Tensor) -> frozenset[Value]:
-        """The values next to a tensor that, once known, tell it: itself, or what it's made of."""
+        """The values next to a tensor that, once known, tell it: itself, or what it's made of.
+        None do where it's another one in each turn of a loop.
+        """
         of = {x: value for value, x in self._values.items() if isinstance(x, Tensor)}
         of.update(self._read())
         known = self._unit.hints.known if self._unit.needs_values else frozenset()
@@ -330,6 +333,8 @@ class _Region:
                 if of[node] not in known:
                     found.add(of[node])
                 continue
+            if node.primitive is INPUT:
+                return frozenset()
             new = [each for each in node.operands if each not in seen]
             seen.update(new)
             rest += new
