@@ -219,7 +219,9 @@ class _Counting:
                 return now[self._heads[source]]
             if source.type in SWITCHES:
                 return now[self._heads[source.inputs[0][0]]]
-            return self._outer(source.inputs[0]) if source.type in ENTERS else found[wanted]
+            if source.type in ENTERS:
+                return np.asarray(self._outer(source.inputs[0]))
+            return found[wanted]
 
         for operation in part.operations:
             given = [find(each) for each in operation.inputs]
