@@ -41,10 +41,13 @@ class _Copy:
         ]
         around = next(each for each, _ in loop.carried[0].merge.inputs if each.type in ENTERS)
         self._frame: bytes = around.attribute("frame_name")
+        self._control: list[Operation] = []
 
     def turns(self) -> Value | None:
         """What counts the turns; None where that can't be."""
         deciding = self._deciding()
+        if any(operation.type in READS for operation in deciding):
+            self._control = self._loop.control  # what it reads must have been written
         changes = any(map(_changes, self._loop.members))
         if not all(self._can_be_copied(operation, changes) for operation in deciding):
             return None
@@ -84,7 +87,7 @@ class _Copy:
 
     def _entering(self, enter: Operation, is_constant: bool) -> Operation:
         enter.known = {"frame_name": self._frame + b"/turns", "is_constant": is_constant}
-        enter.control = list(self._loop.control)
+        enter.control = list(self._control)
         return enter
 
     def _counter(self, condition: Operation) -> Value:
