@@ -22,7 +22,7 @@ from kameleon.graph.primitives.indexing import gather
 from kameleon.graph.primitives.sizes import Size, are_one_size, as_node, size_of
 
 from .progress import Kept, Progress, Turns
-from .tensors import sizes_of, tensor
+from .tensors import dims, sizes_of, tensor
 from .variables import HOLDS, Reference
 
 if TYPE_CHECKING:
@@ -298,16 +298,18 @@ class Lowering:
         if held.size == 0 and handle.grows:
             self.arrays[handle] = Elements(count, rows, {})
             return
-        new = rows
-        if not are_one_size(count, held.size):
-            at = M.iota([held.size])
-            end = M.broadcast_to(as_node(count), [held.size])
+        new, is_all = rows, are_one_size(count, held.size)
+        at, end = M.iota([held.size]), M.broadcast_to(as_node(count), [held.size])
+        if not is_all:
             none = full_like(M.slice_axis(rows, 0, 0, 1), 0)
             new = gather(M.concatenate([rows, none], 0), E.minimum(at, end), 0)
         if held.base is not None or held.rows:
-            if handle.of is None and not adds:
-                raise NotCompiledError("elements of an array are set again")
-            new = E.add(held.whole(handle), new)
+            old = held.whole(handle)
+            if adds or handle.of is not None:
+                new = E.add(old, new)
+            elif not is_all:
+                here = M.reshape(E.lt(at, end), [held.size, *[1] * (len(old.shape) - 1)])
+                new = E.select(M.broadcast_to(here, dims(old)), new, old)
         self.arrays[handle] = Elements(held.size, new, {})
 
     def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
