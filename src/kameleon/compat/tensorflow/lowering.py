@@ -216,6 +216,19 @@ class Lowering:
             return self.past[given].element(of, at)
         return self.element(self.newest(given), at)
 
+    def items(self, given: ListHandle) -> Tensor:
+        """All elements of a list, one beside the other."""
+        of = self.newest(given)
+        if isinstance(of, ArrayHandle):
+            return self.whole(of)
+        rows = [
+            each.over() if isinstance(each, Kept) else tensor(each)
+            for each in self.stacks.get(of, ())
+        ]
+        if not rows:
+            raise NotCompiledError("the shape of a list's elements isn't known")
+        return M.concatenate(rows, 0)
+
     def set_item(self, given: ListHandle, at: Any, value: Tensor, adds: bool = False) -> ListHandle:
         """A list with another element, or with something added to it."""
         of = self.newest(given)

@@ -124,3 +124,11 @@ class Kept(NamedTuple):
 
     turns: Turns
     rows: Tensor | Progress | np.ndarray
+
+    def over(self) -> Tensor:
+        """A row for each turn."""
+        if isinstance(self.rows, Progress):
+            return self.rows.over(self.turns)
+        if isinstance(self.rows, Tensor):
+            return self.rows
+        return M.broadcast_to(tensor(self.rows), [self.turns.count, *np.shape(self.rows)])

@@ -282,5 +282,44 @@ def graphs_that_call_functions():
         return session.run([y, tf.gradients(y, x)[0]], {x: 2.0})
 
 
+WAVE = (np.sin(np.arange(24) * 1.7) / 2).astype("float32").reshape(2, 4, 3)
+
+
+@case
+def gradients_around_loops():
+    @tf.function
+    def parts(x, w):
+        h = tf.zeros([2, 3])
+        for i in tf.range(tf.shape(x)[1]):
+            h = tf.tanh(tf.matmul(x[:, i] + h, w))
+        return h
+
+    @tf.function
+    def kept(x, w):
+        rows = tf.TensorArray(tf.float32, tf.shape(x)[1])
+        h = tf.ones([2, 3])
+        for i in tf.range(tf.shape(x)[1]):
+            h = h * 0.5 + tf.matmul(x[:, i], w)
+            rows = rows.write(i, tf.sin(h))
+        return rows.stack()
+
+    @tf.function
+    def bent(x, w):
+        h = x[:, 0]
+        while tf.reduce_sum(tf.abs(h)) < 8.0:
+            if tf.reduce_sum(h) > 0.0:
+                h = tf.matmul(h, w) * 1.5
+            else:
+                h = h * 2.0 + w[0]
+        return h
+
+    w = tf.constant((np.cos(np.arange(9.0)) + np.eye(3).ravel()).astype("float32").reshape(3, 3))
+    found = []
+    for function in (parts, kept, bent):
+        for steps in (4, 2, 3, 1, 4):
+            found.append(sloped(function, tf.constant(WAVE[:, :steps]), w))
+    return found
+
+
 if __name__ == "__main__":
     main()

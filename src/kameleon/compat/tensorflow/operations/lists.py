@@ -53,6 +53,15 @@ class TensorList(Resource):
             return found  # a list in a list
         return texts(found) if self.dtype == "string" else np.asarray(found)
 
+    @property
+    def rows(self) -> Array | None:
+        """All tensors beside each other, if they're numbers of one shape."""
+        if not all(isinstance(each, np.ndarray | np.generic) for each in self.items):
+            return None
+        kinds = {(each.shape, each.dtype) for each in self.items}
+        are_alike = len(kinds) == 1 and all(kind.kind in "biuf" for _, kind in kinds)
+        return np.stack(self.items) if are_alike else None
+
     def _zeros(self, shape: Shape) -> Array:
         known = _merged(shape, self.shape)
         for each in self.items:

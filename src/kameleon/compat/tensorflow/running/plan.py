@@ -115,6 +115,11 @@ class Unit:
         return not self.hints.needing.isdisjoint(self.within)
 
     @cached_property
+    def keeps(self) -> bool:
+        """Whether an operation here works on what is kept."""
+        return any(table.is_kept(each) for each in self.within)
+
+    @cached_property
     def within(self) -> set[Operation]:
         """All operations here."""
         return {operation for each in self.elements for operation in operations_of(each)}

@@ -26,6 +26,7 @@ from ..failures import failure
 from ..graph import made_of
 from ..lowering import ArrayHandle, ListHandle, Lowering, NotCompiledError, StackHandle
 from ..operations import table
+from ..operations.lists import TensorList
 from ..operations.values import Known, NeedsValueError, UnknownSizeError, is_text, open_sizes
 from ..resources.base import Resource
 from ..tensors import sizes_of
@@ -62,6 +63,7 @@ class Compiled:
         cells: the variables that it was compiled for: others take their place with other shapes.
         is_open: whether sizes were left open.
         asserts: whether the function gives, last, whether what the program asserts holds.
+        lists: those of the computed values that are the rows of lists.
     """
 
     places: list[Place]
@@ -73,6 +75,7 @@ class Compiled:
     cells: dict[Reference, Any]
     is_open: bool
     asserts: bool
+    lists: list[Value]
 
     def is_for(self, store: Store) -> bool:
         """Whether the variables are still those that it was compiled for."""
@@ -92,6 +95,9 @@ class Compiled:
         found = dict(self.known)
         found.update((value, values[place]) for value, place in self.handed_on.items())
         found.update(zip(self.computed, results, strict=False))
+        for value in self.lists:
+            rows = found[value]
+            found[value] = TensorList(list(rows), str(rows.dtype), rows.shape[1:])
         for reference, value in zip(self.begun, results[len(self.computed) :], strict=True):
             store.variables.begin(reference, value)
         return found
@@ -104,6 +110,8 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
         DivideError: it must be run in smaller units.
         AssertedError: it must be run so that each assertion runs alone, and tells what it found.
     """
+    if unit.keeps:
+        values = [_rows(x) if isinstance(x, TensorList) else x for x in values]
     if unit.needs_values:
         known = unit.hints.known
         values = [
@@ -119,6 +127,10 @@ def run(store: Store, unit: Unit, values: list[Any], openly: bool = True) -> dic
         raise failure("INVALID_ARGUMENT", str(error)) from error
 
 
+class Rows(np.ndarray):
+    """The tensors of a list beside each other, where the list is compiled."""
+
+
 class AssertedError(Exception):
     """Something that a program asserts doesn't hold; nothing was done."""
 
@@ -129,6 +141,11 @@ class DivideError(Exception):
     def __init__(self, hints: Hints) -> None:
         super().__init__(hints)
         self.hints = hints
+
+
+def _rows(given: TensorList) -> Any:
+    rows = given.rows
+    return given if rows is None else rows.view(Rows)
 
 
 def _compiled(store: Store, unit: Unit, values: list[Any], openly: bool) -> Compiled:
@@ -237,7 +254,8 @@ def _around(unit: Unit, operation: Operation) -> Value | None:
 def _is_handed_on(unit: Unit, place: int, value: Any) -> bool:
     """Whether an input is no array: operations in the region hand it on at most."""
     source, index = unit.inputs[place]
-    return isinstance(value, Resource) or source.types[index] in HANDLES
+    is_kept = isinstance(value, Rows)
+    return isinstance(value, Resource) or (source.types[index] in HANDLES and not is_kept)
 
 
 def _key(unit: Unit, place: int, value: Any) -> Any:
@@ -251,7 +269,7 @@ def _key(unit: Unit, place: int, value: Any) -> Any:
     array = np.asarray(value)
     if _is_known(unit, place, value):
         return known_part(array)
-    return (array.shape, array.dtype)
+    return (array.shape, (Rows, array.dtype) if isinstance(value, Rows) else array.dtype)
 
 
 def _is_known(unit: Unit, place: int, value: Any) -> bool:
@@ -297,9 +315,25 @@ class _Region:
         if is_text(given):
             return np.asarray(given, object)
         array = np.asarray(given)
+        if isinstance(given, Rows):
+            return self._list(place, self._hole((place, None), told[0], str(array.dtype)))
         if not _is_known(self._unit, place, given):
             return self._hole((place, None), told[0], str(array.dtype))
         return self._opened(place, *told) if None in told[0] else array
+
+    def _list(self, place: int, rows: Any) -> ListHandle:
+        """A list that is given: kept on a stack, or in an array, as it's worked on."""
+        source, index = self._unit.inputs[place]
+        key, root = f"{source.name}:{index}", table.family_of(source)
+        kept = [each for each in self._unit.within if table.is_kept(each)]
+        kinds = {each.type for each in kept if table.family_of(each) is root}
+        if kinds <= {"TensorListPushBack", "TensorListPopBack"}:
+            stack = StackHandle(key)
+            self._lowering.push(stack, rows)
+            return self._lowering.moved(stack)
+        array = ArrayHandle(key, str(rows.dtype), None)
+        self._lowering.replace(array, rows)
+        return self._lowering.moved(array)
 
     def _hole(self, place: Place, shape: tuple[int | None, ...], dtype: str) -> Any:
         with made_of(self._unit.inputs[place[0]][0]):
@@ -357,11 +391,14 @@ class _Region:
     def compiled(self) -> Compiled:
         """The function of the region."""
         lower(self._lowering, self._values, self._unit.elements)
-        known, computed, outputs, handed_on = {}, [], [], {}
+        known, computed, outputs, handed_on, lists = {}, [], [], {}, []
         for value in self._unit.outputs:
             found = self._values.get(value)
-            if isinstance(found, ArrayHandle | StackHandle | ListHandle):
+            if isinstance(found, ArrayHandle | StackHandle):
                 raise NotCompiledError("an array that others use")
+            if isinstance(found, ListHandle):
+                lists.append(value)
+                found = self._lowering.items(found)
             if isinstance(found, Tensor):
                 computed.append(value)
                 outputs.append(found)
@@ -392,5 +429,5 @@ class _Region:
         cells = {x: cell for x in used if (cell := variables.find(x)) is not None}
         return Compiled(
             self._places, function, known, handed_on, computed, begun, cells, self._is_open,
-            holds is not None,
+            holds is not None, lists,
         )  # fmt: skip
