@@ -85,6 +85,15 @@ def test_products_are_divided_by_their_factors(a: Any, b: Any) -> None:
         assert forms.quotient(product, other) == one
 
 
+def test_a_size_that_is_said_to_be_a_power_of_itself_doesnt_grow_for_ever() -> None:
+    x, y = K.placeholder((None,)), K.placeholder((None,))
+    known = Formulas(lambda node, axis: None)
+    one, other = known.of(x, 0), known.of(y, 0)
+    known.state(one, forms.times(other, other))
+    known.state(other, forms.times(forms.times(one, one), 3))
+    assert forms.is_long(known.of(x, 0))
+
+
 @given(st.lists(st.tuples(tree(), tree()), min_size=1, max_size=5), tree(), SMALL)
 def test_what_is_stated_is_known(pairs: list[Any], other: Any, numbers: list[int]) -> None:
     values = dict(zip(SIZES, numbers, strict=True))

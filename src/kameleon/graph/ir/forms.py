@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
+from itertools import islice
 from typing import Any
 
 Root = Any
@@ -284,6 +285,24 @@ def substituted(
         total.append(term)
     whole = plus(*total)
     return of_whole(whole) if isinstance(whole, Form) else whole
+
+
+def is_long(root: Root) -> bool:
+    """Whether a formula has so many atoms, or so high a power, that it had better not grow."""
+    return any(islice(atoms_of(root), LONGEST, None)) or any(
+        power > LONGEST for power in _powers_of(root)
+    )
+
+
+def _powers_of(root: Root) -> Iterator[int]:
+    if isinstance(root, Form):
+        for atoms, _ in root.terms:
+            for atom, power in atoms:
+                yield abs(power)
+                yield from _powers_of(atom)
+    elif isinstance(root, Applied) and root.name in FUNCTIONS:
+        for x in root.operands:
+            yield from _powers_of(x)
 
 
 def atoms_of(root: Root) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial, reduce
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from ..ir import forms
@@ -75,7 +75,7 @@ class Formulas(Sizes):
         """See `Sizes.representative`."""
         seen: set[Root] = set()
         # What was stated may say that a size is a formula of itself.
-        while root not in seen and len(seen) < MOST and not _is_long(root):
+        while root not in seen and len(seen) < MOST and not forms.is_long(root):
             seen.add(root)
             known = super().representative
             root = forms.substituted(known(root), known, known)
@@ -130,7 +130,7 @@ class Formulas(Sizes):
         if source.primitive.moves_windows:
             rule = _seen
         found = None if rule is None else (yield from rule(self, node, axis))
-        return (node, axis) if found is None or _is_long(found) else found
+        return (node, axis) if found is None or forms.is_long(found) else found
 
     def _numbers(self, node: Node) -> Steps:
         """The elements of a scalar or of a short vector."""
@@ -152,7 +152,7 @@ class Formulas(Sizes):
                 for x in operands:
                     told.append((yield x))
                 found = rule(node, *told)
-                if found is not None and not any(map(_is_long, found)):
+                if found is not None and not any(map(forms.is_long, found)):
                     return found
         if not node.shape:
             return [node]
@@ -163,11 +163,6 @@ def _is_whole(node: Node) -> bool:
     """Whether a node holds a few integers that sizes can be computed with; a bool is 1 or 0."""
     wide = node.dtype.kind == "signed" and node.dtype.itemsize >= INT32.itemsize
     return (wide or node.dtype.is_bool) and is_short(node)
-
-
-def _is_long(root: Root) -> bool:
-    """Whether a formula is so long that what it's of had better stand for itself."""
-    return any(islice(forms.atoms_of(root), forms.LONGEST, None))
 
 
 # Sizes -----------------------------------------------------------------------------------------
