@@ -118,7 +118,8 @@ class Turn(Inner):
         sequences: by parameter, its rows.
         known: by parameter, its value in each turn.
         cells: by variable, the parameter for its value before the turn.
-        stacked: by array, the numbers that are written in the turns, and the value.
+        stacked: by array, the parameter that says which element is written, the value, and whether
+            that's added.
         backwards: whether the turns take off what others put on a stack.
     """
 
@@ -130,12 +131,11 @@ class Turn(Inner):
         self.sequences: dict[Tensor, Ordered] = {}
         self.known: dict[Tensor, Any] = {}
         self.cells: dict[Reference, Tensor] = {}
-        self.stacked: dict[ArrayHandle, tuple[Any, Tensor, bool]] = {}
+        self.stacked: dict[ArrayHandle, tuple[Tensor, Tensor, bool]] = {}
         self.backwards = False
         self.carried: dict[ArrayHandle, Tensor] = {}
         self._slices: dict[tuple[ArrayHandle, Tensor], Tensor] = {}
         self._taken: defaultdict[ArrayHandle, set[Any]] = defaultdict(set)  # which elements
-        self._written: dict[ArrayHandle, Tensor] = {}
         for handle, before in whole.items():
             self.carried[handle] = input_node(before.type)
             size = int(before.shape[0])
@@ -202,7 +202,8 @@ class Turn(Inner):
         """An element of a list; as it was before the turn, where only the same one was set."""
         of: Any = given.of
         is_before = of not in self.arrays and given.version == self.around.version(of)
-        if is_before and at in self.known and self._written.get(of, at) is at:
+        written = self.stacked[of][0] if of in self.stacked else at
+        if is_before and at in self.known and written is at:
             return self._sliced(of, at)
         if of in self.stacked:
             raise AgainError(of, None)
@@ -228,7 +229,7 @@ class Turn(Inner):
         once = values is not None and _differ(values)
         if not once or self._taken[handle] - {at} or handle in self.stacked:
             raise AgainError(handle, sizes_of(value))
-        self.stacked[handle], self._written[handle] = (values, value, adds), at
+        self.stacked[handle] = at, value, adds
 
     def put(self, handle: ArrayHandle, at: Any, rows: Tensor, adds: bool = False) -> None:
         """Set some elements."""

@@ -30,6 +30,7 @@ from .values import (
     integers,
     is_text,
     result_type,
+    size_in,
     sizes_in,
     sizes_of,
     tensor,
@@ -123,7 +124,7 @@ def _counts(first: Any, step: Any) -> bool:
 @known("Range")
 def _range(operation: Operation, first: Any, last: Any, step: Any) -> Any:
     if isinstance(last, Node) and are_sizes_open() and _counts(first, step):
-        return M.iota(sizes_in(M.reshape(last, [1])), dtype=result_type(operation))
+        return M.iota([size_in(last)], dtype=result_type(operation))
     parts: list[Any] = [array(value).item() for value in (first, last, step)]
     return np.asarray(np.arange(*parts, dtype=result_type(operation)))
 

@@ -10,11 +10,10 @@ from kameleon.graph.ir.node import Tensor
 from kameleon.graph.primitives import movement as M
 from kameleon.graph.primitives.filling import zeros
 from kameleon.graph.primitives.indexing import gather
-from kameleon.graph.primitives.sizes import Size
 
 from ..lowering import ArrayHandle, Lowering, NotCompiledError, StackHandle
 from .table import kept
-from .values import array, dtype_of, is_text, sizes_in, sizes_of, tensor
+from .values import array, dtype_of, is_text, size_in, sizes_of, tensor
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -22,12 +21,14 @@ if TYPE_CHECKING:
 FLOW = np.float32(0)
 
 
-def count_of(size: Any) -> Size:
-    """How many elements an array has."""
-    return sizes_in(M.reshape(size, [1]))[0] if isinstance(size, Tensor) else int(size)
+def number_of(handle: ArrayHandle, lowering: Lowering) -> Any:
+    """How many elements an array has, as a program is told."""
+    size = lowering.size(handle)
+    return np.int32(size) if isinstance(size, int) else size
 
 
 def numeric(value: Any) -> Tensor:
+    """A value as a tensor of K's, which holds no texts."""
     if is_text(value):
         raise NotCompiledError("texts aren't compiled")
     return tensor(value)
@@ -43,7 +44,7 @@ def _array(lowering: Lowering, operation: Operation, size: Any) -> list[Any]:
     shape = operation.attribute("element_shape")
     grows = operation.attribute("dynamic_size")
     handle = ArrayHandle(operation.name, dtype_of(operation, "dtype"), shape, grows=grows)
-    lowering.begin(handle, count_of(size))
+    lowering.begin(handle, size_in(size))
     return [handle, FLOW]
 
 
@@ -77,8 +78,7 @@ def _read(lowering: Lowering, operation: Operation, handle: ArrayHandle, at: Any
 
 @kept("TensorArraySizeV3")
 def _size(lowering: Lowering, operation: Operation, handle: ArrayHandle, flow: Any) -> Any:
-    size = lowering.size(handle)
-    return np.int32(size) if isinstance(size, int) else size
+    return number_of(handle, lowering)
 
 
 @kept("TensorArrayScatterV3")

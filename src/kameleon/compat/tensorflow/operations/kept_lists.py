@@ -19,10 +19,10 @@ from ..lowering import (
     Single,
     StackHandle,
 )
-from .kept import count_of, numeric
+from .kept import number_of, numeric
 from .lists import shape_in
 from .table import kept
-from .values import dtype_of
+from .values import dtype_of, size_in
 
 if TYPE_CHECKING:
     from ..graph import Operation
@@ -57,7 +57,7 @@ def _empty(lowering: Lowering, operation: Operation, shape: Any, limit: Any) -> 
 @kept("TensorListReserve")
 def _reserve(lowering: Lowering, operation: Operation, shape: Any, count: Any) -> Any:
     if isinstance(lowering, Inner):
-        return Single(count_of(count))
+        return Single(size_in(count))
     element = None if isinstance(shape, Tensor) else shape_in(shape)
     return _begun(lowering, operation, dtype_of(operation, "element_dtype"), element, count)
 
@@ -68,7 +68,7 @@ def _begun(
     if dtype == "object":
         raise NotCompiledError("texts aren't compiled")
     handle = ArrayHandle(operation.name, dtype, element)
-    lowering.begin(handle, count_of(count))
+    lowering.begin(handle, size_in(count))
     return lowering.moved(handle)
 
 
@@ -154,8 +154,7 @@ def _stack(lowering: Lowering, operation: Operation, given: Any, shape: Any) -> 
 
 @kept("TensorListLength")
 def _length(lowering: Lowering, operation: Operation, given: Any) -> Any:
-    size = lowering.size(_array_of(lowering, given))
-    return np.int32(size) if isinstance(size, int) else size
+    return number_of(_array_of(lowering, given), lowering)
 
 
 @kept("TensorListElementShape")

@@ -18,7 +18,7 @@ from kameleon.backend._tensors import broadcast_together, dims_from
 from kameleon.graph.ir.node import Tensor as Node
 from kameleon.graph.ir.program import has_effects
 from kameleon.graph.primitives.elementwise import cast
-from kameleon.graph.primitives.movement import broadcast_to, stack
+from kameleon.graph.primitives.movement import broadcast_to, reshape, stack
 from kameleon.graph.primitives.sizes import Size, as_node
 
 from ..dtypes import name_of
@@ -179,6 +179,11 @@ def sizes_in(value: Any) -> list[Size]:
     if not _is_vector(value):
         raise UnknownSizeError(f"sizes in a tensor of shape {value.shape}")
     return dims_from(value, "sizes")
+
+
+def size_in(value: Any) -> Size:
+    """The size that a number says; where sizes are open, a scalar of K's for an unknown one."""
+    return sizes_in(reshape(value, [1]))[0] if isinstance(value, Node) else int(value)
 
 
 def axis_of(value: Any, rank: int) -> int:

@@ -483,7 +483,8 @@ class _Repetition:
     def _hand_out(self, stacks: list[Tensor]) -> None:
         """What all turns wrote into arrays, and put on stacks."""
         turn, rest = self._turn, iter(stacks)
-        for handle, (at, _, adds) in turn.stacked.items():
+        for handle, (param, _, adds) in turn.stacked.items():
+            at = turn.known[param]
             if turn.backwards:
                 at = at.backwards if isinstance(at, Progress) else at[::-1]
             self._lowering.put(handle, at, next(rest), adds)

@@ -33,7 +33,7 @@ from ..tensors import sizes_of
 from ..variables import HOLDS, Reference, Store
 from .ahead import turns_ahead
 from .bodies import ABSENT, AheadError, ApartError, Values, lower
-from .needed import Choice, Loop, operations_of
+from .needed import Choice, Loop
 from .plan import Hints
 from .sizes import FEW, MOST, Key, Numbers, Sizes, is_open, kind_of, known_part, without_values
 
@@ -385,8 +385,8 @@ class _Region:
 
     def kept(self) -> frozenset[Operation]:
         """The operations that make what's kept, in the region."""
-        inside = {each for element in self._unit.elements for each in operations_of(element)}
-        return frozenset(table.family_of(each) for each in inside if table.is_kept(each))
+        within = self._unit.within
+        return frozenset(table.family_of(each) for each in within if table.is_kept(each))
 
     def compiled(self) -> Compiled:
         """The function of the region."""
