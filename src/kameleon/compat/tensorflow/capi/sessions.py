@@ -31,6 +31,13 @@ def _close(session: Any) -> None:
     session.close()
 
 
+def _numbers(value: Any) -> Any:
+    """What is fed; of quantized numbers, which NumPy's type wraps in a field, the numbers."""
+    kind = getattr(value, "dtype", None)
+    name = kind.names[0] if kind is not None and kind.names else ""
+    return value[name] if name.startswith(("qint", "quint")) else value
+
+
 @export("TF_SessionRun_wrapper")
 def _run(
     session: Any,
@@ -40,7 +47,7 @@ def _run(
     targets: Sequence[Operation],
     metadata: Any,
 ) -> list[Any]:
-    fed = {(key.oper, key.index): value for key, value in feeds.items()}
+    fed = {(key.oper, key.index): _numbers(value) for key, value in feeds.items()}
     wanted = [(f.oper, f.index) for f in fetches]
     asked = _settings().RunOptions.FromString(options.data) if options else None
     results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked))
@@ -78,7 +85,7 @@ def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
     ends = [*(operation for operation, _ in fetches), *targets]
 
     def call(values: Sequence[Any], metadata: Buffer | None) -> list[Any]:
-        fed = dict(zip(feeds, map(np.asarray, values), strict=True))
+        fed = dict(zip(feeds, (_numbers(np.asarray(value)) for value in values), strict=True))
         if connected:
             first = session.run(fed, [*connected.values()], [])
             fed |= dict(zip(connected, first, strict=True))

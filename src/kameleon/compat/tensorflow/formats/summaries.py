@@ -19,7 +19,7 @@ LARGEST = sys.float_info.max
 
 def _value(tag: bytes, *content: bytes) -> bytes:
     """A value of a summary, with the name that it's shown by."""
-    return field(1, field(1, tag) + b"".join(content))
+    return field(1, optional(1, tag) + b"".join(content))
 
 
 def scalar(tag: bytes, number: float) -> bytes:

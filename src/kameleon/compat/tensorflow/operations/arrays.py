@@ -312,6 +312,8 @@ def _split(operation: Operation, axis: Any, x: Any) -> list[Node]:
 
 @pure("SplitV")
 def _split_unevenly(operation: Operation, x: Any, sizes: Any, axis: Any) -> list[Node]:
+    if operation.attribute("num_split") == 1:
+        return [tensor(x)]  # whatever its size is said to be
     at, told = axis_of(axis, len(x.shape)), integers(sizes)
     return _cut(tensor(x), at, reshaped_sum(told, *sizes_of(x, at, at + 1)))
 

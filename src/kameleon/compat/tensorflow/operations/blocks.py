@@ -146,5 +146,5 @@ def _mapped(operation: Operation, x: Any) -> Tensor:
     """Numbers of axes in another layout."""
     source, target = (operation.attribute(f"{name}_format") for name in ("src", "dst"))
     node = tensor(x)
-    table = np.array([target.index(axis) for axis in source] * 2).astype(str(node.dtype))
-    return I.gather(tensor(table), node + len(source), 0)
+    table = np.array([target.index(axis) for axis in source]).astype(str(node.dtype))
+    return I.gather(tensor(table), node % len(source), 0)

@@ -81,7 +81,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     "AddN AccumulateNV2": lambda *xs: sum(xs[1:], xs[0]),
 }
 BINARY: dict[str, Callable[..., Any]] = {
-    "Div": np.divide,
+    "Div TruncateDiv": np.divide,
     "Pow": np.power,
     "SquaredDifference": lambda a, b: (a - b) * np.conj(a - b),
     "DivNoNan": _unless(lambda a, b: b, np.divide),

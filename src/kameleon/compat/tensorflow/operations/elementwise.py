@@ -43,8 +43,11 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
 def log_softmax(x: Node) -> Node:
-    """x - log(sum(exp(x))) along the last axis."""
-    return x - broadcast_to(K.logsumexp(x, -1, keepdims=True), dims(x))
+    """x - log(sum(exp(x))) along the last axis; exact of large numbers, too, by their differences
+    from the largest.
+    """
+    apart = x - broadcast_to(K.max(x, -1, keepdims=True), dims(x))
+    return apart - broadcast_to(K.log(K.sum(K.exp(apart), -1, keepdims=True)), dims(x))
 
 
 def _sign(x: Node) -> Node:
@@ -123,8 +126,23 @@ def _cast_known(operation: Operation, x: np.ndarray) -> np.ndarray:
 # Of two operands --------------------------------------------------------------------------------
 
 
-def _divide(a: Node, b: Node) -> Node:
+def divide(a: Node, b: Node) -> Node:
+    """a / b; of integers cut off towards zero."""
     return E.div(a, b) if a.dtype.is_float else _truncated(a, b)
+
+
+def _floor_divide(a: Node, b: Node) -> Node:
+    return E.floor(E.div(a, b)) if a.dtype.is_float else E.floor_div(a, b)
+
+
+def _shift(function: Callable[[Node, Node], Node]) -> Callable[[Node, Node], Node]:
+    """A shift by no less than nothing, and by less than a number's bits."""
+
+    def shift(a: Node, b: Node) -> Node:
+        within = E.minimum(b, full_like(b, 8 * a.dtype.itemsize - 1))
+        return function(a, E.maximum(within, zero(b)))
+
+    return shift
 
 
 def _truncated(a: Node, b: Node) -> Node:
@@ -136,6 +154,9 @@ def _truncated(a: Node, b: Node) -> Node:
 
 
 def _remainder(a: Node, b: Node) -> Node:
+    if a.dtype.is_float:
+        rest = E.mod(E.abs(a), E.abs(b))
+        return E.select(E.lt(a, zero(a)), E.neg(rest), rest)
     return E.sub(a, E.mul(b, _truncated(a, b)))
 
 
@@ -156,8 +177,8 @@ BINARY: dict[str, Callable[[Node, Node], Node]] = {
     "Sub": E.sub,
     "Mul": E.mul,
     "RealDiv": E.div,
-    "Div": _divide,
-    "FloorDiv": E.floor_div,
+    "Div": divide,
+    "FloorDiv": _floor_divide,
     "FloorMod": E.mod,
     "Pow": E.pow,
     "Maximum": E.maximum,
@@ -167,14 +188,14 @@ BINARY: dict[str, Callable[[Node, Node], Node]] = {
     "MulNoNan": lambda a, b: unless_zero(b, E.mul(a, b)),
     "Xdivy": lambda a, b: unless_zero(a, E.div(a, b)),
     "Xlogy": lambda a, b: unless_zero(a, E.mul(a, E.log(b))),
-    "TruncateDiv": _truncated,
+    "TruncateDiv": divide,
     "TruncateMod": _remainder,
     "Mod": _remainder,
     "BitwiseAnd": E.bit_and,
     "BitwiseOr": E.bit_or,
     "BitwiseXor": E.bit_xor,
-    "LeftShift": E.shift_left,
-    "RightShift": E.shift_right,
+    "LeftShift": _shift(E.shift_left),
+    "RightShift": _shift(E.shift_right),
     "Equal": E.eq,
     "NotEqual": E.ne,
     "Less": E.lt,
@@ -210,7 +231,7 @@ NUMPY_BINARY: dict[str, Callable[..., Any]] = {
     "Sub": np.subtract,
     "Mul": np.multiply,
     "RealDiv": np.divide,
-    "FloorDiv": np.floor_divide,
+    "FloorDiv": lambda a, b: np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b),
     "FloorMod": np.mod,
     "Maximum": np.maximum,
     "Minimum": np.minimum,
@@ -280,7 +301,7 @@ def _bucket(operation: Operation, x: Any) -> Node:
 
 @pure("ClipByValue")
 def _clip(operation: Operation, x: Any, low: Any, high: Any) -> Node:
-    return E.minimum(*broadcast(E.maximum(*broadcast(x, low)), high))
+    return E.maximum(*broadcast(E.minimum(*broadcast(x, high)), low))
 
 
 @pure("EnsureShape")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
+from kameleon.graph.ir.types import as_dtype
+from kameleon.graph.passes.extrema import EXTREMES
 from kameleon.graph.primitives import elementwise as E
 from kameleon.graph.primitives import linalg, reduce
+from kameleon.graph.primitives.filling import full_like
 from kameleon.graph.primitives.indexing import argsort, falling, take_along, top_k
 from kameleon.graph.primitives.movement import broadcast_to, pad, reshape, slice_axis
 from kameleon.graph.primitives.sizes import Size, sizes_product
 
+from .elementwise import divide
 from .table import fold, pure
 from .values import axis_of, dims, dtype_of, integer, integers, positions, sizes_of, tensor
 
@@ -31,14 +36,15 @@ def mean(x: Node, axes: list[int]) -> Node:
     if not isinstance(count, int):
         return _shared(total, count)
     if not x.dtype.is_float:
-        return E.floor_div(total, E.constant(np.full(total.shape, max(count, 1), str(x.dtype))))
+        many = full_like(total, max(count, 1))
+        return divide(total, many)
     return total / count if count else total / E.constant(np.float32(0))
 
 
 def _shared(total: Node, count: Node) -> Node:
     """A total over a count that isn't known."""
     many = broadcast_to(E.cast(count, total.dtype), dims(total))
-    return E.div(total, many) if total.dtype.is_float else E.floor_div(total, many)
+    return divide(total, many)
 
 
 def root(x: Node) -> Node:
@@ -46,11 +52,16 @@ def root(x: Node) -> Node:
     return E.sqrt(x) if x.dtype.is_float else E.cast(E.sqrt(E.cast(x, "float64")), x.dtype)
 
 
+def _extremum(name: str, x: np.ndarray, **told: Any) -> Any:
+    """The extremum; of nothing the other end of what the type holds."""
+    return getattr(np, name)(x, initial=EXTREMES[f"reduce_{name}"](as_dtype(x.dtype)), **told)
+
+
 REDUCTIONS: dict[str, tuple[Reduce, Any]] = {
     "Sum": (reduce.reduce_sum, np.sum),
     "Prod": (reduce.reduce_prod, np.prod),
-    "Max": (reduce.reduce_max, np.max),
-    "Min": (reduce.reduce_min, np.min),
+    "Max": (reduce.reduce_max, partial(_extremum, "max")),
+    "Min": (reduce.reduce_min, partial(_extremum, "min")),
     "Any": (reduce.reduce_any, np.any),
     "All": (reduce.reduce_all, np.all),
     "Mean": (mean, np.mean),
@@ -70,8 +81,8 @@ for _name, (_reduce, _numpy) in REDUCTIONS.items():
 
     @fold(_name)
     def _known(operation: Operation, x: Any, axes: Any, function: Any = _numpy) -> np.ndarray:
-        keep = operation.attribute("keep_dims")
-        found = function(x, axis=tuple(integers(axes)), keepdims=keep)
+        over = tuple(positions(integers(axes), x.ndim))
+        found = function(x, axis=over, keepdims=operation.attribute("keep_dims"))
         return np.asarray(found).astype(x.dtype)
 
 

@@ -44,16 +44,16 @@ class Range:
     def rounded(self, x: Node) -> Node:
         """Numbers at the nearest steps; zeros for an empty range."""
         x, low, high, step, empty = broadcast(x, self.low, self.high, self.step, self.empty)
-        inside = E.minimum(E.maximum(x, low), high) - low
-        return E.select(empty, zero(x), E.floor(inside / step + 0.5) * step + low)
+        inside = E.maximum(E.minimum(x, high), low) - low
+        return E.select(empty, zero(x), E.floor(inside * (1 / step) + 0.5) * step + low)
 
     def slopes(self, g: Node, x: Node) -> list[Node]:
         """The gradients that belong to the numbers, to the low and to the high end."""
         x, low, high, empty = broadcast(x, self.low, self.high, self.empty)
         below, above = E.lt(x, low), E.gt(x, high)
-        outside = E.logical_or(below, above)
+        inside = E.logical_and(E.ge(x, low), E.le(x, high))
         return [
-            E.select(E.logical_and(outside, E.logical_not(empty)), zero(g), g),
+            E.select(E.logical_or(inside, empty), g, zero(g)),
             *(E.select(E.logical_and(e, E.logical_not(empty)), g, zero(g)) for e in (below, above)),
         ]
 
@@ -183,6 +183,7 @@ def _dequantized(operation: Operation, x: Any, low: Any, high: Any) -> Any:
     kind, mode = name_of(source.types[index]), operation.attribute("mode")
     least, most, half = _limits(kind)
     given = x.astype(np.float64)
+    low, high = (np.ravel(end)[0] for end in (low, high))
     if mode == b"SCALED":
         by = max(low / least, high / most) if least else high / most
         return (given * by).astype(np.float32)

@@ -92,7 +92,8 @@ def _update(operation: Operation, x: Any, at: Any, values: Any) -> Node:
 
 @pure("InplaceAdd InplaceSub InplaceUpdate")
 def _in_place(operation: Operation, x: Any, at: Any, values: Any) -> Node:
-    node, rows, given = tensor(x), tensor(at), tensor(values)
+    node, given = tensor(x), tensor(values)
+    rows = tensor(at) % max(sizes_of(node)[0], 1)  # rows beyond the last begin anew
     if operation.type == "InplaceUpdate":
         return put(node, rows, given)
     change = added(rows, given, sizes_of(node)[0])

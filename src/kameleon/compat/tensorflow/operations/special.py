@@ -39,10 +39,12 @@ def _within(function: Callable[..., Node], *outside: Callable[..., Node]) -> Cal
 
 
 def _igamma_slope(a: Node, x: Node) -> Node:
-    """The derivative of the lower incomplete gamma function by its first operand."""
-    wide = [E.cast(each, "float64") for each in (a, x)]
-    [slope] = K.gradients(K.sum(S.igamma(*wide)), [wide[0]])
-    return E.cast(slope, a.dtype)
+    """The derivative of the lower incomplete gamma function by its first operand, 0 at the ends."""
+    wide, at = (E.cast(each, "float64") for each in (a, x))
+    far = E.gt(at, 10 * wide + 1000)
+    at_end = E.logical_or(far, E.eq(at, zero(at)))
+    [slope] = K.gradients(K.sum(S.igamma(wide, E.select(at_end, full_like(at, 1), at))), [wide])
+    return E.cast(E.select(at_end, zero(slope), slope), a.dtype)
 
 
 def _gamma_sample_slope(a: Node, x: Node) -> Node:
@@ -88,7 +90,10 @@ def _no_order(a: Node, x: Node) -> Node:
 
 def _no_beta(a: Node, b: Node, x: Node) -> Node:
     outside = E.logical_or(E.lt(x, zero(x)), E.gt(x, full_like(x, 1)))
-    return E.logical_or(outside, E.logical_or(E.le(a, zero(a)), E.le(b, zero(b))))
+    for each in (a, b):
+        fits = E.logical_and(E.gt(each, zero(each)), E.lt(each, full_like(each, np.inf)))
+        outside = E.logical_or(outside, E.logical_not(fits))
+    return outside
 
 
 ONE: dict[str, Callable[[Node], Node]] = {
@@ -111,7 +116,7 @@ SEVERAL: dict[str, Callable[..., Node]] = {
     "Atan2": S.atan2,
     "Igamma": _within(S.wide(S.igamma), _no_shape),
     "Igammac": _within(S.wide(S.igammac), _no_shape),
-    "IgammaGradA": _igamma_slope,
+    "IgammaGradA": _within(_igamma_slope, _no_shape),
     "RandomGammaGrad": _gamma_sample_slope,
     "Zeta": _within(_zeta, _no_zeta),
     "Polygamma": _within(S.polygamma, _no_order),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import hashes as H
+from ..failures import failure
 from .files import text
 from .sparse import invalid
 from .table import fold, host
@@ -81,7 +82,7 @@ def _part(operation: Operation, x: Any, at: Any, size: Any) -> Array:
         if not -len(parts) <= start <= len(parts):
             raise invalid(f"pos {start} out of range for string b'{one!r}'")
         begin = start + len(parts) if start < 0 else start
-        found = parts[begin : begin + max(count, 0)]
+        found = parts[begin:] if count < 0 else parts[begin : begin + count]
         return b"".join(found) if by_letters else bytes(found)
 
     return each(cut, texts(x), at, size)
@@ -247,9 +248,13 @@ def _join(operation: Operation, *parts: Any) -> Array:
 def _reduce(operation: Operation, x: Any, axes: Any) -> Array:
     given, separator = texts(x), operation.attribute("separator")
     over = [int(axis) for axis in np.ravel(axes)]
-    if any(not -given.ndim <= axis < given.ndim for axis in over):
-        raise invalid(f"Invalid reduction dimension {over} for input with {given.ndim} dimensions")
-    over = [axis % given.ndim for axis in over] or list(range(given.ndim))[::-1]
+    if not over:
+        return given
+    for axis in over:
+        if not -given.ndim <= axis < given.ndim:
+            about = f"{axis} for input with {given.ndim} dimension(s)"
+            raise failure("OUT_OF_RANGE", f"Invalid reduction dimension {about}")
+    over = [axis % given.ndim for axis in over]
     if len(set(over)) < len(over):
         raise invalid(f"Duplicate reduction dimension {over}")
     left = [axis for axis in range(given.ndim) if axis not in over]

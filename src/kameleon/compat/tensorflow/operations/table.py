@@ -151,10 +151,12 @@ def computed(operation: Operation) -> Callable[..., Any] | None:
         return FOLDS[operation.type]
     if not is_compiled(operation) or operation.definition.is_stateful:
         return None
-    return lambda *given: _evaluated(PURE[operation.type](*given))
+    return _evaluating
 
 
-def _evaluated(found: Any) -> Any:
+def _evaluating(operation: Operation, *values: Any) -> Any:
+    """What a pure function gives, as arrays."""
+    found = PURE[operation.type](operation, *values)
     with K.using_engine("numpy"):
         arrays = [K.eval(each) if K.is_tensor(each) else each for each in _listed(found)]
     return arrays if isinstance(found, list) else arrays[0]
@@ -211,8 +213,8 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
             for place, value in enumerate(given)
         ]
     function = HOST.get(operation.type)
-    folding = FOLDS.get(operation.type) or PURE.get(operation.type)
-    if function is None and folding is not None:
+    if function is None and (operation.type in FOLDS or operation.type in PURE):
+        folding = FOLDS.get(operation.type, _evaluating)
         return _folded(folding, operation, [np.asarray(value) for value in given])
     if function is None:
         served = len({*PURE, *EFFECTS, *HOST, *FOLDS})
