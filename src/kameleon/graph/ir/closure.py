@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from ...errors import GraphError
 from .leaves import CONSTANT, SOURCE
-from .node import Node, Print, Update, dependents, walk
+from .node import Node, Print, Update, dependents
 from .program import has_effects
 
 
@@ -32,7 +33,8 @@ class Closure:
         start: int,
         whole: bool = False,
     ):
-        order = walk(outputs, set(params))
+        since = min([start, *(p.serial for p in params)])
+        order = _made_since(since, outputs, set(params))
         self.params = tuple(params)
         self.sources = [n for n in order if n.primitive is SOURCE and n.serial > start]
         acting = {n for n in order if n.serial > start and has_effects(n)}
@@ -51,6 +53,21 @@ class Closure:
                     f"{what}: updates can't be made inside of its functions; return the value and"
                     f" update it outside (made at {node.source})"
                 )
+
+
+def _made_since(since: int, outputs: Sequence[Node], stop: set[Node]) -> list[Node]:
+    """The nodes that `outputs` need, operands first, and where they end: of what was made before,
+    the nearest alone, but for what broadcasts stretch. A large graph has many small functions."""
+    seen: set[Node] = set()
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            is_near = node.serial > since or node.primitive.name == "broadcast_to"
+            if is_near and node not in stop:
+                stack.extend(node.operands)
+    return sorted(seen, key=attrgetter("serial"))
 
 
 def _stretches(order: Sequence[Node], inside: set[Node]) -> set[Node]:

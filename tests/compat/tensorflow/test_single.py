@@ -1,0 +1,90 @@
+"""Single operations, by their types alone, of inputs drawn at random: what TensorFlow 1.15 does."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from _support.originals import needs_tensorflows_files
+from _support.programs import ANYWHERE, COMMAND, run
+
+from .single.arrays import unpacked
+
+FOLDER = Path(__file__).parent / "single"
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in (FOLDER / "cases.jsonl").read_text("utf-8").splitlines()
+]
+GROUPS = sorted({case["type"][:2] for case in CASES})
+# By type, in what it isn't the original, and why; of `values`, how its static shapes aren't.
+DIFFERENCES: dict[str, str] = json.loads((FOLDER / "differences.json").read_text("utf-8"))
+CLOSE = {"float16": 4e-3, "float32": 2e-4, "complex64": 2e-4}  # else 1e-7
+pytestmark = needs_tensorflows_files
+
+
+def of_group(group: str) -> list[dict[str, Any]]:
+    """The cases whose types begin so."""
+    return [case for case in CASES if case["type"][:2] == group]
+
+
+@cache
+def computed(engine: str, group: str) -> list[dict[str, Any]]:
+    """What the cases of a group do on an engine, all in one process."""
+    line = ["-W", "ignore", "-c", COMMAND, "run", "--engine", engine, str(FOLDER / "running.py")]
+    cases = "\n".join(map(json.dumps, of_group(group)))
+    with tempfile.TemporaryDirectory() as folder:
+        ended = run(line, Path(folder), ANYWHERE, cases)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return [json.loads(found) for found in ended.stdout.splitlines() if found.startswith("{")]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_operations_are_tensorflows(group: str) -> None:
+    _check("numpy", group)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("group", GROUPS)
+def test_operations_are_tensorflows_on_all_engines(engine_name: str, group: str) -> None:
+    _check(engine_name, group)
+
+
+def _check(engine: str, group: str) -> None:
+    cases, found = of_group(group), computed(engine, group)
+    assert len(cases) == len(found)
+    wrong = [
+        f"{case['type']} {case['attributes']}: {told}"
+        for case, ours in zip(cases, found, strict=True)
+        if case["type"] not in DIFFERENCES and (told := _difference(case["found"], ours))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _difference(theirs: dict[str, Any], ours: dict[str, Any]) -> str | None:
+    """In what two runs differ: at which stage they fail, with what, or what they give."""
+    for stage in ("not built", "failed", "no slopes"):
+        errors = [found.get(stage, [None])[0] for found in (theirs, ours)]
+        if errors[0] != errors[1]:
+            return f"{stage}: {theirs.get(stage)}, here {ours.get(stage)}"
+    for about in ("static", "types", "connected"):
+        if theirs.get(about) != ours.get(about):
+            return f"{about}: {theirs.get(about)}, here {ours.get(about)}"
+    for about in ("values", "slopes"):
+        for one, other in zip(theirs.get(about, ()), ours.get(about, ()), strict=True):
+            if not _is_close(one, other):
+                return f"{about}: {unpacked(one).tolist()}, here {unpacked(other).tolist()}"
+    return None
+
+
+def _is_close(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    theirs, ours = unpacked(one), unpacked(other)
+    if theirs.shape != ours.shape or theirs.dtype != ours.dtype:
+        return False
+    if theirs.dtype.kind not in "fc":
+        return theirs.tolist() == ours.tolist()
+    accuracy = CLOSE.get(theirs.dtype.name, 1e-7)
+    return np.allclose(ours, theirs, rtol=accuracy, atol=accuracy * 0.1, equal_nan=True)
