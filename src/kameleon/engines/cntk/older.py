@@ -18,7 +18,7 @@ _ROOT = Path(__file__).parents[2]
 
 # What is sent as it stands; the names are those of the modules below `kameleon`.
 SENT = (
-    "errors engines._kernels.arrays engines._kernels.ctc engines._kernels.depthwise"
+    "errors engines._names engines._kernels.arrays engines._kernels.ctc engines._kernels.depthwise"
     " engines._kernels.geometry engines._kernels.loops engines._kernels.quantile"
     " engines._kernels.random engines._kernels.sparse engines._kernels.windows"
     " engines.numpy.namespace engines.cntk.segment engines.cntk.functions engines.cntk.windows"

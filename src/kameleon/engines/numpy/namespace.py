@@ -9,6 +9,7 @@ import numpy as np
 
 from .._codegen.blocks import blockwise
 from .._kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
+from .._names import names
 
 
 def beam_search(*arguments: Any) -> tuple[Any, ...]:
@@ -22,19 +23,19 @@ def random_bits(key: Any, shape: tuple[int, ...]) -> Any:
     return random.random_bits(key, prod(shape)).reshape(shape)
 
 
+UFUNCS = names(
+    "neg=negative abs sign exp expm1 log log1p sqrt sin cos tanh square floor ceil round=rint"
+    " is_nan=isnan logical_not bit_not=invert add sub=subtract mul=multiply div=divide"
+    " floor_div=floor_divide mod=remainder pow=power maximum minimum eq=equal ne=not_equal lt=less"
+    " le=less_equal gt=greater ge=greater_equal logical_and logical_or bit_and=bitwise_and"
+    " bit_or=bitwise_or bit_xor=bitwise_xor shift_left=left_shift shift_right=right_shift"
+)
+OTHERS = (
+    "argmax argmin argsort argwhere broadcast_to concatenate cumprod cumsum dot int32 matmul where"
+).split()
+
 NAMESPACE: dict[str, Any] = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "abs add argmax argmin argsort argwhere bitwise_and "
-            "bitwise_or bitwise_xor broadcast_to ceil cos cumprod cumsum divide "
-            "dot equal exp expm1 floor floor_divide greater greater_equal int32 invert "
-            "isnan left_shift less less_equal log log1p logical_and logical_not "
-            "logical_or matmul maximum minimum multiply negative not_equal power "
-            "remainder right_shift rint sign sin sqrt square subtract tanh where "
-            "concatenate"
-        ).split()
-    },
+    **{name: getattr(np, name) for name in (*UFUNCS.values(), *OTHERS)},
     **{
         name: getattr(arrays, name)
         for name in (

@@ -18,52 +18,9 @@ from .._codegen.rules import (
     unary,
     windowed,
 )
+from .namespace import UFUNCS
 
 # Elementwise -------------------------------------------------------------------------------
-
-UFUNCS = {
-    "neg": "negative",
-    "abs": "abs",
-    "sign": "sign",
-    "exp": "exp",
-    "expm1": "expm1",
-    "log": "log",
-    "log1p": "log1p",
-    "sqrt": "sqrt",
-    "sin": "sin",
-    "cos": "cos",
-    "tanh": "tanh",
-    "square": "square",
-    "floor": "floor",
-    "ceil": "ceil",
-    "round": "rint",
-    "is_nan": "isnan",
-    "logical_not": "logical_not",
-    "bit_not": "invert",
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "floor_div": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "logical_and": "logical_and",
-    "logical_or": "logical_or",
-    "bit_and": "bitwise_and",
-    "bit_or": "bitwise_or",
-    "bit_xor": "bitwise_xor",
-    "shift_left": "left_shift",
-    "shift_right": "right_shift",
-}
-
 
 # NumPy 2.4 gives wrong numbers where these functions write to elements that don't lie one behind
 # another, as those of a part of an array.

@@ -12,50 +12,21 @@ from ...graph.ir.node import Node
 from ...graph.primitives.constants import bare, has_no_zero, known_array, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Lowering, Rule
+from .._names import names
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
 
-UNARY = {
-    "neg": "Neg",
-    "abs": "Abs",
-    "sign": "Sign",
-    "exp": "Exp",
-    "expm1": "Expm1",
-    "log": "Log",
-    "log1p": "Log1p",
-    "sqrt": "Sqrt",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tanh": "Tanh",
-    "square": "Square",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "round": "Rint",
-    "is_nan": "IsNan",
-    "bit_not": "Invert",
-    "sigmoid": "Sigmoid",
-}
-FEATURES = {"relu": "Relu", "softplus": "Softplus"}
-BINARY = {
-    "sub": "Sub",
-    "floor_div": "FloorDiv",
-    "mod": "FloorMod",
-    "div": "RealDiv",
-    "minimum": "Minimum",
-    "eq": "Equal",
-    "ne": "NotEqual",
-    "lt": "Less",
-    "le": "LessEqual",
-    "gt": "Greater",
-    "ge": "GreaterEqual",
-    "logical_and": "LogicalAnd",
-    "logical_or": "LogicalOr",
-    "mul": "Mul",
-    "bit_and": "BitwiseAnd",
-    "bit_or": "BitwiseOr",
-    "bit_xor": "BitwiseXor",
-    "shift_left": "LeftShift",
-    "shift_right": "RightShift",
-}
+UNARY = names(
+    "neg=Neg abs=Abs sign=Sign exp=Exp expm1=Expm1 log=Log log1p=Log1p sqrt=Sqrt sin=Sin cos=Cos"
+    " tanh=Tanh square=Square floor=Floor ceil=Ceil round=Rint is_nan=IsNan bit_not=Invert"
+    " sigmoid=Sigmoid"
+)
+FEATURES = names("relu=Relu softplus=Softplus")
+BINARY = names(
+    "sub=Sub floor_div=FloorDiv mod=FloorMod div=RealDiv minimum=Minimum eq=Equal ne=NotEqual"
+    " lt=Less le=LessEqual gt=Greater ge=GreaterEqual logical_and=LogicalAnd logical_or=LogicalOr"
+    " mul=Mul bit_and=BitwiseAnd bit_or=BitwiseOr bit_xor=BitwiseXor shift_left=LeftShift"
+    " shift_right=RightShift"
+)
 
 
 def just(op: str, *names: str) -> Rule:
