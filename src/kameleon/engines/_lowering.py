@@ -143,6 +143,11 @@ class Lowering:
         return merged(tuple(shape), sizes)
 
 
+def expanded(low: Lowering, node: Node, *values: Value) -> Value:
+    """A rule: a composite of one result by its expansion."""
+    return low.expanded(node, values)[0]
+
+
 def made(node: Node) -> str:
     """The end of an error message: where a node was made."""
     return f"\n  which was made at {node.source}"

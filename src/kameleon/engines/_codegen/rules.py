@@ -308,8 +308,6 @@ RULES: dict[str, Rule] = {
     "concatenate": concatenate,
     "slice": slice_,
     "unslice": unslice,
-    "product_of_others": along("product_of_others({0}, AXES)"),
-    "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
     "minus_one_hot": minus_one_hot,
     "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),

@@ -43,11 +43,6 @@ def _zero(x: Value) -> Any:
     return filled(x, 0)
 
 
-def _softplus(x: Value) -> Value:
-    """max(x, 0) + log(1 + exp(-|x|))"""
-    return lax.add(lax.max(x, _zero(x)), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
-
-
 def _sign_differs(r: Value, y: Value) -> Value:
     """Whether a remainder is neither 0 nor of the sign of y."""
     zero = _zero(y)
@@ -111,7 +106,6 @@ FUNCTIONS: dict[str, Function] = {
     "square": lambda x: lax.mul(x, x),
     "round": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
     "is_nan": lambda x: lax.ne(x, x),
-    "softplus": _softplus,
     "relu": lambda x: lax.select(lax.le(x, _zero(x)), _zero(x), x),
     "mod": _mod,
     "shift_right": _shift_right,

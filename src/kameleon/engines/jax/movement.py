@@ -217,16 +217,6 @@ def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) ->
     return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
 
 
-def _minus_one_hot(e: Tracing, node: Node, p: Value, labels: Value) -> Value:
-    axis, shape = node.attrs["axis"], np.shape(p)
-    others = tuple(i for i in range(len(shape)) if i != axis)
-    labels = lax.convert_element_type(labels, np.int64)
-    hit = lax.eq(
-        lax.broadcasted_iota(np.int64, shape, axis), lax.broadcast_in_dim(labels, shape, others)
-    )
-    return lax.sub(p, lax.convert_element_type(hit, p.dtype))
-
-
 def _argsort(e: Tracing, node: Node, x: Value) -> Value:
     axis = node.attrs["axis"]
     places = lax.broadcasted_iota(np.int32, np.shape(x), axis)
@@ -280,7 +270,6 @@ RULES: dict[str, Rule] = {
     "scatter_add": _scatter_add,
     "take_along": _take_along,
     "put_along": _put_along,
-    "minus_one_hot": _minus_one_hot,
     "argsort": _argsort,
     "contract": _contract,
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._codegen.blocks import blockwise
-from .._kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
+from .._kernels import arrays, ctc, loops, memory, random, sparse, windows
 from .._names import names
 
 
@@ -39,8 +39,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(arrays, name)
         for name in (
-            "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
+            "check gather iota keep_unless keep_where linear_scan log_softmax "
+            "minus_one_hot mismatch one_hot pad put_along scatter_add "
             "sigmoid softmax softmax_crossentropy softplus sparse_softmax_crossentropy "
             "take_along unslice"
         ).split()
@@ -57,7 +57,6 @@ NAMESPACE: dict[str, Any] = {
     "while_loop": loops.while_loop,
     "random_bits": random_bits,
     "fold_in": random.fold_in,
-    "normal_quantile": quantile.normal_quantile,
     "sparse_to_dense": sparse.sparse_to_dense,
     "sparse_dot": sparse.sparse_dot,
     "greedy_decode": ctc.greedy_decode,

@@ -163,7 +163,6 @@ RULES: dict[str, Rule] = {
     "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
     "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
-    "normal_quantile": unary("normal_quantile({0})"),
     "sparse_to_dense": _sparse_to_dense,
     "call": _call,
 }

@@ -115,4 +115,6 @@ OWN: dict[str, Rule] = {
     "relu": _relu,
     **dict.fromkeys(SAME, _same),
 }
-RULES: dict[str, Rule] = {**dict.fromkeys(EMBEDDED, embedded), **OWN}
+# Chains of arithmetic that NumPy computes block by block, for as long as there's no C code.
+IN_BLOCKS = ("normal_quantile",)
+RULES: dict[str, Rule] = {**dict.fromkeys((*EMBEDDED, *IN_BLOCKS), embedded), **OWN}

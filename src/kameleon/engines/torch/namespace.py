@@ -40,8 +40,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "choose cumprod_slope extremum gather iota keep_unless keep_where keep_where_positive "
-            "minus_one_hot mod pad prod product_of_others put_along scan scatter_add sign "
+            "choose extremum gather iota keep_unless keep_where keep_where_positive "
+            "minus_one_hot mod pad prod put_along scan scatter_add sign "
             "softmax_crossentropy sparse_dot sparse_softmax_crossentropy take_along to_integers "
             "unslice upright"
         ).split()
