@@ -8,16 +8,7 @@ from .._codegen.code import LOOSE, VIEW
 from .._codegen.contraction import contract
 from .._codegen.emitter import Emitter, Rule
 from .._codegen.literal import literal, quoted
-from .._codegen.rules import (
-    along,
-    axis_text,
-    broadcast,
-    dims_text,
-    extremum,
-    holes,
-    unary,
-    windowed,
-)
+from .._codegen.rules import along, broadcast, extremum, holes, unary, windowed
 from .namespace import UFUNCS
 
 # Elementwise -------------------------------------------------------------------------------
@@ -64,21 +55,7 @@ def _select(e: Emitter, node: Node) -> None:
         e.emit(node, "where({0}, {1}, {2})", args)
 
 
-def _cast(e: Emitter, node: Node) -> None:
-    (x,) = node.operands
-    e.emit(node, f"{{0}}.astype({quoted(node.dtype)})", [x])
-
-
-# Sizes and movement ------------------------------------------------------------------------
-
-
-def _size(e: Emitter, node: Node) -> None:
-    e.emit(node, f"int32({{0}}.shape[{axis_text(node)}])", node.operands)
-
-
-def _iota(e: Emitter, node: Node) -> None:
-    dims = dims_text(node, 0)
-    e.emit(node, f"iota({dims}, {axis_text(node)}, {quoted(node.dtype)})", node.operands)
+# Movement ------------------------------------------------------------------------
 
 
 def _reverse(e: Emitter, node: Node) -> None:
@@ -120,13 +97,6 @@ def _call(e: Emitter, node: Node) -> None:
     e.emit(node, f"{{{count}}}({holes(0, count)})", [*node.operands, function])
 
 
-# Sparse tensors ----------------------------------------------------------------------------
-
-
-def _sparse_to_dense(e: Emitter, node: Node) -> None:
-    e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {dims_text(node, 2)})", node.operands)
-
-
 RULES: dict[str, Rule] = {
     **shared.RULES,
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
@@ -136,11 +106,11 @@ RULES: dict[str, Rule] = {
     "softmax": along("softmax({0}, AXIS)"),
     "log_softmax": along("log_softmax({0}, AXIS)"),
     "select": _select,
-    "cast": _cast,
+    "cast": along("{0}.astype('DTYPE')"),
     "bitcast": along("{0}.view('DTYPE')", VIEW),
-    "size": _size,
+    "size": along("int32({0}.shape[AXIS])"),
     "broadcast_to": broadcast("broadcast_to({0}, DIMS)"),
-    "iota": _iota,
+    "iota": along("iota(DIMS, AXIS, 'DTYPE')"),
     "reverse": _reverse,
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),
@@ -163,6 +133,6 @@ RULES: dict[str, Rule] = {
     "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
     "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
-    "sparse_to_dense": _sparse_to_dense,
+    "sparse_to_dense": along("sparse_to_dense({0}, {1}, DIMS)"),
     "call": _call,
 }
