@@ -213,14 +213,17 @@ def padded(x: Any, margins: Any, value: float = 0.0) -> Any:
 
 
 def spread(x: Any, axis: int, step: int) -> Any:
-    """So many elements less one of 0 behind each element along an axis."""
-    if step == 1:
-        return x
+    """So many elements less one of 0 between the elements along an axis."""
     shape = shape_of(x)
+    if step == 1 or shape[axis] == 1:
+        return x
     lone = C.reshape(x, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
     zeros = C.constant(np.zeros((*shape[: axis + 1], step - 1, *shape[axis + 1 :]), x.dtype))
     joined = C.splice(lone, zeros, axis=axis + 1)
-    return C.reshape(joined, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    wide = C.reshape(joined, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    cuts = [(0, d, 1) for d in shape_of(wide)]
+    cuts[axis] = (0, (shape[axis] - 1) * step + 1, 1)
+    return sliced(wide, cuts)
 
 
 def _unslice(b: Any, node: Any, x: Any, *sizes: int) -> Any:
@@ -230,11 +233,7 @@ def _unslice(b: Any, node: Any, x: Any, *sizes: int) -> Any:
         count = len(range(start, stop, step))
         if count != shape_of(x)[axis]:
             b.mismatch(count, shape_of(x)[axis])
-        if step != 1:
-            wide = spread(x, axis, step)
-            cuts = [(0, d, 1) for d in shape_of(wide)]
-            cuts[axis] = (0, (count - 1) * step + 1, 1)
-            x = sliced(wide, cuts)
+        x = spread(x, axis, step)
         margins.append((start, shape[axis] - start - shape_of(x)[axis]))
     return padded(x, margins)
 
