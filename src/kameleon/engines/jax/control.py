@@ -18,14 +18,10 @@ from ...graph.ir.types import UINT32, TensorType
 from ...graph.primitives.movement import concatenate
 from ...graph.primitives.precision import convolves
 from ...graph.primitives.random import KEY, threefry
-from .._lowering import Rule, expanded
+from .._lowering import Rule, expanded, first
 from .lowering import HOST, Tracing, Value, as_array, same_shapes
 
 _LIKE: Any = jax.ShapeDtypeStruct
-
-
-def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
-    return x
 
 
 def _traced(values: Any) -> list[Value]:
@@ -158,7 +154,7 @@ def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), _first),
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), first),
     "cond": _cond,
     "scan": _scan,
     "while": _while,

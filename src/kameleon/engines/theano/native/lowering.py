@@ -114,11 +114,6 @@ def at_rank(x: Value, rank: int) -> Value:
     return constant(x.data.reshape((1,) * rank)) if plain else x
 
 
-def same(low: NativeLowering, node: Node, x: Value, *rest: Value) -> Value:
-    """The first operand itself."""
-    return x
-
-
 def asserted(x: Value, message: str, *conditions: Value) -> Value:
     """The variable; an error at run time where not all conditions hold."""
     return Assert(message)(x, *conditions)
