@@ -84,12 +84,15 @@ def _hidden(x: Tensor) -> Tensor:
 
 
 def power(e: Lowering, node: Node, x: Tensor, a: Tensor) -> Tensor:
-    """x ** a, of an a that the optimiser doesn't look into where it stretches x.
+    """x ** a, of an a that the optimiser doesn't look into where it stretches x or is negative.
 
     Of exponents that are one constant the optimiser makes squares, roots and quotients of x, in
-    the shape of x, whatever that of the exponents (TensorFlow 2.21).
+    the shape of x, whatever that of the exponents (TensorFlow 2.21), and by the kernels of
+    reciprocals, which are less exact: see `divide`.
     """
-    return raw.Pow(x=x, y=_hidden(a) if bare_operands(node)[0].shape != node.shape else a)
+    left, right = bare_operands(node)
+    is_quotient = (known_number(right) or 0) < 0
+    return raw.Pow(x=x, y=_hidden(a) if left.shape != node.shape or is_quotient else a)
 
 
 def mod(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
