@@ -15,6 +15,7 @@ import cntk as C
 import numpy as np
 
 from ...errors import ShapeError
+from .._names import names
 
 # Logarithms are clamped below this, reciprocals are 0: in both types.
 LEAST = 1e-37
@@ -399,26 +400,12 @@ def _crossentropy(b: Any, node: Any, x: Any, p: Any, t: Any) -> Any:
 ELEMENTWISE = {
     **{
         name: plain(getattr(C, function))
-        for name, function in {
-            "neg": "negate",
-            "add": "plus",
-            "sub": "minus",
-            "mul": "element_times",
-            "logical_not": "element_not",
-            **{
-                name: name
-                for name in "abs exp sin cos tanh floor ceil square sigmoid softplus".split()
-            },
-            "gt": "greater",
-            "ge": "greater_equal",
-            "lt": "less",
-            "le": "less_equal",
-        }.items()
+        for name, function in names(
+            "neg=negate abs exp sin cos tanh floor ceil square sigmoid softplus add=plus sub=minus"
+            " mul=element_times gt=greater ge=greater_equal lt=less le=less_equal eq=equal"
+            " ne=not_equal logical_not=element_not logical_and=element_times logical_or=element_max"
+        ).items()
     },
-    "eq": plain(C.equal),
-    "ne": plain(C.not_equal),
-    "logical_and": plain(C.element_times),
-    "logical_or": plain(C.element_max),
     "is_nan": lambda b, node, x: C.not_equal(x, x),
     "sqrt": _sqrt,
     "sign": _sign,

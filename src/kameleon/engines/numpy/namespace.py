@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._codegen.blocks import blockwise
-from .._kernels import arrays, ctc, loops, memory, random, sparse, windows
+from .._kernels import arrays, ctc, depthwise, loops, memory, random, sparse, windows
 from .._names import names
 
 
@@ -47,10 +47,11 @@ NAMESPACE: dict[str, Any] = {
     },
     **{
         name: getattr(windows, name)
-        for name in (
-            "patches fold conv_input max_pool unpool pool_pick sum_pool "
-            "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
-        ).split()
+        for name in "patches fold conv_input max_pool unpool pool_pick sum_pool".split()
+    },
+    **{
+        name: getattr(depthwise, name)
+        for name in "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad".split()
     },
     "sum_unpool": windows.sum_pool_grad,
     "scan": loops.scan,

@@ -97,15 +97,20 @@ def plain(function: Callable[..., Value]) -> Rule:
     return lambda low, node, *values: function(*values)
 
 
+def over(function: Callable[..., Value], attribute: str, **options: Any) -> Rule:
+    """A rule that is a function along what the attribute `axis` says, or over `axes`."""
+    return lambda low, node, x: function(x, axis=node.attrs[attribute], **options)
+
+
 def raised(rule: Rule) -> Rule:
     """The rule, with constant scalars at the rank of the result: JAX would forget the dtype of
     scalars, and PyTensor would expand them by operations of the graph.
     """
 
-    def over(low: NativeLowering, node: Node, *values: Value) -> Value:
+    def at_ranks(low: NativeLowering, node: Node, *values: Value) -> Value:
         return rule(low, node, *(at_rank(x, len(node.shape)) for x in values))
 
-    return over
+    return at_ranks
 
 
 def at_rank(x: Value, rank: int) -> Value:
