@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("engine")  # on each engine that is install
 Array = np.ndarray[Any, Any]
 Draw = Callable[..., Any]
 
-EXPANDED = expanded_numpy("random_bits", "random_fold", "normal_quantile")
+EXPANDED = expanded_numpy("random_bits", "random_fold")
 ENGINES = [pytest.param(None, id="native"), pytest.param(EXPANDED, id="expanded")]
 RARE = 1e-4
 

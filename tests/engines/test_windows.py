@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kameleon.engines._kernels import depthwise
 from kameleon.engines._kernels import windows as w
 from kameleon.engines._kernels.geometry import window_counts
 
@@ -282,12 +283,12 @@ def test_depthwise_conv(geometry: Geometry, channels: int, multiplier: int, layo
             expected[(slice(None), *place)] += (
                 x[(slice(None), *cell)][..., None] * k[offsets[number]]
             )
-    y = w.depthwise_conv(x, k, *geometry.moves)
+    y = depthwise.depthwise_conv(x, k, *geometry.moves)
     np.testing.assert_array_equal(y, expected.reshape(y.shape))
 
     g = filled(y.shape, layout, seed=2)
-    dx = w.depthwise_conv_input_grad(g, k, geometry.spatial, *geometry.moves)
-    dk = w.depthwise_conv_kernel_grad(x, g, geometry.window, *geometry.moves)
+    dx = depthwise.depthwise_conv_input_grad(g, k, geometry.spatial, *geometry.moves)
+    dk = depthwise.depthwise_conv_kernel_grad(x, g, geometry.window, *geometry.moves)
     assert inner(y, g) == inner(x, dx) == inner(k, dk)
 
 
@@ -317,8 +318,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda m, x, y: w.sum_pool_grad(y, m.spatial, *m.pooling),
     ),
     "depthwise": (
-        lambda m, x, k: w.depthwise_conv(x, k, *m.moves),
-        lambda m, x, y: w.depthwise_conv_input_grad(
+        lambda m, x, k: depthwise.depthwise_conv(x, k, *m.moves),
+        lambda m, x, y: depthwise.depthwise_conv_input_grad(
             y, np.ones((*m.window, x.shape[-1], 1), x.dtype), m.spatial, *m.moves
         ),
     ),
@@ -351,12 +352,14 @@ def test_large_batches_go_item_by_item(name: str, geometry: Geometry, channels: 
 def test_kernel_gradient_adds_up_over_a_large_batch() -> None:
     m = LARGE["padded"]
     x = filled((13, *m.spatial, 24))
-    g = filled(w.depthwise_conv(x, np.ones((*m.window, 24, 1)), *m.moves).shape, seed=1)
+    g = filled(depthwise.depthwise_conv(x, np.ones((*m.window, 24, 1)), *m.moves).shape, seed=1)
     total = sum(
-        w.depthwise_conv_kernel_grad(x[i:j], g[i:j], m.window, *m.moves)
+        depthwise.depthwise_conv_kernel_grad(x[i:j], g[i:j], m.window, *m.moves)
         for i, j in pairwise([0, 1, 6, 13])
     )
-    np.testing.assert_array_equal(w.depthwise_conv_kernel_grad(x, g, m.window, *m.moves), total)
+    np.testing.assert_array_equal(
+        depthwise.depthwise_conv_kernel_grad(x, g, m.window, *m.moves), total
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 5, 5, 2), (2, 5, 5, 0), (2, 1, 5, 2), (2, 0, 5, 2)], ids=str)

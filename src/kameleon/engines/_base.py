@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
@@ -102,6 +103,7 @@ class Engine(ABC):
 
     name: how users choose it.
     title: how its name is written.
+    library: the module that runs the graphs, for `version`.
     rules: by name of a primitive, the engine's own way to do it. A composite primitive that has
         no rule is expanded into simpler ones before `compile` sees it.
     where: by name of a primitive whose rule doesn't hold for every node, whether it holds for one.
@@ -133,6 +135,7 @@ class Engine(ABC):
 
     name: str
     title: str
+    library: str = ""
     rules: Mapping[str, Callable[..., Any]]
     where: Mapping[str, Callable[[Node], bool]] = {}
     declined: Mapping[str, str] = {}
@@ -239,7 +242,7 @@ class Engine(ABC):
 
     def version(self) -> str:
         """The version of the library that runs the graphs."""
-        return ""
+        return str(getattr(sys.modules.get(self.library), "__version__", ""))
 
     def devices(self) -> Sequence[str]:
         """The devices that it can run on; the first one is used."""

@@ -186,6 +186,11 @@ def _size_read(read: Read, operands: Sequence[Node]) -> Size:
     return read
 
 
+def _again(node: Node, operands: Sequence[Node], **bodies: Graph) -> Node:
+    """A loop or a condition over other operands, with other bodies."""
+    return node.primitive(*operands, **{**node.attrs, **bodies})
+
+
 def _outputs(work: _Flagging) -> list[Node]:
     return [work.new[n] for n in work.graph.outputs]
 
@@ -200,7 +205,7 @@ def _scan(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
     work = outer.inner(node.attrs["body"])
     outputs = [*_outputs(work), *([work.vector()] if work.flags else [])]
     body = Graph(node.attrs["body"].inputs, outputs)
-    made = node.primitive(*operands, **{**node.attrs, "body": body})
+    made = _again(node, operands, body=body)
     if work.flags:
         outer.adopt(reduce_any(made.results[-1], (0,)), work.flags)
     return made
@@ -216,7 +221,7 @@ def _cond(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
         parts = [(w.vector() if w is work else _none(len(w.flags))) for w in works if w.flags]
         extra = [concatenate(parts, 0)] if flags else []
         graphs.append(Graph(branch.inputs, [*_outputs(work), *extra]))
-    made = node.primitive(*operands, then=graphs[0], otherwise=graphs[1])
+    made = _again(node, operands, then=graphs[0], otherwise=graphs[1])
     if flags:
         outer.adopt(made.results[-1], flags)
     return made
@@ -228,27 +233,18 @@ def _while(outer: _Flagging, node: Node, operands: Sequence[Node]) -> Node:
     flags = [*body.flags, *condition.flags]
     tested, stepped = condition.graph.inputs, body.graph.inputs
     if not flags:
-        return node.primitive(
-            *operands,
-            **{
-                **node.attrs,
-                "body": Graph(stepped, _outputs(body)),
-                "condition": Graph(tested, _outputs(condition)),
-            },
-        )
+        same = Graph(stepped, _outputs(body)), Graph(tested, _outputs(condition))
+        return _again(node, operands, body=same[0], condition=same[1])
     state = input_node(TensorType((len(flags),), constant(False).dtype))
     parts = [body.vector()] if body.flags else []
     if condition.flags:
         parts += substitute([condition.vector()], dict(zip(tested, stepped, strict=True)))
     new = logical_or(state, concatenate(parts, 0))
-    made = node.primitive(
-        *operands,
-        _none(len(flags)),
-        **{
-            **node.attrs,
-            "body": Graph([*stepped, state], [*_outputs(body), new]),
-            "condition": _unless_failed(condition, state.type),
-        },
+    made = _again(
+        node,
+        [*operands, _none(len(flags))],
+        body=Graph([*stepped, state], [*_outputs(body), new]),
+        condition=_unless_failed(condition, state.type),
     )
     outer.adopt(made.results[-1], flags)
     if condition.flags:

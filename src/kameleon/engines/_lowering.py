@@ -143,6 +143,16 @@ class Lowering:
         return merged(tuple(shape), sizes)
 
 
+def first(low: Lowering, node: Node, x: Value, *rest: Value) -> Value:
+    """A rule: the first operand as it is."""
+    return x
+
+
+def expanded(low: Lowering, node: Node, *values: Value) -> Value:
+    """A rule: a composite of one result by its expansion."""
+    return low.expanded(node, values)[0]
+
+
 def made(node: Node) -> str:
     """The end of an error message: where a node was made."""
     return f"\n  which was made at {node.source}"

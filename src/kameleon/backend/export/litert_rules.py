@@ -224,7 +224,7 @@ OWN: dict[str, Rule] = {
 }
 # What LiteRT has no counterpart of: composites are expanded.
 MISSING = frozenset(
-    "patches sum_unpool unpool take_along sparse_softmax_crossentropy minus_one_hot"
+    "sum_unpool unpool take_along sparse_softmax_crossentropy minus_one_hot"
     " sparse_dense_dot conv_kernel depthwise_kernel depthwise_input softplus".split()
 )
 LITE_RULES: dict[str, Rule] = {k: v for k, v in (RULES | OWN).items() if k not in MISSING}

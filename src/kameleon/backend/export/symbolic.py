@@ -8,7 +8,6 @@ shapes when the code runs.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -19,7 +18,6 @@ import numpy as np
 from jax import lax
 
 from ...engines._lowering import Lowering, Rule
-from ...engines.jax.control import threefry
 from ...engines.jax.lowering import (
     HOST,
     SizesError,
@@ -238,14 +236,6 @@ def _unslice(e: Tracing, node: Node, g: Value, *sizes: Value) -> Value:
     return zeros.at[places].set(g)
 
 
-def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
-    shape = e.shape(node, sizes)
-    count = math.prod(shape)
-    counter = lax.iota(np.uint32, (count + 1) // 2)
-    words = lax.concatenate(threefry(key, counter, lax.full_like(counter, 0)), 0)
-    return lax.reshape(lax.slice_in_dim(words, 0, count), shape)
-
-
 # Where sizes meet, one is 1 or they're equal.
 
 
@@ -281,7 +271,6 @@ OWN: dict[str, Rule] = {
     "reshape": _reshape,
     "slice": _slice,
     "unslice": _unslice,
-    "random_bits": _random_bits,
 }
 
 

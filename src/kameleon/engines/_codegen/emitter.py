@@ -27,30 +27,25 @@ class Emitter:
         language: what lines are written in.
         rules: the table; a rule emits the line of a node.
         transpose: the method of arrays that brings axes into another order.
+        pooled: large values come from the pool of buffers, and go back to it.
     """
 
     language: ClassVar[Language]
     rules: ClassVar[Mapping[str, Rule]]
     transpose: ClassVar[str] = "transpose"
+    pooled: bool = True
 
-    def __init__(
-        self,
-        graph: Graph,
-        more: int = 0,
-        results: Collection[Node] | None = None,
-        pooled: bool = True,
-    ):
+    def __init__(self, graph: Graph, more: int = 0, results: Collection[Node] | None = None):
         """
         Args:
             graph: what to emit.
             more: how many parameters beside the graph's inputs there are.
             results: of the body of a loop, a condition or a block: those of its outputs that are
                 results of the whole program.
-            pooled: large values come from the pool of buffers, and go back to it.
         """
         self.graph, self.of_body = graph, results is not None
         self.results = dict.fromkeys(graph.outputs if results is None else results)
-        self.code = Code(len(graph.inputs) + more, self.language, pooled)
+        self.code = Code(len(graph.inputs) + more, self.language, self.pooled)
         self.sizes = sizes_of(graph)
         self._members = set(graph.nodes)
         self._slots: dict[Node, int] = {n: i for i, n in enumerate(graph.inputs)}

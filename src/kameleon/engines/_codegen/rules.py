@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...graph.ir.node import Node
@@ -15,11 +16,18 @@ from .literal import literal, quoted, word
 # Words -------------------------------------------------------------------------------------
 
 
-def dims_text(node: Node, first: int, attribute: str = "shape") -> str:
-    """The text of an attribute of sizes whose Nones are operands from number `first` on."""
-    holes = iter(range(first, len(node.operands)))
-    parts = [f"{{{next(holes)}}}" if d is None else literal(d) for d in node.attrs[attribute]]
+def dims_text(node: Node, attribute: str = "shape") -> str:
+    """The text of an attribute of sizes whose Nones the last operands are."""
+    dims = node.attrs[attribute]
+    operands = iter(range(len(node.operands) - dims.count(None), len(node.operands)))
+    parts = [f"{{{next(operands)}}}" if d is None else literal(d) for d in dims]
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _size_text(node: Node, attribute: str) -> str:
+    """The text of an attribute that is a size, or else of the last operand."""
+    size = node.attrs[attribute]
+    return f"{{{len(node.operands) - 1}}}" if size is None else literal(size)
 
 
 def axis_text(node: Node) -> str:
@@ -56,14 +64,28 @@ def _tuples(*counts: int) -> str:
 # Makers of rules ---------------------------------------------------------------------------
 
 
+# What words in lines stand for.
+WORDS: dict[str, Callable[[Node], str]] = {
+    "AXIS": axis_text,
+    "AXES": lambda node: literal(node.attrs["axes"]),
+    "DTYPE": lambda node: word(node.dtype),
+    "DIMS": dims_text,
+    "SIZE": lambda node: _size_text(node, "size"),
+    "ROWS": lambda node: _size_text(node, "rows"),
+    "WIDTH": lambda node: literal(node.attrs["beam_width"]),
+    "PATHS": lambda node: literal(node.attrs["top_paths"]),
+}
+
+
 def along(text: str, kind: str = FRESH) -> Rule:
-    """A function of the operands; AXIS and AXES stand for attributes, DTYPE for the result's."""
+    """A function of the operands; `WORDS` stand for attributes."""
+    words = [name for name in WORDS if name in text]
 
     def rule(e: Emitter, node: Node) -> None:
-        line = text.replace("DTYPE", word(node.dtype))
-        for name in ("axis", "axes"):
-            line = line.replace(name.upper(), literal(node.attrs.get(name)))
-        e.emit(node, line, node.operands, kind)
+        line = text
+        for name in words:
+            line = line.replace(name, WORDS[name](node))
+        e.emit(node, line, e.operands(node), kind)
 
     return rule
 
@@ -95,35 +117,8 @@ def unary(text: str) -> Rule:
 
 def broadcast(text: str) -> Rule:
     """A function of the operand and the sizes, DIMS; none is called where these are its own."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        if keeps_shape(node):
-            same(e, node)
-        else:
-            e.emit(node, text.replace("DIMS", dims_text(node, 1)), e.operands(node), LOOSE)
-
-    return rule
-
-
-def sized(name: str) -> Rule:
-    """Adjoints of indexing: the size is an attribute or the third operand."""
-
-    def rule(e: Emitter, node: Node) -> None:
-        size = "{2}" if node.attrs["size"] is None else literal(node.attrs["size"])
-        e.emit(node, f"{name}({{0}}, {{1}}, {size}, {axis_text(node)})", e.operands(node))
-
-    return rule
-
-
-def one_hot(e: Emitter, node: Node) -> None:
-    size = "{1}" if node.attrs["size"] is None else literal(node.attrs["size"])
-    e.emit(node, f"one_hot({{0}}, {size}, {quoted(node.dtype)})", e.operands(node))
-
-
-def sparse_dot(e: Emitter, node: Node) -> None:
-    rows = node.attrs["rows"]
-    size = "{3}" if rows is None else literal(rows)
-    e.emit(node, f"sparse_dot({{0}}, {{1}}, {{2}}, {size})", e.operands(node))
+    stretch = along(text, LOOSE)
+    return lambda e, node: (same if keeps_shape(node) else stretch)(e, node)
 
 
 def windowed(text: str) -> Rule:
@@ -138,9 +133,7 @@ def windowed(text: str) -> Rule:
         if "USED" in line:  # whether anybody asks for the second result
             line = line.replace("USED", str(e.is_used(node.results[1])))
         if "space" in node.attrs:
-            unknown = sum(d is None for d in node.attrs["space"])
-            dims = dims_text(node, len(node.operands) - unknown, "space")
-            line = line.replace("SPACE", dims)
+            line = line.replace("SPACE", dims_text(node, "space"))
         e.emit(node, line, e.operands(node))
 
     return rule
@@ -159,10 +152,6 @@ def concatenate(e: Emitter, node: Node) -> None:
     e.emit(node, f"concatenate(({given}), {axis_text(node)}{{out}})", node.operands)
 
 
-def reshape(e: Emitter, node: Node) -> None:
-    e.emit(node, f"{{0}}.reshape({dims_text(node, 1)})", e.operands(node), VIEW)
-
-
 def transpose(e: Emitter, node: Node) -> None:
     perm = node.attrs["perm"]
     text = "{0}.T" if perm == (1, 0) else f"{{0}}.{e.transpose}({literal(perm)})"
@@ -176,7 +165,7 @@ def slice_(e: Emitter, node: Node) -> None:
 def unslice(e: Emitter, node: Node) -> None:
     index = e.constant(tuple(slice(*w) for w in node.attrs["windows"]))
     hole = len(node.operands)
-    text = f"unslice({{0}}, {dims_text(node, 1)}, {{{hole}}})"
+    text = f"unslice({{0}}, {dims_text(node)}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), index])
 
 
@@ -286,40 +275,22 @@ def while_(e: Emitter, node: Node) -> None:
     e.emit(node, text, [*node.operands, *bodies], LOOSE)
 
 
-# Random numbers, decoding ------------------------------------------------------------------
-
-
-def random_bits(e: Emitter, node: Node) -> None:
-    e.emit(node, f"random_bits({{0}}, {dims_text(node, 1)})", e.operands(node))
-
-
-def greedy(e: Emitter, node: Node) -> None:
-    e.emit(node, "greedy_decode({0}, {1})", node.operands)
-
-
-def beam_search(e: Emitter, node: Node) -> None:
-    width, paths = node.attrs["beam_width"], node.attrs["top_paths"]
-    e.emit(node, f"beam_search({{0}}, {{1}}, {literal(width)}, {literal(paths)})", node.operands)
-
-
 RULES: dict[str, Rule] = {
-    "reshape": reshape,
+    "reshape": along("{0}.reshape(DIMS)", VIEW),
     "transpose": transpose,
     "concatenate": concatenate,
     "slice": slice_,
     "unslice": unslice,
-    "product_of_others": along("product_of_others({0}, AXES)"),
-    "cumprod_slope": along("cumprod_slope({0}, {1}, AXIS)"),
     "linear_scan": along("linear_scan({0}, {1}, AXIS)"),
     "minus_one_hot": minus_one_hot,
     "softmax_crossentropy": along("softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "sparse_softmax_crossentropy": along("sparse_softmax_crossentropy({0}, {1}, {2}, AXIS)"),
     "gather": along("gather({0}, {1}, AXIS)"),
     "take_along": along("take_along({0}, {1}, AXIS)"),
-    "scatter_add": sized("scatter_add"),
-    "put_along": sized("put_along"),
-    "one_hot": one_hot,
-    "sparse_dense_dot": sparse_dot,
+    "scatter_add": along("scatter_add({0}, {1}, SIZE, AXIS)"),
+    "put_along": along("put_along({0}, {1}, SIZE, AXIS)"),
+    "one_hot": along("one_hot({0}, SIZE, 'DTYPE')"),
+    "sparse_dense_dot": along("sparse_dot({0}, {1}, {2}, ROWS)"),
     "nonzero": along("argwhere({0})"),
     "item": item,
     "identity": same,
@@ -336,9 +307,9 @@ RULES: dict[str, Rule] = {
     "pool_pick": windowed("pool_pick({0}, {1}, WINDOW)"),
     "sum_pool": windowed("sum_pool({0}, WINDOW)"),
     "sum_unpool": windowed("sum_unpool({0}, SPACE, WINDOW)"),
-    "random_bits": random_bits,
+    "random_bits": along("random_bits({0}, DIMS)"),
     "random_fold": along("fold_in({0}, {1})"),
-    "ctc_greedy": greedy,
-    "ctc_beam_search": beam_search,
+    "ctc_greedy": along("greedy_decode({0}, {1})"),
+    "ctc_beam_search": along("beam_search({0}, {1}, WIDTH, PATHS)"),
 }
 """The rules that all tables share: engines differ in the functions that the lines name."""

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import log_softmax
 from .quiet import quiet
 
 Array: TypeAlias = npt.NDArray[Any]
 
+_log_softmax = quiet(log_softmax)
 _WHOLE_ALPHABET = 256  # of up to so many labels none is left out before the search
 
 
@@ -88,7 +90,7 @@ def beam_search(
             f"beam_search: top_paths={top_paths} must lie between 1 and beam_width={beam_width}; "
             f"widen the beam or ask for fewer paths"
         )
-    scores = _log_softmax(log_probs)
+    scores = _log_softmax(log_probs, 2)  # NaN where a step has no finite largest score
     spoiled: Array = np.logical_and(np.isnan(scores).any(axis=2), used).max(axis=1, initial=False)
     used &= ~spoiled[:, None]
     # Longest first, so that the rows still running are always the leading ones.
@@ -397,14 +399,6 @@ def _left_aligned(labels: Array, keep: Array) -> Array:
     out = np.full((len(labels), counts.max(initial=0)), -1, np.int64)
     out[np.arange(out.shape[1]) < counts[:, None]] = labels[keep]
     return out
-
-
-@quiet
-def _log_softmax(scores: Array) -> Array:
-    """Normalise over the last axis; NaN where a step has no finite largest score."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    normal: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return normal
 
 
 def _used_steps(name: str, log_probs: Array, lengths: Array) -> Array:

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 
-__all__ = ["MAX_WORDS", "fold_in", "random_bits", "threefry2x32"]
-
 MAX_WORDS: Final = 2**33
 """The longest stream of one key: 2**32 blocks of two words."""
 
@@ -58,10 +56,12 @@ def _encrypt_block(key0: int, key1: int, x0: int, x1: int) -> tuple[int, int]:
     return x0, x1
 
 
-def _encrypt_chunk(
+def encrypt_chunk(
     key0: int, key1: int, x0: NDArray[np.uint32], x1: NDArray[np.uint32], t: NDArray[np.uint32]
 ) -> None:
-    """Encrypt a chunk in place; ``t`` is scratch of the same length."""
+    """Encrypt counters in place, given as their low and their high words; ``t`` is scratch of the
+    same length.
+    """
     word = np.uint32
     np.add(x0, word(key0), x0)
     np.add(x1, word(key1), x1)
@@ -92,38 +92,6 @@ def _key_words(key: NDArray[np.uint32] | Sequence[int]) -> tuple[int, int]:
             "Split a larger seed into a low and a high word."
         )
     return word0, word1
-
-
-def threefry2x32(
-    key: NDArray[np.uint32] | Sequence[int], x0: NDArray[np.uint32], x1: NDArray[np.uint32]
-) -> None:
-    """Encrypt counters in place: ``(x0[i], x1[i]) <- threefry(key, (x0[i], x1[i]))``.
-
-    Args:
-        key: two 32-bit words, shape (2,).
-        x0: low counter words, uint32, shape (n,); receives the first words.
-        x1: high counter words, uint32, shape (n,); receives the second words.
-
-    Raises:
-        ArgumentError: a wrong key, or ``x0`` and ``x1`` aren't uint32 of one equal length.
-
-    Example:
-        >>> x0, x1 = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
-        >>> threefry2x32((0, 0), x0, x1)
-        >>> f"{x0[0]:08x} {x1[0]:08x}"
-        '6b200159 99ba4efe'
-    """
-    key0, key1 = _key_words(key)
-    if x0.ndim != 1 or x0.shape != x1.shape or x0.dtype != np.uint32 or x1.dtype != np.uint32:
-        raise ArgumentError(
-            "threefry2x32: x0 and x1 must be uint32 vectors of one length, got "
-            f"{x0.dtype}{x0.shape} and {x1.dtype}{x1.shape}. Ravel and cast them first."
-        )
-    n = len(x0)
-    scratch = np.empty(min(n, _CHUNK), np.uint32)
-    for start in range(0, n, _CHUNK):
-        chunk = slice(start, min(start + _CHUNK, n))
-        _encrypt_chunk(key0, key1, x0[chunk], x1[chunk], scratch[: chunk.stop - start])
 
 
 def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[np.uint32]:
@@ -158,7 +126,7 @@ def random_bits(key: NDArray[np.uint32] | Sequence[int], count: int) -> NDArray[
         x0, x1 = words[start:stop], words[n + start : n + stop]
         x0[:] = np.arange(start, stop, dtype=np.uint32)
         x1[:] = 0
-        _encrypt_chunk(key0, key1, x0, x1, scratch[: stop - start])
+        encrypt_chunk(key0, key1, x0, x1, scratch[: stop - start])
     return words[:count]
 
 

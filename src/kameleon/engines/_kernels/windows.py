@@ -1,4 +1,4 @@
-"""Sliding windows over channels-last arrays: patches and pooling; with depthwise convolution.
+"""Sliding windows over channels-last arrays: patches and pooling.
 
 Every function takes arrays `(batch, *spatial, channels)` with 1 to 3 spatial dimensions, and
 per spatial dimension a window size, a stride, a dilation and a padding `(low, high)`. The window
@@ -17,11 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from .depthwise import (
-    depthwise_conv,
-    depthwise_conv_input_grad,
-    depthwise_conv_kernel_grad,
-)
 from .geometry import (
     Array,
     Dims,
@@ -37,20 +32,6 @@ from .geometry import (
     window_counts,
 )
 from .memory import empty, zeros
-
-__all__ = [
-    "conv_input",
-    "depthwise_conv",
-    "depthwise_conv_input_grad",
-    "depthwise_conv_kernel_grad",
-    "fold",
-    "max_pool",
-    "patches",
-    "pool_pick",
-    "sum_pool",
-    "sum_pool_grad",
-    "unpool",
-]
 
 # Patches ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import cntk as C
 import numpy as np
 
 from ...errors import ShapeError
+from .._names import names
 
 # Logarithms are clamped below this, reciprocals are 0: in both types.
 LEAST = 1e-37
@@ -213,14 +214,17 @@ def padded(x: Any, margins: Any, value: float = 0.0) -> Any:
 
 
 def spread(x: Any, axis: int, step: int) -> Any:
-    """So many elements less one of 0 behind each element along an axis."""
-    if step == 1:
-        return x
+    """So many elements less one of 0 between the elements along an axis."""
     shape = shape_of(x)
+    if step == 1 or shape[axis] == 1:
+        return x
     lone = C.reshape(x, (*shape[: axis + 1], 1, *shape[axis + 1 :]))
     zeros = C.constant(np.zeros((*shape[: axis + 1], step - 1, *shape[axis + 1 :]), x.dtype))
     joined = C.splice(lone, zeros, axis=axis + 1)
-    return C.reshape(joined, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    wide = C.reshape(joined, (*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    cuts = [(0, d, 1) for d in shape_of(wide)]
+    cuts[axis] = (0, (shape[axis] - 1) * step + 1, 1)
+    return sliced(wide, cuts)
 
 
 def _unslice(b: Any, node: Any, x: Any, *sizes: int) -> Any:
@@ -230,11 +234,7 @@ def _unslice(b: Any, node: Any, x: Any, *sizes: int) -> Any:
         count = len(range(start, stop, step))
         if count != shape_of(x)[axis]:
             b.mismatch(count, shape_of(x)[axis])
-        if step != 1:
-            wide = spread(x, axis, step)
-            cuts = [(0, d, 1) for d in shape_of(wide)]
-            cuts[axis] = (0, (count - 1) * step + 1, 1)
-            x = sliced(wide, cuts)
+        x = spread(x, axis, step)
         margins.append((start, shape[axis] - start - shape_of(x)[axis]))
     return padded(x, margins)
 
@@ -400,26 +400,12 @@ def _crossentropy(b: Any, node: Any, x: Any, p: Any, t: Any) -> Any:
 ELEMENTWISE = {
     **{
         name: plain(getattr(C, function))
-        for name, function in {
-            "neg": "negate",
-            "add": "plus",
-            "sub": "minus",
-            "mul": "element_times",
-            "logical_not": "element_not",
-            **{
-                name: name
-                for name in "abs exp sin cos tanh floor ceil square sigmoid softplus".split()
-            },
-            "gt": "greater",
-            "ge": "greater_equal",
-            "lt": "less",
-            "le": "less_equal",
-        }.items()
+        for name, function in names(
+            "neg=negate abs exp sin cos tanh floor ceil square sigmoid softplus add=plus sub=minus"
+            " mul=element_times gt=greater ge=greater_equal lt=less le=less_equal eq=equal"
+            " ne=not_equal logical_not=element_not logical_and=element_times logical_or=element_max"
+        ).items()
     },
-    "eq": plain(C.equal),
-    "ne": plain(C.not_equal),
-    "logical_and": plain(C.element_times),
-    "logical_or": plain(C.element_max),
     "is_nan": lambda b, node, x: C.not_equal(x, x),
     "sqrt": _sqrt,
     "sign": _sign,

@@ -12,16 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...graph.primitives import quantile
-
 _ROOT = Path(__file__).parents[2]
 
 # What is sent as it stands; the names are those of the modules below `kameleon`.
 SENT = (
-    "errors engines._kernels.arrays engines._kernels.ctc engines._kernels.depthwise"
-    " engines._kernels.geometry engines._kernels.loops engines._kernels.quantile"
-    " engines._kernels.random engines._kernels.sparse engines._kernels.windows"
-    " engines.numpy.namespace engines.cntk.segment engines.cntk.functions engines.cntk.windows"
+    "errors engines._names engines._kernels.arrays engines._kernels.ctc engines._kernels.depthwise"
+    " engines._kernels.geometry engines._kernels.loops engines._kernels.random"
+    " engines._kernels.sparse engines._kernels.windows engines.numpy.namespace"
+    " engines.cntk.segment engines.cntk.functions engines.cntk.windows"
 ).split()
 # What stands in for modules that the worker has no use for: it computes one call at a time, with
 # NumPy's warnings off, and keeps no buffers.
@@ -29,10 +27,6 @@ STAND_INS = {
     "engines._kernels.memory": "from numpy import empty, zeros\ngive = lambda array: None\n",
     "engines._kernels.quiet": "quiet = lambda function: function\n",
     "engines._codegen.blocks": "blockwise = lambda *parts: None\n",
-    "graph.primitives.quantile": "".join(
-        f"{name} = {getattr(quantile, name)!r}\n"
-        for name in "CENTRE_32 CENTRE_64 MIDDLE_64 ROOT_TWO TAIL_32 TAIL_64".split()
-    ),
 }
 # Modules, and names in them, that are there for annotations alone.
 TYPING = frozenset(("__future__", "typing", "numpy.typing"))

@@ -100,15 +100,7 @@ class PlainEmitter(NumpyEmitter):
     """Emits lines of NumPy for the worker, which keeps no buffers and takes no blocks."""
 
     rules = RULES
-
-    def __init__(
-        self,
-        graph: Graph,
-        more: int = 0,
-        results: Collection[Node] | None = None,
-        pooled: bool = False,
-    ):
-        super().__init__(graph, more, results, pooled=False)
+    pooled = False
 
     def scalar(self, array: Any) -> None:
         """See `NumpyEmitter.scalar`: to NumPy 1 Python's numbers beside scalars are wide ones, and
@@ -138,7 +130,6 @@ class SegmentEmitter(PlainEmitter):
         graph: Graph,
         more: int = 0,
         results: Collection[Node] | None = None,
-        pooled: bool = False,
         apart: Container[Node] = (),
     ):
         super().__init__(graph, more, results)

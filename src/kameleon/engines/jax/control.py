@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -10,18 +11,17 @@ from jax import lax
 from jax.experimental import io_callback
 
 from ...errors import EngineError
+from ...graph.ir.leaves import input_node
 from ...graph.ir.node import Node
 from ...graph.ir.program import Graph
+from ...graph.ir.types import UINT32, TensorType
+from ...graph.primitives.movement import concatenate
 from ...graph.primitives.precision import convolves
-from ...graph.primitives.random import PARITY, ROTATIONS, ROUNDS
-from .._lowering import Rule
+from ...graph.primitives.random import KEY, threefry
+from .._lowering import Rule, expanded, first
 from .lowering import HOST, Tracing, Value, as_array, same_shapes
 
 _LIKE: Any = jax.ShapeDtypeStruct
-
-
-def _first(e: Tracing, node: Node, x: Value, *rest: Value) -> Value:
-    return x
 
 
 def _traced(values: Any) -> list[Value]:
@@ -134,51 +134,33 @@ def _known_shape(e: Tracing, y: Node) -> tuple[int, ...]:
 # Random numbers ----------------------------------------------------------------------------
 
 
-def _rotated(x: Value, bits: int) -> Value:
-    left = lax.shift_left(x, _like(x, bits))
-    return lax.bitwise_or(left, lax.shift_right_logical(x, _like(x, 32 - bits)))
+def _cipher() -> Graph:
+    """The words that `graph.primitives.random` makes of vectors of counter words."""
+    shapes = KEY.shape, (None,), (None,)
+    key, x0, x1 = (input_node(TensorType(shape, UINT32)) for shape in shapes)
+    return Graph([key, x0, x1], [concatenate(threefry(key, x0, x1), 0)])
 
 
-def _like(x: Value, value: int) -> Value:
-    return lax.full(x.shape, np.uint32(value))
-
-
-def threefry(key: Value, x0: Value, x1: Value) -> tuple[Value, Value]:
-    """The words that the cipher of `graph.primitives.random` makes of vectors of counter words."""
-    k0, k1 = (lax.index_in_dim(key, i, keepdims=False) for i in (0, 1))
-    k2 = lax.bitwise_xor(lax.bitwise_xor(k0, k1), np.uint32(PARITY))
-    keys = [lax.broadcast(k, x0.shape) for k in (k0, k1, k2)]
-    x0, x1 = lax.add(x0, keys[0]), lax.add(x1, keys[1])
-    for block in range(ROUNDS // 4):
-        for bits in ROTATIONS[block % 2]:
-            x0 = lax.add(x0, x1)
-            x1 = lax.bitwise_xor(_rotated(x1, bits), x0)
-        x0 = lax.add(x0, keys[(block + 1) % 3])
-        x1 = lax.add(lax.add(x1, keys[(block + 2) % 3]), _like(x1, block + 1))
-    return x0, x1
+CIPHER = _cipher()
 
 
 def _random_bits(e: Tracing, node: Node, key: Value, *sizes: Value) -> Value:
+    """The expansion, cut to a size that is known while tracing."""
     shape = e.shape(node, sizes)
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     counter = lax.iota(np.uint32, (count + 1) // 2)
-    words = lax.concatenate(threefry(key, counter, _like(counter, 0)), 0)
+    (words,) = e.inner(CIPHER, [key, counter, lax.full_like(counter, 0)])
     return lax.reshape(lax.slice_in_dim(words, 0, count), shape)
 
 
-def _random_fold(e: Tracing, node: Node, key: Value, t: Value) -> Value:
-    word = lax.reshape(lax.convert_element_type(t, np.uint32), (1,))
-    return lax.concatenate(threefry(key, word, _like(word, 0xFFFFFFFF)), 0)
-
-
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), _first),
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), first),
     "cond": _cond,
     "scan": _scan,
     "while": _while,
     "call": _call,
     "random_bits": _random_bits,
-    "random_fold": _random_fold,
+    "minus_one_hot": expanded,  # flags tell of labels out of range
 }
 # Other functions are called between compiled parts; in loops and conditions they're called back.
 WHERE = {"call": _is_own}

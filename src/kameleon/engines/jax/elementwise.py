@@ -17,6 +17,7 @@ from ...graph.primitives import elementwise as ew
 from ...graph.primitives.constants import has_no_zero
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
+from .._names import names
 from .arrays import on_processor
 from .lowering import HOST, Tracing, Value, filled, joined, rounded
 
@@ -40,11 +41,6 @@ def _is_float(x: Value) -> bool:
 
 def _zero(x: Value) -> Any:
     return filled(x, 0)
-
-
-def _softplus(x: Value) -> Value:
-    """max(x, 0) + log(1 + exp(-|x|))"""
-    return lax.add(lax.max(x, _zero(x)), lax.log1p(lax.exp(lax.neg(lax.abs(x)))))
 
 
 def _sign_differs(r: Value, y: Value) -> Value:
@@ -97,50 +93,22 @@ def _shift_right(x: Value, n: Value) -> Value:
     return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, n)
 
 
+# By primitive, the function of `jax.lax` that does exactly the same.
+LAX = names(
+    "neg abs exp expm1 log log1p sqrt sin cos tanh floor ceil sigmoid=logistic"
+    " logical_not=bitwise_not bit_not=bitwise_not add sub mul div pow maximum=max minimum=min"
+    " eq ne lt le gt ge logical_and=bitwise_and logical_or=bitwise_or bit_and=bitwise_and"
+    " bit_or=bitwise_or bit_xor=bitwise_xor shift_left select"
+)
 FUNCTIONS: dict[str, Function] = {
-    "neg": lax.neg,
-    "abs": lax.abs,
+    **{name: getattr(lax, function) for name, function in LAX.items()},
     "sign": lambda x: lax.select(lax.eq(x, _zero(x)), _zero(x), lax.sign(x)),
-    "exp": lax.exp,
-    "expm1": lax.expm1,
-    "log": lax.log,
-    "log1p": lax.log1p,
-    "sqrt": lax.sqrt,
-    "sin": lax.sin,
-    "cos": lax.cos,
-    "tanh": lax.tanh,
     "square": lambda x: lax.mul(x, x),
-    "floor": lax.floor,
-    "ceil": lax.ceil,
     "round": lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),
     "is_nan": lambda x: lax.ne(x, x),
-    "logical_not": lax.bitwise_not,
-    "bit_not": lax.bitwise_not,
-    "sigmoid": lax.logistic,
-    "softplus": _softplus,
     "relu": lambda x: lax.select(lax.le(x, _zero(x)), _zero(x), x),
-    "add": lax.add,
-    "sub": lax.sub,
-    "mul": lax.mul,
-    "div": lax.div,
     "mod": _mod,
-    "pow": lax.pow,
-    "maximum": lax.max,
-    "minimum": lax.min,
-    "eq": lax.eq,
-    "ne": lax.ne,
-    "lt": lax.lt,
-    "le": lax.le,
-    "gt": lax.gt,
-    "ge": lax.ge,
-    "logical_and": lax.bitwise_and,
-    "logical_or": lax.bitwise_or,
-    "bit_and": lax.bitwise_and,
-    "bit_or": lax.bitwise_or,
-    "bit_xor": lax.bitwise_xor,
-    "shift_left": lax.shift_left,
     "shift_right": _shift_right,
-    "select": lax.select,
 }
 
 

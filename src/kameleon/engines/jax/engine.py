@@ -22,7 +22,7 @@ from .._exchange import numpy_view
 from .._lowering import Rule
 from .arrays import given_up, in_64_bits
 from .executable import JaxExecutable
-from .rules import DECLINED, RULES, WHERE
+from .rules import CARRIERS, DECLINED, RULES, WHERE
 
 
 class JaxEngine(Engine):
@@ -30,9 +30,11 @@ class JaxEngine(Engine):
 
     name = "jax"
     title = "JAX"
+    library = "jax"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     half = CONTRACTIONS
+    carriers = CARRIERS
     declined: Mapping[str, str] = DECLINED
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     static_shapes = True
@@ -68,10 +70,6 @@ class JaxEngine(Engine):
         """See `Engine.adopt`. JAX shares aligned memory, and copies any other."""
         found = numpy_view(array)
         return None if found is None else in_64_bits(jax.device_put, found)
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        return str(jax.__version__)
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`: JAX's default device comes first."""

@@ -86,28 +86,9 @@ def _concatenate(e: Tracing, node: Node, *xs: Value) -> Value:
 
 # Reductions --------------------------------------------------------------------------------
 
-# Sums and products of these dtypes are made in float32, and rounded once.
-NARROW = ("float16", "bfloat16")
 
-
-def _widened(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
-    """The function, computed in float32 where its operand is narrower."""
-
-    def wide(x: Value) -> Value:
-        if x.dtype.name not in NARROW:
-            return function(x)
-        result = function(lax.convert_element_type(x, np.float32))
-        return lax.convert_element_type(result, x.dtype)
-
-    return wide
-
-
-def _reduce(function: Callable[[Value, Any], Value], wide: bool = False) -> Rule:
-    def rule(e: Tracing, node: Node, x: Value) -> Value:
-        reduce: Callable[[Value], Value] = lambda x: function(x, node.attrs["axes"])  # noqa: E731
-        return (_widened(reduce) if wide else reduce)(x)
-
-    return rule
+def _reduce(function: Callable[[Value, Any], Value]) -> Rule:
+    return lambda e, node, x: function(x, node.attrs["axes"])
 
 
 def _arg(function: Callable[..., Value]) -> Rule:
@@ -127,11 +108,7 @@ def _cumulative(function: Callable[..., Value]) -> Rule:
 
     barrier: Callable[[Value], Value] = lax.optimization_barrier
 
-    def rule(e: Tracing, node: Node, x: Value) -> Value:
-        axis = node.attrs["axis"]
-        return _widened(lambda x: function(barrier(x), axis=axis))(x)
-
-    return rule
+    return lambda e, node, x: function(barrier(x), axis=node.attrs["axis"])
 
 
 # Indexing ----------------------------------------------------------------------------------
@@ -217,16 +194,6 @@ def _put_along(e: Tracing, node: Node, g: Value, index: Value, *sizes: Value) ->
     return _added(lax.full(made, scalar(0, node.dtype)), index, g, numbers)
 
 
-def _minus_one_hot(e: Tracing, node: Node, p: Value, labels: Value) -> Value:
-    axis, shape = node.attrs["axis"], np.shape(p)
-    others = tuple(i for i in range(len(shape)) if i != axis)
-    labels = lax.convert_element_type(labels, np.int64)
-    hit = lax.eq(
-        lax.broadcasted_iota(np.int64, shape, axis), lax.broadcast_in_dim(labels, shape, others)
-    )
-    return lax.sub(p, lax.convert_element_type(hit, p.dtype))
-
-
 def _argsort(e: Tracing, node: Node, x: Value) -> Value:
     axis = node.attrs["axis"]
     places = lax.broadcasted_iota(np.int32, np.shape(x), axis)
@@ -266,8 +233,8 @@ RULES: dict[str, Rule] = {
     "reverse": lambda e, node, x: lax.rev(x, node.attrs["axes"]),
     "pad": _pad,
     "concatenate": _concatenate,
-    "reduce_sum": _reduce(lax.reduce_sum, wide=True),
-    "reduce_prod": _reduce(lax.reduce_prod, wide=True),
+    "reduce_sum": _reduce(lax.reduce_sum),
+    "reduce_prod": _reduce(lax.reduce_prod),
     "reduce_max": _reduce(lax.reduce_max),
     "reduce_min": _reduce(lax.reduce_min),
     "reduce_any": _reduce(lax.reduce_or),
@@ -280,7 +247,6 @@ RULES: dict[str, Rule] = {
     "scatter_add": _scatter_add,
     "take_along": _take_along,
     "put_along": _put_along,
-    "minus_one_hot": _minus_one_hot,
     "argsort": _argsort,
     "contract": _contract,
 }

@@ -65,6 +65,7 @@ class NumpyEngine(Engine):
 
     name = "numpy"
     title = "NumPy"
+    library = "numpy"
     rules: Mapping[str, Rule] = RULES
     shape_of = staticmethod(attrgetter("shape"))  # type: ignore[assignment]
     lacks: Mapping[str, str] = {"bfloat16": "NumPy has no arithmetic for it"}
@@ -101,10 +102,6 @@ class NumpyEngine(Engine):
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
         return numpy_view(array)
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        return np.__version__
 
 
 class _Executable(Executable):

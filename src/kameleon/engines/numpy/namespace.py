@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._codegen.blocks import blockwise
-from .._kernels import arrays, ctc, loops, memory, quantile, random, sparse, windows
+from .._kernels import arrays, ctc, depthwise, loops, memory, random, sparse, windows
+from .._names import names
 
 
 def beam_search(*arguments: Any) -> tuple[Any, ...]:
@@ -22,41 +23,41 @@ def random_bits(key: Any, shape: tuple[int, ...]) -> Any:
     return random.random_bits(key, prod(shape)).reshape(shape)
 
 
+UFUNCS = names(
+    "neg=negative abs sign exp expm1 log log1p sqrt sin cos tanh square floor ceil round=rint"
+    " is_nan=isnan logical_not bit_not=invert add sub=subtract mul=multiply div=divide"
+    " floor_div=floor_divide mod=remainder pow=power maximum minimum eq=equal ne=not_equal lt=less"
+    " le=less_equal gt=greater ge=greater_equal logical_and logical_or bit_and=bitwise_and"
+    " bit_or=bitwise_or bit_xor=bitwise_xor shift_left=left_shift shift_right=right_shift"
+)
+OTHERS = (
+    "argmax argmin argsort argwhere broadcast_to concatenate cumprod cumsum dot int32 matmul where"
+).split()
+
 NAMESPACE: dict[str, Any] = {
-    **{
-        name: getattr(np, name)
-        for name in (
-            "abs add argmax argmin argsort argwhere bitwise_and "
-            "bitwise_or bitwise_xor broadcast_to ceil cos cumprod cumsum divide "
-            "dot equal exp expm1 floor floor_divide greater greater_equal int32 invert "
-            "isnan left_shift less less_equal log log1p logical_and logical_not "
-            "logical_or matmul maximum minimum multiply negative not_equal power "
-            "remainder right_shift rint sign sin sqrt square subtract tanh where "
-            "concatenate"
-        ).split()
-    },
+    **{name: getattr(np, name) for name in (*UFUNCS.values(), *OTHERS)},
     **{
         name: getattr(arrays, name)
         for name in (
-            "check cumprod_slope gather iota keep_unless keep_where linear_scan log_softmax "
-            "minus_one_hot mismatch one_hot pad product_of_others put_along scatter_add "
+            "check gather iota keep_unless keep_where linear_scan log_softmax "
+            "minus_one_hot mismatch one_hot pad put_along scatter_add "
             "sigmoid softmax softmax_crossentropy softplus sparse_softmax_crossentropy "
             "take_along unslice"
         ).split()
     },
     **{
         name: getattr(windows, name)
-        for name in (
-            "patches fold conv_input max_pool unpool pool_pick sum_pool "
-            "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad"
-        ).split()
+        for name in "patches fold conv_input max_pool unpool pool_pick sum_pool".split()
+    },
+    **{
+        name: getattr(depthwise, name)
+        for name in "depthwise_conv depthwise_conv_input_grad depthwise_conv_kernel_grad".split()
     },
     "sum_unpool": windows.sum_pool_grad,
     "scan": loops.scan,
     "while_loop": loops.while_loop,
     "random_bits": random_bits,
     "fold_in": random.fold_in,
-    "normal_quantile": quantile.normal_quantile,
     "sparse_to_dense": sparse.sparse_to_dense,
     "sparse_dot": sparse.sparse_dot,
     "greedy_decode": ctc.greedy_decode,

@@ -8,62 +8,10 @@ from .._codegen.code import LOOSE, VIEW
 from .._codegen.contraction import contract
 from .._codegen.emitter import Emitter, Rule
 from .._codegen.literal import literal, quoted
-from .._codegen.rules import (
-    along,
-    axis_text,
-    broadcast,
-    dims_text,
-    extremum,
-    holes,
-    unary,
-    windowed,
-)
+from .._codegen.rules import along, broadcast, extremum, holes, unary, windowed
+from .namespace import UFUNCS
 
 # Elementwise -------------------------------------------------------------------------------
-
-UFUNCS = {
-    "neg": "negative",
-    "abs": "abs",
-    "sign": "sign",
-    "exp": "exp",
-    "expm1": "expm1",
-    "log": "log",
-    "log1p": "log1p",
-    "sqrt": "sqrt",
-    "sin": "sin",
-    "cos": "cos",
-    "tanh": "tanh",
-    "square": "square",
-    "floor": "floor",
-    "ceil": "ceil",
-    "round": "rint",
-    "is_nan": "isnan",
-    "logical_not": "logical_not",
-    "bit_not": "invert",
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "floor_div": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "logical_and": "logical_and",
-    "logical_or": "logical_or",
-    "bit_and": "bitwise_and",
-    "bit_or": "bitwise_or",
-    "bit_xor": "bitwise_xor",
-    "shift_left": "left_shift",
-    "shift_right": "right_shift",
-}
-
 
 # NumPy 2.4 gives wrong numbers where these functions write to elements that don't lie one behind
 # another, as those of a part of an array.
@@ -107,21 +55,7 @@ def _select(e: Emitter, node: Node) -> None:
         e.emit(node, "where({0}, {1}, {2})", args)
 
 
-def _cast(e: Emitter, node: Node) -> None:
-    (x,) = node.operands
-    e.emit(node, f"{{0}}.astype({quoted(node.dtype)})", [x])
-
-
-# Sizes and movement ------------------------------------------------------------------------
-
-
-def _size(e: Emitter, node: Node) -> None:
-    e.emit(node, f"int32({{0}}.shape[{axis_text(node)}])", node.operands)
-
-
-def _iota(e: Emitter, node: Node) -> None:
-    dims = dims_text(node, 0)
-    e.emit(node, f"iota({dims}, {axis_text(node)}, {quoted(node.dtype)})", node.operands)
+# Movement ------------------------------------------------------------------------
 
 
 def _reverse(e: Emitter, node: Node) -> None:
@@ -163,13 +97,6 @@ def _call(e: Emitter, node: Node) -> None:
     e.emit(node, f"{{{count}}}({holes(0, count)})", [*node.operands, function])
 
 
-# Sparse tensors ----------------------------------------------------------------------------
-
-
-def _sparse_to_dense(e: Emitter, node: Node) -> None:
-    e.emit(node, f"sparse_to_dense({{0}}, {{1}}, {dims_text(node, 2)})", node.operands)
-
-
 RULES: dict[str, Rule] = {
     **shared.RULES,
     **{name: _ufunc(function) for name, function in UFUNCS.items()},
@@ -179,11 +106,11 @@ RULES: dict[str, Rule] = {
     "softmax": along("softmax({0}, AXIS)"),
     "log_softmax": along("log_softmax({0}, AXIS)"),
     "select": _select,
-    "cast": _cast,
+    "cast": along("{0}.astype('DTYPE')"),
     "bitcast": along("{0}.view('DTYPE')", VIEW),
-    "size": _size,
+    "size": along("int32({0}.shape[AXIS])"),
     "broadcast_to": broadcast("broadcast_to({0}, DIMS)"),
-    "iota": _iota,
+    "iota": along("iota(DIMS, AXIS, 'DTYPE')"),
     "reverse": _reverse,
     "pad": _pad,
     "reduce_sum": _reduce("add", dtype=True),
@@ -206,7 +133,6 @@ RULES: dict[str, Rule] = {
     "depthwise_conv": windowed("depthwise_conv({0}, {1}, MOVES)"),
     "depthwise_input": windowed("depthwise_conv_input_grad({0}, {1}, SPACE, MOVES)"),
     "depthwise_kernel": windowed("depthwise_conv_kernel_grad({0}, {1}, SIZES, MOVES)"),
-    "normal_quantile": unary("normal_quantile({0})"),
-    "sparse_to_dense": _sparse_to_dense,
+    "sparse_to_dense": along("sparse_to_dense({0}, {1}, DIMS)"),
     "call": _call,
 }

@@ -7,15 +7,11 @@ from typing import Any
 
 from ...graph.ir.node import Node
 from ...graph.ir.types import BOOL, TensorType
-from .._lowering import Rule
+from .._lowering import Rule, first
 from .lowering import OnnxLowering
 from .model import typed
 
 L = OnnxLowering
-
-
-def _same(lo: L, node: Node, x: str, *rest: str) -> str:
-    return x
 
 
 def several(
@@ -75,7 +71,7 @@ def _scan(lo: L, node: Node, *operands: str) -> tuple[str, ...]:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), _same),
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient", "check"), first),
     "cond": _cond,
     "while": _while,
     "scan": _scan,

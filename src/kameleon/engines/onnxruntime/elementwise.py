@@ -10,41 +10,19 @@ from ...graph.primitives.choices import needs_no_branch
 from ...graph.primitives.constants import has_no_zero, known_number
 from ...graph.primitives.division import divides_safely
 from .._lowering import Rule
+from .._names import names
 from .lowering import OnnxLowering
 from .model import ONNX_TYPES
 
 L = OnnxLowering
 
 # By primitive: the operator that does exactly the same.
-OPERATORS = {
-    "neg": "Neg",
-    "abs": "Abs",
-    "exp": "Exp",
-    "log": "Log",
-    "sqrt": "Sqrt",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tanh": "Tanh",
-    "softplus": "Softplus",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "round": "Round",
-    "bit_not": "BitwiseNot",
-    "bit_and": "BitwiseAnd",
-    "bit_or": "BitwiseOr",
-    "bit_xor": "BitwiseXor",
-    "mul": "Mul",
-    "pow": "Pow",
-    "is_nan": "IsNaN",
-    "logical_not": "Not",
-    "logical_and": "And",
-    "logical_or": "Or",
-    "eq": "Equal",
-    "lt": "Less",
-    "le": "LessOrEqual",
-    "gt": "Greater",
-    "ge": "GreaterOrEqual",
-}
+OPERATORS = names(
+    "neg=Neg abs=Abs exp=Exp log=Log sqrt=Sqrt sin=Sin cos=Cos tanh=Tanh softplus=Softplus"
+    " floor=Floor ceil=Ceil round=Round bit_not=BitwiseNot bit_and=BitwiseAnd bit_or=BitwiseOr"
+    " bit_xor=BitwiseXor mul=Mul pow=Pow is_nan=IsNaN logical_not=Not logical_and=And logical_or=Or"
+    " eq=Equal lt=Less le=LessOrEqual gt=Greater ge=GreaterOrEqual"
+)
 
 
 def _operator(kind: str) -> Rule:

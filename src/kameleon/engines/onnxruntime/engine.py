@@ -180,6 +180,7 @@ class OnnxRuntimeEngine(Engine):
 
     name = "onnxruntime"
     title = "ONNX Runtime"
+    library = "onnxruntime"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     half = frozenset()
@@ -244,11 +245,6 @@ class OnnxRuntimeEngine(Engine):
     def adopt(self, array: Any) -> Any:
         """See `Engine.adopt`."""
         return numpy_view(array)
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        version: str = onnxruntime.__version__
-        return version
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""

@@ -21,9 +21,9 @@ FLOATS = frozenset(("float32", "float64"))
 SMALL = 4096
 
 
-def _with(kind: str, attribute: str) -> Rule:
+def _with(kind: str, attribute: str, **more: int) -> Rule:
     """An operator that takes one of the primitive's attributes."""
-    return lambda lo, node, *xs: lo.op(kind, *xs, **{attribute: node.attrs[attribute]})
+    return lambda lo, node, *xs: lo.op(kind, *xs, **{attribute: node.attrs[attribute]}, **more)
 
 
 # Shape of the result given -----------------------------------------------------------------
@@ -259,10 +259,6 @@ def _logic(kind: str) -> Rule:
     return rule
 
 
-def _arg(kind: str) -> Rule:
-    return lambda lo, node, x: lo.op(kind, x, axis=node.attrs["axis"], keepdims=0)
-
-
 def _argsort(lo: L, node: Node, x: str) -> Any:
     axis = node.attrs["axis"]
     count = lo.joined([lo.dim(node.operands[0], axis)])
@@ -295,8 +291,8 @@ RULES: dict[str, Rule] = {
     "reduce_min": _extremum("ReduceMin", "ArgMin"),
     "reduce_any": _logic("ReduceMax"),
     "reduce_all": _logic("ReduceMin"),
-    "argmax": _arg("ArgMax"),
-    "argmin": _arg("ArgMin"),
+    "argmax": _with("ArgMax", "axis", keepdims=0),
+    "argmin": _with("ArgMin", "axis", keepdims=0),
     "argsort": _argsort,
     "cumsum": _cumulative("CumSum"),
     "cumprod": _cumulative("CumProd"),

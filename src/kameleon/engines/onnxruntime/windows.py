@@ -22,13 +22,12 @@ class _Layout(NamedTuple):
 
     to_onnx: list[int]
     back: list[int]
-    kernel: list[int]
 
 
 def _layout(window: Window) -> _Layout:
     n = window.rank
     space = range(1, n + 1)
-    return _Layout([0, n + 1, *space], [0, *(i + 1 for i in space), 1], [n + 1, n, *range(n)])
+    return _Layout([0, n + 1, *space], [0, *(i + 1 for i in space), 1])
 
 
 def _pads(window: Window) -> list[int]:
@@ -47,34 +46,43 @@ def _moves(window: Window, padding: bool = True) -> dict[str, Any]:
 # Convolution -------------------------------------------------------------------------------
 
 
+def _weights(lo: L, node: Node, k: str) -> tuple[str, int]:
+    """The kernel as ONNX has it, and the number of groups of channels: in a depthwise convolution
+    each channel is one.
+    """
+    window, operand = node.attrs["window"], node.operands[1]
+    n = window.rank
+    if node.primitive.name in ("conv", "conv_input"):
+        return lo.transpose(k, [n + 1, n, *range(n)]), 1
+    depth = lo.product(lo.dims_of(operand, (-2, -1)))
+    moved = lo.transpose(k, [n, n + 1, *range(n)])
+    return lo.reshape(moved, [depth, 1, *window.sizes]), operand.shape[-2] or 0
+
+
 def _conv(lo: L, node: Node, x: str, k: str, *bias: str) -> str:
     window, layout = node.attrs["window"], _layout(node.attrs["window"])
-    weights = lo.transpose(k, layout.kernel)
-    y = lo.op("Conv", lo.transpose(x, layout.to_onnx), weights, *bias, **_moves(window))
+    weights, group = _weights(lo, node, k)
+    x = lo.transpose(x, layout.to_onnx)
+    y = lo.op("Conv", x, weights, *bias, **_moves(window), group=group)
     return lo.transpose(y, layout.back)
 
 
 def _conv_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
-    layout = _layout(node.attrs["window"])
-    weights = lo.transpose(k, layout.kernel)
-    y = _transposed_conv(lo, node, lo.transpose(g, layout.to_onnx), weights)
-    return lo.transpose(y, layout.back)
-
-
-def _transposed_conv(lo: L, node: Node, g: str, weights: str, group: int = 1) -> Any:
     """The adjoint, onto the widest space that the windows may come from, cut to the wanted one."""
-    window: Window = node.attrs["window"]
+    window, layout = node.attrs["window"], _layout(node.attrs["window"])
     n, lows = window.rank, [a for a, _ in window.padding]
+    weights, group = _weights(lo, node, k)
     y = lo.op(
         "ConvTranspose",
-        g,
+        lo.transpose(g, layout.to_onnx),
         weights,
         **_moves(window, padding=False),
         pads=[*lows, *[0] * n],
         output_padding=[s - 1 for s in window.strides],
         group=group,
     )
-    return sliced(lo, y, range(2, n + 2), [0] * n, space_dims(node), [1] * n)
+    y = sliced(lo, y, range(2, n + 2), [0] * n, space_dims(node), [1] * n)
+    return lo.transpose(y, layout.back)
 
 
 # With fewer channels one product of all cells' patches is quicker than one for each cell.
@@ -114,41 +122,15 @@ def _seen(lo: L, x: str, window: Window) -> Iterator[Any]:
         yield sliced(lo, x, range(2, window.rank + 2), starts, ends, steps)
 
 
-# Depthwise convolution ---------------------------------------------------------------------
-
-
 def has_groups(node: Node) -> bool:
     """Whether ONNX's grouped convolution will do: channels are groups, of a known number."""
     return node.dtype in ("float16", "float32") and node.operands[1].shape[-2] is not None
 
 
-def _grouped(lo: L, node: Node, k: str) -> tuple[str, int]:
-    """Kernel and number of groups."""
-    window, operand = node.attrs["window"], node.operands[1]
-    n = window.rank
-    depth = lo.product(lo.dims_of(operand, (-2, -1)))
-    moved = lo.transpose(k, [n, n + 1, *range(n)])
-    return lo.reshape(moved, [depth, 1, *window.sizes]), operand.shape[-2] or 0
-
-
-def _depthwise_conv(lo: L, node: Node, x: str, k: str, *bias: str) -> str:
-    window, layout = node.attrs["window"], _layout(node.attrs["window"])
-    weights, group = _grouped(lo, node, k)
-    x = lo.transpose(x, layout.to_onnx)
-    y = lo.op("Conv", x, weights, *bias, **_moves(window), group=group)
-    return lo.transpose(y, layout.back)
-
-
-def _depthwise_input(lo: L, node: Node, g: str, k: str, *sizes: str) -> Any:
-    layout = _layout(node.attrs["window"])
-    y = _transposed_conv(lo, node, lo.transpose(g, layout.to_onnx), *_grouped(lo, node, k))
-    return lo.transpose(y, layout.back)
-
-
 # Sums ----------------------------------------------------------------------------------------
 
 # Rules that take a bias, too.
-BIASED: dict[str, Rule] = {"conv": _conv, "depthwise_conv": _depthwise_conv}
+BIASED: dict[str, Rule] = dict.fromkeys(("conv", "depthwise_conv"), _conv)
 
 
 def with_bias(lo: L, node: Node) -> str | None:
@@ -162,7 +144,6 @@ def with_bias(lo: L, node: Node) -> str | None:
 
 RULES: dict[str, Rule] = {
     **BIASED,
-    "conv_input": _conv_input,
+    **dict.fromkeys(("conv_input", "depthwise_input"), _conv_input),
     "conv_kernel": _conv_kernel,
-    "depthwise_input": _depthwise_input,
 }

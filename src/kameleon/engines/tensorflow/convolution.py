@@ -103,13 +103,6 @@ def _kernel_by_conv(x: Tensor, g: Tensor, window: Window) -> Tensor:
     return raw.Slice(input=found, begin=[0, 0, 0, 0], size=[*window.sizes, -1, -1])
 
 
-def conv(e: Tracing, node: Node, x: Tensor, k: Tensor) -> Tensor:
-    return _conv_of_planes(e, node, x, k)
-
-
-_conv_of_planes = over_planes(_conv, kernel=1)
-
-
 def has_kernel(node: Node) -> bool:
     """Kernels take floats along up to three axes; along three, no margins and no dilation."""
     window = node.attrs["window"]
@@ -171,7 +164,7 @@ def _has_margins_of_same(node: Node) -> bool:
 
 
 RULES: dict[str, Rule] = {
-    "conv": conv,
+    "conv": over_planes(_conv, kernel=1),
     "conv_input": over_planes(_conv_input, kernel=1),
     "conv_kernel": over_planes(_conv_kernel, kernel=-1),
     "depthwise_conv": over_planes(_depthwise, kernel=1),

@@ -3,59 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import tensorflow as tf
 
 from ...graph.analysis.broadcasts import bare_operands
 from ...graph.ir.node import Node
-from ...graph.primitives.constants import bare, has_no_zero, known_array, known_number
+from ...graph.primitives.constants import has_no_zero, known_array, known_number
 from ...graph.primitives.division import divides_safely
-from .._lowering import Lowering, Rule
+from .._lowering import Lowering, Rule, first
+from .._names import names
 from .kernels import MOST_AXES, Tensor, cast, constant, raw, reshaped
 
-UNARY = {
-    "neg": "Neg",
-    "abs": "Abs",
-    "sign": "Sign",
-    "exp": "Exp",
-    "expm1": "Expm1",
-    "log": "Log",
-    "log1p": "Log1p",
-    "sqrt": "Sqrt",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tanh": "Tanh",
-    "square": "Square",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "round": "Rint",
-    "is_nan": "IsNan",
-    "bit_not": "Invert",
-    "sigmoid": "Sigmoid",
-}
-FEATURES = {"relu": "Relu", "softplus": "Softplus"}
-BINARY = {
-    "sub": "Sub",
-    "floor_div": "FloorDiv",
-    "mod": "FloorMod",
-    "div": "RealDiv",
-    "minimum": "Minimum",
-    "eq": "Equal",
-    "ne": "NotEqual",
-    "lt": "Less",
-    "le": "LessEqual",
-    "gt": "Greater",
-    "ge": "GreaterEqual",
-    "logical_and": "LogicalAnd",
-    "logical_or": "LogicalOr",
-    "mul": "Mul",
-    "bit_and": "BitwiseAnd",
-    "bit_or": "BitwiseOr",
-    "bit_xor": "BitwiseXor",
-    "shift_left": "LeftShift",
-    "shift_right": "RightShift",
-}
+UNARY = names(
+    "neg=Neg abs=Abs sign=Sign exp=Exp expm1=Expm1 log=Log log1p=Log1p sqrt=Sqrt sin=Sin cos=Cos"
+    " tanh=Tanh square=Square floor=Floor ceil=Ceil round=Rint is_nan=IsNan bit_not=Invert"
+    " sigmoid=Sigmoid"
+)
+FEATURES = names("relu=Relu softplus=Softplus")
+BINARY = names(
+    "sub=Sub floor_div=FloorDiv mod=FloorMod div=RealDiv minimum=Minimum eq=Equal ne=NotEqual"
+    " lt=Less le=LessEqual gt=Greater ge=GreaterEqual logical_and=LogicalAnd logical_or=LogicalOr"
+    " mul=Mul bit_and=BitwiseAnd bit_or=BitwiseOr bit_xor=BitwiseXor shift_left=LeftShift"
+    " shift_right=RightShift"
+)
 
 
 def just(op: str, *names: str) -> Rule:
@@ -90,10 +60,11 @@ def _still(x: Tensor, bare: Node, node: Node) -> Tensor:
 
 def maximum(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """The optimiser takes the maximum of x and k * x for a leaky rectifier, whatever number k is,
-    which is the minimum where k is larger than 1 (TensorFlow 2.21): there it isn't shown k * x.
+    which is the minimum where k is larger than 1 (TensorFlow 2.21): it can't tell that one of two
+    tensors is computed of the other.
     """
-    left, right = bare_operands(node)
-    return raw.Maximum(x=a, y=_hidden(b) if _exceeds(_factors(left), _factors(right)) else b)
+    has_number = any(known_number(x) is not None for x in bare_operands(node))
+    return raw.Maximum(x=a, y=b if has_number else _hidden(b))
 
 
 def divide(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -112,57 +83,16 @@ def _hidden(x: Tensor) -> Tensor:
     return raw.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
-def _factors(x: Node, steps: int = 8) -> dict[Node, float]:
-    """Nodes that x is a multiple of, and by which number."""
-    found = {x: 1.0}
-    if not steps or x.primitive.name not in _MULTIPLES:
-        return found
-    parts = [(known_number(y), _factors(bare(y), steps - 1)) for y in x.operands]
-    return found | _MULTIPLES[x.primitive.name](*parts)
-
-
-Factors = tuple[Any, dict[Node, float]]  # a number, if it's one, and what an operand is made of
-
-
-def _scaled(part: Factors, by: float) -> dict[Node, float]:
-    return {node: factor * by for node, factor in part[1].items()}
-
-
-def _product(a: Factors, b: Factors) -> dict[Node, float]:
-    if a[0] is None and b[0] is None:
-        return {}
-    return _scaled(b, a[0]) if a[0] is not None else _scaled(a, b[0])
-
-
-def _sum(a: Factors, b: Factors) -> dict[Node, float]:
-    return {node: a[1][node] + b[1][node] for node in a[1].keys() & b[1].keys()}
-
-
-# What operations with numbers make of the factors of their operands.
-_MULTIPLES: dict[str, Callable[..., dict[Node, float]]] = {
-    "mul": _product,
-    "div": lambda a, b: _scaled(a, 1 / b[0]) if b[0] else {},
-    "add": _sum,
-    "sub": lambda a, b: _sum(a, (None, _scaled(b, -1.0))),
-    "neg": lambda a: _scaled(a, -1.0),
-}
-
-
-def _exceeds(left: dict[Node, float], right: dict[Node, float]) -> bool:
-    """Whether one of two tensors is a multiple of the other, by more than 1."""
-    pairs = ((left[node], right[node]) for node in left.keys() & right.keys())
-    return any(abs(a) != abs(b) and 1.0 in (a, b) and max(a, b) > 1.0 for a, b in pairs)
-
-
 def power(e: Lowering, node: Node, x: Tensor, a: Tensor) -> Tensor:
-    """x ** a, of an a that the optimiser doesn't look into where it stretches x.
+    """x ** a, of an a that the optimiser doesn't look into where it stretches x or is negative.
 
     Of exponents that are one constant the optimiser makes squares, roots and quotients of x, in
-    the shape of x, whatever that of the exponents (TensorFlow 2.21).
+    the shape of x, whatever that of the exponents (TensorFlow 2.21), and by the kernels of
+    reciprocals, which are less exact: see `divide`.
     """
-    if bare_operands(node)[0].shape != node.shape:
-        a = raw.PlaceholderWithDefault(input=a, shape=a.shape)
-    return raw.Pow(x=x, y=a)
+    left, right = bare_operands(node)
+    is_quotient = (known_number(right) or 0) < 0
+    return raw.Pow(x=x, y=_hidden(a) if left.shape != node.shape or is_quotient else a)
 
 
 def mod(e: Lowering, node: Node, a: Tensor, b: Tensor) -> Tensor:
@@ -227,10 +157,6 @@ def bitcast(e: Lowering, node: Node, x: Tensor) -> Tensor:
     return raw.Bitcast(input=x, type=tf.as_dtype(node.dtype))
 
 
-def same(e: Lowering, node: Node, x: Tensor, *others: Tensor) -> Tensor:
-    return x
-
-
 RULES: dict[str, Rule] = {
     **{name: just(op, "x") for name, op in UNARY.items()},
     **{name: just(op, "features") for name, op in FEATURES.items()},
@@ -245,9 +171,7 @@ RULES: dict[str, Rule] = {
     "select": select,
     "cast": convert,
     "bitcast": bitcast,
-    "identity": same,
-    "stop_gradient": same,
-    "with_gradient": same,
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient"), first),
 }
 
 

@@ -32,6 +32,7 @@ class TensorflowEngine(Engine):
 
     name = "tensorflow"
     title = "TensorFlow"
+    library = "tensorflow"
     started = True  # loading TensorFlow starts its threads
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = WHERE
@@ -74,11 +75,6 @@ class TensorflowEngine(Engine):
         if view is None:
             return None
         return eager(view) if view.flags.c_contiguous and view.dtype.name in DTYPES else None
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        found: str = tf.__version__
-        return found
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""

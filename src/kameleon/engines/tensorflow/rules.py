@@ -30,8 +30,8 @@ WHERE: dict[str, Callable[[Node], bool]] = {
 # windows without a place; without samples or channels oneDNN's gradient of them ends the process.
 NEEDS = {
     **dict.fromkeys(
-        "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel patches"
-        " sum_pool sum_unpool".split(),
+        "conv conv_input conv_kernel depthwise_conv depthwise_input depthwise_kernel sum_pool"
+        " sum_unpool".split(),
         ("samples", "places", "channels"),
     ),
     **dict.fromkeys(("max_pool", "unpool"), ("samples", "channels")),

@@ -1,4 +1,4 @@
-"""Pooling and patches; layout (batch, *space, channels)."""
+"""Pooling; layout (batch, *space, channels)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,7 @@ from .convolution import has_margins, lifted, line, moves, over_planes, plane
 from .kernels import Tensor, constant, raw, reshaped, shape_of, vector
 from .lowering import Tracing
 
-# Patches and sums --------------------------------------------------------------------------------
-
-
-def _patches(x: Tensor, window: Window) -> Tensor:
-    return raw.ExtractImagePatches(
-        images=x,
-        ksizes=[1, *window.sizes, 1],
-        strides=[1, *window.strides, 1],
-        rates=[1, *window.dilation, 1],
-        padding="VALID",
-    )
+# Sums --------------------------------------------------------------------------------
 
 
 def _sum_pool(x: Tensor, window: Window) -> Tensor:
@@ -42,11 +32,6 @@ def _sum_unpool(g: Tensor, space: list[Any], window: Window) -> Tensor:
 
 def _pool(window: Window) -> dict[str, Any]:
     return {"ksize": [1, *window.sizes, 1], **moves(window)}
-
-
-def _has_patches(node: Node) -> bool:
-    window = node.attrs["window"]
-    return window.rank <= 2 and not node.dtype.is_bool and not has_margins(window)
 
 
 def _has_pool(node: Node) -> bool:
@@ -147,7 +132,6 @@ def unpool(e: Tracing, node: Node, g: Tensor, index: Tensor, *sizes: Tensor) -> 
 
 RULES: dict[str, Rule] = {
     **convolution.RULES,
-    "patches": over_planes(_patches),
     "sum_pool": over_planes(_sum_pool),
     "sum_unpool": over_planes(_sum_unpool),
     "max_pool": max_pool,
@@ -155,7 +139,6 @@ RULES: dict[str, Rule] = {
 }
 WHERE: dict[str, Callable[[Node], bool]] = {
     **convolution.WHERE,
-    "patches": _has_patches,
     **dict.fromkeys(
         ("sum_pool", "sum_unpool"),
         lambda node: _has_pool(node) and not has_margins(node.attrs["window"]),

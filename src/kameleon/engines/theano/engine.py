@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytensor
 
 from ..._utils.locks import lock
 from ...graph.ir.node import Node
@@ -120,6 +119,7 @@ class TheanoEngine(NumpyEngine):
 
     name = "theano"
     title = "Theano (PyTensor)"
+    library = "pytensor"
     rules: Mapping[str, Rule] = RULES
     where: Mapping[str, Callable[[Node], bool]] = {"call": lambda node: False}
     borrowed = frozenset(name for name, rule in RULES.items() if rule is embedded)
@@ -128,10 +128,6 @@ class TheanoEngine(NumpyEngine):
     def compile(self, graph: Graph) -> TheanoExecutable:  # type: ignore[override]
         """See `Engine.compile`."""
         return TheanoExecutable(graph, self)
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        return str(pytensor.__version__)
 
 
 engine = TheanoEngine()

@@ -17,8 +17,9 @@ from ...graph.ir.node import Node
 from ...graph.ir.program import KEYED_CONSTANT, Graph
 from ...graph.ir.rewrite import substitute
 from ...graph.ir.types import TensorType
+from ...graph.passes.pipeline import prepared
 from .._lowering import Lowering
-from ..numpy.engine import NumpyEmitter
+from ..numpy.engine import NumpyEmitter, engine
 from .ops import DIFFER, AxisOf, Function, array_type, constant, meant
 
 # So many functions of embedded code are kept for reuse; all are forgotten when there are more.
@@ -110,7 +111,8 @@ def _function(graph: Graph, own: bool) -> Function:
     if found is None:
         if len(_functions) >= KEPT:
             _functions.clear()
-        found = _functions[key] = NumpyEmitter(graph).run(own_outputs=own).join()
+        prepared_graph = prepared(graph, engine)  # composites without a line of NumPy are expanded
+        found = _functions[key] = NumpyEmitter(prepared_graph).run(own_outputs=own).join()
     return found
 
 

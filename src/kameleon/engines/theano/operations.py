@@ -7,44 +7,14 @@ from typing import Any
 
 import pytensor.tensor as pt
 
+from .._names import names
+
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "neg": pt.neg,
-    "abs": pt.abs,
-    "sign": pt.sign,
-    "exp": pt.exp,
-    "expm1": pt.expm1,
-    "log": pt.log,
-    "log1p": pt.log1p,
-    "sqrt": pt.sqrt,
-    "square": pt.square,
-    "sin": pt.sin,
-    "cos": pt.cos,
-    "tanh": pt.tanh,
-    "sigmoid": pt.sigmoid,
-    "floor": pt.floor,
-    "ceil": pt.ceil,
-    "round": pt.round_half_to_even,
-    "is_nan": pt.isnan,
-    "logical_not": pt.invert,
-    "logical_and": pt.and_,
-    "logical_or": pt.or_,
-    "add": pt.add,
-    "sub": pt.sub,
-    "mul": pt.mul,
-    "div": pt.true_div,
-    "mod": pt.mod,
-    "pow": pt.pow,
-    "maximum": pt.maximum,
-    "minimum": pt.minimum,
-    "eq": pt.eq,
-    "ne": pt.neq,
-    "lt": pt.lt,
-    "le": pt.le,
-    "gt": pt.gt,
-    "ge": pt.ge,
-    "bit_not": pt.invert,
-    "bit_and": pt.and_,
-    "bit_or": pt.or_,
-    "bit_xor": pt.xor,
-    "select": pt.switch,
+    name: getattr(pt, operation)
+    for name, operation in names(
+        "neg abs sign exp expm1 log log1p sqrt square sin cos tanh sigmoid floor ceil"
+        " round=round_half_to_even is_nan=isnan logical_not=invert logical_and=and_ logical_or=or_"
+        " add sub mul div=true_div mod pow maximum minimum eq ne=neq lt le gt ge bit_not=invert"
+        " bit_and=and_ bit_or=or_ bit_xor=xor select=switch"
+    ).items()
 }

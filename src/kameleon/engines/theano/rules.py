@@ -12,7 +12,7 @@ from pytensor.tensor.type import TensorType as ArrayType
 from pytensor.tensor.variable import TensorConstant
 
 from ...graph.ir.node import Node
-from .._lowering import Rule
+from .._lowering import Rule, first
 from ..numpy.rules import RULES as EMBEDDED
 from .lowering import TheanoLowering
 from .operations import OPERATIONS
@@ -37,9 +37,6 @@ BY_KERNELS = {
     "signed": IN_DOUBLES,
     "unsigned": IN_DOUBLES | {"neg", "square", "add", "sub", "mul", "bit_not"},
 }
-
-# Identity-like annotations of their first operand.
-SAME = ("identity", "stop_gradient", "with_gradient")
 
 
 def embedded(low: TheanoLowering, node: Node, *operands: Value) -> Value:
@@ -105,14 +102,12 @@ def _relu(low: TheanoLowering, node: Node, x: Value) -> Value:
     return pt.maximum(x, constant(np.zeros((1,) * len(node.shape), str(node.dtype))))
 
 
-def _same(low: TheanoLowering, node: Node, x: Value, *others: Value) -> Value:
-    return x
-
-
 OWN: dict[str, Rule] = {
     **{name: _arithmetic(name) for name in ARITHMETIC},
     "cast": _cast,
     "relu": _relu,
-    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(("identity", "stop_gradient", "with_gradient"), first),
 }
-RULES: dict[str, Rule] = {**dict.fromkeys(EMBEDDED, embedded), **OWN}
+# Chains of arithmetic that NumPy computes block by block, for as long as there's no C code.
+IN_BLOCKS = ("normal_quantile",)
+RULES: dict[str, Rule] = {**dict.fromkeys((*EMBEDDED, *IN_BLOCKS), embedded), **OWN}

@@ -13,10 +13,7 @@ from ..numpy.namespace import NAMESPACE as NUMPY
 from .tensors import as_numpy, shared
 
 # Primitives borrowed on the processor; elsewhere, and in bfloat16, which NumPy lacks, expanded.
-BORROWED = (
-    "cumprod_slope linear_scan one_hot patches product_of_others random_bits random_fold "
-    "sparse_dense_dot"
-).split()
+BORROWED = ("linear_scan one_hot patches random_bits random_fold sparse_dense_dot").split()
 
 
 def on_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,8 +54,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     **{
         name: on_numpy(quiet(NUMPY[name]))
         for name in (
-            "beam_search cumprod_slope fold_in greedy_decode linear_scan max_pool one_hot patches "
-            "pool_pick product_of_others random_bits remainder sparse_dot unpool"
+            "beam_search fold_in greedy_decode linear_scan max_pool one_hot patches pool_pick "
+            "random_bits remainder sparse_dot unpool"
         ).split()
     },
     "int_product": _int_product,

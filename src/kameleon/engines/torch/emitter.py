@@ -60,7 +60,8 @@ class TorchEmitter(Emitter):
         results: Collection[Node] | None = None,
     ):
         # PyTorch has an allocator of its own for the memory of accelerators.
-        super().__init__(graph, more, results, pooled=device.type == "cpu")
+        self.pooled = device.type == "cpu"
+        super().__init__(graph, more, results)
         self.device = device
         self.several_threads = device.type == "cpu" and torch.get_num_threads() > 1
         self.agreement = None if self.of_body else agreement(graph, self.sizes)

@@ -43,6 +43,7 @@ class TorchEngine(Engine):
 
     name = "torch"
     title = "PyTorch"
+    library = "torch"
     rules: Mapping[str, Rule] = RULES
     where = WHERE
     storage = STORAGE
@@ -97,10 +98,6 @@ class TorchEngine(Engine):
     def release(self) -> None:
         """See `Engine.release`."""
         pool.POOL.clear()
-
-    def version(self) -> str:
-        """See `Engine.version`."""
-        return str(torch.__version__)
 
     def devices(self) -> Sequence[str]:
         """See `Engine.devices`."""

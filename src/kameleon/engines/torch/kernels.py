@@ -186,32 +186,6 @@ def prod(x: Tensor, axes: Sequence[int], dtype: torch.dtype) -> Tensor:
     return x
 
 
-def _divides(products: Tensor) -> bool:
-    """Whether division takes factors out of products: none is 0, subnormal, infinite or NaN."""
-    if not products.numel():
-        return True
-    low, high = torch.aminmax(products.abs())
-    return bool(low >= torch.finfo(products.dtype).tiny) and bool(high < math.inf)
-
-
-def product_of_others(x: Tensor, axes: Sequence[int]) -> Tensor:
-    """For each element the product of all others along `axes`."""
-    product = x
-    for axis in axes:
-        product = torch.prod(product, axis, keepdim=True)
-    return product / x if _divides(product) else KERNELS["product_of_others"](x, axes)
-
-
-def cumprod_slope(g: Tensor, x: Tensor, axis: int) -> Tensor:
-    """The cotangent of x, given that of its running product."""
-    products = torch.cumprod(x, axis)
-    if _divides(products):
-        slope = torch.cumsum((products * g).flip(axis), axis).flip(axis)
-        if torch.isfinite(slope).all():
-            return slope.div_(x)
-    return KERNELS["cumprod_slope"](g, x, axis)  # type: ignore[no-any-return]
-
-
 # Indices -----------------------------------------------------------------------------------
 
 

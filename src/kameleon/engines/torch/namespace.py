@@ -9,6 +9,7 @@ import torch
 from .._codegen.blocks import blockwise
 from .._kernels.arrays import check, mismatch
 from .._kernels.loops import while_loop
+from .._names import names
 from . import kernels, pool, windows
 from .embedded import KERNELS
 from .tensors import TORCH
@@ -16,23 +17,12 @@ from .tensors import TORCH
 SLOPES = "sigmoid_backward", "tanh_backward"
 
 # By primitive, PyTorch's function.
-FUNCTIONS = {
-    **{
-        name: name
-        for name in (
-            "neg abs exp expm1 log log1p sqrt sin cos tanh floor ceil round sigmoid logical_not add"
-            " sub mul div pow maximum minimum eq ne lt le gt ge logical_and logical_or"
-        ).split()
-    },
-    "floor_div": "floor_divide",
-    "mod": "remainder",
-    "bit_not": "bitwise_not",
-    "bit_and": "bitwise_and",
-    "bit_or": "bitwise_or",
-    "bit_xor": "bitwise_xor",
-    "shift_left": "bitwise_left_shift",
-    "shift_right": "bitwise_right_shift",
-}
+FUNCTIONS = names(
+    "neg abs exp expm1 log log1p sqrt sin cos tanh floor ceil round sigmoid logical_not add sub mul"
+    " div pow maximum minimum eq ne lt le gt ge logical_and logical_or floor_div=floor_divide"
+    " mod=remainder bit_not=bitwise_not bit_and=bitwise_and bit_or=bitwise_or bit_xor=bitwise_xor"
+    " shift_left=bitwise_left_shift shift_right=bitwise_right_shift"
+)
 
 NAMESPACE: dict[str, Any] = {
     **KERNELS,
@@ -50,8 +40,8 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(kernels, name)
         for name in (
-            "choose cumprod_slope extremum gather iota keep_unless keep_where keep_where_positive "
-            "minus_one_hot mod pad prod product_of_others put_along scan scatter_add sign "
+            "choose extremum gather iota keep_unless keep_where keep_where_positive "
+            "minus_one_hot mod pad prod put_along scan scatter_add sign "
             "softmax_crossentropy sparse_dot sparse_softmax_crossentropy take_along to_integers "
             "unslice upright"
         ).split()

@@ -79,7 +79,7 @@ def _select(e: Emitter, node: Node) -> None:
 
 def _iota(e: Emitter, node: Node) -> None:
     axis, dtype, hole = axis_text(node), word(node.dtype), len(node.operands)
-    text = f"iota({dims_text(node, 0)}, {axis}, {dtype}, {{{hole}}})"
+    text = f"iota({dims_text(node)}, {axis}, {dtype}, {{{hole}}})"
     e.emit(node, text, [*e.operands(node), e.constant(e.device)], LOOSE)
 
 

@@ -97,26 +97,26 @@ def plain(function: Callable[..., Value]) -> Rule:
     return lambda low, node, *values: function(*values)
 
 
+def over(function: Callable[..., Value], attribute: str, **options: Any) -> Rule:
+    """A rule that is a function along what the attribute `axis` says, or over `axes`."""
+    return lambda low, node, x: function(x, axis=node.attrs[attribute], **options)
+
+
 def raised(rule: Rule) -> Rule:
     """The rule, with constant scalars at the rank of the result: JAX would forget the dtype of
     scalars, and PyTensor would expand them by operations of the graph.
     """
 
-    def over(low: NativeLowering, node: Node, *values: Value) -> Value:
+    def at_ranks(low: NativeLowering, node: Node, *values: Value) -> Value:
         return rule(low, node, *(at_rank(x, len(node.shape)) for x in values))
 
-    return over
+    return at_ranks
 
 
 def at_rank(x: Value, rank: int) -> Value:
     """A constant scalar with so many axes of size 1; anything else as it is."""
     plain = isinstance(x, TensorConstant) and not x.type.ndim and rank
     return constant(x.data.reshape((1,) * rank)) if plain else x
-
-
-def same(low: NativeLowering, node: Node, x: Value, *rest: Value) -> Value:
-    """The first operand itself."""
-    return x
 
 
 def asserted(x: Value, message: str, *conditions: Value) -> Value:

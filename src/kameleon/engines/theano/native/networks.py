@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytensor.tensor as pt
 from pytensor.tensor.special import log_softmax, softmax
 
@@ -12,7 +10,7 @@ from ....graph.primitives.linalg import lie_transposed
 from ..._lowering import Rule
 from . import ops
 from .indexing import within
-from .lowering import NativeLowering, Value, along, dims_of
+from .lowering import NativeLowering, Value, along, dims_of, over
 
 L = NativeLowering
 
@@ -22,10 +20,6 @@ def _contract(low: L, node: Node, a: Value, b: Value) -> Value:
     first, second = lie_transposed(node)
     a, b = (pt.matrix_transpose(x) if t else x for x, t in ((a, first), (b, second)))
     return pt.matmul(a, b) if lead else pt.dot(a, b)
-
-
-def _rows(function: Callable[..., Value]) -> Rule:
-    return lambda low, node, x: function(x, axis=node.attrs["axis"])
 
 
 def _crossentropy(low: L, node: Node, x: Value, p: Value, t: Value) -> Value:
@@ -53,8 +47,8 @@ def _beams(low: L, node: Node, scores: Value, lengths: Value) -> tuple[Value, ..
 
 RULES: dict[str, Rule] = {
     "contract": _contract,
-    "softmax": _rows(softmax),
-    "log_softmax": _rows(log_softmax),
+    "softmax": over(softmax, "axis"),
+    "log_softmax": over(log_softmax, "axis"),
     "softmax_crossentropy": _crossentropy,
     "sparse_softmax_crossentropy": _sparse_crossentropy,
     "ctc_greedy": _greedy,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytensor.tensor as pt
 
 from ....graph.ir.node import Node
 from ..._lowering import Rule
-from .lowering import NativeLowering, Value, along
+from .lowering import NativeLowering, Value, along, over
 
 L = NativeLowering
 
@@ -22,10 +21,6 @@ def _summed(function: Callable[..., Value]) -> Rule:
         return function(x, axis=node.attrs["axes"], dtype=dtype, acc_dtype=dtype)
 
     return rule
-
-
-def _reduced(function: Callable[..., Value]) -> Rule:
-    return lambda low, node, x: function(x, axis=node.attrs["axes"])
 
 
 def _max(low: L, node: Node, x: Value) -> Value:
@@ -49,20 +44,16 @@ def _argmin(low: L, node: Node, x: Value) -> Value:
     return pt.argmax(~x, axis=axis) if integers else pt.argmin(x, axis=axis)
 
 
-def _along(function: Callable[..., Value], **options: Any) -> Rule:
-    return lambda low, node, x: function(x, axis=node.attrs["axis"], **options)
-
-
 RULES: dict[str, Rule] = {
     "reduce_sum": _summed(pt.sum),
     "reduce_prod": _summed(pt.prod),
-    "reduce_any": _reduced(pt.any),
-    "reduce_all": _reduced(pt.all),
+    "reduce_any": over(pt.any, "axes"),
+    "reduce_all": over(pt.all, "axes"),
     "reduce_max": _max,
     "reduce_min": _min,
-    "argmax": _along(pt.argmax),
+    "argmax": over(pt.argmax, "axis"),
     "argmin": _argmin,
-    "argsort": _along(pt.argsort, kind="stable"),
-    "cumsum": _along(pt.cumsum),
-    "cumprod": _along(pt.cumprod),
+    "argsort": over(pt.argsort, "axis", kind="stable"),
+    "cumsum": over(pt.cumsum, "axis"),
+    "cumprod": over(pt.cumprod, "axis"),
 }
