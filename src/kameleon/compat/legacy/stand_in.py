@@ -92,13 +92,31 @@ def from_module(module: str, name: str) -> Old:
 
 
 def constant(today: str, value: Any) -> Old:
-    """A name for a value that needs no library."""
+    """A name for a value, or a function, that needs no library."""
     return Old(today, lambda _: value)
 
 
-def function(today: str, found: Callable[..., Any]) -> Old:
-    """A name for a function that needs no library."""
-    return constant(today, found)
+def taken_from(module: str, names: str) -> dict[str, Old]:
+    """Names, with spaces between, that another module has.
+
+    >>> taken_from("math", "sin cos")["cos"].today
+    'math.cos'
+    """
+    return {name: from_module(module, name) for name in names.split()}
+
+
+def moved(module: str) -> Table:
+    """A module whose names are all in another one today."""
+    return Table(missing=lambda name: from_module(module, name), made=True)
+
+
+def changed(ways: Mapping[str, Callable[[Any], Any]]) -> dict[str, Value]:
+    """By name of a library's function, what gives the old one, for what makes that of today's."""
+    return {name: partial(_old_function, name, way) for name, way in ways.items()}
+
+
+def _old_function(name: str, way: Callable[[Any], Any], library: ModuleType) -> Any:
+    return way(getattr(library, name))
 
 
 class StandIn(ModuleType):
