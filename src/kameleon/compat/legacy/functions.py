@@ -8,30 +8,10 @@ from functools import wraps
 from types import MethodType
 from typing import Any
 
+from ..._utils.around import Around, Function, around
 from .stand_in import warn_old
 
-Function = Callable[..., Any]
-Way = Callable[[Function], Function]  # gives, for a function of today, the old one
-
-
-def around(old: Function) -> Way:
-    """A decorator of an old function that calls today's, which is its first argument.
-
-    >>> rounded = around(lambda today, x: round(today(x)))
-    >>> rounded(abs)(-1.6)
-    2
-    """
-
-    def give(today: Function) -> Function:
-        updated = () if isinstance(today, type) else ("__dict__",)
-
-        @wraps(today, updated=updated)
-        def call(*args: Any, **options: Any) -> Any:
-            return old(today, *args, **options)
-
-        return call
-
-    return give
+__all__ = ["Around", "Function", "around", "bound", "positional", "renamed"]
 
 
 def bound(old: Function) -> Callable[[Any], Any]:
@@ -64,7 +44,7 @@ def positional(function: Function) -> Function:
     return call
 
 
-def renamed(said: str = "", /, **names: str | None) -> Way:
+def renamed(said: str = "", /, **names: str | None) -> Around:
     """Gives, for a function, one that takes arguments by their old names, too.
 
     Args:

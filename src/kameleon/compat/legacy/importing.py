@@ -21,8 +21,9 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import members
+from .functions import Function, around, bound
 from .importers import MARK, is_old, is_pythons, place_of
-from .stand_in import StandIn, Table
+from .stand_in import StandIn, Table, changed
 from .tables import TABLES
 
 SWITCH = "KAMELEON_OLD_NAMES"  # 0 turns the tables of old names off
@@ -306,29 +307,25 @@ def _imported(name: str, package: str | None = None) -> ModuleType:
     return python_import_module(name, package)
 
 
-def _import_module(library: ModuleType) -> Any:
-    def import_module(name: str, package: str | None = None) -> ModuleType:
-        """`importlib.import_module`, as the import statement of old code."""
-        full = resolve_name(name, package) if name.startswith(".") else name
-        if full.partition(".")[0] not in _tops:
-            return importlib.import_module(full)
-        return load(full)
-
-    return import_module
+@around
+def _import_module(_: Function, name: str, package: str | None = None) -> ModuleType:
+    """`importlib.import_module`, as the import statement of old code."""
+    full = resolve_name(name, package) if name.startswith(".") else name
+    if full.partition(".")[0] not in _tops:
+        return importlib.import_module(full)
+    return load(full)
 
 
-def _find_spec(util: Any) -> Any:
-    def find_spec(name: str, package: str | None = None) -> Any:
-        """`importlib.util.find_spec`, which finds the packages that are provided."""
-        full = util.resolve_name(name, package)
-        if full.partition(".")[0] not in _providers:
-            return util.find_spec(full)
-        try:
-            return load(full).__spec__ or util.spec_from_loader(full, None)
-        except ModuleNotFoundError:
-            return None
-
-    return find_spec
+@bound
+def find_spec(util: Any, name: str, package: str | None = None) -> Any:
+    """`importlib.util.find_spec`, which finds the packages that are provided."""
+    full = util.resolve_name(name, package)
+    if full.partition(".")[0] not in _providers:
+        return util.find_spec(full)
+    try:
+        return load(full).__spec__ or util.spec_from_loader(full, None)
+    except ModuleNotFoundError:
+        return None
 
 
 @cache
@@ -357,7 +354,7 @@ OF_IMPORTS = {
     "pickle": Table(
         changed={"Unpickler": _unpickler, "load": _pickle_load, "loads": _pickle_loads}
     ),
-    "importlib": Table(changed={"import_module": _import_module}),
-    "importlib.util": Table(changed={"find_spec": _find_spec}),
+    "importlib": Table(changed=changed({"import_module": _import_module})),
+    "importlib.util": Table(changed={"find_spec": find_spec}),
     "sys": Table(changed={"modules": lambda sys: _Modules()}),
 }

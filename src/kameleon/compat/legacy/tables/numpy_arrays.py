@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..functions import Function, Way, around, bound
+from ..functions import Around, Function, around, bound
 from ..members import Changed, Lost, Members
 from ..stand_in import warn_old
 from .numpy_ways import WRAPS, WRAPS_TODAY
@@ -17,7 +17,7 @@ from .numpy_ways import WRAPS, WRAPS_TODAY
 # --- arrays -------------------------------------------------------------------------------------
 
 
-def _of_one(kind: type) -> Way:
+def _of_one(kind: type) -> Around:
     """`float(a)` and its like, of an array of one element, as until NumPy 2.3."""
 
     @around
@@ -109,7 +109,7 @@ def _written_plainly(before: Callable[..., str], x: Any) -> str:
 AS = {int: np.int64, float: np.float64, complex: np.complex128}
 
 
-def _of_both_types(name: str) -> Way:
+def _of_both_types(name: str) -> Around:
     """An operator of a number of a small dtype: of the dtype that holds Python's number, too."""
     compute = getattr(operator, name.removeprefix("r"))
 

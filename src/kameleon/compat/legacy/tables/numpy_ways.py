@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..functions import Function, Way, around, renamed
+from ..functions import Around, Function, around, renamed
 from ..stand_in import Value, warn_old
 
 # --- lists of unequal lengths -------------------------------------------------------------------
@@ -280,10 +280,10 @@ FIRST = {
 }  # fmt: skip
 
 
-def _by(ways: Mapping[str, Way]) -> dict[str, Value]:
+def _by(ways: Mapping[str, Around]) -> dict[str, Value]:
     """By name, what gives a library's function of that name, behaving as it did."""
 
-    def value(name: str, way: Way, library: Any) -> Any:
+    def value(name: str, way: Around, library: Any) -> Any:
         made = way(getattr(library, name))
         return _by_first(made, FIRST[name]) if name in FIRST else made
 
@@ -301,13 +301,13 @@ def _by_first(function: Function, name: str) -> Function:
     return call
 
 
-def _as(said: str, **names: str | None) -> Way:
+def _as(said: str, **names: str | None) -> Around:
     return renamed(f"numpy.{said}", **names)
 
 
 BINS = ("histogram", "histogram2d", "histogramdd")
 QUANTILES = ("percentile", "quantile", "nanpercentile", "nanquantile")
-WAYS: dict[str, Way] = {
+WAYS: dict[str, Around] = {
     **dict.fromkeys(("array", "asarray", "asanyarray"), _array),
     **dict.fromkeys(("copy", "shape", "size", "ndim"), _of_ragged),
     **dict.fromkeys(("max", "min", "amax", "amin", "array_split", "repeat", "mean"), _of_ragged),
