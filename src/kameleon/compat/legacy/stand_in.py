@@ -14,22 +14,24 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
+from operator import attrgetter
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from ...errors import OldNameWarning
 from .importers import ORIGINALS, Importer, asking, importer
 
-Value = Callable[[ModuleType], Any]  # gives the value of a name, for the library as it is today
+Value = Callable[[Any], Any]  # gives the value of a name, for the library as it is today
 
 
 class Old(NamedTuple):
-    """A name that is gone: what is written for it today, and what gives its value.
+    """A name that a module or a class has lost: what is written today, and what gives its value.
 
     Args:
         today: in words for the warning.
-        value: is called with the library. It may raise AttributeError where the library, in the
-            version that is there, can't give the value.
+        value: is called with the library, or the object; for a name that is asked of its class,
+            with the class. It may raise AttributeError where the library, in the version that is
+            there, can't give the value.
     """
 
     today: str
@@ -73,13 +75,7 @@ def same(today: str) -> Old:
     ('math.inf', inf)
     """
 
-    def value(library: ModuleType) -> Any:
-        found: Any = library
-        for part in today.removeprefix(f"{library.__name__}.").split("."):
-            found = getattr(found, part)
-        return found
-
-    return Old(today, value)
+    return Old(today, lambda x: attrgetter(today.removeprefix(f"{x.__name__}."))(x))
 
 
 def from_module(module: str, name: str) -> Old:

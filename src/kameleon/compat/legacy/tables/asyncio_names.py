@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Any
 
 from ..functions import Function, around, bound, renamed
-from ..members import Lost
 from ..stand_in import Old, Table, Value, constant
 
 
@@ -69,8 +68,8 @@ TABLES: Mapping[str, Table] = {
         },
         members={
             "Task": {
-                "all_tasks": Lost("asyncio.all_tasks", lambda _: _asyncio().all_tasks),
-                "current_task": Lost("asyncio.current_task", lambda _: _asyncio().current_task),
+                "all_tasks": Old("asyncio.all_tasks", lambda _: _asyncio().all_tasks),
+                "current_task": Old("asyncio.current_task", lambda _: _asyncio().current_task),
             }
         },
         called={name: _without_loop(name) for name in CLASSES},

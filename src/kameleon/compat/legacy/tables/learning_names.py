@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..functions import Function, around, bound, renamed
-from ..members import Changed, Lost, Members
+from ..members import Changed, Members
 from ..stand_in import Old, Table, changed, constant, from_module, moved, same
 
 
@@ -186,7 +186,7 @@ def to_numpy_matrix(networkx: Any, *args: Any, **options: Any) -> Any:
 
 
 GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
-OF_GRAPHS: Members = {"Graph": {"node": Lost(".nodes", lambda graph: graph.nodes)}}
+OF_GRAPHS: Members = {"Graph": {"node": Old(".nodes", lambda graph: graph.nodes)}}
 
 # ------------------------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ ENCODERS: Members = {
     "OneHotEncoder": {"__init__": Changed(renamed(sparse="sparse_output"))},
 }
 FEATURES = {
-    "get_feature_names": Lost(
+    "get_feature_names": Old(
         ".get_feature_names_out()", lambda x: lambda: x.get_feature_names_out().tolist()
     )
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...keras2.hdf5 import Text
 from ..functions import Function, around, bound
-from ..members import Changed, Lost
+from ..members import Changed
 from ..stand_in import Old, Table, changed, constant, from_module, same, taken_from
 from .numpy_names import GONE
 from .scipy_names import _at_rate, central_diff_weights, cwt, derivative, ricker
@@ -207,7 +207,7 @@ def getoffset(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ..
     return tuple(map(int, font.getbbox(text, *args, **options)[:2]))
 
 
-def _size_of_drawn(box: str) -> Lost:
+def _size_of_drawn(box: str) -> Old:
     @bound
     def textsize(
         draw: Any, text: str, font: Any = None, *args: Any, **options: Any
@@ -216,10 +216,10 @@ def _size_of_drawn(box: str) -> Lost:
         found = getattr(draw, box)((0, 0), text, font, None, *args, **options)
         return tuple(map(int, found[2:]))
 
-    return Lost(f".{box}", textsize)
+    return Old(f".{box}", textsize)
 
 
-OF_FONTS = {"getsize": Lost(".getbbox", getsize), "getoffset": Lost(".getbbox", getoffset)}
+OF_FONTS = {"getsize": Old(".getbbox", getsize), "getoffset": Old(".getbbox", getoffset)}
 OF_DRAWINGS = {
     "textsize": _size_of_drawn("textbbox"),
     "multiline_textsize": _size_of_drawn("multiline_textbbox"),
@@ -278,7 +278,7 @@ TABLES: Mapping[str, Table] = {
         changed={"File": _file},
         members={
             "Dataset": {
-                "value": Lost(
+                "value": Old(
                     "dataset[()]",
                     lambda dataset: _read_dataset(type(dataset).__getitem__)(dataset, ()),
                 ),

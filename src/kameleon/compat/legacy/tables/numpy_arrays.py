@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..functions import Around, Function, around, bound
-from ..members import Changed, Lost, Members
-from ..stand_in import warn_old
+from ..members import Changed, Members
+from ..stand_in import Old, warn_old
 from .numpy_ways import WRAPS, WRAPS_TODAY
 
 # --- arrays -------------------------------------------------------------------------------------
@@ -74,14 +74,14 @@ def ptp(x: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
     return np.ptp(x, axis, out, **options)
 
 
-OF_BOTH: dict[str, Lost | Changed] = {
-    "tostring": Lost(".tobytes", attrgetter("tobytes")),
-    "newbyteorder": Lost(".view(x.dtype.newbyteorder())", newbyteorder),
-    "ptp": Lost("numpy.ptp(x)", ptp),
+OF_BOTH: dict[str, Old | Changed] = {
+    "tostring": Old(".tobytes", attrgetter("tobytes")),
+    "newbyteorder": Old(".view(x.dtype.newbyteorder())", newbyteorder),
+    "ptp": Old("numpy.ptp(x)", ptp),
 }
-OF_ARRAYS: dict[str, Lost | Changed] = {
+OF_ARRAYS: dict[str, Old | Changed] = {
     **OF_BOTH,
-    "itemset": Lost("a[…] = value", itemset),
+    "itemset": Old("a[…] = value", itemset),
     "__float__": Changed(_of_one(float), is_implied=True),
     "__int__": Changed(_of_one(int), is_implied=True),
     "__complex__": Changed(_of_one(complex), is_implied=True),
@@ -138,7 +138,7 @@ OPERATORS = "add sub mul truediv floordiv mod pow".split()
 SMALL = "bBhHiILefF"
 
 
-def _of_numbers(code: str) -> dict[str, Lost | Changed]:
+def _of_numbers(code: str) -> dict[str, Old | Changed]:
     names = [f"{r}{name}" for name in OPERATORS for r in ("", "r")] if code in SMALL else []
     return {
         "__repr__": Changed(_written_plainly, is_implied=True),
@@ -151,13 +151,13 @@ MEMBERS: Members = {
     "ndarray": OF_ARRAYS,
     "generic": OF_BOTH,
     **{name: _of_numbers(code) for name, code in TYPES.items()},
-    "ndenumerate": {"next": Lost("next(…)", bound(lambda x: next(x)))},
-    "ndindex": {"next": Lost("next(…)", bound(lambda x: next(x)))},
+    "ndenumerate": {"next": Old("next(…)", bound(lambda x: next(x)))},
+    "ndindex": {"next": Old("next(…)", bound(lambda x: next(x)))},
     "lib.npyio.NpzFile": {
-        "iteritems": Lost(".items", bound(lambda x: iter(x.items()))),
-        "iterkeys": Lost(".keys", bound(lambda x: iter(x.keys()))),
+        "iteritems": Old(".items", bound(lambda x: iter(x.items()))),
+        "iterkeys": Old(".keys", bound(lambda x: iter(x.keys()))),
     },
     "ma.MaskedArray": {
-        "mini": Lost(".min", bound(lambda x, axis=None: x.min(axis))),
+        "mini": Old(".min", bound(lambda x, axis=None: x.min(axis))),
     },
 }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..functions import Function, around, bound, positional
-from ..members import Changed, Lost, Members
+from ..members import Changed, Members
 from ..stand_in import Old, Table, changed, constant, from_module, moved, same
 
 
@@ -157,45 +157,45 @@ def clip_upper(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) 
     return x.clip(upper=threshold, axis=axis, inplace=inplace)
 
 
-BOTH: Mapping[str, Lost] = {
-    "append": Lost("pandas.concat([…, other])", append),
-    "ix": Lost(".loc, by labels, or .iloc, by positions", _Indexer),
-    "as_matrix": Lost(".to_numpy()", as_matrix),
-    "get_values": Lost(".to_numpy()", attrgetter("to_numpy")),
-    "get_value": Lost(".at", get_value),
-    "set_value": Lost(".at", set_value),
-    "iteritems": Lost(".items()", attrgetter("items")),
-    "mad": Lost("(x - x.mean()).abs().mean()", mad),
-    "clip_lower": Lost(".clip(lower=…)", clip_lower),
-    "clip_upper": Lost(".clip(upper=…)", clip_upper),
-    "pad": Lost(".ffill()", attrgetter("ffill")),
-    "backfill": Lost(".bfill()", attrgetter("bfill")),
-    "bool": Lost(".item()", lambda x: lambda: bool(x.to_numpy().item())),
+BOTH: Mapping[str, Old] = {
+    "append": Old("pandas.concat([…, other])", append),
+    "ix": Old(".loc, by labels, or .iloc, by positions", _Indexer),
+    "as_matrix": Old(".to_numpy()", as_matrix),
+    "get_values": Old(".to_numpy()", attrgetter("to_numpy")),
+    "get_value": Old(".at", get_value),
+    "set_value": Old(".at", set_value),
+    "iteritems": Old(".items()", attrgetter("items")),
+    "mad": Old("(x - x.mean()).abs().mean()", mad),
+    "clip_lower": Old(".clip(lower=…)", clip_lower),
+    "clip_upper": Old(".clip(upper=…)", clip_upper),
+    "pad": Old(".ffill()", attrgetter("ffill")),
+    "backfill": Old(".bfill()", attrgetter("bfill")),
+    "bool": Old(".item()", lambda x: lambda: bool(x.to_numpy().item())),
 }
-OF_FRAMES: Mapping[str, Lost] = {
+OF_FRAMES: Mapping[str, Old] = {
     **BOTH,
-    "from_items": Lost("pandas.DataFrame(dict(items))", lambda kind: partial(from_items, kind)),
-    "from_csv": Lost("pandas.read_csv", lambda kind: from_csv),
-    "lookup": Lost(".at, for each pair of labels", lookup),
-    "applymap": Lost(".map", attrgetter("map")),
-    "swapaxes": Lost(".transpose()", lambda x: lambda a, b, copy=True: x if a == b else x.T),
-    "get_dtype_counts": Lost(
+    "from_items": Old("pandas.DataFrame(dict(items))", lambda kind: partial(from_items, kind)),
+    "from_csv": Old("pandas.read_csv", lambda kind: from_csv),
+    "lookup": Old(".at, for each pair of labels", lookup),
+    "applymap": Old(".map", attrgetter("map")),
+    "swapaxes": Old(".transpose()", lambda x: lambda a, b, copy=True: x if a == b else x.T),
+    "get_dtype_counts": Old(
         ".dtypes.value_counts()", lambda x: lambda: x.dtypes.astype(str).value_counts().sort_index()
     ),
-    "sortlevel": Lost(".sort_index(level=…)", lambda x: lambda level=0: x.sort_index(level=level)),
+    "sortlevel": Old(".sort_index(level=…)", lambda x: lambda level=0: x.sort_index(level=level)),
 }
-OF_SERIES: Mapping[str, Lost] = {
+OF_SERIES: Mapping[str, Old] = {
     **BOTH,
-    "from_csv": Lost("pandas.read_csv", lambda kind: lambda path, **options: from_csv(
+    "from_csv": Old("pandas.read_csv", lambda kind: lambda path, **options: from_csv(
         path, **{"header": None, **options}).iloc[:, 0]),
-    "nonzero": Lost(".to_numpy().nonzero()", lambda x: lambda: x.to_numpy().nonzero()),
-    "ravel": Lost(".to_numpy()", lambda x: lambda order="C": x.to_numpy().ravel(order)),
-    "ptp": Lost(".max() - .min()", lambda x: lambda: x.max() - x.min()),
-    "compress": Lost("x[condition]", lambda x: lambda where: x[np.asarray(where, bool)]),
-    "asobject": Lost(".astype(object).to_numpy()", lambda x: x.astype(object).to_numpy()),
-    "itemsize": Lost(".dtype.itemsize", lambda x: x.dtype.itemsize),
-    "real": Lost("numpy.real", lambda x: np.real(x.to_numpy())),
-    "imag": Lost("numpy.imag", lambda x: np.imag(x.to_numpy())),
+    "nonzero": Old(".to_numpy().nonzero()", lambda x: lambda: x.to_numpy().nonzero()),
+    "ravel": Old(".to_numpy()", lambda x: lambda order="C": x.to_numpy().ravel(order)),
+    "ptp": Old(".max() - .min()", lambda x: lambda: x.max() - x.min()),
+    "compress": Old("x[condition]", lambda x: lambda where: x[np.asarray(where, bool)]),
+    "asobject": Old(".astype(object).to_numpy()", lambda x: x.astype(object).to_numpy()),
+    "itemsize": Old(".dtype.itemsize", lambda x: x.dtype.itemsize),
+    "real": Old("numpy.real", lambda x: np.real(x.to_numpy())),
+    "imag": Old("numpy.imag", lambda x: np.imag(x.to_numpy())),
 }  # fmt: skip
 
 # Methods that take by name alone what they took by position.

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..functions import Function, around, bound, renamed
-from ..members import Changed, Lost
+from ..members import Changed
 from ..stand_in import (
     Old,
     Table,
@@ -212,8 +212,8 @@ ASSERTIONS = {
 }  # fmt: skip
 
 
-def _attribute(name: str) -> Lost:
-    return Lost(f".{name}", attrgetter(name))
+def _attribute(name: str) -> Old:
+    return Old(f".{name}", attrgetter(name))
 
 
 def _of_urls(name: str) -> Old | None:
@@ -239,8 +239,8 @@ def _of_tests(method: str) -> Old:
 
 OF_PATTERNS = "compile fullmatch match search split sub subn findall finditer".split()
 ELEMENT = {
-    "getchildren": Lost("list(element)", bound(list)),
-    "getiterator": Lost(".iter", bound(lambda x, tag=None: list(x.iter(tag)))),
+    "getchildren": Old("list(element)", bound(list)),
+    "getiterator": Old(".iter", bound(lambda x, tag=None: list(x.iter(tag)))),
 }
 
 TABLES: Mapping[str, Table] = {
@@ -354,7 +354,7 @@ TABLES: Mapping[str, Table] = {
         members={"RawConfigParser": {"readfp": _attribute("read_file")}},
     ),
     "html.parser": Table(
-        members={"HTMLParser": {"unescape": Lost("html.unescape", lambda _: html.unescape)}}
+        members={"HTMLParser": {"unescape": Old("html.unescape", lambda _: html.unescape)}}
     ),
     "threading": Table(members={"Thread": {"isAlive": _attribute("is_alive")}}),
     "unittest": Table(
@@ -367,7 +367,7 @@ TABLES: Mapping[str, Table] = {
         members={
             "TestCase": {
                 **{old: _attribute(name) for old, name in ASSERTIONS.items()},
-                "assertDictContainsSubset": Lost("assertEqual(d, d | subset)", assert_holds),
+                "assertDictContainsSubset": Old("assertEqual(d, d | subset)", assert_holds),
             }
         },
     ),

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..functions import Function, around, bound, renamed
-from ..members import Lost
 from ..stand_in import (
     Old,
     Table,
@@ -210,9 +209,9 @@ TABLES: Mapping[str, Table] = {
     "scipy.sparse": Table(
         members={
             "spmatrix": {
-                "A": Lost(".toarray()", lambda x: x.toarray()),
-                "H": Lost(".T.conj()", lambda x: x.T.conj()),
-                "getH": Lost(".T.conj", lambda x: lambda: x.T.conj()),
+                "A": Old(".toarray()", lambda x: x.toarray()),
+                "H": Old(".T.conj()", lambda x: x.T.conj()),
+                "getH": Old(".T.conj", lambda x: lambda: x.T.conj()),
             }
         }
     ),
