@@ -13,17 +13,18 @@ import importlib
 import io
 import operator
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache
-from importlib.util import resolve_name
+from importlib.util import resolve_name, spec_from_loader
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import members
-from .functions import Function, around, bound
+from .functions import Function, around
 from .importers import MARK, is_old, is_pythons, place_of
-from .stand_in import StandIn, Table, changed
+from .stand_in import StandIn, Table
 from .tables import TABLES
 
 SWITCH = "KAMELEON_OLD_NAMES"  # 0 turns the tables of old names off
@@ -316,21 +317,21 @@ def _import_module(_: Function, name: str, package: str | None = None) -> Module
     return load(full)
 
 
-@bound
-def find_spec(util: Any, name: str, package: str | None = None) -> Any:
+@around
+def _find_spec(find_spec: Function, name: str, package: str | None = None) -> Any:
     """`importlib.util.find_spec`, which finds the packages that are provided."""
-    full = util.resolve_name(name, package)
+    full = resolve_name(name, package)
     if full.partition(".")[0] not in _providers:
-        return util.find_spec(full)
+        return find_spec(full)
     try:
-        return load(full).__spec__ or util.spec_from_loader(full, None)
+        return load(full).__spec__ or spec_from_loader(full, None)
     except ModuleNotFoundError:
         return None
 
 
 @cache
-def _unpickler(pickle: Any) -> Any:
-    class Unpickler(pickle.Unpickler):  # type: ignore[misc]
+def _unpickler(theirs: Any) -> Any:
+    class Unpickler(theirs):  # type: ignore[misc]
         """Python's, which finds what is in the packages that are provided."""
 
         def find_class(self, module: str, name: str) -> Any:
@@ -341,12 +342,14 @@ def _unpickler(pickle: Any) -> Any:
     return Unpickler
 
 
-def _pickle_load(pickle: Any) -> Any:
-    return lambda file, **keywords: _unpickler(pickle)(file, **keywords).load()
+@around
+def _pickle_load(_: Function, file: Any, **keywords: Any) -> Any:
+    return _unpickler(pickle.Unpickler)(file, **keywords).load()
 
 
-def _pickle_loads(pickle: Any) -> Any:
-    return lambda data, **keywords: _unpickler(pickle)(io.BytesIO(data), **keywords).load()
+@around
+def _pickle_loads(_: Function, data: Any, **keywords: Any) -> Any:
+    return _unpickler(pickle.Unpickler)(io.BytesIO(data), **keywords).load()
 
 
 # What is there whether old names are given or not.
@@ -354,7 +357,7 @@ OF_IMPORTS = {
     "pickle": Table(
         changed={"Unpickler": _unpickler, "load": _pickle_load, "loads": _pickle_loads}
     ),
-    "importlib": Table(changed=changed({"import_module": _import_module})),
-    "importlib.util": Table(changed={"find_spec": find_spec}),
-    "sys": Table(changed={"modules": lambda sys: _Modules()}),
+    "importlib": Table(changed={"import_module": _import_module}),
+    "importlib.util": Table(changed={"find_spec": _find_spec}),
+    "sys": Table(changed={"modules": lambda modules: _Modules()}),
 }

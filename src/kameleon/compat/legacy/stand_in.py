@@ -21,8 +21,6 @@ from typing import Any, NamedTuple
 from ...errors import OldNameWarning
 from .importers import ORIGINALS, Importer, asking, importer
 
-Value = Callable[[Any], Any]  # gives the value of a name, for the library as it is today
-
 
 class Old(NamedTuple):
     """A name that a module or a class has lost: what is written today, and what gives its value.
@@ -35,7 +33,7 @@ class Old(NamedTuple):
     """
 
     today: str
-    value: Value
+    value: Callable[[Any], Any]
 
 
 class Table(NamedTuple):
@@ -43,21 +41,22 @@ class Table(NamedTuple):
 
     Args:
         gone: by name, what has left.
-        changed: by name, what is still there and behaves otherwise than it did.
+        changed: by name of what is still there and behaves otherwise than it did, what gives the
+            old one for today's.
         missing: what is asked for names that are in neither, and not in the library.
         made: whether there's a module even where the library has it no longer.
         members: by path of a class, by name, what its objects have lost.
-        called: by name of a class, what is given where the class is called on the spot, as in
-            `numpy.uint8(x)`. Whatever else code does with the name, it gets the class.
+        called: the same for a class that is called on the spot, as in `numpy.uint8(x)`. Whatever
+            else code does with the name, it gets the class.
         instead: what to do where the module is gone and isn't made.
     """
 
     gone: Mapping[str, Old] = {}
-    changed: Mapping[str, Value] = {}
+    changed: Mapping[str, Callable[[Any], Any]] = {}
     missing: Callable[[str], Old | None] | None = None
     made: bool = False
     members: Mapping[str, Mapping[str, Any]] = {}
-    called: Mapping[str, Value] = {}
+    called: Mapping[str, Callable[[Any], Any]] = {}
     instead: str = ""
 
     def old(self, name: str) -> Old | None:
@@ -106,15 +105,6 @@ def moved(module: str) -> Table:
     return Table(missing=lambda name: from_module(module, name), made=True)
 
 
-def changed(ways: Mapping[str, Callable[[Any], Any]]) -> dict[str, Value]:
-    """By name of a library's function, what gives the old one, for what makes that of today's."""
-    return {name: partial(_old_function, name, way) for name, way in ways.items()}
-
-
-def _old_function(name: str, way: Callable[[Any], Any], library: ModuleType) -> Any:
-    return way(getattr(library, name))
-
-
 class StandIn(ModuleType):
     """A library as old code sees it.
 
@@ -151,9 +141,10 @@ class StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         library, values, table = self._library, self._values, self._table
         is_called = name in table.called and calls_on_the_spot(sys._getframe(1))
-        if name in table.changed or is_called:
+        ways = table.called if is_called else table.changed
+        if name in ways and (name in values or hasattr(library, name)):
             if name not in values:
-                values[name] = (table.called if is_called else table.changed)[name](library)
+                values[name] = ways[name](getattr(library, name))
             return values[name]
         child = self._child(f"{library.__name__}.{name}")
         if child is not None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 
-from ..functions import Function, around, bound, renamed
-from ..stand_in import Old, Table, Value, constant
+from ..functions import Around, Function, around, renamed
+from ..stand_in import Old, Table, constant
 
 
 def coroutine(func: Function) -> Function:
@@ -26,14 +26,15 @@ def coroutine(func: Function) -> Function:
     return call
 
 
-def _without_loop(name: str) -> Value:
+def _without_loop(name: str) -> Around:
     """A function or class whose argument `loop` said which loop is running."""
-    return lambda asyncio: renamed(f"asyncio.{name}", loop=None)(getattr(asyncio, name))
+    return renamed(f"asyncio.{name}", loop=None)
 
 
-@bound
-def get_event_loop(asyncio: Any) -> Any:
+@around
+def _get_event_loop(_: Function) -> Any:
     """The loop that is running, or set; else a new one, which is set."""
+    asyncio = _asyncio()
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -63,8 +64,8 @@ TABLES: Mapping[str, Table] = {
         },
         {
             **{name: _without_loop(name) for name in FUNCTIONS},
-            "wait": lambda asyncio: _wait(_without_loop("wait")(asyncio)),
-            "get_event_loop": get_event_loop,
+            "wait": lambda wait: _wait(_without_loop("wait")(wait)),
+            "get_event_loop": _get_event_loop,
         },
         members={
             "Task": {

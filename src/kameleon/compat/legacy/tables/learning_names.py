@@ -13,7 +13,7 @@ import numpy as np
 
 from ..functions import Function, around, bound, renamed
 from ..members import Changed, Members
-from ..stand_in import Old, Table, changed, constant, from_module, moved, same
+from ..stand_in import Old, Table, constant, from_module, moved, same
 
 
 def linear_assignment(X: Any) -> Any:
@@ -147,7 +147,7 @@ def _checking(check: Function) -> Function:
     return renamed(**{old: today})(check) if today in signature(check).parameters else check
 
 
-CHECKS = changed(dict.fromkeys(("check_array", "check_X_y"), _checking))
+CHECKS = dict.fromkeys(("check_array", "check_X_y"), _checking)
 
 
 @around
@@ -231,11 +231,11 @@ TABLES: Mapping[str, Table] = {
         CHECKS,
     ),
     "sklearn.utils.validation": Table(changed=CHECKS),
-    "sklearn.metrics": Table(changed=changed({"mean_squared_error": _squared_error})),
+    "sklearn.metrics": Table(changed={"mean_squared_error": _squared_error}),
     "matplotlib.cm": Table({"get_cmap": from_module("matplotlib.pyplot", "get_cmap")}),
     "matplotlib.pyplot": Table(
         {"hold": constant("nothing: plots are added", lambda *on: None)},
-        changed({"hist": HISTOGRAM}),
+        {"hist": HISTOGRAM},
     ),
     "matplotlib.cbook": Table(
         {
@@ -244,7 +244,7 @@ TABLES: Mapping[str, Table] = {
             "iterable": from_module("numpy", "iterable"),
         }
     ),
-    "skimage.transform": Table(changed=changed({"resize": _resize})),
+    "skimage.transform": Table(changed={"resize": _resize}),
     "networkx": Table(
         {
             "to_scipy_sparse_matrix": Old(
@@ -260,7 +260,7 @@ TABLES: Mapping[str, Table] = {
             "info": constant("str(G)", str),
             **{f"Ordered{kind}": same(f"networkx.{kind}") for kind in GRAPHS},
         },
-        changed(dict.fromkeys(SPARSE, _as_matrix)),
+        dict.fromkeys(SPARSE, _as_matrix),
         members=OF_GRAPHS,
     ),
     "matplotlib.axes": Table(members={"Axes": {"hist": Changed(HISTOGRAM)}}),

@@ -11,7 +11,7 @@ import numpy as np
 from ...keras2.hdf5 import Text
 from ..functions import Function, around, bound
 from ..members import Changed
-from ..stand_in import Old, Table, changed, constant, from_module, same, taken_from
+from ..stand_in import Old, Table, constant, from_module, same, taken_from
 from .numpy_names import GONE
 from .scipy_names import _at_rate, central_diff_weights, cwt, derivative, ricker
 
@@ -141,14 +141,14 @@ def _of_ndimage(name: str) -> Old | None:
     return None if name.startswith("_") else from_module("scipy.ndimage", name)
 
 
-@bound
-def load(yaml: Any, stream: Any, Loader: Any = None) -> Any:
+@around
+def _load(load: Function, stream: Any, Loader: Any = None) -> Any:
     """`yaml.load`; without a Loader only plain data is read."""
-    return yaml.load(stream, Loader or yaml.SafeLoader)
+    return load(stream, Loader or importlib.import_module("yaml").SafeLoader)
 
 
-def _file(h5py: Any) -> type:
-    class File(h5py.File):  # type: ignore[misc]
+def _file(theirs: Any) -> type:
+    class File(theirs):  # type: ignore[misc]
         """`h5py.File`; without a mode it makes a file where there's none, as h5py 2 did."""
 
         def __init__(self, name: Any, mode: str | None = None, *args: Any, **options: Any):
@@ -245,7 +245,7 @@ TABLES: Mapping[str, Table] = {
             **{old: from_module("scipy.signal.windows", new) for old, new in FORMER.items()},
             **{f.__name__: constant("PyWavelets", f) for f in (ricker, cwt)},
         },
-        changed(dict.fromkeys(("firls", "firwin", "firwin2", "remez"), _at_rate)),
+        dict.fromkeys(("firls", "firwin", "firwin2", "remez"), _at_rate),
     ),
     "scipy.ndimage": Table({"imread": constant("imageio.imread", imread)}),
     **{
@@ -273,7 +273,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "IPython.core.display": Table(taken_from("IPython.display", SHOWING)),
     "tifffile": Table({"imsave": same("tifffile.imwrite")}),
-    "yaml": Table(changed={"load": load}),
+    "yaml": Table(changed={"load": _load}),
     "h5py": Table(
         changed={"File": _file},
         members={

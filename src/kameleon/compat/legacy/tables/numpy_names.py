@@ -250,6 +250,7 @@ GONE: Mapping[str, Old] = {
         "numpy.issubdtype", lambda arg1, arg2: issubclass(obj2sctype(arg1), obj2sctype(arg2))
     ),
     "loads": constant("pickle.loads", pickle.loads),
+    "row_stack": constant("numpy.vstack", lambda tup: np.vstack(list(tup))),
     "maximum_sctype": constant("a dtype by its name", maximum_sctype),
     "msort": constant("numpy.sort(a, axis=0)", lambda a: np.sort(a, axis=0)),
     "nbytes": Old(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from functools import partial, reduce, wraps
+from functools import reduce, wraps
 from typing import Any
 
 import numpy as np
 
 from ..functions import Around, Function, around, renamed
-from ..stand_in import Value, warn_old
+from ..stand_in import warn_old
 
 # --- lists of unequal lengths -------------------------------------------------------------------
 
@@ -242,13 +242,13 @@ def _least_squares(function: Function, a: Any, b: Any, rcond: Any = "warn") -> A
     return function(a, b, -1 if rcond == "warn" else rcond)
 
 
-def _dtype(numpy: Any) -> Any:
+def _dtype(theirs: Any) -> Any:
     """`numpy.dtype`, which takes kinds of numbers, as until NumPy 1.26, and former names."""
     kinds = {
-        numpy.floating: "float64", numpy.inexact: "float64", numpy.number: "float64",
-        numpy.complexfloating: "complex128", numpy.integer: "int64", numpy.signedinteger: "int64",
-        numpy.unsignedinteger: "uint64", numpy.character: "S", numpy.flexible: "V",
-        numpy.generic: "V", "float_": "float64", "complex_": "complex128", "unicode_": "U",
+        np.floating: "float64", np.inexact: "float64", np.number: "float64",
+        np.complexfloating: "complex128", np.integer: "int64", np.signedinteger: "int64",
+        np.unsignedinteger: "uint64", np.character: "S", np.flexible: "V",
+        np.generic: "V", "float_": "float64", "complex_": "complex128", "unicode_": "U",
         "string_": "S", "bool8": "bool", "longfloat": "longdouble",
     }  # fmt: skip
 
@@ -257,18 +257,18 @@ def _dtype(numpy: Any) -> Any:
 
         def __call__(cls, dtype: Any, *args: Any, **options: Any) -> Any:
             known = kinds.get(dtype) if isinstance(dtype, type | str) else None
-            return numpy.dtype(known or dtype, *args, **options)
+            return theirs(known or dtype, *args, **options)
 
         def __instancecheck__(cls, x: Any) -> bool:
-            return isinstance(x, numpy.dtype)
+            return isinstance(x, theirs)
 
         def __subclasscheck__(cls, kind: type) -> bool:
-            return issubclass(kind, numpy.dtype)
+            return issubclass(kind, theirs)
 
         def __getattr__(cls, name: str) -> Any:
-            return getattr(numpy.dtype, name)
+            return getattr(theirs, name)
 
-    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": numpy.dtype.__doc__})
+    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": theirs.__doc__})
 
 
 # --- the tables ---------------------------------------------------------------------------------
@@ -280,25 +280,25 @@ FIRST = {
 }  # fmt: skip
 
 
-def _by(ways: Mapping[str, Around]) -> dict[str, Value]:
-    """By name, what gives a library's function of that name, behaving as it did."""
-
-    def value(name: str, way: Around, library: Any) -> Any:
-        made = way(getattr(library, name))
-        return _by_first(made, FIRST[name]) if name in FIRST else made
-
-    return {name: partial(value, name, way) for name, way in ways.items()}
+def _by(ways: Mapping[str, Around]) -> dict[str, Around]:
+    """The same, of functions whose first argument may be given by its name."""
+    return {
+        name: _by_first(way, FIRST[name]) if name in FIRST else way for name, way in ways.items()
+    }
 
 
-def _by_first(function: Function, name: str) -> Function:
-    """A function whose first argument may be given by its name."""
+def _by_first(way: Around, name: str) -> Around:
+    def give(today: Function) -> Function:
+        function = way(today)
 
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        first = () if args or name not in options else (options.pop(name),)
-        return function(*first, *args, **options)
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            first = () if args or name not in options else (options.pop(name),)
+            return function(*first, *args, **options)
 
-    return call
+        return call
+
+    return give
 
 
 def _as(said: str, **names: str | None) -> Around:
@@ -335,17 +335,17 @@ WAYS: dict[str, Around] = {
     "unravel_index": _as("unravel_index", dims="shape"),
     "where": _of_small,
 }
-CHANGED: Mapping[str, Value] = {
+CHANGED: Mapping[str, Around] = {
     **_by(WAYS),
     "dtype": _dtype,
-    "row_stack": lambda numpy: _of_any_iterable(numpy.vstack),
+    "row_stack": lambda today: _of_any_iterable(np.vstack),
 }
 INTEGERS = (
     "byte ubyte short ushort intc uintc int_ uint intp uintp longlong ulonglong"
     " int8 uint8 int16 uint16 int32 uint32 int64 uint64"
 ).split()
 # By name, what is there where code calls it on the spot.
-CALLED: Mapping[str, Value] = {
+CALLED: Mapping[str, Around] = {
     **_by(dict.fromkeys(INTEGERS, _scalar)),
     **_by(dict.fromkeys(("add", "subtract", "multiply", "maximum", "minimum"), _of_small)),
 }

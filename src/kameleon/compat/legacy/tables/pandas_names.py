@@ -13,7 +13,7 @@ import numpy as np
 
 from ..functions import Function, around, bound, positional
 from ..members import Changed, Members
-from ..stand_in import Old, Table, changed, constant, from_module, moved, same
+from ..stand_in import Old, Table, constant, from_module, moved, same
 
 
 def _pandas() -> Any:
@@ -281,7 +281,7 @@ GONE: Mapping[str, Old] = {
 TABLES: Mapping[str, Table] = {
     "pandas": Table(
         GONE,
-        changed({"concat": positional, "read_csv": _reader, "read_table": _reader}),
+        {"concat": positional, "read_csv": _reader, "read_table": _reader},
         members=MEMBERS,
     ),
     "pandas.io.json": Table({"json_normalize": from_module("pandas", "json_normalize")}),

@@ -18,7 +18,6 @@ from ..members import Changed
 from ..stand_in import (
     Old,
     Table,
-    changed,
     constant,
     from_module,
     moved,
@@ -252,7 +251,7 @@ TABLES: Mapping[str, Table] = {
             }
         }
     ),
-    "re": Table(changed=changed(dict.fromkeys(OF_PATTERNS, _with_flags_in_front))),
+    "re": Table(changed=dict.fromkeys(OF_PATTERNS, _with_flags_in_front)),
     "platform": Table(
         {
             "linux_distribution": Old("platform.freedesktop_os_release", linux_distribution),
@@ -277,9 +276,9 @@ TABLES: Mapping[str, Table] = {
             },
             "bind_textdomain_codeset": constant("without it", lambda domain, codeset=None: codeset),
         },
-        changed(dict.fromkeys(("install", "translation"), renamed(codeset=None))),
+        dict.fromkeys(("install", "translation"), renamed(codeset=None)),
     ),
-    "hmac": Table(changed=changed({"new": _hmac_new})),
+    "hmac": Table(changed={"new": _hmac_new}),
     "enum": Table(
         members={
             "Enum": {"__format__": Changed(_formatted, is_implied=True)},
@@ -289,7 +288,7 @@ TABLES: Mapping[str, Table] = {
             },
         }
     ),
-    "math": Table(changed=changed({"factorial": _of_whole_floats})),
+    "math": Table(changed={"factorial": _of_whole_floats}),
     "importlib": Table({"find_loader": constant("importlib.util.find_spec", find_loader)}),
     "locale": Table(
         {
@@ -332,16 +331,14 @@ TABLES: Mapping[str, Table] = {
         }
     ),
     "random": Table(
-        changed=changed(
-            {
-                "sample": _sample,
-                "seed": _seed,
-                "shuffle": _shuffle,
-                **dict.fromkeys(("randint", "randrange"), _of_whole_floats),
-            }
-        )
+        changed={
+            "sample": _sample,
+            "seed": _seed,
+            "shuffle": _shuffle,
+            **dict.fromkeys(("randint", "randrange"), _of_whole_floats),
+        }
     ),
-    "json": Table(changed=changed(dict.fromkeys(("load", "loads"), renamed(encoding=None)))),
+    "json": Table(changed=dict.fromkeys(("load", "loads"), renamed(encoding=None))),
     "base64": Table(
         {
             "encodestring": from_module("base64", "encodebytes"),

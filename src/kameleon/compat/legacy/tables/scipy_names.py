@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..functions import Function, around, bound, renamed
+from ..functions import Around, Function, around, bound, renamed
 from ..stand_in import (
     Old,
     Table,
-    Value,
-    changed,
     constant,
     from_module,
     moved,
@@ -143,11 +141,9 @@ def _solve(solve: Function) -> Function:
     return _positive(renamed("scipy.linalg.solve", debug=None)(solve))
 
 
-def _renamed(module: str, **functions: Mapping[str, str | None]) -> dict[str, Value]:
+def _renamed(module: str, **functions: Mapping[str, str | None]) -> dict[str, Around]:
     """By name of a function, its arguments by their old names; see `renamed`."""
-    return changed(
-        {name: renamed(f"scipy.{module}.{name}", **names) for name, names in functions.items()}
-    )
+    return {name: renamed(f"scipy.{module}.{name}", **names) for name, names in functions.items()}
 
 
 # Modules whose names lie in the package around them today.
@@ -169,7 +165,7 @@ TABLES: Mapping[str, Table] = {
             "trapz": from_module("numpy", "trapezoid"),
             **taken_from("numpy", "nanmean nanmedian nanstd"),
         },
-        changed({"mode": _mode})
+        {"mode": _mode}
         | _renamed(
             "stats",
             moment={"moment": "order"},
@@ -191,7 +187,7 @@ TABLES: Mapping[str, Table] = {
             "pinv2": same("scipy.linalg.pinv"),
             **taken_from("numpy", "kron tri tril triu"),
         },
-        changed({"solve": _solve})
+        {"solve": _solve}
         | _renamed(
             "linalg",
             eigh={"eigvals": "subset_by_index", "turbo": None},
@@ -202,7 +198,7 @@ TABLES: Mapping[str, Table] = {
             solve_triangular={"debug": None},
         ),
     ),
-    "scipy.optimize": Table(changed=changed({"minimize": _minimize})),
+    "scipy.optimize": Table(changed={"minimize": _minimize}),
     "scipy.optimize.nnls": moved("scipy.optimize"),
     **{f"scipy.sparse.linalg.{name}": moved("scipy.sparse.linalg") for name in SPARSE},
     "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", sph_harm)}),
