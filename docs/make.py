@@ -21,7 +21,7 @@ from kameleon import backend as K
 from kameleon import errors
 from kameleon.compat import undocumented
 from kameleon.compat.tensorflow.operations import table
-from kameleon.compat.theano.modules import Namespace as OfTheano
+from kameleon.compat.theano.modules import Namespace
 from kameleon.engines import Engine
 from kameleon.engines.cntk.rules import Kind, kind_of
 from kameleon.errors import KameleonError
@@ -257,19 +257,16 @@ def documented_row(name: str, documented: str, older: Iterable[str], behind: str
     return table_row([code(name + documented), "; ".join(notes) or "the same"])
 
 
-PARTS = (undocumented.Library, OfTheano)
-
-
 def leaked_rows() -> Iterable[str]:
     """Aliases, parts of libraries, and names with nothing behind them."""
-    aliases = {n: x for n, x in undocumented.ALIASES.items() if not isinstance(x, PARTS)}
+    aliases = {n: x for n, x in undocumented.ALIASES.items() if not isinstance(x, Namespace)}
     for names, words in (
         (aliases, "aliases"),
         (undocumented.VALUES, "their values, when asked for"),
     ):
         yield table_row([", ".join(code(f"K.{n}") for n in sorted(names)), words])
     for name, part in sorted(parts().items()):
-        has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), PARTS))
+        has = ", ".join(code(n) for n in dir(part) if not isinstance(getattr(part, n), Namespace))
         yield table_row([code(f"K.{name}"), f"has {has}" if has else "says what to use"])
     for name, use in sorted(undocumented.INSTEAD.items()):
         yield table_row([code(f"K.{name}"), f"use {use}"])
@@ -281,7 +278,7 @@ def parts() -> dict[str, Any]:
     queue = sorted(undocumented.ALIASES.items(), key=lambda item: item[0] != "theano")
     while queue:
         name, part = queue.pop(0)
-        if isinstance(part, PARTS) and part not in found.values():
+        if isinstance(part, Namespace) and part not in found.values():
             found[name] = part
             queue[:0] = [(f"{name}.{n}", getattr(part, n)) for n in dir(part)]
     return found

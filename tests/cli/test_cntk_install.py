@@ -11,6 +11,7 @@ from _support.commands import kameleon
 from _support.common import absence
 
 from kameleon.cli import cntk_environment as environment
+from kameleon.cli import installing
 from kameleon.config import cntk
 
 
@@ -103,6 +104,16 @@ def test_a_folder_of_others_stays(folder: Path, pretended: str) -> None:
     with pytest.raises(environment.InstallError, match="wasn't made by"):
         environment.uninstall()
     assert (folder / "mine").exists()
+
+
+def test_a_folder_of_ours_is_filled_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "there"
+    folder.mkdir()
+    for name in (installing.MARK, "old"):
+        (folder / name).touch()
+    with installing.filled_at_once(folder, cntk.VARIABLE) as draft:
+        (draft / "new").touch()
+    assert {path.name for path in folder.iterdir()} == {installing.MARK, "new"}
 
 
 def test_without_the_libraries_it_says_which(

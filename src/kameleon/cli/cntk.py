@@ -25,9 +25,7 @@ def status(arguments: Sequence[str]) -> None:
 def install(arguments: Sequence[str]) -> None:
     """Make an environment with Python 3.6 and CNTK 2.7, in a folder of its own."""
     parser = Parser("cntk install", install.__doc__ or "")
-    parser.add_argument(
-        "--python", metavar="PATH", help="the path of a Python 3.6; else one is looked for"
-    )
+    parser.option("--python", "PATH", "the path of a Python 3.6; else one is looked for")
     python = parser.understood(arguments).python
     if cntk.installed():
         print(f"Nothing to do: CNTK is in {cntk.folder()}")

@@ -5,20 +5,21 @@ It's complete or not there at all. Nothing of it touches the environment that Ka
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kameleon._utils import files
+from kameleon.cli.installing import (
+    InstallError,
+    Report,
+    filled_at_once,
+    remove_installed,
+    spoken,
+)
 from kameleon.config import cntk
-from kameleon.errors import KameleonError
-
-Report = Callable[[str], None]  # is told what is going on
 
 PYTHON = (3, 6)
 INSTALLER = "pip==21.3.1"  # the last one for it
@@ -26,15 +27,10 @@ PACKAGES = ("numpy==1.19.5", "scipy==1.5.4", "cntk==2.7.post2")
 # Names that CNTK was built with, of libraries that have others today.
 LINKS = {"libmpi.so.12": "libmpi.so.40", "libmpi_cxx.so.1": "libmpi_cxx.so.40"}
 PACKAGE_OF_LINKS = "libopenmpi3"  # Debian's and Ubuntu's
-MARK = ".installed-by-kameleon"  # in the folder: this is ours to remove
 WANTED = (
     "CNTK 2.7 needs Python 3.6, and there's none: get it by `pyenv install 3.6.15`, or by `conda"
     f" create -n python36 python=3.6`, and then `{cntk.INSTALL} --python PATH`"
 )
-
-
-class InstallError(KameleonError):
-    """The environment can't be made, or removed; the message says why and what to do."""
 
 
 # Python 3.6 --------------------------------------------------------------------------------------
@@ -94,7 +90,7 @@ def install(python: str | None = None, report: Report = lambda line: None) -> st
     if not hasattr(os, "memfd_create"):
         raise InstallError("CNTK 2.7 runs on Linux alone")
     base = find_python(python)
-    with _filled_at_once(Path(cntk.folder())) as draft:
+    with filled_at_once(Path(cntk.folder()), cntk.VARIABLE) as draft:
         _run([base, "-m", "venv", str(draft)], report)
         pip = [cntk.python(str(draft)), "-m", "pip", "install", "--no-input"]
         _run([*pip, INSTALLER], report)
@@ -102,27 +98,6 @@ def install(python: str | None = None, report: Report = lambda line: None) -> st
         report("libraries")
         _add_libraries(draft / cntk.LIBRARIES, report)
         return check(str(draft))
-
-
-@contextmanager
-def _filled_at_once(folder: Path) -> Iterator[Path]:
-    """A draft that takes the folder's place when the block has succeeded; else it's removed."""
-    if folder.exists() and not (folder / MARK).is_file():
-        raise InstallError(f"{folder} holds something else; name another folder by {cntk.VARIABLE}")
-    remove = functools.partial(shutil.rmtree, ignore_errors=True)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with files.draft_folder(str(folder), remove) as made:
-            yield Path(made)
-            (Path(made) / MARK).write_text("To remove it: kameleon cntk uninstall\n", "utf-8")
-            Path(made).chmod(0o755)  # as a draft it's the user's alone
-            remove(folder)
-            os.replace(made, folder)
-    except OSError as error:
-        raise InstallError(
-            f"{folder} can't be written: {error.strerror}. Name another folder, also when you run"
-            f" programs: {cntk.VARIABLE}=FOLDER"
-        ) from error
 
 
 # The pip that comes with Python 3.6 ends with an error where these are numbers.
@@ -138,21 +113,8 @@ def _settings() -> dict[str, str]:
 
 def _run(command: Sequence[str], report: Report, folder: str | None = None) -> str:
     """Run a command; tell what it says, line by line."""
-    said: list[str] = []
-    with subprocess.Popen(
-        command,
-        env=_settings(),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        for line in process.stdout or ():
-            said.append(line.rstrip())
-            report(said[-1])
-    if process.returncode:
+    status, said = spoken(command, report, _settings(), folder)
+    if status:
         raise InstallError("\n".join([f"This failed: {' '.join(command)}", *said[-5:]]))
     return "\n".join(said)
 
@@ -234,12 +196,4 @@ def uninstall() -> str:
     Raises:
         InstallError: there's nothing of that kind.
     """
-    folder = Path(cntk.folder())
-    if not (folder / MARK).is_file():
-        raise InstallError(
-            f"{folder} wasn't made by `{cntk.INSTALL}`, so it's not removed"
-            if folder.exists()
-            else f"There's nothing to remove: {folder} doesn't exist"
-        )
-    shutil.rmtree(folder)
-    return str(folder)
+    return remove_installed(Path(cntk.folder()), cntk.INSTALL)

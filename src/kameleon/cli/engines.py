@@ -225,7 +225,7 @@ def in_force(chosen: Choice) -> str:
 def main(arguments: Sequence[str]) -> None:
     """List the engines that Kameleon knows, what runs here, and which one is in force."""
     parser = Parser("engines", main.__doc__ or "")
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.switch("--json", "print JSON, for programs")
     parser.add_argument(
         "--devices",
         action=argparse.BooleanOptionalAction,

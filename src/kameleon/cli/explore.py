@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from weakref import WeakSet
 
-from kameleon.cli.parsing import CommandError, Parser, made, stop
+from kameleon.cli.parsing import Parser, made_or_end
 from kameleon.cli.run import add_options, plan_of, run
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
@@ -49,17 +49,12 @@ class Pages:
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the command line names, until it ends, and write pages meanwhile."""
     parser = Parser("explore", ABOUT, USAGE)
-    parser.add_argument(
-        "-o", "--out", metavar="FOLDER", type=Path, default=Path("explored"),
-        help="where the pages go (explored)",
-    )  # fmt: skip
+    place = Path("explored")
+    parser.option("-o --out", "FOLDER", f"where the pages go ({place})", Path, default=place)
     add_options(parser)
     found = parser.understood(arguments)
     plan = plan_of(found, parser)
-    try:
-        pages = Pages(made(found.out).resolve())
-    except CommandError as error:
-        stop("kameleon explore", str(error))
+    pages = Pages(made_or_end("explore", found.out))
     functions.watchers.append(pages)
     try:
         run(plan)

@@ -58,13 +58,8 @@ def in_words(found: original.Status) -> str:
 def install(arguments: Sequence[str]) -> None:
     """Install the original Keras 2.3.1 into a folder of its own; another Keras stays as it is."""
     parser = Parser("keras2 install", install.__doc__ or "")
-    parser.add_argument(
-        "--from",
-        dest="source",
-        metavar="FOLDER",
-        type=folder,
-        help="folder with the files to install; nothing is fetched then",
-    )
+    about = "folder with the files to install; nothing is fetched then"
+    parser.option("--from", "FOLDER", about, folder, dest="source")
     source = parser.understood(arguments).source
     before = original.status()
     if before.found is not None and not before.lacking:

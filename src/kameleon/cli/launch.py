@@ -25,6 +25,9 @@ ABOUT = """\
 Run a program in N processes on this machine, as `kameleon run` does in one: they share the work,
 and give one process's numbers. The first one prints and writes files; what others say of errors is
 shown where one of them fails, and then all are ended. Options stand before the program."""
+RESTARTS = """where a process fails, start all again, up to N times: a program that keeps
+checkpoints goes on from its last one"""
+PATIENT = "for how many seconds processes wait for one that doesn't come to a step (600)"
 GRACE = 5.0  # seconds between asking processes to end and ending them
 PAUSE = 0.1  # seconds between looks at the processes
 SHOWN = 20  # the last lines of what a process wrote that failed
@@ -96,23 +99,9 @@ def once(plan: Plan, environment: Mapping[str, str]) -> int:
 def understand(arguments: Sequence[str]) -> Plan:
     """What a command line asks for."""
     parser = Parser("launch", ABOUT, USAGE)
-    parser.add_argument(
-        "--processes", metavar="N", type=number(1), required=True, help="how many processes"
-    )
-    parser.add_argument(
-        "--restarts",
-        metavar="N",
-        type=number(0),
-        default=0,
-        help="where a process fails, start all again, up to N times: a program that keeps"
-        " checkpoints goes on from its last one",
-    )
-    parser.add_argument(
-        "--patience",
-        metavar="S",
-        type=seconds,
-        help="for how many seconds processes wait for one that doesn't come to a step (600)",
-    )
+    parser.option("--processes", "N", "how many processes", number(1), required=True)
+    parser.option("--restarts", "N", RESTARTS, number(0), default=0)
+    parser.option("--patience", "S", PATIENT, seconds)
     add_options(
         parser,
         "how many devices all processes have together, or a mesh (data=4,model=2); as many as"

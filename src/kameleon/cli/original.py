@@ -6,27 +6,30 @@ libraries that it needs are installed into the environment, as for any other pac
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from kameleon._utils import files
+from kameleon.cli.installing import (
+    InstallError,
+    Report,
+    filled_at_once,
+    remove_installed,
+    spoken,
+)
 from kameleon.compat.keras2 import location
-from kameleon.errors import KameleonError, MissingLibraryError
+from kameleon.errors import MissingLibraryError
 
 # The last releases that work together.
 PACKAGES = (f"keras=={location.VERSION}", "keras_applications==1.0.8", "keras_preprocessing==1.1.2")
 BY_MISTAKE = ("docs",)  # published beside the packages; on the path, it would hide a user's own
-MARK = ".installed-by-kameleon"  # a file in the folder that says: `uninstall` may remove this
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,6 @@ LIBRARIES = (
     Needed("scipy", "scipy", "transformations of images"),
     Needed("six", "six", "Keras's own code, which serves Python 2 as well"),
 )
-
-Report = Callable[[str], None]  # is called with each line that says what is going on
-
-
-class InstallError(KameleonError):
-    """The original can't be installed, or removed; the message says why and what to do."""
-
 
 # What there is ---------------------------------------------------------------------------------
 
@@ -116,12 +112,9 @@ def install(source: Path | None = None, report: Report = lambda line: None) -> N
     where = () if source is None else ("--no-index", "--find-links", str(source))
     if before.found is None:
         with filled_at_once(
-            Path(before.folder), f"Keras {location.VERSION}", location.VARIABLE, _is_keras
+            Path(before.folder), location.VARIABLE, f"Keras {location.VERSION}", _is_keras
         ) as draft:
-            run(
-                [*installer(), *where, "--no-deps", "--target", str(draft), *PACKAGES],
-                report,
-            )
+            run([*installer(), *where, "--no-deps", "--target", str(draft), *PACKAGES], report)
     if before.lacking:
         run([*installer(), *where, *(library.requirement for library in before.lacking)], report)
 
@@ -153,45 +146,6 @@ def _is_keras(draft: str) -> bool:
     for name in BY_MISTAKE:
         shutil.rmtree(os.path.join(draft, name), ignore_errors=True)
     return location.is_original(draft)
-
-
-@contextmanager
-def filled_at_once(
-    folder: Path, what: str, variable: str, is_complete: Callable[[str], bool]
-) -> Iterator[Path]:
-    """A draft folder that becomes `folder` when the block has succeeded, and else is removed.
-
-    Args:
-        folder: isn't there, or is empty.
-        what: comes into it.
-        variable: the environment variable that names another one.
-        is_complete: whether the draft holds all that was to be installed.
-
-    Raises:
-        InstallError: the folder holds something, can't be written, or isn't complete.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InstallError(f"{folder} holds something else; name another folder by {variable}")
-    remove = functools.partial(shutil.rmtree, ignore_errors=True)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with files.draft_folder(str(folder), remove) as made:
-            draft = Path(made)
-            yield draft
-            if not is_complete(made):
-                raise InstallError(f"What was installed is no {what}")
-            (draft / MARK).write_text("Kameleon made this folder, and can remove it.\n", "utf-8")
-            draft.chmod(0o755)  # drafts are readable by the user alone
-            os.replace(draft, folder)
-    except OSError as error:
-        raise InstallError(_no_right(folder, variable, error)) from error
-
-
-def _no_right(folder: Path, variable: str, error: OSError) -> str:
-    return (
-        f"{folder} can't be written: {error.strerror}. Use a virtual environment of your own, or"
-        f" name another folder, also when you run programs: {variable}=FOLDER"
-    )
 
 
 # Asking pip ------------------------------------------------------------------------------------
@@ -230,20 +184,8 @@ def run(command: Sequence[str], report: Report) -> None:
         "PIP_PROGRESS_BAR": "off",
         "PYTHONUNBUFFERED": "1",
     }
-    said: list[str] = []
-    with subprocess.Popen(
-        command,
-        env=os.environ | settings,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        for line in process.stdout or ():
-            said.append(line.rstrip())
-            report(said[-1])
-    if process.returncode:
+    status, said = spoken(command, report, os.environ | settings)
+    if status:
         raise InstallError(_why(command, said))
 
 
@@ -296,22 +238,3 @@ def uninstall() -> str:
         InstallError: there's no such folder, `install` hasn't made it, or it can't be removed.
     """
     return remove_installed(Path(location.folder()), location.INSTALL)
-
-
-def remove_installed(folder: Path, command: str) -> str:
-    """Remove a folder that a command has filled; return which one that was.
-
-    Raises:
-        InstallError: there's no such folder, nothing here made it, or it can't be removed.
-    """
-    if not (folder / MARK).is_file():
-        raise InstallError(
-            f"{folder} wasn't made by `{command}`, so it's not removed"
-            if folder.exists()
-            else f"There's nothing to remove: {folder} doesn't exist"
-        )
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise InstallError(f"{error.filename} can't be removed: {error.strerror}") from error
-    return str(folder)

@@ -40,6 +40,24 @@ class Parser(argparse.ArgumentParser):
         self._known += names
         return super().add_argument(*names, **options)
 
+    def option(
+        self, names: str, value: str, about: str, type: Callable[[str], Any] = str, **more: Any
+    ) -> None:
+        """Take an option with a value.
+
+        Args:
+            names: of the option, with spaces between.
+            value: what `--help` calls the value.
+            about: what it says of the option.
+            type: reads the value.
+            more: see argparse.
+        """
+        self.add_argument(*names.split(), metavar=value, type=type, help=about, **more)
+
+    def switch(self, name: str, about: str, **more: Any) -> None:
+        """Take an option without a value, that is asked for or not."""
+        self.add_argument(name, action="store_true", help=about, **more)
+
     def understood(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What a command line says; ends the process where that makes no sense."""
         found, others = self.parse_known_args(arguments)
@@ -162,3 +180,11 @@ def empty(path: Path) -> Path:
     if made(path) and any(path.iterdir()):
         raise CommandError(f"the folder {str(path)!r} isn't empty: name a new one")
     return path
+
+
+def made_or_end(command: str, path: Path) -> Path:
+    """The folder for results of a command that ends as the program that it runs."""
+    try:
+        return made(path).resolve()
+    except CommandError as error:
+        stop(f"kameleon {command}", str(error))

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kameleon._utils.tables import Part, Shown, Table
-from kameleon.cli.parsing import CommandError, Parser, made, stop
+from kameleon.cli.parsing import Parser, made_or_end
 from kameleon.cli.run import add_options, plan_of, run
 from kameleon.errors import KameleonError
 from kameleon.runtime import function as functions
@@ -78,21 +78,14 @@ class Recorder:
 def main(arguments: Sequence[str]) -> None:
     """Run the program that the command line names, until it ends; then tell what took how long."""
     parser = Parser("profile", ABOUT, USAGE)
-    parser.add_argument(
-        "-n", "--number", metavar="COUNT", type=int, default=3,
-        help="of how many functions the lines are told (3)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-o", "--out", metavar="FOLDER", type=Path,
-        help="gets a page and a trace for each of them, as well",
-    )  # fmt: skip
+    parser.option(
+        "-n --number", "COUNT", "of how many functions the lines are told (3)", int, default=3
+    )
+    parser.option("-o --out", "FOLDER", "gets a page and a trace for each of them, as well", Path)
     add_options(parser)
     found = parser.understood(arguments)
     plan, recorder = plan_of(found, parser), Recorder()
-    try:
-        folder = found.out and made(found.out).resolve()
-    except CommandError as error:
-        stop("kameleon profile", str(error))
+    folder = found.out and made_or_end("profile", found.out)
     functions.wrap_calls(recorder.around)
     start = perf_counter()
     try:

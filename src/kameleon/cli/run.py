@@ -81,6 +81,18 @@ class _Which(argparse.Action):
         found.tf_keras, found.which_keras = True, str(option).partition("=")[2]
 
 
+# What `--help` says of options.
+NAMED = "what K.backend() gives: tensorflow (the default), theano or kameleon"
+WHAT_TENSORFLOW = """what old code imports by this name: original (the default) for TensorFlow
+1.15's own Python files above K's graph (kameleon tensorflow install), or installed for the
+library"""
+WHAT_KERAS_ON = """what the original Keras runs on: tensorflow for its own TensorFlow backend, where
+tensors of Keras and TensorFlow are one kind (the default where the files of TensorFlow 1.15 are
+installed), or kameleon for K (the default without them, and with --devices)"""
+WHAT_TF_KERAS = """give the files of TensorFlow 1.15 the names and the behaviour of TensorFlow 1
+(the default) or 2; where old code gets an installed TensorFlow, let its tensorflow.keras be the
+Keras on Kameleon"""
+NAMELESS = "give the program no names that Python, NumPy, SciPy … have lost since 2019"
 DEVICES = """spread batches over so many devices, by JAX; N may also name a mesh's axes:
 data=4,model=2. On a processor these are virtual devices"""
 
@@ -92,54 +104,15 @@ def add_options(parser: Parser, of_devices: str = DEVICES) -> None:
         parser: gets them.
         of_devices: what `--help` says of `--devices`.
     """
-    parser.add_argument(
-        "--engine", metavar="NAME", help="engine to run on (see `kameleon engines`)"
-    )
-    parser.add_argument(
-        "--devices",
-        metavar="N",
-        type=devices,
-        help=of_devices,
-    )
-    parser.add_argument(
-        "--as",
-        dest="known_as",
-        metavar="NAME",
-        type=one_of(KNOWN_AS),
-        help="what K.backend() gives: tensorflow (the default), theano or kameleon",
-    )
-    parser.add_argument(
-        "--tensorflow",
-        metavar="WHICH",
-        type=one_of(WHICH_TENSORFLOW),
-        help="what old code imports by this name: original (the default) for TensorFlow 1.15's own"
-        " Python files above K's graph (kameleon tensorflow install), or installed for the library",
-    )
-    parser.add_argument(
-        "--keras-on",
-        metavar="WHICH",
-        type=one_of(WHICH_KERAS_ON),
-        help="what the original Keras runs on: tensorflow for its own TensorFlow backend, where"
-        " tensors of Keras and TensorFlow are one kind (the default where the files of TensorFlow"
-        " 1.15 are installed), or kameleon for K (the default without them, and with --devices)",
-    )
-    parser.add_argument(
-        "--tf-keras",
-        *(f"--tf-keras={which}" for which in WHICH_TF_KERAS),
-        action=_Which,
-        nargs=0,
-        help="give the files of TensorFlow 1.15 the names and the behaviour of TensorFlow 1 (the"
-        " default) or 2; where old code gets an installed TensorFlow, let its tensorflow.keras be"
-        " the Keras on Kameleon",
-    )
-    parser.add_argument(
-        "--no-old-names",
-        action="store_true",
-        help="give the program no names that Python, NumPy, SciPy … have lost since 2019",
-    )
-    parser.add_argument(
-        "-m", dest="is_module", action="store_true", help="the program is a module, by its name"
-    )
+    parser.option("--engine", "NAME", "engine to run on (see `kameleon engines`)")
+    parser.option("--devices", "N", of_devices, devices)
+    parser.option("--as", "NAME", NAMED, one_of(KNOWN_AS), dest="known_as")
+    parser.option("--tensorflow", "WHICH", WHAT_TENSORFLOW, one_of(WHICH_TENSORFLOW))
+    parser.option("--keras-on", "WHICH", WHAT_KERAS_ON, one_of(WHICH_KERAS_ON))
+    both = ("--tf-keras", *(f"--tf-keras={which}" for which in WHICH_TF_KERAS))
+    parser.add_argument(*both, action=_Which, nargs=0, help=WHAT_TF_KERAS)
+    parser.switch("--no-old-names", NAMELESS)
+    parser.switch("-m", "the program is a module, by its name", dest="is_module")
     parser.add_argument("program", nargs=REST, help=argparse.SUPPRESS)
 
 

@@ -36,12 +36,8 @@ def in_words(found: tensorflow_files.Status) -> str:
 def install(arguments: Sequence[str]) -> None:
     """Get TensorFlow 1.15's Python files, 5 of its 110 MB; nothing else changes."""
     parser = Parser("tensorflow install", install.__doc__ or "")
-    parser.add_argument(
-        "--wheel",
-        metavar="FILE",
-        type=file,
-        help=f"a wheel of TensorFlow {location.VERSION} to take them from",
-    )
+    about = f"a wheel of TensorFlow {location.VERSION} to take them from"
+    parser.option("--wheel", "FILE", about, file)
     wheel = parser.understood(arguments).wheel
     before = tensorflow_files.status()
     if not before.installed:

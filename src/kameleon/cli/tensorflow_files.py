@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kameleon.cli import original
+from kameleon.cli.installing import InstallError, filled_at_once, remove_installed
 from kameleon.compat.tensorflow import importing, location, wheel
 
 REQUIREMENT = f"tensorflow=={location.VERSION}"
@@ -76,14 +77,14 @@ def install(local: Path | None, progress: Progress) -> None:
     if location.installed():
         _compile(folder, progress)
         return
-    with original.filled_at_once(
-        folder, f"TensorFlow {location.VERSION}", location.VARIABLE, is_complete
+    with filled_at_once(
+        folder, location.VARIABLE, f"TensorFlow {location.VERSION}", is_complete
     ) as draft:
         try:
             _unpack(local, draft, progress)
         except (wheel.WheelError, OSError) as error:
             where = local or f"the package index's {REQUIREMENT}"
-            raise original.InstallError(f"{where}: {error}. {BY_HAND}") from error
+            raise InstallError(f"{where}: {error}. {BY_HAND}") from error
         _add_companions(draft, progress)
         _compile(draft, progress)
 
@@ -96,7 +97,7 @@ BY_HAND = (
 
 def uninstall() -> str:
     """Remove the folder that `install` has filled; return which one that was."""
-    return original.remove_installed(Path(location.folder()), location.INSTALL)
+    return remove_installed(Path(location.folder()), location.INSTALL)
 
 
 # The wheel --------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ def _unpack(local: Path | None, draft: Path, progress: Progress) -> None:
     progress("asking the package index", 0, 1)
     try:
         remote = wheel.Remote(_address())
-    except (OSError, KeyError, ValueError, original.InstallError):
+    except (OSError, KeyError, ValueError, InstallError):
         with tempfile.TemporaryDirectory() as folder:
             _write_downloaded(Path(folder), draft, progress)
         return

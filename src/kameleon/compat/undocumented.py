@@ -13,7 +13,7 @@ import os
 import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,47 +25,7 @@ from ..backend._tensors import Tensor, as_tensor
 from ..errors import ArgumentError, MissingNameError
 from ..runtime.workspace import workspace
 from . import keras2
-from .theano.modules import module
-
-# Libraries ----------------------------------------------------------------------------------
-
-
-class Library:
-    """Some of a library's names over K functions; any other name is an error that says so.
-
-    Args:
-        path: what the program calls the library.
-        names: the names that there are, and their values.
-        hints: for other names, what to use instead.
-
-    >>> hints = {"ctc_loss": "K.ctc_batch_cost"}
-    >>> part = Library("K.ctc", {"one": 1}, hints)
-    >>> part.one
-    1
-    >>> part.ctc_loss
-    Traceback (most recent call last):
-      ...
-    kameleon.errors.MissingNameError: K.ctc.ctc_loss: that's the library itself, which isn't \
-behind Kameleon; use K.ctc_batch_cost
-    """
-
-    def __init__(self, path: str, names: Mapping[str, Any], hints: Mapping[str, str] | None = None):
-        self.__dict__.update(names)
-        self.__dict__["_path"], self.__dict__["_hints"] = path, dict(hints or {})
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked by copy, pickle and inspect, not by a program
-            raise AttributeError(name)
-        use = self._hints.get(name, "K functions (such as K.sum, K.dot, K.switch) instead")
-        what = f"{self._path}.{name}: that's the library itself, which isn't behind Kameleon"
-        raise MissingNameError(f"{what}; use {use}")
-
-    def __dir__(self) -> Iterable[str]:
-        return [name for name in self.__dict__ if not name.startswith("_")]
-
-    def __repr__(self) -> str:
-        return f"<{self._path} over kameleon.backend>"
-
+from .theano.modules import Namespace, module
 
 # Layouts ------------------------------------------------------------------------------------
 
@@ -145,9 +105,9 @@ ALIASES: dict[str, Any] = {
     "defaultdict": defaultdict,
     "theano": module("theano"),
     "T": module("theano.tensor"),
-    "ctc": Library(
+    "ctc": Namespace(
         "K.ctc",
-        {},
+        "that's the library itself, which isn't behind Kameleon",
         {
             "ctc_loss": "K.ctc_batch_cost",
             "ctc_greedy_decoder": "K.ctc_decode(greedy=True)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def check_gradients(
         found = [(g, np.shape(start[x])) for x, g in zip(wrt, parts, strict=True) if g is not None]
         if not found:
             return
-        total = _sum([projected(g, shape, random) for g, shape in found])
+        total = reduce(REGISTRY["add"], [projected(g, shape, random) for g, shape in found])
 
 
 def _start(loss: Node, wrt: Sequence[Node], feeds: Mapping[Node, Any]) -> dict[Node, Any]:
@@ -122,13 +123,6 @@ def projected(x: Node, shape: Sequence[Any], random: np.random.Generator) -> Nod
         return x
     weights = constant(random.normal(size=tuple(shape)))
     return reduce_sum(REGISTRY["mul"](x, weights), range(len(shape)))
-
-
-def _sum(terms: Sequence[Node]) -> Node:
-    total, *rest = terms
-    for term in rest:
-        total = REGISTRY["add"](total, term)
-    return total
 
 
 def _check_level(

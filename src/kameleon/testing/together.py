@@ -7,6 +7,7 @@ one function. Where that function fails, each case is run alone, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -228,15 +229,13 @@ def check_slopes(engine: Engine, cases: Sequence[Case], known: bool) -> None:
 def _loss(case: Case, known: bool) -> tuple[Node, list[Node]]:
     """A smooth scalar function of a case's results, and the case's inputs."""
     inputs = case.inputs(known)
-    loss: Node | None = None
     floats = [r for r in case.results(inputs) if r.dtype == "float64"]
+    require(bool(floats), "a case with gradients needs a result of float64")
+    parts = []
     for number, result in enumerate(floats):
         part = reduce_sum(REGISTRY["sin"](result), range(len(result.shape)))
-        part = REGISTRY["mul"](part, constant(1.0 - 0.3 * number, "float64"))
-        loss = part if loss is None else add(loss, part)
-    if loss is None:
-        raise AssertionError("a case with gradients needs a result of float64")
-    return loss, inputs
+        parts.append(REGISTRY["mul"](part, constant(1.0 - 0.3 * number, "float64")))
+    return reduce(add, parts), inputs
 
 
 def _require_gradients(loss: Node, case: Case, inputs: Sequence[Node]) -> None:
@@ -278,7 +277,5 @@ def slopes(
         found += [g for g, _ in live]
         if not live or level == order - 1:
             break
-        loss, *rest = [projected(g, s, random) for g, s in live]
-        for part in rest:
-            loss = add(loss, part)
+        loss = reduce(add, [projected(g, s, random) for g, s in live])
     return found

@@ -223,6 +223,16 @@ def test_everything_at_once_warns_of_nothing() -> None:
 # --- the warning ------------------------------------------------------------------------------
 
 
+def test_what_has_left_meanwhile_is_given_as_gone() -> None:
+    gone = {"name": stand_in.constant("today", 1)}
+    table = stand_in.Table(gone, changed={"name": lambda today: today + 1})
+    library: Any = ModuleType("library")
+    with pytest.warns(OldNameWarning, match=r"library\.name is gone"):
+        assert stand_in.StandIn(library, table).name == 1
+    library.name = 2
+    assert stand_in.StandIn(library, table).name == 3
+
+
 @pytest.mark.usefixtures("_began")
 def test_each_name_warns_a_module_once() -> None:
     code = "import numpy as np\n\nfor _ in 'ab':\n    np.float\nnp.float\nnp.Inf"

@@ -33,10 +33,8 @@ def main(arguments: Sequence[str]) -> None:
     and not run. The settings of `kameleon run` count, by their variables (KAMELEON_AS …). The exit
     status is 1 where something would stop a program."""
     parser = Parser("check", " ".join((main.__doc__ or "").split()))
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
-    parser.add_argument(
-        "--all", action="store_true", help="list old names, too, that Kameleon gives back"
-    )
+    parser.switch("--json", "print JSON, for programs")
+    parser.switch("--all", "list old names, too, that Kameleon gives back")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM", type=_path,
                         help="a file, or a folder, whose files *.py are all read")  # fmt: skip
     asked = parser.understood(arguments)

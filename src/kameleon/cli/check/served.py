@@ -112,9 +112,9 @@ class Served:
         return lacks("tensors of K have", attribute, f"{path}.{parts[0]}.{attribute}", known)
 
     def _ask(self, found: Any, path: str, parts: list[str]) -> Said | None:
-        kinds = self._part(UNDOCUMENTED).Library, self._part(THEANO).Namespace
+        kind = self._part(THEANO).Namespace
         for part in parts:
-            if found is not self.k and not isinstance(found, kinds):
+            if found is not self.k and not isinstance(found, kind):
                 return None
             path = f"{path}.{part}"
             try:

@@ -63,22 +63,16 @@ def main(arguments: Sequence[str]) -> None:
 def _parser(names: Sequence[str]) -> Parser:
     parser = Parser("convert", ABOUT, USAGE)
     parser.add_argument("source", metavar="SOURCE", type=_path, help=argparse.SUPPRESS)
-    parser.add_argument("--to", metavar="FORMAT", required=True, type=one_of(names), help=FORMATS)
-    parser.add_argument(
-        "-o", "--out", metavar="PATH",
-        help="where it goes (SOURCE with the format's suffix); one that exists is replaced",
-    )  # fmt: skip
-    parser.add_argument("--weights", metavar="FILE", type=file, help="weights of a configuration")
-    parser.add_argument(
-        "--custom", metavar="MODULE",
-        help="a module, or its file, whose classes and functions are the model's custom objects",
-    )  # fmt: skip
+    parser.option("--to", "FORMAT", FORMATS, one_of(names), required=True)
+    place = "where it goes (SOURCE with the format's suffix); one that exists is replaced"
+    parser.option("-o --out", "PATH", place)
+    parser.option("--weights", "FILE", "weights of a configuration", file)
+    objects = "a module, or its file, whose classes and functions are the model's custom objects"
+    parser.option("--custom", "MODULE", objects)
     for what in ("inputs", "outputs"):
-        parser.add_argument(
-            f"--{what}", metavar="NAMES", type=_names, default=(),
-            help=f"a graph's {what}: names of tensors, with commas between",
-        )  # fmt: skip
-    parser.add_argument(UNTRIED, action="store_true", help="don't try the file")
+        about = f"a graph's {what}: names of tensors, with commas between"
+        parser.option(f"--{what}", "NAMES", about, _names, default=())
+    parser.switch(UNTRIED, "don't try the file")
     return parser
 
 

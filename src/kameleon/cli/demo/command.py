@@ -32,6 +32,15 @@ OUT = Path("kameleon-demo")
 EPOCHS = 25  # for one engine
 EPOCHS_EACH = 5  # for several
 PASSES = 6  # for a click in a page
+# What `--help` says of options.
+ON = f"""engine to run on (see `kameleon engines`), several with commas between them, or {ALL}: the
+same training on each, side by side (default: numpy)"""
+OFTEN = f"""passes over the training digits (default: {EPOCHS}; {EPOCHS_EACH} on each of several
+engines; {PASSES} for a click in the page of --web)"""
+WEB = """write a page in which the network learns, in a browser; digits are drawn there, and its
+losses are held against those of one engine here"""
+ORT = """with --web: npm's file of ONNX Runtime Web, or a folder with it, instead of fetching it
+(32 MB)"""
 
 
 def _require_libraries() -> None:
@@ -158,43 +167,12 @@ def _remarks(run: Trained, runs: Sequence[Trained]) -> Text:
 def main(arguments: Sequence[str]) -> None:
     """Train a convolutional network on 1,797 handwritten digits, and save what it learnt."""
     parser = Parser("demo", main.__doc__ or "")
-    parser.add_argument(
-        "--engine",
-        metavar="NAME",
-        default="numpy",
-        help="engine to run on (see `kameleon engines`), several with commas between them, or"
-        f" {ALL}: the same training on each, side by side (default: numpy)",
-    )
-    parser.add_argument(
-        "--epochs",
-        metavar="N",
-        type=number(1),
-        help=f"passes over the training digits (default: {EPOCHS}; {EPOCHS_EACH} on each of"
-        f" several engines; {PASSES} for a click in the page of --web)",
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=number(0), default=0, help="equal seeds give equal results"
-    )
-    parser.add_argument(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        help=f"folder for pictures and variables (default: {OUT})",
-    )
-    parser.add_argument(
-        "--web",
-        metavar="FOLDER",
-        type=Path,
-        help="write a page in which the network learns, in a browser; digits are drawn there, and"
-        " its losses are held against those of one engine here",
-    )
-    parser.add_argument(
-        "--ort",
-        metavar="PATH",
-        type=Path,
-        help="with --web: npm's file of ONNX Runtime Web, or a folder with it, instead of fetching"
-        " it (32 MB)",
-    )
+    parser.option("--engine", "NAME", ON, default="numpy")
+    parser.option("--epochs", "N", OFTEN, number(1))
+    parser.option("--seed", "N", "equal seeds give equal results", number(0), default=0)
+    parser.option("--out", "FOLDER", f"folder for pictures and variables (default: {OUT})", Path)
+    parser.option("--web", "FOLDER", WEB, Path)
+    parser.option("--ort", "PATH", ORT, Path)
     asked = parser.understood(arguments)
     if asked.ort is not None and asked.web is None:
         parser.error("--ort goes with --web")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from ...config import STAND_IN
 from ...errors import MissingLibraryError
+from ..keras2.loading import Empty
 
 
 def loaded_within(
@@ -29,21 +29,8 @@ def loaded_within(
     return spec
 
 
-class _Filled(Loader):
-    """Loads a module by a function that is called with the empty module."""
-
-    def __init__(self, run: Callable[[ModuleType], None]) -> None:
-        self._run = run
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._run(module)
-
-
 def made(name: str, run: Callable[[ModuleType], None]) -> ModuleSpec:
-    return ModuleSpec(name, _Filled(run), origin=STAND_IN, is_package=True)
+    return ModuleSpec(name, Empty(run), origin=STAND_IN, is_package=True)
 
 
 def refusal(name: str, sentence: str | Callable[[str], str]) -> ModuleSpec:

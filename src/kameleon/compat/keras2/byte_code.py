@@ -8,15 +8,15 @@ place, or the user says that the file may run code.
 from __future__ import annotations
 
 import codecs
-import functools
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
+from ..._utils.around import Function, around
 from ..._utils.scopes import Scope
 from ...errors import ByteCodeError
 
@@ -54,16 +54,12 @@ def _digest(code: str) -> bytes:
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).digest()
 
 
-def noting(dump: Callable[[Any], Any]) -> Callable[[Any], Any]:
+@around
+def noting(dump: Function, function: Any) -> Any:
     """Keras's `func_dump`, which also notes what this process stores and so may load again."""
-
-    @functools.wraps(dump)
-    def call(function: Any) -> Any:
-        stored = dump(function)
-        _stored_here.add(_digest(_code_of(stored)))
-        return stored
-
-    return call
+    stored = dump(function)
+    _stored_here.add(_digest(_code_of(stored)))
+    return stored
 
 
 # --- a layer from its configuration --------------------------------------------------------------
@@ -76,16 +72,16 @@ def guard_lambda(core: ModuleType) -> None:
         core: `keras.layers.core`.
     """
     vars(core)["func_dump"] = noting(core.func_dump)
-    theirs = core.Lambda.from_config.__func__
+    core.Lambda.from_config = classmethod(_guarded(core.Lambda.from_config.__func__))
 
-    def from_config(cls: Any, config: Any, custom_objects: Any = None) -> Any:
-        config = replaced(config, custom_objects or {})
-        for part in FUNCTIONS:
-            if _is_byte_code(config, part) and not may_run(config[part]):
-                raise ByteCodeError(_refusal(config, part))
-        return theirs(cls, config, custom_objects)
 
-    core.Lambda.from_config = classmethod(functools.wraps(theirs)(from_config))
+@around
+def _guarded(theirs: Function, cls: Any, config: Any, custom_objects: Any = None) -> Any:
+    config = replaced(config, custom_objects or {})
+    for part in FUNCTIONS:
+        if _is_byte_code(config, part) and not may_run(config[part]):
+            raise ByteCodeError(_refusal(config, part))
+    return theirs(cls, config, custom_objects)
 
 
 def replaced(config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,19 +191,13 @@ def add_safe_mode(saving: ModuleType) -> None:
     vars(saving)["unpickle_model"] = _trusting(saving.unpickle_model)
 
 
-def _with_safe_mode(load: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(load)
-    def call(*args: Any, safe_mode: bool = True, **kwargs: Any) -> Any:
-        with allowed(not safe_mode):
-            return load(*args, **kwargs)
-
-    return call
+@around
+def _with_safe_mode(load: Function, *args: Any, safe_mode: bool = True, **kwargs: Any) -> Any:
+    with allowed(not safe_mode):
+        return load(*args, **kwargs)
 
 
-def _trusting(load: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(load)
-    def call(*args: Any) -> Any:
-        with allowed():
-            return load(*args)
-
-    return call
+@around
+def _trusting(load: Function, *args: Any) -> Any:
+    with allowed():
+        return load(*args)

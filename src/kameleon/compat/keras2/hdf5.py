@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..._utils import files
+from ..._utils.around import Around, Function, around
 from ...errors import FileFormatError, warn
 
 
@@ -167,12 +167,12 @@ def adopt_handed(module: ModuleType) -> None:
     for path in HANDED[module.__name__]:
         owner, _, name = path.rpartition(".")
         place = getattr(module, owner) if owner else module
-        setattr(place, name, _adopting(getattr(place, name), at=1 if owner else 0))
+        setattr(place, name, _adopting(at=1 if owner else 0)(getattr(place, name)))
 
 
-def _adopting(function: Callable[..., Any], at: int) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+def _adopting(at: int) -> Around:
+    @around
+    def call(function: Function, *args: Any, **kwargs: Any) -> Any:
         h5py: Any = sys.modules.get("h5py")  # where it isn't loaded, no argument is its group
         if h5py is not None:
             args = tuple(adopted(x, h5py) if i == at else x for i, x in enumerate(args))

@@ -12,10 +12,12 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
+
+from ..._utils.around import Function, around
 
 # By name of a class: what 2.3.1 calls it, and what its configuration says beside.
 CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -88,25 +90,26 @@ def leave_uncompiled(saving: ModuleType) -> None:
     Args:
         saving: `keras.engine.saving`.
     """
-    theirs: Callable[..., Any] = saving._deserialize_model
+    vars(saving)["_deserialize_model"] = _uncompiled(saving._deserialize_model)
 
-    @functools.wraps(theirs)
-    def read(h5dict: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-        version = h5dict["keras_version"].decode() if "keras_version" in h5dict else "1"
-        if compile and "training_config" in h5dict and _has_name(h5dict["training_config"]):
-            warnings.warn(
-                f"Keras {version} has written this file: its optimizer, losses and metrics aren't"
-                " taken over. Compile the model: model.compile(…)",
-                stacklevel=5,
-            )
-            compile = False
-        reset = _version.set(version)
-        try:
-            return theirs(h5dict, custom_objects, compile)
-        finally:
-            _version.reset(reset)
 
-    vars(saving)["_deserialize_model"] = read
+@around
+def _uncompiled(
+    theirs: Function, h5dict: Any, custom_objects: Any = None, compile: bool = True
+) -> Any:
+    version = h5dict["keras_version"].decode() if "keras_version" in h5dict else "1"
+    if compile and "training_config" in h5dict and _has_name(h5dict["training_config"]):
+        warnings.warn(
+            f"Keras {version} has written this file: its optimizer, losses and metrics aren't"
+            " taken over. Compile the model: model.compile(…)",
+            stacklevel=7,
+        )
+        compile = False
+    reset = _version.set(version)
+    try:
+        return theirs(h5dict, custom_objects, compile)
+    finally:
+        _version.reset(reset)
 
 
 def _has_name(training: bytes) -> bool:

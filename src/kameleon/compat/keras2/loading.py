@@ -48,7 +48,7 @@ class Hosted(Loader):
 
 
 class Empty(Loader):
-    """Makes a module of the original without its file: `fill` gives it its content."""
+    """Makes a module without a file: `fill` gives it its content."""
 
     def __init__(self, fill: Callable[[ModuleType], None]) -> None:
         self.fill = fill

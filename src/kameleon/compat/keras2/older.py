@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import wraps
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from ..._utils.around import Function, around
 
 
 class _Added(list[Any]):
@@ -104,11 +105,11 @@ def sum_as_doubles(callbacks: ModuleType) -> None:
     Args:
         callbacks: `keras.callbacks.callbacks`.
     """
-    theirs = callbacks.BaseLogger.on_batch_end
+    logger = callbacks.BaseLogger
+    logger.on_batch_end = _summing_doubles(logger.on_batch_end)
 
-    @wraps(theirs)
-    def on_batch_end(self: Any, batch: Any, logs: Any = None) -> None:
-        size = np.int64((logs or {}).get("size", 0))
-        theirs(self, batch, {**(logs or {}), "size": size})
 
-    callbacks.BaseLogger.on_batch_end = on_batch_end
+@around
+def _summing_doubles(theirs: Function, self: Any, batch: Any, logs: Any = None) -> None:
+    size = np.int64((logs or {}).get("size", 0))
+    theirs(self, batch, {**(logs or {}), "size": size})

@@ -5,11 +5,11 @@ TensorFlow: the same, on Kameleon.
 from __future__ import annotations
 
 import functools
-import inspect
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from ..._utils.around import Function, around
 from .shims import StandIn
 
 HOSTED = "kameleon.compat.keras2.hosted"  # the package of what takes the place of Keras's own
@@ -59,16 +59,15 @@ def serve_multi_gpu(module: ModuleType) -> None:
     Args:
         module: `keras.utils.multi_gpu_utils`.
     """
-    theirs = module.multi_gpu_model
+    vars(module)["multi_gpu_model"] = _multi_gpu_model(module.multi_gpu_model)
 
-    @functools.wraps(theirs)
-    def multi_gpu_model(
-        model: Any, gpus: Any = None, cpu_merge: bool = True, cpu_relocation: bool = False
-    ) -> Any:
-        count = len(gpus) if isinstance(gpus, (list, tuple)) else gpus
-        if count is not None and count <= 1:
-            raise ValueError(f"multi_gpu_model: gpus={gpus!r} are no two or more")
-        return model
 
-    vars(multi_gpu_model)["__signature__"] = inspect.signature(theirs)
-    vars(module)["multi_gpu_model"] = multi_gpu_model
+@around
+def _multi_gpu_model(
+    theirs: Function, model: Any, gpus: Any = None, cpu_merge: bool = True,
+    cpu_relocation: bool = False,
+) -> Any:  # fmt: skip
+    count = len(gpus) if isinstance(gpus, (list, tuple)) else gpus
+    if count is not None and count <= 1:
+        raise ValueError(f"multi_gpu_model: gpus={gpus!r} are no two or more")
+    return model

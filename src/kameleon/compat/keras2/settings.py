@@ -41,10 +41,6 @@ class SharedGlobals(MutableMapping[str, Any]):
         name = GLOBALS.get(key)
         return (self._own, key) if name is None else (self._theirs, name)
 
-    def __contains__(self, key: object) -> bool:
-        place, name = self._place(str(key))
-        return name in place
-
     def __getitem__(self, key: str) -> Any:
         place, name = self._place(key)
         return place[name]

@@ -41,10 +41,6 @@ def _same_as(**names: str) -> Gives:
     return lambda library: {old: getattr(library, new) for old, new in names.items()}
 
 
-def _int(numpy: ModuleType) -> Mapping[str, Any]:
-    return {"int": int}
-
-
 def _arg_spec(inspect: ModuleType) -> Mapping[str, Any]:
     from collections import namedtuple
 
@@ -66,10 +62,6 @@ def _length(row: Any) -> int | None:
     return len(row) if isinstance(row, list) else None
 
 
-def _whole_numbers(random: ModuleType) -> Mapping[str, Any]:
-    return {"randint": lambda a, b: random.randint(int(a), int(b))}
-
-
 def _one_namespace(scipy: ModuleType) -> Mapping[str, Any]:
     ndimage = library("scipy.ndimage")  # it has the functions that were in its submodules
     return {"ndimage": StandIn(ndimage, {"interpolation": ndimage})}
@@ -88,12 +80,8 @@ def _h5py_2(h5py: ModuleType) -> Mapping[str, Any]:
     return {"File": classes(h5py)[1]}
 
 
-def _plain_yaml(yaml: ModuleType) -> Mapping[str, Any]:
-    return {"FullLoader": yaml_loader(yaml)}
-
-
-def _arrays_alone(pickle: ModuleType) -> Mapping[str, Any]:
-    return {"loads": loads_arrays}
+def _given(**names: Any) -> Gives:
+    return lambda library: names
 
 
 # In the order in which Keras loads the modules.
@@ -101,7 +89,7 @@ SHIMS = (
     Shim("keras.utils.generic_utils", "inspect", _arg_spec, "removed in Python 3.11"),
     Shim("keras.utils.io_utils", "numpy", _same_as(string_="bytes_"), "removed in NumPy 2"),
     Shim("keras.utils.io_utils", "h5py", _h5py_2, "attributes, modes and names of h5py 2"),
-    Shim("keras.utils.io_utils", "pickle", _arrays_alone, "a file is data"),
+    Shim("keras.utils.io_utils", "pickle", _given(loads=loads_arrays), "a file is data"),
     Shim(
         "keras.engine.training_utils",
         "collections",
@@ -109,7 +97,12 @@ SHIMS = (
         "removed in Python 3.10",
     ),
     Shim("keras.engine.saving", "h5py", _h5py_2, "as above"),
-    Shim("keras.engine.saving", "yaml", _plain_yaml, "a file is data"),
+    Shim(
+        "keras.engine.saving",
+        "yaml",
+        lambda yaml: {"FullLoader": yaml_loader(yaml)},
+        "a file is data",
+    ),
     Shim("keras.engine.network", "h5py", _h5py_2, "as above"),
     Shim("keras.engine.sequential", "h5py", _h5py_2, "as above"),
     Shim("keras.models", "h5py", _h5py_2, "as above"),
@@ -118,7 +111,12 @@ SHIMS = (
     ),
     Shim("keras.callbacks.callbacks", "numpy", _same_as(Inf="inf"), "removed in NumPy 2"),
     Shim("keras_preprocessing.sequence", "numpy", _same_as(unicode_="str_"), "removed in NumPy 2"),
-    Shim("keras_preprocessing.sequence", "random", _whole_numbers, "an error since Python 3.12"),
+    Shim(
+        "keras_preprocessing.sequence",
+        "random",
+        lambda random: {"randint": lambda a, b: random.randint(int(a), int(b))},
+        "an error since Python 3.12",
+    ),
     Shim(
         "keras_preprocessing.image.affine_transformations",
         "scipy",
@@ -127,15 +125,10 @@ SHIMS = (
     ),
     Shim("keras.callbacks.callbacks", "requests", _late("exceptions"), _LATE),
     Shim("keras_preprocessing.image.image_data_generator", "scipy", _late("linalg"), _LATE),
-    Shim(
-        "keras.engine.training_arrays",
-        "scipy.sparse",
-        lambda sparse: {"issparse": is_sparse},
-        _LATE,
-    ),
+    Shim("keras.engine.training_arrays", "scipy.sparse", _given(issparse=is_sparse), _LATE),
     Shim("keras.datasets.imdb", "numpy", _ragged, "an error since NumPy 1.24"),
     Shim("keras.datasets.reuters", "numpy", _ragged, "an error since NumPy 1.24"),
-    Shim("keras.backend.numpy_backend", "numpy", _int, "removed in NumPy 1.24"),
+    Shim("keras.backend.numpy_backend", "numpy", _given(int=int), "removed in NumPy 1.24"),
 )
 
 # Modules that load TensorFlow where it's installed, on any backend: for files in Google's cloud,

@@ -13,14 +13,16 @@ import importlib
 import io
 import operator
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache
-from importlib.util import resolve_name
+from importlib.util import resolve_name, spec_from_loader
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import members
+from .functions import Function, around
 from .importers import MARK, is_old, is_pythons, place_of
 from .stand_in import StandIn, Table
 from .tables import TABLES
@@ -306,34 +308,30 @@ def _imported(name: str, package: str | None = None) -> ModuleType:
     return python_import_module(name, package)
 
 
-def _import_module(library: ModuleType) -> Any:
-    def import_module(name: str, package: str | None = None) -> ModuleType:
-        """`importlib.import_module`, as the import statement of old code."""
-        full = resolve_name(name, package) if name.startswith(".") else name
-        if full.partition(".")[0] not in _tops:
-            return importlib.import_module(full)
-        return load(full)
-
-    return import_module
+@around
+def _import_module(_: Function, name: str, package: str | None = None) -> ModuleType:
+    """`importlib.import_module`, as the import statement of old code."""
+    full = resolve_name(name, package) if name.startswith(".") else name
+    if full.partition(".")[0] not in _tops:
+        return importlib.import_module(full)
+    return load(full)
 
 
-def _find_spec(util: Any) -> Any:
-    def find_spec(name: str, package: str | None = None) -> Any:
-        """`importlib.util.find_spec`, which finds the packages that are provided."""
-        full = util.resolve_name(name, package)
-        if full.partition(".")[0] not in _providers:
-            return util.find_spec(full)
-        try:
-            return load(full).__spec__ or util.spec_from_loader(full, None)
-        except ModuleNotFoundError:
-            return None
-
-    return find_spec
+@around
+def _find_spec(find_spec: Function, name: str, package: str | None = None) -> Any:
+    """`importlib.util.find_spec`, which finds the packages that are provided."""
+    full = resolve_name(name, package)
+    if full.partition(".")[0] not in _providers:
+        return find_spec(full)
+    try:
+        return load(full).__spec__ or spec_from_loader(full, None)
+    except ModuleNotFoundError:
+        return None
 
 
 @cache
-def _unpickler(pickle: Any) -> Any:
-    class Unpickler(pickle.Unpickler):  # type: ignore[misc]
+def _unpickler(theirs: Any) -> Any:
+    class Unpickler(theirs):  # type: ignore[misc]
         """Python's, which finds what is in the packages that are provided."""
 
         def find_class(self, module: str, name: str) -> Any:
@@ -344,12 +342,14 @@ def _unpickler(pickle: Any) -> Any:
     return Unpickler
 
 
-def _pickle_load(pickle: Any) -> Any:
-    return lambda file, **keywords: _unpickler(pickle)(file, **keywords).load()
+@around
+def _pickle_load(_: Function, file: Any, **keywords: Any) -> Any:
+    return _unpickler(pickle.Unpickler)(file, **keywords).load()
 
 
-def _pickle_loads(pickle: Any) -> Any:
-    return lambda data, **keywords: _unpickler(pickle)(io.BytesIO(data), **keywords).load()
+@around
+def _pickle_loads(_: Function, data: Any, **keywords: Any) -> Any:
+    return _unpickler(pickle.Unpickler)(io.BytesIO(data), **keywords).load()
 
 
 # What is there whether old names are given or not.
@@ -359,5 +359,5 @@ OF_IMPORTS = {
     ),
     "importlib": Table(changed={"import_module": _import_module}),
     "importlib.util": Table(changed={"find_spec": _find_spec}),
-    "sys": Table(changed={"modules": lambda sys: _Modules()}),
+    "sys": Table(changed={"modules": lambda modules: _Modules()}),
 }

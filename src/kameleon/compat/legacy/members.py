@@ -12,49 +12,46 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import wraps
 from types import FrameType, GetSetDescriptorType, ModuleType
 from typing import Any, NamedTuple
 
+from ..._utils.around import Around
 from . import closed
 from .importers import gives_old_names, is_old, is_pythons
-from .stand_in import asks_by_name, warn_old
-
-
-class Lost(NamedTuple):
-    """What a class has lost.
-
-    Args:
-        today: what is written today, in words for the warning.
-        value: gives the value, for an object; for the class, where the name is asked of the class.
-    """
-
-    today: str
-    value: Callable[[Any], Any]
+from .stand_in import Old, asks_by_name, warn_old
 
 
 class Changed(NamedTuple):
     """A method that behaves otherwise than it did.
 
     Args:
-        method: gives what old code calls in the place of the method.
+        method: gives, for the method, what old code calls in its place.
         is_implied: whether Python calls the method, for `float(x)` or `print([x])`, say; then
             Python's own library may stand between (`logging`), and no name in the code says so.
     """
 
-    method: Callable[[Callable[..., Any]], Callable[..., Any]]
+    method: Around
     is_implied: bool = False
 
 
 # By path of a class within a module, by name.
-Members = Mapping[str, Mapping[str, Lost | Changed]]
+Members = Mapping[str, Mapping[str, Old | Changed]]
 
 
 class _Member:
     """The descriptor: not one that takes assignments, so objects may have the name themselves."""
 
-    def __init__(self, owner: type, name: str, before: Any):
-        self.owner, self.name, self.before = owner, name, before
+    def __init__(self, owner: type, name: str, before: Any, is_for: Callable[[FrameType], bool]):
+        self.owner, self.name, self.before, self.is_for = owner, name, before, is_for
+
+    def __get__(self, instance: Any, kind: type) -> Any:
+        if gives_old_names() and self.is_for(sys._getframe(1)):
+            return self.found_by_old(instance, kind)
+        return self.found_by_others(instance, kind)
+
+    def found_by_old(self, instance: Any, kind: type) -> Any:
+        """What old code finds."""
+        raise NotImplementedError
 
     def found_by_others(self, instance: Any, kind: type) -> Any:
         """What whoever isn't old code finds."""
@@ -71,13 +68,11 @@ class _Member:
 
 
 class _LostMember(_Member):
-    def __init__(self, owner: type, name: str, before: Any, lost: Lost):
-        super().__init__(owner, name, before)
+    def __init__(self, owner: type, name: str, before: Any, lost: Old):
+        super().__init__(owner, name, before, asks_by_name)
         self.lost = lost
 
-    def __get__(self, instance: Any, kind: type) -> Any:
-        if not gives_old_names() or not asks_by_name(sys._getframe(1)):
-            return self.found_by_others(instance, kind)
+    def found_by_old(self, instance: Any, kind: type) -> Any:
         if self.before is not None and instance is not None:
             with suppress(AttributeError):
                 return self.found_by_others(instance, kind)
@@ -87,14 +82,12 @@ class _LostMember(_Member):
 
 class _ChangedMember(_Member):
     def __init__(self, owner: type, name: str, before: Any, changed: Changed):
-        super().__init__(owner, name, before)
-        self.method = wraps(before)(changed.method(before))
-        self.is_for = _is_implied if changed.is_implied else asks_by_name
+        is_for = _is_implied if changed.is_implied else asks_by_name
+        super().__init__(owner, name, before, is_for)
+        self.method: Any = changed.method(before)
 
-    def __get__(self, instance: Any, kind: type) -> Any:
-        if not gives_old_names() or not self.is_for(sys._getframe(1)):
-            return self.found_by_others(instance, kind)
-        return self.method.__get__(instance, kind)  # type: ignore[attr-defined]
+    def found_by_old(self, instance: Any, kind: type) -> Any:
+        return self.method.__get__(instance, kind)
 
 
 def _is_implied(frame: FrameType | None) -> bool:

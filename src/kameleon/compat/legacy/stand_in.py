@@ -14,26 +14,26 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
+from operator import attrgetter
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from ...errors import OldNameWarning
 from .importers import ORIGINALS, Importer, asking, importer
 
-Value = Callable[[ModuleType], Any]  # gives the value of a name, for the library as it is today
-
 
 class Old(NamedTuple):
-    """A name that is gone: what is written for it today, and what gives its value.
+    """A name that a module or a class has lost: what is written today, and what gives its value.
 
     Args:
         today: in words for the warning.
-        value: is called with the library. It may raise AttributeError where the library, in the
-            version that is there, can't give the value.
+        value: is called with the library, or the object; for a name that is asked of its class,
+            with the class. It may raise AttributeError where the library, in the version that is
+            there, can't give the value.
     """
 
     today: str
-    value: Value
+    value: Callable[[Any], Any]
 
 
 class Table(NamedTuple):
@@ -41,21 +41,22 @@ class Table(NamedTuple):
 
     Args:
         gone: by name, what has left.
-        changed: by name, what is still there and behaves otherwise than it did.
+        changed: by name of what is still there and behaves otherwise than it did, what gives the
+            old one for today's.
         missing: what is asked for names that are in neither, and not in the library.
         made: whether there's a module even where the library has it no longer.
         members: by path of a class, by name, what its objects have lost.
-        called: by name of a class, what is given where the class is called on the spot, as in
-            `numpy.uint8(x)`. Whatever else code does with the name, it gets the class.
+        called: the same for a class that is called on the spot, as in `numpy.uint8(x)`. Whatever
+            else code does with the name, it gets the class.
         instead: what to do where the module is gone and isn't made.
     """
 
     gone: Mapping[str, Old] = {}
-    changed: Mapping[str, Value] = {}
+    changed: Mapping[str, Callable[[Any], Any]] = {}
     missing: Callable[[str], Old | None] | None = None
     made: bool = False
     members: Mapping[str, Mapping[str, Any]] = {}
-    called: Mapping[str, Value] = {}
+    called: Mapping[str, Callable[[Any], Any]] = {}
     instead: str = ""
 
     def old(self, name: str) -> Old | None:
@@ -73,13 +74,7 @@ def same(today: str) -> Old:
     ('math.inf', inf)
     """
 
-    def value(library: ModuleType) -> Any:
-        found: Any = library
-        for part in today.removeprefix(f"{library.__name__}.").split("."):
-            found = getattr(found, part)
-        return found
-
-    return Old(today, value)
+    return Old(today, lambda x: attrgetter(today.removeprefix(f"{x.__name__}."))(x))
 
 
 def from_module(module: str, name: str) -> Old:
@@ -92,13 +87,22 @@ def from_module(module: str, name: str) -> Old:
 
 
 def constant(today: str, value: Any) -> Old:
-    """A name for a value that needs no library."""
+    """A name for a value, or a function, that needs no library."""
     return Old(today, lambda _: value)
 
 
-def function(today: str, found: Callable[..., Any]) -> Old:
-    """A name for a function that needs no library."""
-    return constant(today, found)
+def taken_from(module: str, names: str) -> dict[str, Old]:
+    """Names, with spaces between, that another module has.
+
+    >>> taken_from("math", "sin cos")["cos"].today
+    'math.cos'
+    """
+    return {name: from_module(module, name) for name in names.split()}
+
+
+def moved(module: str) -> Table:
+    """A module whose names are all in another one today."""
+    return Table(missing=lambda name: from_module(module, name), made=True)
 
 
 class StandIn(ModuleType):
@@ -137,9 +141,10 @@ class StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         library, values, table = self._library, self._values, self._table
         is_called = name in table.called and calls_on_the_spot(sys._getframe(1))
-        if name in table.changed or is_called:
+        ways = table.called if is_called else table.changed
+        if name in ways and (name in values or hasattr(library, name)):
             if name not in values:
-                values[name] = (table.called if is_called else table.changed)[name](library)
+                values[name] = ways[name](getattr(library, name))
             return values[name]
         child = self._child(f"{library.__name__}.{name}")
         if child is not None:

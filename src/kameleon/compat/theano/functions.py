@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from ...backend._bodies import traced_scan
 from ...errors import ArgumentError, DTypeError
 from ...graph.ir.node import Node, Variable, walk
 from ...graph.ir.rewrite import substitute
-from .tensors import arange, as_shape, called_by, size, tensor, truth
+from .tensors import arange, as_shape, called_by, dtype_of, size, tensor, truth
 
 
 class UnusedInputError(ArgumentError):
@@ -348,7 +349,7 @@ class RandomStreams:
         **more: Any,
     ) -> Node:  # fmt: skip
         """Equally distributed between two bounds."""
-        drawn = K.random_uniform(as_shape(size), 0.0, 1.0, _floats(dtype), self._next())
+        drawn = K.random_uniform(as_shape(size), 0.0, 1.0, dtype_of(dtype), self._next())
         found: Node = drawn * (tensor(high) - low) + low
         return found
 
@@ -357,7 +358,7 @@ class RandomStreams:
         **more: Any,
     ) -> Node:  # fmt: skip
         """Normally distributed."""
-        drawn = K.random_normal(as_shape(size), 0.0, 1.0, _floats(dtype), self._next())
+        drawn = K.random_normal(as_shape(size), 0.0, 1.0, dtype_of(dtype), self._next())
         found: Node = drawn * std + avg
         return found
 
@@ -370,15 +371,10 @@ class RandomStreams:
         tries = [
             K.random_uniform(shape, 0.0, 1.0, seed=self._next()) < (prob or p) for _ in range(n)
         ]
-        return sum((K.cast(x, _floats(dtype) if dtype == "floatX" else dtype) for x in tries[1:]),
-                   K.cast(tries[0], _floats(dtype) if dtype == "floatX" else dtype))  # fmt: skip
+        return functools.reduce(operator.add, (K.cast(x, dtype_of(dtype)) for x in tries))
 
     def random_integers(
         self, size: Any = (), low: int = 0, high: int = 1, ndim: Any = None, dtype: str = "int64"
     ) -> Node:
         """Whole numbers from `low` to `high`, both included."""
         return K.cast(self.uniform(size, low, high + 1 - 1e-6), dtype)
-
-
-def _floats(dtype: Any) -> str:
-    return K.floatx() if dtype in (None, "floatX") else str(dtype)

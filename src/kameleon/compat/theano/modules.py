@@ -20,6 +20,7 @@ from .tensors import NAMES, tensor
 ROOT = "theano"
 VERSION = "1.0.4"
 
+WHY = "Theano itself isn't behind Kameleon, and K has nothing of that name"
 # What to use for some of the names that aren't there.
 HINTS = {
     "sandbox": "K functions",
@@ -42,16 +43,28 @@ class Config:
 
 
 class Namespace(ModuleType):
-    """A module of Theano; a name that isn't there is an error that says what to use."""
+    """Some of a library's names over K functions; any other name is an error that says what to use.
+
+    Args:
+        name: what the program calls the module.
+        why: why it has no other names.
+        hints: for some of these, what to use instead.
+
+    >>> Namespace("K.ctc", "it isn't there", {"ctc_loss": "K.ctc_batch_cost"}).ctc_loss
+    Traceback (most recent call last):
+      ...
+    kameleon.errors.MissingNameError: K.ctc.ctc_loss: it isn't there; use K.ctc_batch_cost
+    """
+
+    def __init__(self, name: str, why: str, hints: Mapping[str, str]) -> None:
+        super().__init__(name)
+        self._why, self._hints = why, hints
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__"):  # asked by copy, pickle and inspect, not by a program
             raise AttributeError(name)
-        use = HINTS.get(name, "K functions (such as K.sum, K.dot, K.switch) instead")
-        raise MissingNameError(
-            f"{self.__name__}.{name}: Theano itself isn't behind Kameleon, and K has nothing of"
-            f" that name; use {use}"
-        )
+        use = self._hints.get(name, "K functions (such as K.sum, K.dot, K.switch) instead")
+        raise MissingNameError(f"{self.__name__}.{name}: {self._why}; use {use}")
 
     def __dir__(self) -> list[str]:
         return sorted(name for name in vars(self) if not name.startswith("_"))
@@ -133,7 +146,7 @@ def module(name: str) -> ModuleType:
         raise ModuleNotFoundError(
             f"{name}: Theano itself isn't behind Kameleon; use K functions", name=name
         )
-    made = Namespace(name)
+    made = Namespace(name, WHY, HINTS)
     made.__path__ = []
     made.__spec__ = ModuleSpec(name, None, is_package=True)
     vars(made).update(MODULES[path])

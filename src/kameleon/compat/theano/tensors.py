@@ -128,16 +128,13 @@ def switch(cond: Any, ift: Any, iff: Any) -> Node:
 def _counted(x: Any, dtype: Any = None) -> Node:
     x = tensor(x)
     if dtype is not None:
-        return K.cast(x, _dtype(dtype))
+        return K.cast(x, dtype_of(dtype))
     return K.cast(x, "int64") if x.dtype.is_bool else x
 
 
-def _dtype(dtype: Any) -> str:
-    return K.floatx() if dtype == "floatX" else str(np.dtype(dtype))
-
-
-def _axis(x: Node, axis: Any) -> Any:
-    return list(axis) if isinstance(axis, tuple) else axis
+def dtype_of(dtype: Any) -> str:
+    """The name of a dtype; K's floats by default, and as `floatX`."""
+    return K.floatx() if dtype in (None, "floatX") else str(np.dtype(dtype))
 
 
 def reduced(name: str) -> Callable[..., Node]:
@@ -150,7 +147,8 @@ def reduced(name: str) -> Callable[..., Node]:
         x = tensor(x) if name in ("any", "all") else _counted(x, dtype)
         if name in ("mean", "std", "var") and not x.dtype.is_float:
             x = K.cast(x, K.floatx())
-        return function(x, axis=_axis(x, axis), keepdims=keepdims)  # type: ignore[no-any-return]
+        axis = list(axis) if isinstance(axis, tuple) else axis
+        return function(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]
 
     return call
 
@@ -201,14 +199,13 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> No
         start, stop = 0, start
     given = [np.asarray(x).dtype if not isinstance(x, Node) else np.dtype(x.dtype)
              for x in (start, stop, step)]  # fmt: skip
-    kind = _dtype(dtype) if dtype else str(np.result_type(*given))
+    kind = dtype_of(dtype) if dtype else str(np.result_type(*given))
     return K.cast(K.arange(start, stop, step, dtype="int32" if "int" in kind else kind), kind)
 
 
 def _made(function: Any) -> Callable[..., Node]:
     def call(shape: Any, dtype: Any = None) -> Node:
-        kind = _dtype(dtype) if dtype else K.floatx()
-        shape = as_shape(shape)
+        kind, shape = dtype_of(dtype), as_shape(shape)
         if all(isinstance(n, int | np.integer) for n in shape):
             return K.constant(function(shape), kind)
         one = K.constant(function(()), kind)
@@ -232,9 +229,8 @@ def alloc(value: Any, *shape: Any) -> Node:
     return found
 
 
-def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Node:
-    """A matrix with ones on a diagonal."""
-    return K.constant(np.eye(n, m, k), _dtype(dtype) if dtype else K.floatx())
+def _matrix(function: Any) -> Callable[..., Node]:
+    return lambda n, m=None, k=0, dtype=None: K.constant(function(n, m, k), dtype_of(dtype))
 
 
 def dimshuffle(x: Any, *pattern: Any) -> Node:
@@ -299,7 +295,7 @@ def clip(x: Any, min: Any, max: Any) -> Node:
 
 def cast(x: Any, dtype: Any) -> Node:
     """The elements in another dtype."""
-    return K.cast(tensor(x), _dtype(dtype))
+    return K.cast(tensor(x), dtype_of(dtype))
 
 
 def repeat(x: Any, repeats: int, axis: int | None = None) -> Node:
@@ -318,11 +314,6 @@ def nonzero(x: Any) -> tuple[Node, ...]:
     """For each axis, the places of what isn't 0."""
     places = indexing.nonzero(K.cast(truth(x), "int32"))
     return tuple(K.cast(places[:, axis], "int64") for axis in range(tensor(x).ndim))
-
-
-def tri(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Node:
-    """Ones at and below a diagonal."""
-    return K.constant(np.tri(n, m, k), _dtype(dtype) if dtype else K.floatx())
 
 
 def _triangle(function: Any) -> Callable[..., Node]:
@@ -382,7 +373,8 @@ PAIRS: dict[str, Any] = {
 SHAPED: dict[str, Any] = {
     "reshape": reshape, "flatten": flatten, "transpose": transpose, "dimshuffle": dimshuffle,
     "concatenate": concatenate, "join": lambda axis, *xs: concatenate(xs, axis), "stack": stack,
-    "repeat": repeat, "take": take, "nonzero": nonzero, "alloc": alloc, "eye": eye, "tri": tri,
+    "repeat": repeat, "take": take, "nonzero": nonzero, "alloc": alloc, "eye": _matrix(np.eye),
+    "tri": _matrix(np.tri),
     "tile": lambda x, reps, ndim=None: K.tile(tensor(x), as_shape(reps)),
     "tril": _triangle(operator.le), "triu": _triangle(operator.ge), "shape": sizes,
     "squeeze": _one(lambda x: K.reshape(x, [n for n in sizes(x) if isinstance(n, Node) or n != 1])),

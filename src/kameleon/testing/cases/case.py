@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...graph.ir.leaves import input_node
-from ...graph.ir.node import Node
+from ...graph.ir.node import REGISTRY, Node
 from ...graph.ir.program import Graph
 from ...graph.ir.types import TensorType, as_dtype
 
@@ -85,6 +85,51 @@ class Case:
         return [np.asarray(v) for v in (values if isinstance(values, tuple) else (values,))]
 
 
+def uses(
+    primitive: str,
+    build: Build,
+    oracle: Oracle,
+    *rows: tuple[Any, ...],
+    wrt: Iterable[int] = (),
+    **more: Any,
+) -> list[Case]:
+    """Cases of one primitive.
+
+    Args:
+        primitive: its name.
+        build: what the nodes of a row's operands, and what stands behind them there, make.
+        oracle: what their values, and the same, make.
+        rows: for each case its label, its operands (or the one), and what stands behind them.
+        wrt: operands by which results are differentiated, where there are such, of float64.
+        more: what else all the cases have.
+    """
+    found = []
+    for label, given, *behind in rows:
+        operands = given if isinstance(given, tuple) else (given,)
+        smooth = tuple(i for i, x in enumerate(operands) if i in wrt and x.dtype == "float64")
+        found.append(
+            Case(
+                primitive=primitive,
+                label=label,
+                build=_with_behind(build, behind),
+                operands=operands,
+                oracle=_with_behind(oracle, behind),
+                wrt=smooth,
+                **more,
+            )
+        )
+    return found
+
+
+def _with_behind(f: Callable[..., Any], behind: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *xs: f(*xs, *behind)
+
+
+def along(primitive: str) -> Build:
+    """What makes a node of operands with an axis behind them."""
+    return lambda *xs: REGISTRY[primitive](*xs[:-1], axis=xs[-1])
+
+
 def type_of(x: Array, known: bool = True, ones: bool = True) -> TensorType:
     """The type of an array; unless `known`, sizes are unknown, those of 1 unless `ones`."""
     shape = tuple(d if known or (ones and d == 1) else None for d in x.shape)
@@ -128,11 +173,14 @@ def each(f: Callable[..., Any], dtype: Any = None) -> Oracle:
     return oracle
 
 
-def lined(f: Callable[..., Sequence[Any]], axis: int, dtype: Any = None) -> Oracle:
-    """The oracle of a primitive that works along an axis: `f` of each line's Python numbers."""
+def lined(f: Callable[..., Sequence[Any]], dtype: Any = None) -> Oracle:
+    """The oracle of a primitive that works along an axis, which stands behind the operands: `f` of
+    each line's Python numbers.
+    """
 
-    def oracle(x: Array, *rest: Array) -> Array:
-        moved = [np.moveaxis(a, axis, -1) for a in (x, *rest)]
+    def oracle(x: Array, *rest: Any) -> Array:
+        *others, axis = rest
+        moved = [np.moveaxis(a, axis, -1) for a in (x, *others)]
         lines = [f(*(a[at].tolist() for a in moved)) for at in np.ndindex(moved[0].shape[:-1])]
         values = [v for line in lines for v in line]
         shape = (*moved[0].shape[:-1], -1) if values else moved[0].shape
@@ -141,10 +189,10 @@ def lined(f: Callable[..., Sequence[Any]], axis: int, dtype: Any = None) -> Orac
     return oracle
 
 
-def reduced(f: Callable[[list[Any]], Any], axes: Sequence[int], dtype: Any = None) -> Oracle:
-    """The oracle of a reduction: `f` of the Python numbers that meet in one element."""
+def reduced(f: Callable[[list[Any]], Any], dtype: Any = None) -> Oracle:
+    """The oracle of a reduction over axes: `f` of the Python numbers that meet in one element."""
 
-    def oracle(x: Array) -> Array:
+    def oracle(x: Array, axes: Sequence[int]) -> Array:
         kept = [i for i in range(x.ndim) if i not in axes]
         moved = x.transpose(*kept, *axes)
         shape = moved.shape[: len(kept)]

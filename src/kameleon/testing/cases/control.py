@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ...graph.primitives.filling import full_like, scaled
 from ...graph.primitives.linalg import matmul
 from ...graph.primitives.movement import slice_axis
 from ...graph.primitives.reduce import reduce_sum
-from .case import Array, Case, body, each, normal
+from .case import Array, Case, body, each, normal, uses
 from .scans import STATE, H, N, Nodes, T, chosen, scanned
 
 # Conditions --------------------------------------------------------------------------------
@@ -70,40 +70,29 @@ def loop_or_not_meaning(flag: Array, w: Array, h: Array, x: Array) -> tuple[Arra
     return h, np.array(rows)
 
 
-def cond_case(label: str, build: Any, meaning: Any, *operands: Array) -> Case:
-    floats = tuple(i for i, x in enumerate(operands) if x.dtype == "float64")
-    return Case(
-        primitive="cond",
-        label=label,
-        build=build,
-        operands=operands,
-        oracle=meaning,
-        wrt=floats,
-        units=64,
-    )
-
-
 YES, NO = np.array(True), np.array(False)
+either = partial(uses, "cond", one_or_other, one_or_other_meaning, wrt=(1, 2), units=64)
+nested = partial(uses, "cond", in_turn, in_turn_meaning, wrt=(2,), units=64)
+loop = partial(uses, "cond", loop_or_not, loop_or_not_meaning, wrt=(1, 2, 3), units=64)
 CONDITIONS: list[Case] = [
     *(
-        cond_case(f"{name}-{bool(flag)}", build, meaning, flag, *operands)
+        case
         for flag in (YES, NO)
-        for name, build, meaning, operands in (
-            ("either", one_or_other, one_or_other_meaning, (normal(3), normal(3, seed=1))),
-            ("scalars", one_or_other, one_or_other_meaning, (normal(), normal(seed=1))),
-            ("nested", in_turn, in_turn_meaning, (YES, normal(2, 2))),
-            ("nested-no", in_turn, in_turn_meaning, (NO, normal(2, 2))),
-            ("scan", loop_or_not, loop_or_not_meaning, (normal(2, 2), STATE, normal(T, N, H))),
+        for case in (
+            *either((f"either-{flag}", (flag, normal(3), normal(3, seed=1)))),
+            *either((f"scalars-{flag}", (flag, normal(), normal(seed=1)))),
+            *nested((f"nested-{flag}", (flag, YES, normal(2, 2)))),
+            *nested((f"nested-no-{flag}", (flag, NO, normal(2, 2)))),
+            *loop((f"scan-{flag}", (flag, normal(2, 2), STATE, normal(T, N, H)))),
         )
     ),
-    Case(
-        primitive="cond",
-        label="different-sizes",
-        build=lambda flag, x: chosen(
+    *uses(
+        "cond",
+        lambda flag, x: chosen(
             flag, [x], lambda x: [slice_axis(x, 0, 0, 2)], lambda x: [ew.sin(x)]
         ),
-        operands=(YES, normal(3, 2)),
-        oracle=lambda flag, x: x[:2] if flag else np.sin(x),
+        lambda flag, x: x[:2] if flag else np.sin(x),
+        ("different-sizes", (YES, normal(3, 2))),
         wrt=(1,),
         data_dependent=True,
     ),
@@ -133,15 +122,19 @@ def halved_meaning(limit: Array, x: Array, count: Array) -> tuple[Array, Array]:
     return x, count
 
 
-def while_case(label: str, limit: float, x: Array) -> Case:
-    return Case(
-        primitive="while",
-        label=label,
-        build=halved,
-        operands=(np.array(limit), x, np.array(0, "int32")),
-        oracle=halved_meaning,
-    )
-
+WHILE = uses(
+    "while",
+    halved,
+    halved_meaning,
+    *(
+        (label, (np.array(limit), x, np.array(0, "int32")))
+        for label, limit, x in (
+            ("some", 1.0, normal(3, 2) * 5),
+            ("none", 1e6, normal(3)),
+            ("scalar", 0.1, np.array(8.0)),
+        )
+    ),
+)
 
 # Identity-like annotations -----------------------------------------------------------------
 
@@ -150,31 +143,19 @@ def checked(x: Node) -> Node:
     return REGISTRY["check"](x, ew.gt(ew.exp(x), full_like(x, 0)), message="never")
 
 
+def with_another(x: Node) -> Node:
+    return REGISTRY["with_gradient"](ew.mul(x, full_like(x, 1)), x, rule=lambda g: [g])
+
+
 NOTES: list[Case] = [
-    Case(
-        primitive=name,
-        label="smooth",
-        build=build,
-        operands=(normal(3, 2),),
-        oracle=each(lambda x: x),
-        wrt=wrt,
-    )
+    case
     for name, build, wrt in (
         ("identity", REGISTRY["identity"], (0,)),
         ("stop_gradient", REGISTRY["stop_gradient"], ()),
         ("check", checked, (0,)),
-        (
-            "with_gradient",
-            lambda x: REGISTRY["with_gradient"](ew.mul(x, full_like(x, 1)), x, rule=lambda g: [g]),
-            (0,),
-        ),
+        ("with_gradient", with_another, (0,)),
     )
+    for case in uses(name, build, each(lambda x: x), ("smooth", normal(3, 2)), wrt=wrt)
 ]
 
-CASES: list[Case] = [
-    *CONDITIONS,
-    while_case("some", 1.0, normal(3, 2) * 5),
-    while_case("none", 1e6, normal(3)),
-    while_case("scalar", 0.1, np.array(8.0)),
-    *NOTES,
-]
+CASES: list[Case] = [*CONDITIONS, *WHILE, *NOTES]

@@ -21,12 +21,14 @@ from .case import (
     INTEGERS,
     NUMBERS,
     Case,
+    Oracle,
     crossed,
     each,
     flags,
     ieee,
     normal,
     pool,
+    uses,
 )
 
 INF, NAN = math.inf, math.nan
@@ -182,41 +184,28 @@ BINARY_TOO: list[tuple[str, Row]] = [
 
 def rows_of(name: str, row: Row, arity: int) -> Iterator[Case]:
     """The cases that a row stands for."""
-    for dtype in row.dtypes:
-        pools = [p(dtype) for p in row.pools or [pool] * arity]
-        yield Case(
-            primitive=name,
-            label=dtype,
-            build=REGISTRY[name],
-            operands=crossed(dtype, *pools),
-            oracle=each(row.f, row.result),
-        )
+    pools = row.pools or [pool] * arity
+    crosses = ((d, crossed(d, *(numbers(d) for numbers in pools))) for d in row.dtypes)
+    yield from uses(name, REGISTRY[name], each(row.f, row.result), *crosses)
     if row.smooth:
-        yield Case(
-            primitive=name,
-            label="smooth",
-            build=REGISTRY[name],
-            operands=crossed("float64", *row.smooth),
-            oracle=each(row.f),
-            wrt=tuple(range(arity)),
-        )
+        smooth = "smooth", crossed("float64", *row.smooth)
+        yield from uses(name, REGISTRY[name], each(row.f), smooth, wrt=range(arity))
 
 
 # Primitives that are nearly the identity near zero; not elu, for some kernels take 1 from e**x.
 TINY = ("expm1", "log1p", "sin", "tanh")
 
 
-def tiny_case(name: str, dtype: str) -> Case:
+def tiny_cases(name: str) -> list[Case]:
     """f(x) / x where f(x) is nearly x: tiny numbers keep their digits, too."""
     tiny = [s * n for n in (1e-2, 1.5e-3, 3e-4, 1e-6, 1e-9, 1e-20) for s in (1, -1)]
-    most = 6 if dtype == "float16" else len(tiny)  # the rest underflows
     f = UNARY[name].f
-    return Case(
-        primitive=name,
-        label=f"tiny-{dtype}",
-        build=lambda x: REGISTRY["div"](REGISTRY[name](x), x),
-        operands=crossed(dtype, tiny[:most]),
-        oracle=each(lambda x: f(x) / x),
+    return uses(
+        name,
+        lambda x: REGISTRY["div"](REGISTRY[name](x), x),
+        each(lambda x: f(x) / x),
+        # The rest underflows as float16.
+        *((f"tiny-{d}", crossed(d, tiny[: 6 if d == "float16" else None])) for d in FLOATS),
     )
 
 
@@ -237,103 +226,94 @@ def castable(source: str, target: str) -> list[Any]:
     return pool(source)
 
 
-def cast_cases() -> Iterator[Case]:
-    """From every dtype to every other one."""
-    for source in ALL:
-        for target in ALL:
-            if source != target:
-                yield Case(
-                    primitive="cast",
-                    label=f"{source}-{target}",
-                    build=lambda x, target=target: cast(x, target),
-                    operands=crossed(source, castable(source, target)),
-                    oracle=each(converted(source, target), target),
-                )
-
-
-def bitcast_case(source: str, target: str, to: str, back: str) -> Case:
+def bits(to: str, back: str, target: str) -> Oracle:
     """The bits of one dtype read as another, by the codes of Python's struct."""
-    return Case(
-        primitive="bitcast",
-        label=f"{source}-{target}",
-        build=lambda x: REGISTRY["bitcast"](x, dtype=as_dtype(target)),
-        operands=crossed(source, pool(source)),
-        oracle=each(lambda x: struct.unpack(back, struct.pack(to, x))[0], target),
-    )
-
-
-def select_case(dtype: str) -> Case:
-    """A choice between every pair of numbers."""
-    a, b = crossed(dtype, pool(dtype), pool(dtype))
-    return Case(
-        primitive="select",
-        label=dtype,
-        build=REGISTRY["select"],
-        operands=(flags(len(a)), a, b),
-        oracle=each(lambda c, a, b: a if c else b),
-    )
+    return each(lambda x: struct.unpack(back, struct.pack(to, x))[0], target)
 
 
 SHAPES: list[tuple[int, ...]] = [(), (0,), (2, 0, 3), (2, 3, 4), (1, 1)]
 
 
-def shaped(name: str, row: Row, arity: int, shape: tuple[int, ...], dtype: str) -> Case:
+def shaped(name: str, row: Row, arity: int) -> list[Case]:
     """A scalar, an empty tensor, several axes: the shape is kept, and the dtype."""
-    operands = [np.abs(normal(*shape, seed=i)) % 0.9 + 0.05 for i in range(arity)]
-    return Case(
-        primitive=name,
-        label=f"{dtype}{shape}",
-        build=REGISTRY[name],
-        operands=tuple(x.astype(dtype) for x in operands),
-        oracle=each(row.f, row.result),
-        wrt=tuple(range(arity)) if name == "add" and dtype == "float64" else (),
-    )
+    rows = []
+    for shape in SHAPES if name in ("add", "sigmoid") else SHAPES[:3]:
+        operands = [np.abs(normal(*shape, seed=i)) % 0.9 + 0.05 for i in range(arity)]
+        for d in ("float32", "float64"):
+            rows.append((f"{d}{shape}", tuple(x.astype(d) for x in operands)))
+    wrt = range(arity) if name == "add" else ()
+    return uses(name, REGISTRY[name], each(row.f, row.result), *rows, wrt=wrt)
 
 
-def with_a_number(name: str, dtype: str, shape: tuple[int, ...]) -> Case:
+def with_a_number(name: str) -> list[Case]:
     """One operand is a constant scalar, which engines may write out."""
-    number = np.array(3, dtype)
-    return Case(
-        primitive=name,
-        label=f"{dtype}{shape}-with-a-number",
-        build=lambda x: REGISTRY[name](x, full_like(x, 3)),
-        operands=(np.full(shape, 2, dtype),),
-        oracle=lambda x: each(BINARY[name].f)(x, np.broadcast_to(number, shape)),
+    return uses(
+        name,
+        lambda x: REGISTRY[name](x, full_like(x, 3)),
+        lambda x: each(BINARY[name].f)(x, np.broadcast_to(np.array(3, x.dtype), x.shape)),
+        *(
+            (f"{dtype}{shape}-with-a-number", np.full(shape, 2, dtype))
+            for dtype in NUMBERS
+            for shape in ((), (4,))
+        ),
     )
+
+
+def selected(c: Any, a: Any, b: Any) -> Any:
+    return a if c else b
+
+
+def pairs(dtype: str) -> tuple[Any, ...]:
+    """A choice between every pair of numbers."""
+    a, b = crossed(dtype, pool(dtype), pool(dtype))
+    return flags(len(a)), a, b
 
 
 CASES: list[Case] = [
     *(case for name, row in UNARY.items() for case in rows_of(name, row, 1)),
     *(case for name, row in BINARY.items() for case in rows_of(name, row, 2)),
     *(case for name, row in BINARY_TOO for case in rows_of(name, row, 2)),
-    *(tiny_case(name, dtype) for name in TINY for dtype in FLOATS),
-    *cast_cases(),
-    bitcast_case("float32", "uint32", "f", "I"),
-    bitcast_case("float32", "int32", "f", "i"),
-    bitcast_case("int64", "float64", "q", "d"),
-    bitcast_case("float16", "int16", "e", "h"),
-    bitcast_case("int8", "uint8", "b", "B"),
-    *map(select_case, ALL),
-    Case(
-        primitive="select",
-        label="smooth",
-        build=REGISTRY["select"],
-        operands=(flags(4, 3), normal(4, 3), normal(4, 3, seed=1)),
-        oracle=each(lambda c, a, b: a if c else b),
+    *(case for name in TINY for case in tiny_cases(name)),
+    *uses(
+        "cast",
+        lambda x, source, target: cast(x, target),
+        lambda x, source, target: each(converted(source, target), target)(x),
+        *(
+            (f"{source}-{target}", crossed(source, castable(source, target)), source, target)
+            for source in ALL
+            for target in ALL
+            if source != target
+        ),
+    ),
+    *uses(
+        "bitcast",
+        lambda x, target, *codes: REGISTRY["bitcast"](x, dtype=as_dtype(target)),
+        lambda x, target, to, back: bits(to, back, target)(x),
+        *(
+            (f"{source}-{target}", crossed(source, pool(source)), target, to, back)
+            for source, target, to, back in (
+                ("float32", "uint32", "f", "I"),
+                ("float32", "int32", "f", "i"),
+                ("int64", "float64", "q", "d"),
+                ("float16", "int16", "e", "h"),
+                ("int8", "uint8", "b", "B"),
+            )
+        ),
+    ),
+    *uses("select", REGISTRY["select"], each(selected), *((d, pairs(d)) for d in ALL)),
+    *uses(
+        "select",
+        REGISTRY["select"],
+        each(selected),
+        ("smooth", (flags(4, 3), normal(4, 3), normal(4, 3, seed=1))),
         wrt=(1, 2),
     ),
     *(
-        shaped(name, row, arity, shape, dtype)
+        case
         for table, arity in ((UNARY, 1), (BINARY, 2))
         for name, row in table.items()
         if "float32" in row.dtypes
-        for shape in (SHAPES if name in ("add", "sigmoid") else SHAPES[:3])
-        for dtype in ("float32", "float64")
+        for case in shaped(name, row, arity)
     ),
-    *(
-        with_a_number(name, dtype, shape)
-        for name in ("add", "mul", "sub", "maximum")
-        for dtype in NUMBERS
-        for shape in ((), (4,))
-    ),
+    *(case for name in ("add", "mul", "sub", "maximum") for case in with_a_number(name)),
 ]

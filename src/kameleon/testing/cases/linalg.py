@@ -2,80 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from ...graph.primitives import linalg, sparse
 from ...graph.primitives.sizes import dims_of
-from .case import (
-    CUBE,
-    Array,
-    Build,
-    Case,
-    einsum,
-    normal,
-    whole,
-)
+from .case import CUBE, Array, Case, einsum, normal, uses, whole
 
-
-def contract_case(
-    label: str, spec: str, a: Array, b: Array, over: Any, batch: Any = ((), ())
-) -> Case:
-    return Case(
-        primitive="contract",
-        label=label,
-        build=lambda a, b: linalg.contract(a, b, over, batch),
-        operands=(a, b),
-        oracle=einsum(spec),
-        wrt=(0, 1) if a.dtype == "float64" else (),
-        units=64,
-    )
-
-
-CONTRACT: list[Case] = [
-    contract_case("matmul", "ij,jk->ik", normal(2, 3), normal(3, 4), ((1,), (0,))),
-    contract_case("first-by-first", "ji,jk->ik", normal(3, 2), normal(3, 4), ((0,), (0,))),
-    contract_case("last-by-last", "ij,kj->ik", normal(2, 3), normal(4, 3), ((1,), (1,))),
-    contract_case("vectors", "i,i->", normal(5), normal(5, seed=1), ((0,), (0,))),
-    contract_case("outer", "i,j->ij", normal(2), normal(3), ((), ())),
-    contract_case("scalars", ",->", normal(), normal(seed=1), ((), ())),
-    contract_case("matrix-vector", "ij,j->i", normal(2, 3), normal(3), ((1,), (0,))),
-    contract_case("dense", "aij,jk->aik", CUBE, normal(4, 2), ((2,), (0,))),
-    contract_case("two-axes", "aij,jia->", CUBE, normal(4, 3, 2), ((0, 1, 2), (2, 1, 0))),
-    contract_case("crossed", "aij,jak->ik", CUBE, normal(4, 2, 5), ((2, 0), (0, 1))),
-    contract_case("batch", "aij,ajk->aik", CUBE, normal(2, 4, 3), ((2,), (1,)), ((0,), (0,))),
-    contract_case("batch-last", "ija,kja->aik", CUBE, normal(5, 3, 4), ((1,), (1,)), ((2,), (2,))),
-    contract_case(
+BY_ROWS, BATCH = ((1,), (0,)), ((0,), (0,))
+CONTRACT = uses(
+    "contract",
+    lambda a, b, spec, over, batch=((), ()): linalg.contract(a, b, over, batch),
+    lambda a, b, spec, *axes: einsum(spec)(a, b),
+    ("matmul", (normal(2, 3), normal(3, 4)), "ij,jk->ik", BY_ROWS),
+    ("first-by-first", (normal(3, 2), normal(3, 4)), "ji,jk->ik", ((0,), (0,))),
+    ("last-by-last", (normal(2, 3), normal(4, 3)), "ij,kj->ik", ((1,), (1,))),
+    ("vectors", (normal(5), normal(5, seed=1)), "i,i->", ((0,), (0,))),
+    ("outer", (normal(2), normal(3)), "i,j->ij", ((), ())),
+    ("scalars", (normal(), normal(seed=1)), ",->", ((), ())),
+    ("matrix-vector", (normal(2, 3), normal(3)), "ij,j->i", BY_ROWS),
+    ("dense", (CUBE, normal(4, 2)), "aij,jk->aik", ((2,), (0,))),
+    ("two-axes", (CUBE, normal(4, 3, 2)), "aij,jia->", ((0, 1, 2), (2, 1, 0))),
+    ("crossed", (CUBE, normal(4, 2, 5)), "aij,jak->ik", ((2, 0), (0, 1))),
+    ("batch", (CUBE, normal(2, 4, 3)), "aij,ajk->aik", ((2,), (1,)), BATCH),
+    ("batch-last", (CUBE, normal(5, 3, 4)), "ija,kja->aik", ((1,), (1,)), ((2,), (2,))),
+    (
         "two-batches",
+        (normal(2, 3, 2, 2), normal(3, 2, 2, 4)),
         "abij,bajk->abik",
-        normal(2, 3, 2, 2),
-        normal(3, 2, 2, 4),
         ((3,), (2,)),
         ((0, 1), (1, 0)),
     ),
-    contract_case(
-        "batch-alone", "ai,ai->ai", normal(2, 3), normal(2, 3, seed=1), ((), ()), ((0, 1), (0, 1))
+    ("batch-alone", (normal(2, 3), normal(2, 3, seed=1)), "ai,ai->ai", ((), ()), ((0, 1), (0, 1))),
+    ("batch-dots", (normal(2, 3), normal(2, 3, seed=1)), "ai,ai->a", ((1,), (1,)), BATCH),
+    ("over-nothing", (normal(2, 0), normal(0, 3)), "ij,jk->ik", BY_ROWS),
+    ("empty", (normal(0, 2), normal(2, 3)), "ij,jk->ik", BY_ROWS),
+    ("empty-batch", (normal(0, 2, 3), normal(0, 3, 1)), "aij,ajk->aik", ((2,), (1,)), BATCH),
+    (
+        "wraps",
+        (np.full((2, 3), 100, "int8"), np.full((3, 1), 7, "int8")),
+        "ij,jk->ik",
+        BY_ROWS,
     ),
-    contract_case(
-        "batch-dots", "ai,ai->a", normal(2, 3), normal(2, 3, seed=1), ((1,), (1,)), ((0,), (0,))
-    ),
-    contract_case("over-nothing", "ij,jk->ik", normal(2, 0), normal(0, 3), ((1,), (0,))),
-    contract_case("empty", "ij,jk->ik", normal(0, 2), normal(2, 3), ((1,), (0,))),
-    contract_case(
-        "empty-batch", "aij,ajk->aik", normal(0, 2, 3), normal(0, 3, 1), ((2,), (1,)), ((0,), (0,))
-    ),
-    contract_case(
-        "wraps", "ij,jk->ik", np.full((2, 3), 100, "int8"), np.full((3, 1), 7, "int8"), ((1,), (0,))
-    ),
-    contract_case(
-        "int64", "ij,jk->ik", whole(2, 3, dtype="int64"), whole(3, 2, dtype="int64"), ((1,), (0,))
-    ),
+    ("int64", (whole(2, 3, dtype="int64"), whole(3, 2, dtype="int64")), "ij,jk->ik", BY_ROWS),
     *(
-        contract_case(d, "ij,jk->ik", normal(2, 3, dtype=d), normal(3, 2, dtype=d), ((1,), (0,)))
+        (d, (normal(2, 3, dtype=d), normal(3, 2, dtype=d)), "ij,jk->ik", BY_ROWS)
         for d in ("float16", "float32")
     ),
-]
+    wrt=(0, 1),
+    units=64,
+)
 
 # Sparse tensors ----------------------------------------------------------------------------
 
@@ -90,51 +67,34 @@ def scattered(where: Array, values: Array) -> Array:
     return out
 
 
-def sparse_case(name: str, label: str, build: Build, *operands: Array) -> Case:
-    def oracle(where: Array, values: Array, *dense: Array) -> Array:
-        matrix = scattered(where, values)
-        return einsum("ij,jk->ik")(matrix, dense[0]) if name == "sparse_dense_dot" else matrix
-
-    floats = tuple(i for i, x in enumerate(operands) if x.size and x.dtype == "float64")
-    return Case(
-        primitive=name,
-        label=label,
-        build=build,
-        operands=operands,
-        oracle=oracle,
-        wrt=floats if label == "few" else (),
-        rigid=(0,),
-    )
-
-
+FEW, NONE = (WHERE, VALUES), (WHERE[:0], VALUES[:0])
+to_dense = partial(
+    uses,
+    "sparse_to_dense",
+    lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)),
+    scattered,
+    rigid=(0,),
+)
+dot = partial(
+    uses,
+    "sparse_dense_dot",
+    lambda i, v, y: sparse.sparse_dense_dot(i, v, y, 3),
+    lambda i, v, y: einsum("ij,jk->ik")(scattered(i, v), y),
+    rigid=(0,),
+)
 SPARSE: list[Case] = [
-    case
-    for label, where, values in (("few", WHERE, VALUES), ("none", WHERE[:0], VALUES[:0]))
-    for case in (
-        sparse_case(
-            "sparse_to_dense",
-            label,
-            lambda i, v: sparse.sparse_to_dense(i, v, (3, 4)),
-            where,
-            values,
-        ),
-        sparse_case(
-            "sparse_to_dense",
-            f"{label}-sizes-from-another",
-            lambda i, v, like: sparse.sparse_to_dense(i, v, dims_of(like)),
-            where,
-            values,
-            np.zeros((3, 4)),
-        ),
-        sparse_case(
-            "sparse_dense_dot",
-            label,
-            lambda i, v, y: sparse.sparse_dense_dot(i, v, y, 3),
-            where,
-            values,
-            normal(4, 2),
-        ),
-    )
+    *to_dense(("few", FEW), wrt=(1,)),
+    *to_dense(("none", NONE)),
+    *uses(
+        "sparse_to_dense",
+        lambda i, v, like: sparse.sparse_to_dense(i, v, dims_of(like)),
+        lambda i, v, like: scattered(i, v),
+        ("few-sizes-from-another", (*FEW, np.zeros((3, 4)))),
+        ("none-sizes-from-another", (*NONE, np.zeros((3, 4)))),
+        rigid=(0,),
+    ),
+    *dot(("few", (*FEW, normal(4, 2))), wrt=(1, 2)),
+    *dot(("none", (*NONE, normal(4, 2)))),
 ]
 
 CASES: list[Case] = [*CONTRACT, *SPARSE]

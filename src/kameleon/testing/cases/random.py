@@ -9,7 +9,7 @@ import numpy as np
 from ...graph.ir.node import REGISTRY
 from ...graph.primitives.random import random_bits
 from ...graph.primitives.sizes import dims_of
-from .case import Array, Case, array_of
+from .case import Array, Case, array_of, uses
 
 MASK = 2**32 - 1
 
@@ -37,35 +37,22 @@ def stream(key: Array, count: int) -> list[int]:
 
 KEY = np.array([7, 2**31 + 5], "uint32")
 CASES: list[Case] = [
-    *(
-        Case(
-            primitive="random_bits",
-            label=f"{shape}",
-            build=lambda key, shape=shape: random_bits(key, shape),
-            operands=(KEY,),
-            oracle=lambda key, shape=shape: array_of(
-                stream(key, math.prod(shape)), shape, "uint32"
-            ),
-        )
-        for shape in [(), (1,), (5,), (3, 4), (0, 2)]
+    *uses(
+        "random_bits",
+        random_bits,
+        lambda key, shape: array_of(stream(key, math.prod(shape)), shape, "uint32"),
+        *((f"{shape}", KEY, shape) for shape in [(), (1,), (5,), (3, 4), (0, 2)]),
     ),
-    Case(
-        primitive="random_bits",
-        label="sizes-from-another",
-        build=lambda key, like: random_bits(key, dims_of(like)),
-        operands=(KEY, np.zeros((3, 5))),
-        oracle=lambda key, like: array_of(stream(key, 15), (3, 5), "uint32"),
+    *uses(
+        "random_bits",
+        lambda key, like: random_bits(key, dims_of(like)),
+        lambda key, like: array_of(stream(key, 15), (3, 5), "uint32"),
+        ("sizes-from-another", (KEY, np.zeros((3, 5)))),
     ),
-    *(
-        Case(
-            primitive="random_fold",
-            label=f"{t}",
-            build=REGISTRY["random_fold"],
-            operands=(KEY, np.array(t, "int32")),
-            oracle=lambda key, t: np.array(
-                threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"
-            ),
-        )
-        for t in (0, 1, 12345)
+    *uses(
+        "random_fold",
+        REGISTRY["random_fold"],
+        lambda key, t: np.array(threefry((int(key[0]), int(key[1])), int(t), MASK), "uint32"),
+        *((f"{t}", (KEY, np.array(t, "int32"))) for t in (0, 1, 12345)),
     ),
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...graph.ir.node import REGISTRY
 from ...graph.primitives import reduce
 from .case import (
     CUBE,
@@ -19,12 +20,14 @@ from .case import (
     TIES,
     Array,
     Case,
+    along,
     flags,
     lined,
     normal,
     pool,
     reduced,
     spaced,
+    uses,
 )
 
 AXES: list[tuple[int, ...]] = [(0,), (2,), (0, 2), (0, 1, 2)]
@@ -74,112 +77,60 @@ def limits(dtype: Any) -> tuple[Any, Any]:
 
 def reduction_cases(name: str) -> list[Case]:
     f, smooth, nothing = REDUCTIONS[name]
-    apply = getattr(reduce, name)
-    smooth_there = (0,) if math.isfinite(nothing("float64")) else ()
 
-    def case(label: str, x: Array, axes: tuple[int, ...], wrt: tuple[int, ...] = ()) -> Case:
-        return Case(
-            primitive=name,
-            label=label,
-            build=lambda x: apply(x, axes),
-            operands=(x,),
-            oracle=reduced(lambda items: f(items) if items else nothing(x.dtype), axes),
-            wrt=wrt,
-            units=32,
-        )
+    def oracle(x: Array, axes: tuple[int, ...]) -> Array:
+        found: Array = reduced(lambda items: f(items) if items else nothing(x.dtype))(x, axes)
+        return found
 
+    of_nothing = [("nothing", np.zeros((2, 0)), (1,)), ("none", np.zeros((0, 0)), (0, 1))]
+    is_finite = math.isfinite(nothing("float64"))
+    make = partial(uses, name, getattr(reduce, name), oracle, units=32)
     return [
-        *(case(f"smooth{axes}", smooth, axes, (0,)) for axes in AXES),
-        *(
-            case(dtype, np.array([pool(dtype)[-4:], pool(dtype)[:4]], dtype), (1,))
-            for dtype in INTEGERS
+        *make(
+            *((f"smooth{axes}", smooth, axes) for axes in AXES),
+            ("nothing-left", np.zeros((0, 3)), (1,)),
+            wrt=(0,),
         ),
-        *(case(dtype, normal(5, 4, dtype=dtype), (0,)) for dtype in FLOATS),
-        case("special", SPECIAL, (1,)),
-        case("nothing-left", np.zeros((0, 3)), (1,), (0,)),
-        *(
-            case(f"nothing-{dtype}", np.zeros((2, 0), dtype), (1,))
-            for dtype in (*INTEGERS, "float16", "float32")
+        *make(*of_nothing, wrt=(0,) if is_finite else ()),
+        *make(
+            *(
+                (dtype, np.array([pool(dtype)[-4:], pool(dtype)[:4]], dtype), (1,))
+                for dtype in INTEGERS
+            ),
+            *((dtype, normal(5, 4, dtype=dtype), (0,)) for dtype in FLOATS),
+            ("special", SPECIAL, (1,)),
+            *(
+                (f"nothing-{dtype}", np.zeros((2, 0), dtype), (1,))
+                for dtype in (*INTEGERS, "float16", "float32")
+            ),
         ),
-        case("nothing", np.zeros((2, 0)), (1,), smooth_there),
-        case("none", np.zeros((0, 0)), (0, 1), smooth_there),
     ]
 
 
-def logic_case(name: str, f: Callable[[list[Any]], bool], x: Array, axes: tuple[int, ...]) -> Case:
-    return Case(
-        primitive=name,
-        label=f"{x.shape}{axes}",
-        build=lambda x: getattr(reduce, name)(x, axes),
-        operands=(x,),
-        oracle=reduced(f, axes),
-    )
+def product_of_others(x: Array, axes: tuple[int, ...]) -> Array:
+    out = np.empty_like(x)
+    for at in np.ndindex(*x.shape):
+        rest = x.copy()
+        rest[at] = 1
+        line = tuple(slice(None) if i in axes else k for i, k in enumerate(at))
+        out[at] = math.prod(rest[line].ravel().tolist())
+    return out
 
 
-def argument_case(name: str, label: str, x: Array, axis: int) -> Case:
-    where = {"argmax": LARGEST, "argmin": SMALLEST}[name]
-    return Case(
-        primitive=name,
-        label=label,
-        build=lambda x: REGISTRY[name](x, axis=axis),
-        operands=(x,),
-        oracle=reduced(where, (axis,), "int64"),
-    )
+def running_slope(g: list[float], x: list[float]) -> list[float]:
+    places = range(len(x))
+    return [
+        math.fsum(g[j] * math.prod(x[k] for k in range(j + 1) if k != i) for j in places if j >= i)
+        for i in places
+    ]
 
 
-def cumulative_case(name: str, label: str, x: Array, axis: int) -> Case:
-    step = {"cumsum": lambda a, b: a + b, "cumprod": lambda a, b: a * b}[name]
-    return Case(
-        primitive=name,
-        label=label,
-        build=lambda x: REGISTRY[name](x, axis=axis),
-        operands=(x,),
-        oracle=lined(lambda line: list(itertools.accumulate(line, step)), axis),
-        wrt=(0,) if x.dtype == "float64" else (),
-        units=32,
-    )
-
-
-def others_case(label: str, x: Array, axes: tuple[int, ...]) -> Case:
-    def oracle(x: Array) -> Array:
-        out = np.empty_like(x)
-        for at in np.ndindex(*x.shape):
-            rest = x.copy()
-            rest[at] = 1
-            line = tuple(slice(None) if i in axes else k for i, k in enumerate(at))
-            out[at] = math.prod(rest[line].ravel().tolist())
-        return out
-
-    return Case(
-        primitive="product_of_others",
-        label=label,
-        build=lambda x: reduce.product_of_others(x, axes=axes),
-        operands=(x,),
-        oracle=oracle,
-        wrt=(0,),
-        units=64,
-    )
-
-
-def running_slope_case(label: str, g: Array, x: Array, axis: int) -> Case:
-    def line(g: list[float], x: list[float]) -> list[float]:
-        places = range(len(x))
-        return [
-            math.fsum(
-                g[j] * math.prod(x[k] for k in range(j + 1) if k != i) for j in places if j >= i
-            )
-            for i in places
-        ]
-
-    return Case(
-        primitive="cumprod_slope",
-        label=label,
-        build=lambda g, x: reduce.cumprod_slope(g, x, axis=axis),
-        operands=(g, x),
-        oracle=lined(line, axis),
-        wrt=(0, 1),
-        units=64,
-    )
+def linear_scan(a: list[float], b: list[float]) -> list[float]:
+    found, y = [], 0.0
+    for factor, term in zip(a, b, strict=True):
+        y = factor * y + term
+        found.append(y)
+    return found
 
 
 def with_zeros(x: Array, *places: int) -> Array:
@@ -198,41 +149,33 @@ PRODUCTS = {
 }
 
 
-def linear_scan_case(label: str, a: Array, b: Array, axis: int) -> Case:
-    def line(a: list[float], b: list[float]) -> list[float]:
-        return list(
-            itertools.accumulate(
-                zip(a, b, strict=True), lambda y, ab: ab[0] * y + ab[1], initial=0.0
-            )
-        )[1:]
-
-    return Case(
-        primitive="linear_scan",
-        label=label,
-        build=lambda a, b: REGISTRY["linear_scan"](a, b, axis=axis),
-        operands=(a, b),
-        oracle=lined(line, axis),
-        wrt=(0, 1),
-        units=32,
-    )
-
-
 CASES: list[Case] = [
     *(case for name in REDUCTIONS for case in reduction_cases(name)),
     *(
-        logic_case(name, f, x, axes)
+        case
         for name, f in (("reduce_any", any), ("reduce_all", all))
-        for x, axes in (
-            (flags(3, 4), (1,)),
-            (flags(3, 4), (0, 1)),
-            (np.ones((2, 2), bool), (0,)),
-            (np.zeros((2, 0), bool), (1,)),
+        for case in uses(
+            name,
+            getattr(reduce, name),
+            reduced(f),
+            *(
+                (f"{x.shape}{axes}", x, axes)
+                for x, axes in (
+                    (flags(3, 4), (1,)),
+                    (flags(3, 4), (0, 1)),
+                    (np.ones((2, 2), bool), (0,)),
+                    (np.zeros((2, 0), bool), (1,)),
+                )
+            ),
         )
     ),
     *(
-        argument_case(name, label, x, axis)
-        for name in ("argmax", "argmin")
-        for label, x, axis in (
+        case
+        for name, where in (("argmax", LARGEST), ("argmin", SMALLEST))
+        for case in uses(
+            name,
+            along(name),
+            lambda x, axis, where=where: reduced(where, "int64")(x, (axis,)),
             ("ties", TIES, 1),
             ("rows", TIES, 0),
             ("special", SPECIAL, 1),
@@ -242,34 +185,60 @@ CASES: list[Case] = [
         )
     ),
     *(
-        cumulative_case(name, label, x, axis)
-        for name in ("cumsum", "cumprod")
-        for label, x, axis in (
+        case
+        for name, step in (("cumsum", operator.add), ("cumprod", operator.mul))
+        for case in uses(
+            name,
+            along(name),
+            lined(lambda line, step=step: list(itertools.accumulate(line, step))),
             ("first", CUBE, 0),
             ("last", CUBE, 2),
             ("empty", np.zeros((2, 0)), 1),
             ("wraps", np.full((9,), 100, "int8"), 0),
             ("unsigned", np.full((9,), 3, "uint8"), 0),
             ("half", normal(6, dtype="float16"), 0),
+            wrt=(0,),
+            units=32,
         )
     ),
-    *(
-        others_case(f"{name}{axes}", x, axes)
-        for name, x in PRODUCTS.items()
-        for axes in ((0,), (1,), (0, 1))
+    *uses(
+        "product_of_others",
+        lambda x, axes: reduce.product_of_others(x, axes=axes),
+        product_of_others,
+        *(
+            (f"{name}{axes}", x, axes)
+            for name, x in PRODUCTS.items()
+            for axes in ((0,), (1,), (0, 1))
+        ),
+        ("apart", with_zeros(CUBE, 3), (0, 2)),
+        ("one", normal(3, 1), (1,)),
+        ("nothing", np.zeros((2, 0)), (1,)),
+        wrt=(0,),
+        units=64,
     ),
-    others_case("apart", with_zeros(CUBE, 3), (0, 2)),
-    others_case("one", normal(3, 1), (1,)),
-    others_case("nothing", np.zeros((2, 0)), (1,)),
-    *(
-        running_slope_case(f"{name}{axis}", normal(3, 4, seed=1), x, axis)
-        for name, x in PRODUCTS.items()
-        for axis in (0, 1)
+    *uses(
+        "cumprod_slope",
+        lambda g, x, axis: reduce.cumprod_slope(g, x, axis=axis),
+        lined(running_slope),
+        *(
+            (f"{name}{axis}", (normal(3, 4, seed=1), x), axis)
+            for name, x in PRODUCTS.items()
+            for axis in (0, 1)
+        ),
+        ("one", (normal(3, 1), normal(3, 1, seed=1)), 1),
+        ("nothing", (np.zeros((2, 0)), np.zeros((2, 0))), 1),
+        wrt=(0, 1),
+        units=64,
     ),
-    running_slope_case("one", normal(3, 1), normal(3, 1, seed=1), 1),
-    running_slope_case("nothing", np.zeros((2, 0)), np.zeros((2, 0)), 1),
-    linear_scan_case("first", normal(5, 2), normal(5, 2, seed=1), 0),
-    linear_scan_case("last", normal(2, 4), normal(2, 4, seed=1), 1),
-    linear_scan_case("one", normal(2, 1), normal(2, 1, seed=1), 1),
-    linear_scan_case("empty", normal(0, 2), normal(0, 2), 0),
+    *uses(
+        "linear_scan",
+        along("linear_scan"),
+        lined(linear_scan),
+        ("first", (normal(5, 2), normal(5, 2, seed=1)), 0),
+        ("last", (normal(2, 4), normal(2, 4, seed=1)), 1),
+        ("one", (normal(2, 1), normal(2, 1, seed=1)), 1),
+        ("empty", (normal(0, 2), normal(0, 2)), 0),
+        wrt=(0, 1),
+        units=32,
+    ),
 ]

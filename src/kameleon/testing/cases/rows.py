@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.ir.node import REGISTRY
-from .case import Array, Case, lined, normal, whole
+from .case import Array, Case, along, lined, normal, uses, whole
 
 # Rows --------------------------------------------------------------------------------------
 
@@ -41,19 +41,6 @@ def extreme_rows(dtype: str) -> Array:
     return np.array([*rows, [-math.inf] * 5, [0.5, -1.0, 2.0, 0.0, 1.5]], dtype)
 
 
-def row_case(name: str, label: str, x: Array, axis: int) -> Case:
-    f = {"softmax": softmax, "log_softmax": log_softmax}[name]
-    return Case(
-        primitive=name,
-        label=label,
-        build=lambda x: REGISTRY[name](x, axis=axis),
-        operands=(x,),
-        oracle=lined(f, axis),
-        wrt=(0,) if x.dtype == "float64" else (),
-        units=16,
-    )
-
-
 def crossentropy(x: Any, t: Any, axis: int) -> Any:
     return REGISTRY["softmax_crossentropy"](x, REGISTRY["softmax"](x, axis=axis), t, axis=axis)
 
@@ -63,69 +50,41 @@ def sparse_crossentropy(x: Any, labels: Any, axis: int) -> Any:
     return REGISTRY["sparse_softmax_crossentropy"](x, p, labels, axis=axis)
 
 
-def entropy_case(label: str, x: Array, t: Array, axis: int) -> Case:
-    def oracle(x: Array, t: Array) -> Array:
-        return -(t * lined(log_softmax, axis)(x)).sum(axis=axis)  # type: ignore[no-any-return]
-
-    return Case(
-        primitive="softmax_crossentropy",
-        label=label,
-        build=lambda x, t: crossentropy(x, t, axis),
-        operands=(x, t),
-        oracle=oracle,
-        wrt=(0, 1) if x.dtype == "float64" else (),
-        units=64,
-    )
+def entropy(x: Array, t: Array, axis: int) -> Array:
+    return -(t * lined(log_softmax)(x, axis)).sum(axis=axis)  # type: ignore[no-any-return]
 
 
-def labelled(values: Array, labels: Array, axis: int) -> Iterator[tuple[Any, Any]]:
+def labelled(labels: Array, axis: int) -> Iterator[tuple[Any, Any]]:
     """(index into the labels, index into the values), for each label."""
     for at in np.ndindex(*labels.shape):
         yield at, (*at[:axis], labels[at], *at[axis:])
 
 
-def sparse_entropy_case(label: str, x: Array, labels: Array, axis: int) -> Case:
-    def oracle(x: Array, labels: Array) -> Array:
-        log_p = lined(log_softmax, axis)(x)
-        out = np.zeros(labels.shape, x.dtype)
-        for at, there in labelled(x, labels, axis):
-            out[at] = -log_p[there]
-        return out
-
-    return Case(
-        primitive="sparse_softmax_crossentropy",
-        label=label,
-        build=lambda x, labels: sparse_crossentropy(x, labels, axis),
-        operands=(x, labels),
-        oracle=oracle,
-        wrt=(0,) if x.dtype == "float64" else (),
-        units=64,
-    )
+def sparse_entropy(x: Array, labels: Array, axis: int) -> Array:
+    log_p = lined(log_softmax)(x, axis)
+    out = np.zeros(labels.shape, x.dtype)
+    for at, there in labelled(labels, axis):
+        out[at] = -log_p[there]
+    return out
 
 
-def minus_case(label: str, p: Array, labels: Array, axis: int) -> Case:
-    def oracle(p: Array, labels: Array) -> Array:
-        out = p.copy()
-        for _, there in labelled(p, labels, axis):
-            out[there] -= 1
-        return out
-
-    return Case(
-        primitive="minus_one_hot",
-        label=label,
-        build=lambda p, labels: REGISTRY["minus_one_hot"](p, labels, axis=axis),
-        operands=(p, labels),
-        oracle=oracle,
-        wrt=(0,),
-    )
+def minus_one(p: Array, labels: Array, axis: int) -> Array:
+    out = p.copy()
+    for _, there in labelled(labels, axis):
+        out[there] -= 1
+    return out
 
 
 FAR = np.array([[1000.0, -1000.0, 0.0], [-2000.0, -2000.0, -2000.0]])
+LABELS = np.array([0, 2, 1, 1])
 ROWS: list[Case] = [
     *(
-        row_case(name, label, x, axis)
-        for name in ("softmax", "log_softmax")
-        for label, x, axis in (
+        case
+        for name, f in (("softmax", softmax), ("log_softmax", log_softmax))
+        for case in uses(
+            name,
+            along(name),
+            lined(f),
             ("last", normal(4, 3), 1),
             ("first", normal(4, 3), 0),
             ("middle", normal(2, 3, 4), 1),
@@ -134,17 +93,39 @@ ROWS: list[Case] = [
             ("no-rows", normal(0, 3), 1),
             ("extreme", extreme_rows("float32"), 1),
             ("extreme-first", extreme_rows("float16").T, 0),
+            wrt=(0,),
+            units=16,
         )
     ),
-    entropy_case("last", normal(4, 3), lined(softmax, 1)(normal(4, 3, seed=1)), 1),
-    entropy_case("first", normal(4, 3), lined(softmax, 0)(normal(4, 3, seed=1)), 0),
-    entropy_case("far", FAR.astype("float32"), np.eye(3, dtype="float32")[:2], 1),
-    sparse_entropy_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
-    sparse_entropy_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
-    sparse_entropy_case("far", FAR.astype("float32"), np.array([1, 0]), 1),
-    minus_case("last", normal(4, 3), np.array([0, 2, 1, 1]), 1),
-    minus_case("first", normal(3, 4), whole(4, below=3, dtype="uint8"), 0),
-    minus_case("middle", normal(2, 3, 4), whole(2, 4, below=3), 1),
+    *uses(
+        "softmax_crossentropy",
+        crossentropy,
+        entropy,
+        ("last", (normal(4, 3), lined(softmax)(normal(4, 3, seed=1), 1)), 1),
+        ("first", (normal(4, 3), lined(softmax)(normal(4, 3, seed=1), 0)), 0),
+        ("far", (FAR.astype("float32"), np.eye(3, dtype="float32")[:2]), 1),
+        wrt=(0, 1),
+        units=64,
+    ),
+    *uses(
+        "sparse_softmax_crossentropy",
+        sparse_crossentropy,
+        sparse_entropy,
+        ("last", (normal(4, 3), LABELS), 1),
+        ("middle", (normal(2, 3, 4), whole(2, 4, below=3)), 1),
+        ("far", (FAR.astype("float32"), np.array([1, 0])), 1),
+        wrt=(0,),
+        units=64,
+    ),
+    *uses(
+        "minus_one_hot",
+        along("minus_one_hot"),
+        minus_one,
+        ("last", (normal(4, 3), LABELS), 1),
+        ("first", (normal(3, 4), whole(4, below=3, dtype="uint8")), 0),
+        ("middle", (normal(2, 3, 4), whole(2, 4, below=3)), 1),
+        wrt=(0,),
+    ),
 ]
 
 # Decoding ----------------------------------------------------------------------------------
@@ -194,22 +175,20 @@ def best_of_all(top: int) -> Callable[[Array, Array], tuple[Array, ...]]:
 
 SCORES, LENGTHS = normal(3, 5, 3), np.array([5, 3, 4])
 DECODING: list[Case] = [
-    Case(
-        primitive="ctc_greedy",
-        label="lengths",
-        build=lambda x, lengths: REGISTRY["ctc_greedy"](x, lengths).results,
-        operands=(SCORES, LENGTHS),
-        oracle=greedy,
+    *uses(
+        "ctc_greedy",
+        lambda x, lengths: REGISTRY["ctc_greedy"](x, lengths).results,
+        greedy,
+        ("lengths", (SCORES, LENGTHS)),
         data_dependent=True,
     ),
-    Case(
-        primitive="ctc_beam_search",
-        label="wide",
-        build=lambda x, lengths: (
+    *uses(
+        "ctc_beam_search",
+        lambda x, lengths: (
             REGISTRY["ctc_beam_search"](x, lengths, beam_width=100, top_paths=3).results
         ),
-        operands=(SCORES, LENGTHS),
-        oracle=best_of_all(3),
+        best_of_all(3),
+        ("wide", (SCORES, LENGTHS)),
         units=64,
         data_dependent=True,
     ),

@@ -1,6 +1,7 @@
 """Cases of scans. Oracles are Python loops over NumPy arrays."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from ...graph.primitives.linalg import contract, matmul
 from ...graph.primitives.movement import broadcast_to, reshape, slice_axis, transpose
 from ...graph.primitives.reduce import reduce_sum
 from ...graph.primitives.sizes import dims_of, size_of
-from .case import Array, Case, Oracle, body, flags, normal, whole
+from .case import Array, Case, Oracle, body, flags, normal, uses, whole
 
 Nodes = Sequence[Node]
 Step = Callable[..., tuple[Nodes, Nodes]]  # constants, carry, slices -> new carry, outputs
+
 # Building ----------------------------------------------------------------------------------
 
 
@@ -74,41 +76,6 @@ def looped(
         return results if used is None else tuple(results[i] for i in used)
 
     return oracle
-
-
-def scan_case(
-    label: str,
-    step: Step,
-    meaning: Callable[..., Any],
-    consts: Sequence[Array],
-    carry: Sequence[Array],
-    sequences: Sequence[Array],
-    *,
-    backwards: bool = False,
-    used: Sequence[int] | None = None,
-    fixed: Sequence[int] = (),
-    order: int = 2,
-) -> Case:
-    """A scan; `used` picks results, `fixed` operands that aren't differentiated by."""
-    c, k = len(consts), len(carry)
-    operands = (*consts, *carry, *sequences)
-
-    def build(*xs: Node) -> Nodes:
-        last, ys = scanned(step, xs[:c], xs[c : c + k], xs[c + k :], backwards)
-        results = [*last, *ys]
-        return results if used is None else [results[i] for i in used]
-
-    floats = [i for i, x in enumerate(operands) if x.dtype == "float64" and i not in fixed]
-    return Case(
-        primitive="scan",
-        label=label,
-        build=build,
-        operands=operands,
-        oracle=looped(meaning, c, k, backwards, used),
-        wrt=tuple(floats),
-        order=order,
-        units=64,
-    )
 
 
 # Bodies: as graph and as NumPy -------------------------------------------------------------
@@ -280,103 +247,105 @@ def stepwise_meaning(consts: Any, carry: Any, slices: Any) -> Any:
     return [], [np.tanh(slices[0] @ consts[0])]
 
 
+# By the name with which the labels of its cases begin.
+BODIES: dict[str, tuple[Step, Callable[..., Any]]] = {
+    "rnn": (rnn, rnn_meaning),
+    "gated": (gated, gated_meaning),
+    "counter": (counter, counter_meaning),
+    "embedded": (embedded, embedded_meaning),
+    "nested": (nested, nested_meaning),
+    "branching": (branching, branching_meaning),
+    "shaped": (shaped, shaped_meaning),
+    "passing": (passing, passing_meaning),
+    "swapped": (swapped, swapped_meaning),
+    "shifted": (shifted, shifted_meaning),
+    "scalars": (cumulative, cumulative_meaning),
+    "map": (stepwise, stepwise_meaning),
+}
+
+
+def scan_case(
+    label: str,
+    consts: Sequence[Array],
+    carry: Sequence[Array],
+    sequences: Sequence[Array],
+    *,
+    backwards: bool = False,
+    used: Sequence[int] | None = None,
+    fixed: Sequence[int] = (),
+) -> Case:
+    """A scan; `used` picks results, `fixed` operands that aren't differentiated by."""
+    step, meaning = BODIES[label.partition("-")[0]]
+    c, k = len(consts), len(carry)
+    operands = (*consts, *carry, *sequences)
+
+    def build(*xs: Node) -> Nodes:
+        last, ys = scanned(step, xs[:c], xs[c : c + k], xs[c + k :], backwards)
+        results = [*last, *ys]
+        return results if used is None else [results[i] for i in used]
+
+    floats = [i for i, x in enumerate(operands) if x.dtype == "float64" and i not in fixed]
+    return Case(
+        primitive="scan",
+        label=label,
+        build=build,
+        operands=operands,
+        oracle=looped(meaning, c, k, backwards, used),
+        wrt=tuple(floats),
+        units=64,
+    )
+
+
 T, N, X, H = 4, 2, 3, 2
 WEIGHTS = [normal(X, H), normal(H, H), normal(H)]
 STATE = normal(N, H, seed=1)
 INPUT, MASK = normal(T, N, X), flags(T, N)
+RNN = (WEIGHTS, [STATE], [INPUT, MASK])
 GATED = ([normal(H, H), normal(H)], [STATE, normal(N, H, seed=2)], [normal(T, N, H)])
+NESTED = ([normal(3, 2)], [normal(2)], [normal(T, 2)])
 SCALARS: tuple[Any, ...] = ([], [normal()], [normal(T)])
-
-
-def empty(sequences: Sequence[Array]) -> list[Array]:
-    return [x[:0] for x in sequences]
-
-
 SCANS: list[Case] = [
-    scan_case("rnn", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK]),
-    scan_case("rnn-backwards", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], backwards=True),
-    scan_case("rnn-last", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[0]),
-    scan_case("rnn-outputs", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], used=[1]),
-    scan_case("rnn-one-step", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT[:1], MASK[:1]]),
-    scan_case(
-        "rnn-by-sequence", rnn, rnn_meaning, WEIGHTS, [STATE], [INPUT, MASK], fixed=[0, 1, 2, 3]
-    ),
-    scan_case(
-        "rnn-by-state",
-        rnn,
-        rnn_meaning,
-        WEIGHTS,
-        [STATE],
-        [INPUT, MASK],
-        fixed=[0, 1, 2, 4],
-        used=[0],
-    ),
-    scan_case("gated", gated, gated_meaning, *GATED),
-    scan_case("gated-backwards", gated, gated_meaning, *GATED, backwards=True, used=[1, 3]),
-    scan_case(
-        "counter",
-        counter,
-        counter_meaning,
-        [normal(5, 2)],
-        [np.array(1), normal(2)],
-        [normal(3, 2)],
-    ),
-    scan_case(
-        "embedded",
-        embedded,
-        embedded_meaning,
-        [normal(4, 3)],
-        [normal(3)],
-        [np.array([3, 0, 3, 1])],
-    ),
-    scan_case("nested", nested, nested_meaning, [normal(3, 2)], [normal(2)], [normal(T, 2)]),
-    scan_case(
-        "branching", branching, branching_meaning, [normal()], [normal(3)], [normal(T, 3), flags(T)]
-    ),
-    scan_case("shaped", shaped, shaped_meaning, [normal(4), normal(2)], [STATE], [normal(T, N, H)]),
-    scan_case("passing", passing, passing_meaning, [normal(2)], [normal(3)], [normal(T)]),
-    scan_case(
-        "swapped", swapped, swapped_meaning, [normal()], [normal(3), normal(3, seed=1)], [whole(5)]
-    ),
-    scan_case(
-        "shifted", shifted, shifted_meaning, [normal(2, 3)], [normal(2, 3)], [normal(T, 2, 3)]
-    ),
-    scan_case(
-        "shifted-outputs",
-        shifted,
-        shifted_meaning,
-        [normal(2)],
-        [normal(2, seed=1)],
-        [normal(T, 2)],
-        used=[1],
-    ),
-    scan_case("scalars", cumulative, cumulative_meaning, *SCALARS),
-    scan_case("scalars-backwards", cumulative, cumulative_meaning, *SCALARS, backwards=True),
-    scan_case("map", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT]),
-    scan_case(
-        "map-backwards", stepwise, stepwise_meaning, [normal(3, 2)], [], [INPUT], backwards=True
-    ),
+    scan_case("rnn", *RNN),
+    scan_case("rnn-backwards", *RNN, backwards=True),
+    scan_case("rnn-last", *RNN, used=[0]),
+    scan_case("rnn-outputs", *RNN, used=[1]),
+    scan_case("rnn-one-step", WEIGHTS, [STATE], [INPUT[:1], MASK[:1]]),
+    scan_case("rnn-by-sequence", *RNN, fixed=[0, 1, 2, 3]),
+    scan_case("rnn-by-state", *RNN, fixed=[0, 1, 2, 4], used=[0]),
+    scan_case("gated", *GATED),
+    scan_case("gated-backwards", *GATED, backwards=True, used=[1, 3]),
+    scan_case("counter", [normal(5, 2)], [np.array(1), normal(2)], [normal(3, 2)]),
+    scan_case("embedded", [normal(4, 3)], [normal(3)], [np.array([3, 0, 3, 1])]),
+    scan_case("nested", *NESTED),
+    scan_case("branching", [normal()], [normal(3)], [normal(T, 3), flags(T)]),
+    scan_case("shaped", [normal(4), normal(2)], [STATE], [normal(T, N, H)]),
+    scan_case("passing", [normal(2)], [normal(3)], [normal(T)]),
+    scan_case("swapped", [normal()], [normal(3), normal(3, seed=1)], [whole(5)]),
+    scan_case("shifted", [normal(2, 3)], [normal(2, 3)], [normal(T, 2, 3)]),
+    scan_case("shifted-outputs", [normal(2)], [normal(2, seed=1)], [normal(T, 2)], used=[1]),
+    scan_case("scalars", *SCALARS),
+    scan_case("scalars-backwards", *SCALARS, backwards=True),
+    scan_case("map", [normal(3, 2)], [], [INPUT]),
+    scan_case("map-backwards", [normal(3, 2)], [], [INPUT], backwards=True),
 ]
 
 
-def no_steps(
-    label: str, step: Step, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]
-) -> Case:
+def no_steps(name: str, operands: tuple[Any, Any, Any], shapes: Sequence[tuple[int, ...]]) -> Case:
     """Without steps a state stays as it is, outputs are empty and constants have no influence."""
     consts, carry, sequences = operands
-    made = scan_case(f"{label}-no-steps", step, lambda *_: None, consts, carry, empty(sequences))
+    made = scan_case(f"{name}-no-steps", consts, carry, [x[:0] for x in sequences])
 
     def oracle(*xs: Array) -> tuple[Array, ...]:
         return (*xs[len(consts) : len(consts) + len(carry)], *(np.zeros((0, *s)) for s in shapes))
 
-    return Case(**{**vars(made), "oracle": oracle})
+    return replace(made, oracle=oracle)
 
 
 NO_STEPS: list[Case] = [
-    no_steps("rnn", rnn, (WEIGHTS, [STATE], [INPUT, MASK]), [(N, H)]),
-    no_steps("gated", gated, GATED, [(N, H), (N, H)]),
-    no_steps("scalars", cumulative, SCALARS, [()]),
-    no_steps("nested", nested, ([normal(3, 2)], [normal(2)], [normal(T, 2)]), [(2,)]),
+    no_steps("rnn", RNN, [(N, H)]),
+    no_steps("gated", GATED, [(N, H), (N, H)]),
+    no_steps("scalars", SCALARS, [()]),
+    no_steps("nested", NESTED, [(2,)]),
 ]
 
 # One operand in several places -------------------------------------------------------------
@@ -404,12 +373,11 @@ def reused_meaning(x: Array, w: Array) -> tuple[Array, Array]:
 CASES: list[Case] = [
     *SCANS,
     *NO_STEPS,
-    Case(
-        primitive="scan",
-        label="reused",
-        build=reused,
-        operands=(normal(3, 2), normal(3, 2, seed=1)),
-        oracle=reused_meaning,
+    *uses(
+        "scan",
+        reused,
+        reused_meaning,
+        ("reused", (normal(3, 2), normal(3, 2, seed=1))),
         wrt=(0, 1),
         units=64,
     ),

@@ -13,7 +13,7 @@ import numpy as np
 from ...graph.primitives import conv, pool, windows
 from ...graph.primitives.sizes import dims_of
 from ...graph.primitives.windows import Window
-from .case import Array, Case, array_of, normal, spaced, whole
+from .case import Array, Case, array_of, normal, spaced, uses, whole
 
 # Windows: everything is a loop over places of the window and its cells ---------------------
 
@@ -27,22 +27,12 @@ MANY = Window((8, 9), (2, 1), ((4, 3), (4, 4)), (1, 1))
 SPACES = {LINE: (6,), DILATED: (5,), PLANE: (4, 5), TILES: (4, 5), ATROUS: (4, 3), BLOCK: (2, 3, 2)}
 FEW = tuple(SPACES)
 SPACES[MANY] = (4, 5)  # its cells are many: engines may go another way for depthwise windows
+NAMES = {
+    LINE: "line", DILATED: "dilated", PLANE: "plane", TILES: "tiles", ATROUS: "atrous",
+    BLOCK: "block", MANY: "many cells",
+}  # fmt: skip
 # The windows that pools take: those without dilation.
 POOLS = (LINE, PLANE, TILES, BLOCK)
-
-
-def label_of(window: Window) -> str:
-    """A readable name of a window."""
-    names = {
-        LINE: "line",
-        DILATED: "dilated",
-        PLANE: "plane",
-        TILES: "tiles",
-        ATROUS: "atrous",
-        BLOCK: "block",
-        MANY: "many cells",
-    }
-    return names[window]
 
 
 def places(window: Window) -> tuple[int, ...]:
@@ -206,18 +196,15 @@ def window_cases(window: Window) -> Iterator[Case]:
         if window not in row.takes:
             continue
         operands = tuple(arrays[x] for x in row.operands.split())
-        single = tuple(x.astype("float32") for x in operands)
-        smooth = tuple(range(len(operands)))
-        for label, values, wrt in (("", operands, smooth), (" float32", single, ())):
-            yield Case(
-                primitive=name,
-                label=f"{label_of(window)}{label}",
-                build=partial(row.build, window),
-                operands=values,
-                oracle=looped(window, arrays[row.result].shape, row.visit),
-                wrt=wrt,
-                units=64,
-            )
+        yield from uses(
+            name,
+            partial(row.build, window),
+            looped(window, arrays[row.result].shape, row.visit),
+            (NAMES[window], operands),
+            (f"{NAMES[window]} float32", tuple(x.astype("float32") for x in operands)),
+            wrt=(0, 1),
+            units=64,
+        )
 
 
 def pooled(window: Window) -> Callable[[Array], tuple[Array, Array]]:
@@ -271,63 +258,58 @@ def max_pool_cases(window: Window) -> Iterator[Case]:
     integers = whole(*x.shape, below=9) - 9
     special = whole(*x.shape, below=3).astype("float32")
     special[0, ..., 0] = np.where(special[0, ..., 0] == 0, math.nan, -math.inf)
-    yield Case(
-        primitive="max_pool",
-        label=label_of(window),
-        build=lambda x: pool.max_pool(x, window=window).results[0],
-        operands=(x,),
-        oracle=lambda x: pooled(window)(x)[0],
+    yield from uses(
+        "max_pool",
+        lambda x: pool.max_pool(x, window=window).results[0],
+        lambda x: pooled(window)(x)[0],
+        (NAMES[window], x),
         wrt=(0,),
     )
-    for label, values in {"index": x, "special": special, "integers": integers}.items():
-        yield Case(
-            primitive="max_pool",
-            label=f"{label_of(window)}-{label}",
-            build=lambda x: pool.max_pool(x, window=window).results,
-            operands=(values,),
-            oracle=pooled(window),
-        )
+    yield from uses(
+        "max_pool",
+        lambda x: pool.max_pool(x, window=window).results,
+        pooled(window),
+        (f"{NAMES[window]}-index", x),
+        (f"{NAMES[window]}-special", special),
+        (f"{NAMES[window]}-integers", integers),
+    )
 
 
 def index_cases(window: Window) -> Iterator[Case]:
     """What follows an index: the cells that it chooses, and the adjoint of that."""
     space, arrays = SPACES[window], _arrays(window)
     small = normal(*arrays["pooled"].shape)
-    indices = {"": chosen(window)}
+    indices = {NAMES[window]: chosen(window)}
     if any(map(any, window.padding)):
-        indices["-padding"] = in_turn(window)
-    for label, at in indices.items():
-        yield Case(
-            primitive="unpool",
-            label=f"{label_of(window)}{label}",
-            build=lambda g, index: pool.unpool(g, index, space, window),
-            operands=(small, at),
-            oracle=looped(window, arrays["x"].shape, _unpool),
-            wrt=(0,),
-        )
-        yield Case(
-            primitive="pool_pick",
-            label=f"{label_of(window)}{label}",
-            build=lambda x, index: pool.pool_pick(x, index, window=window),
-            operands=(arrays["x"], at),
-            oracle=looped(window, small.shape, _pick),
-            wrt=(0,),
-        )
+        indices[f"{NAMES[window]}-padding"] = in_turn(window)
+    yield from uses(
+        "unpool",
+        lambda g, index: pool.unpool(g, index, space, window),
+        looped(window, arrays["x"].shape, _unpool),
+        *((label, (small, at)) for label, at in indices.items()),
+        wrt=(0,),
+    )
+    yield from uses(
+        "pool_pick",
+        lambda x, index: pool.pool_pick(x, index, window=window),
+        looped(window, small.shape, _pick),
+        *((label, (arrays["x"], at)) for label, at in indices.items()),
+        wrt=(0,),
+    )
 
 
 CASES: list[Case] = [
     *(case for window in SPACES for case in window_cases(window)),
     *(case for window in POOLS for case in max_pool_cases(window)),
     *(case for window in POOLS for case in index_cases(window)),
-    Case(
-        primitive="fold",
-        label="sizes-from-another",
-        build=lambda p, like: windows.fold(p, dims_of(like)[1:-1], TILES),
-        operands=(normal(BATCH, 2, 2, 8), np.zeros((BATCH, 4, 5, 2))),
-        oracle=lambda p, like: np.pad(
+    *uses(
+        "fold",
+        lambda p, like: windows.fold(p, dims_of(like)[1:-1], TILES),
+        lambda p, like: np.pad(
             p.reshape(BATCH, 2, 2, 2, 2, 2).transpose(0, 1, 3, 2, 4, 5).reshape(BATCH, 4, 4, 2),
             ((0, 0), (0, 0), (0, 1), (0, 0)),
         ),
+        ("sizes-from-another", (normal(BATCH, 2, 2, 8), np.zeros((BATCH, 4, 5, 2)))),
         wrt=(0,),
     ),
 ]

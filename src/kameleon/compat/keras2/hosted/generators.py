@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from ...._utils.around import Function, around
 from ...._utils.random_state import generators, set_generators
 from ....config.processes import is_first, this_process
 from ....distributed.distribution import from_first
@@ -92,12 +93,9 @@ def _enqueuer(theirs: type) -> type:
     return Enqueuer
 
 
-def _in_first(method: Any) -> Any:
-    @functools.wraps(method)
-    def called(*args: Any, **options: Any) -> Any:
-        return method(*args, **options) if _draws() else None
-
-    return called
+@around
+def _in_first(method: Function, *args: Any, **options: Any) -> Any:
+    return method(*args, **options) if _draws() else None
 
 
 def _taking(theirs: Any, arguments: tuple[str, ...], is_sequence: Callable[[Any], bool]) -> Any:

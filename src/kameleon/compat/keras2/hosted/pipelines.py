@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...._utils.around import Function, around
 from ....config.processes import this_process
 from ....errors import FeedError
 from ....runtime.feeds import as_numpy
@@ -113,21 +114,17 @@ def _taking(theirs: Any, arguments: tuple[Loop, ...], loops: ModuleType) -> Any:
     return taking
 
 
-def _counting(theirs: Any) -> Any:
+@around
+def _counting(theirs: Function, self: Any, current: int, values: Any = None) -> None:
     """The update of a progress bar, which counts where nobody knows how many batches come."""
-
-    @functools.wraps(theirs)
-    def update(self: Any, current: int, values: Any = None) -> None:
-        steps = self.target
-        if isinstance(steps, Unknown):
-            under_way = None if self.verbose == 1 else math.inf  # a line for each batch, or none
-            self.target = under_way if steps > current else current
-        try:
-            theirs(self, current, values)
-        finally:
-            self.target = steps
-
-    return update
+    steps = self.target
+    if isinstance(steps, Unknown):
+        under_way = None if self.verbose == 1 else math.inf  # a line for each batch, or none
+        self.target = under_way if steps > current else current
+    try:
+        theirs(self, current, values)
+    finally:
+        self.target = steps
 
 
 # --- batches -------------------------------------------------------------------------------------

@@ -77,39 +77,23 @@ class Dimension:
         self.merge_with(other)
 
 
-def _combined(function: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], ...]:
-    def operand(other: Any) -> int | None:
-        value = getattr(other, "value", other)
-        return None if value is None else operator.index(value)
-
-    def forward(self: Dimension, other: Any) -> Any:
+def _combined(function: Callable[[Any, Any], Any], is_swapped: bool) -> Callable[..., Any]:
+    def combine(self: Dimension, other: Any) -> Any:
         try:
-            pair = self._value, operand(other)
+            pair = self._value, Dimension(other)._value
         except TypeError:
             return NotImplemented
-        return _result(None if None in pair else function(*pair))
+        return Dimension(None if None in pair else function(*pair[:: -1 if is_swapped else 1]))
 
-    def backward(self: Dimension, other: Any) -> Any:
-        try:
-            pair = operand(other), self._value
-        except TypeError:
-            return NotImplemented
-        return _result(None if None in pair else function(*pair))
-
-    return forward, backward
-
-
-def _result(value: Any) -> Any:
-    return value if isinstance(value, bool) else Dimension(value)
+    return combine
 
 
 for _name, _function in {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
     "floordiv": operator.floordiv, "truediv": operator.floordiv,
 }.items():  # fmt: skip
-    _forward, _backward = _combined(_function)
-    setattr(Dimension, f"__{_name}__", _forward)
-    setattr(Dimension, f"__r{_name}__", _backward)
+    setattr(Dimension, f"__{_name}__", _combined(_function, is_swapped=False))
+    setattr(Dimension, f"__r{_name}__", _combined(_function, is_swapped=True))
 
 
 def _comparison(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:

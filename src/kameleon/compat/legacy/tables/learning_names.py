@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import wraps
 from inspect import signature
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from ..arguments import renamed
-from ..members import Changed, Lost, Members
-from ..stand_in import Old, Table, Value, from_module, function, same
-
-
-def _from(module: str) -> Table:
-    """A module whose names are in another one today."""
-    return Table(missing=lambda name: from_module(module, name), made=True)
+from ..functions import Function, around, bound, renamed
+from ..members import Changed, Members
+from ..stand_in import Old, Table, constant, from_module, moved, same
 
 
 def linear_assignment(X: Any) -> Any:
@@ -59,14 +53,10 @@ def _imputer(preprocessing: Any) -> Any:
     return Imputer
 
 
-def _squared_error(metrics: Any) -> Any:
-    mean = metrics.mean_squared_error
-
-    @wraps(mean)
-    def mean_squared_error(*args: Any, squared: bool = True, **options: Any) -> Any:
-        return (mean if squared else metrics.root_mean_squared_error)(*args, **options)
-
-    return mean_squared_error
+@around
+def _squared_error(mean: Function, *args: Any, squared: bool = True, **options: Any) -> Any:
+    metrics: Any = importlib.import_module("sklearn.metrics")
+    return (mean if squared else metrics.root_mean_squared_error)(*args, **options)
 
 
 # Modules of scikit-learn that are private today, by package. Their names have got an underscore in
@@ -117,107 +107,86 @@ PRIVATE = {
 
 def _private_modules() -> Mapping[str, Table]:
     return {
-        f"sklearn.{package}.{old}": _from(f"sklearn.{package}.{new or '_' + old.rstrip('_')}")
+        f"sklearn.{package}.{old}": moved(f"sklearn.{package}.{new or '_' + old.rstrip('_')}")
         for package, modules in PRIVATE.items()
         for old, _, new in (module.partition("=") for module in modules.split())
     }
 
 
-def _if_delegate_has_method(utilities: Any) -> Any:
-    def if_delegate_has_method(delegate: Any) -> Callable[..., Any]:
-        """A method that is there where a part of the estimator has one of its name.
+@bound
+def if_delegate_has_method(utilities: Any, delegate: Any) -> Callable[..., Any]:
+    """A method that is there where a part of the estimator has one of its name.
 
-        Args:
-            delegate: the path of the part; of several, the first that the estimator has.
+    Args:
+        utilities: `sklearn.utils.metaestimators`.
+        delegate: the path of the part; of several, the first that the estimator has.
 
-        Returns:
-            A decorator.
-        """
-        paths = (delegate,) if isinstance(delegate, str) else tuple(delegate)
+    Returns:
+        A decorator.
+    """
+    paths = (delegate,) if isinstance(delegate, str) else tuple(delegate)
 
-        def decorate(method: Any) -> Any:
-            def is_there(estimator: Any) -> bool:
-                for path in paths[:-1]:
-                    with suppress(AttributeError):
-                        part = attrgetter(path)(estimator)
-                        break
-                else:
-                    part = attrgetter(paths[-1])(estimator)
-                return hasattr(part, method.__name__)
+    def decorate(method: Any) -> Any:
+        def is_there(estimator: Any) -> bool:
+            for path in paths[:-1]:
+                with suppress(AttributeError):
+                    part = attrgetter(path)(estimator)
+                    break
+            else:
+                part = attrgetter(paths[-1])(estimator)
+            return hasattr(part, method.__name__)
 
-            return utilities.available_if(is_there)(method)
+        return utilities.available_if(is_there)(method)
 
-        return decorate
-
-    return if_delegate_has_method
+    return decorate
 
 
-def _checking(name: str) -> Value:
+def _checking(check: Function) -> Function:
     """A check of arrays whose parameter for infinite numbers may have its name of today."""
-
-    def give(library: Any) -> Any:
-        check = getattr(library, name)
-        old, today = "force_all_finite", "ensure_all_finite"
-        return renamed(**{old: today})(check) if today in signature(check).parameters else check
-
-    return give
+    old, today = "force_all_finite", "ensure_all_finite"
+    return renamed(**{old: today})(check) if today in signature(check).parameters else check
 
 
-CHECKS: Mapping[str, Value] = {name: _checking(name) for name in ("check_array", "check_X_y")}
+CHECKS = dict.fromkeys(("check_array", "check_X_y"), _checking)
 
 
-def _resize(transform: Any) -> Any:
-    @wraps(transform.resize)
-    def resize(image: Any, output_shape: Any, order: Any = None, *args: Any, **options: Any) -> Any:
-        """As it was for masks: false and true are 0.0 and 1.0 wherever pixels are mixed."""
-        if order and np.asarray(image).dtype == bool:
-            image = np.asarray(image, float)
-        return transform.resize(image, output_shape, order, *args, **options)
-
-    return resize
+@around
+def _resize(
+    resize: Function, image: Any, output_shape: Any, order: Any = None, *args: Any, **options: Any
+) -> Any:
+    """As it was for masks: false and true are 0.0 and 1.0 wherever pixels are mixed."""
+    if order and np.asarray(image).dtype == bool:
+        image = np.asarray(image, float)
+    return resize(image, output_shape, order, *args, **options)
 
 
 # NetworkX ---------------------------------------------------------------------------------------
 
 
-def _to_sparse(networkx: Any) -> Any:
-    def to_scipy_sparse_matrix(G: Any, *args: Any, **options: Any) -> Any:
-        """The adjacency matrix, as one of SciPy's matrices."""
-        sparse: Any = importlib.import_module("scipy.sparse")
-        return sparse.csr_matrix(networkx.to_scipy_sparse_array(G, *args, **options))
-
-    return to_scipy_sparse_matrix
-
-
-def _as_matrix(name: str) -> Value:
+@around
+def _as_matrix(function: Function, /, *args: Any, **options: Any) -> Any:
     """A function whose sparse result is a matrix, as it was, and not an array."""
-
-    def give(networkx: Any) -> Any:
-        function = getattr(networkx, name)
-
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            sparse: Any = importlib.import_module("scipy.sparse")
-            return sparse.csr_matrix(function(*args, **options))
-
-        return call
-
-    return give
+    sparse: Any = importlib.import_module("scipy.sparse")
+    return sparse.csr_matrix(function(*args, **options))
 
 
 SPARSE = ("adjacency_matrix", "laplacian_matrix", "normalized_laplacian_matrix", "incidence_matrix")
 
 
-def _subgraphs(networkx: Any) -> Any:
-    return lambda G: (G.subgraph(nodes).copy() for nodes in networkx.connected_components(G))
+@bound
+def connected_component_subgraphs(networkx: Any, G: Any) -> Iterator[Any]:
+    """A copy of each connected part of a graph."""
+    return (G.subgraph(nodes).copy() for nodes in networkx.connected_components(G))
 
 
-def _to_matrix(networkx: Any) -> Any:
-    return lambda *args, **options: np.asmatrix(networkx.to_numpy_array(*args, **options))
+@bound
+def to_numpy_matrix(networkx: Any, *args: Any, **options: Any) -> Any:
+    """The adjacency matrix, as one of NumPy's matrices."""
+    return np.asmatrix(networkx.to_numpy_array(*args, **options))
 
 
 GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
-OF_GRAPHS: Members = {"Graph": {"node": Lost(".nodes", lambda graph: graph.nodes)}}
+OF_GRAPHS: Members = {"Graph": {"node": Old(".nodes", lambda graph: graph.nodes)}}
 
 # ------------------------------------------------------------------------------------------------
 
@@ -225,7 +194,7 @@ ENCODERS: Members = {
     "OneHotEncoder": {"__init__": Changed(renamed(sparse="sparse_output"))},
 }
 FEATURES = {
-    "get_feature_names": Lost(
+    "get_feature_names": Old(
         ".get_feature_names_out()", lambda x: lambda: x.get_feature_names_out().tolist()
     )
 }
@@ -233,22 +202,22 @@ HISTOGRAM = renamed(normed="density")
 
 TABLES: Mapping[str, Table] = {
     "sklearn.externals": Table(made=True),
-    "sklearn.externals.joblib": _from("joblib"),
-    "sklearn.externals.six": _from("six"),
+    "sklearn.externals.joblib": moved("joblib"),
+    "sklearn.externals.six": moved("six"),
     **_private_modules(),
     "sklearn.utils.linear_assignment_": Table(
-        {"linear_assignment": function("scipy.optimize.linear_sum_assignment", linear_assignment)},
+        {"linear_assignment": constant("scipy.optimize.linear_sum_assignment", linear_assignment)},
         made=True,
     ),
-    "sklearn.grid_search": _from("sklearn.model_selection"),
-    "sklearn.cross_validation": _from("sklearn.model_selection"),
+    "sklearn.grid_search": moved("sklearn.model_selection"),
+    "sklearn.cross_validation": moved("sklearn.model_selection"),
     "sklearn.preprocessing": Table(
         {"Imputer": Old("sklearn.impute.SimpleImputer", _imputer)}, members=ENCODERS
     ),
     "sklearn.utils.metaestimators": Table(
         {
             "if_delegate_has_method": Old(
-                "sklearn.utils.metaestimators.available_if", _if_delegate_has_method
+                "sklearn.utils.metaestimators.available_if", if_delegate_has_method
             )
         }
     ),
@@ -265,8 +234,8 @@ TABLES: Mapping[str, Table] = {
     "sklearn.metrics": Table(changed={"mean_squared_error": _squared_error}),
     "matplotlib.cm": Table({"get_cmap": from_module("matplotlib.pyplot", "get_cmap")}),
     "matplotlib.pyplot": Table(
-        {"hold": function("nothing: plots are added", lambda *on: None)},
-        {"hist": lambda pyplot: HISTOGRAM(pyplot.hist)},
+        {"hold": constant("nothing: plots are added", lambda *on: None)},
+        {"hist": HISTOGRAM},
     ),
     "matplotlib.cbook": Table(
         {
@@ -278,15 +247,20 @@ TABLES: Mapping[str, Table] = {
     "skimage.transform": Table(changed={"resize": _resize}),
     "networkx": Table(
         {
-            "to_scipy_sparse_matrix": Old("networkx.to_scipy_sparse_array", _to_sparse),
+            "to_scipy_sparse_matrix": Old(
+                "networkx.to_scipy_sparse_array",
+                lambda networkx: _as_matrix(networkx.to_scipy_sparse_array),
+            ),
             "from_scipy_sparse_matrix": same("networkx.from_scipy_sparse_array"),
-            "to_numpy_matrix": Old("networkx.to_numpy_array", _to_matrix),
+            "to_numpy_matrix": Old("networkx.to_numpy_array", to_numpy_matrix),
             "from_numpy_matrix": same("networkx.from_numpy_array"),
-            "connected_component_subgraphs": Old("G.subgraph, of each component", _subgraphs),
-            "info": function("str(G)", str),
+            "connected_component_subgraphs": Old(
+                "G.subgraph, of each component", connected_component_subgraphs
+            ),
+            "info": constant("str(G)", str),
             **{f"Ordered{kind}": same(f"networkx.{kind}") for kind in GRAPHS},
         },
-        {name: _as_matrix(name) for name in SPARSE},
+        dict.fromkeys(SPARSE, _as_matrix),
         members=OF_GRAPHS,
     ),
     "matplotlib.axes": Table(members={"Axes": {"hist": Changed(HISTOGRAM)}}),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ...keras2.hdf5 import Text
-from ..members import Changed, Lost
-from ..stand_in import Old, Table, from_module, function, same
+from ..functions import Function, around, bound
+from ..members import Changed
+from ..stand_in import Old, Table, constant, from_module, same, taken_from
 from .numpy_names import GONE
 from .scipy_names import _at_rate, central_diff_weights, cwt, derivative, ricker
 
@@ -116,16 +116,15 @@ def imshow(arr: Any) -> None:
 
 
 DIFFERENCES = (derivative, central_diff_weights)
-DATASETS = ("ascent", "electrocardiogram", "face")
 MISC = (imread, imsave, imresize, imrotate, imshow, toimage, fromimage, bytescale)
-SPECIAL = "logsumexp comb factorial factorial2 factorialk".split()
+SPECIAL = "logsumexp comb factorial factorial2 factorialk"
 
 # Windows, ndimage, aliases ----------------------------------------------------------------------
 
 WINDOWS = (
     "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop"
     " gaussian general_gaussian hamming hann kaiser nuttall parzen triang tukey"
-).split()
+)
 FORMER = {"slepian": "dpss", "hanning": "hann"}
 
 
@@ -142,16 +141,14 @@ def _of_ndimage(name: str) -> Old | None:
     return None if name.startswith("_") else from_module("scipy.ndimage", name)
 
 
-def _load(yaml: ModuleType) -> Any:
-    def load(stream: Any, Loader: Any = None) -> Any:
-        """`yaml.load`; without a Loader only plain data is read."""
-        return yaml.load(stream, Loader or yaml.SafeLoader)
-
-    return load
+@around
+def _load(load: Function, stream: Any, Loader: Any = None) -> Any:
+    """`yaml.load`; without a Loader only plain data is read."""
+    return load(stream, Loader or importlib.import_module("yaml").SafeLoader)
 
 
-def _file(h5py: Any) -> type:
-    class File(h5py.File):  # type: ignore[misc]
+def _file(theirs: Any) -> type:
+    class File(theirs):  # type: ignore[misc]
         """`h5py.File`; without a mode it makes a file where there's none, as h5py 2 did."""
 
         def __init__(self, name: Any, mode: str | None = None, *args: Any, **options: Any):
@@ -160,85 +157,72 @@ def _file(h5py: Any) -> type:
     return File
 
 
-def _read_attribute(getitem: Any) -> Any:
-    def read(attributes: Any, name: Any) -> Any:
-        """An attribute; texts have `decode`, as h5py 2 gave many of them as bytes."""
-        value = getitem(attributes, name)
-        if isinstance(value, str):
-            return Text(value)
-        if isinstance(value, np.ndarray) and value.dtype == object:
-            texts = [Text(x) if isinstance(x, str) else x for x in value.flat]
-            value = np.fromiter(texts, object, len(texts)).reshape(value.shape)
+@around
+def _read_attribute(getitem: Function, attributes: Any, name: Any) -> Any:
+    """An attribute; texts have `decode`, as h5py 2 gave many of them as bytes."""
+    value = getitem(attributes, name)
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        texts = [Text(x) if isinstance(x, str) else x for x in value.flat]
+        value = np.fromiter(texts, object, len(texts)).reshape(value.shape)
+    return value
+
+
+@around
+def _read_dataset(getitem: Function, dataset: Any, *args: Any, **options: Any) -> Any:
+    """Parts of a dataset; texts of any length are texts, as h5py 2 gave them, not bytes."""
+    value = getitem(dataset, *args, **options)
+    info = importlib.import_module("h5py").check_string_dtype(dataset.dtype)
+    if info is None or info.length is not None or info.encoding != "utf-8":
         return value
-
-    return read
-
-
-def _read_dataset(getitem: Any) -> Any:
-    def read(dataset: Any, *args: Any, **options: Any) -> Any:
-        """Parts of a dataset; texts of any length are texts, as h5py 2 gave them, not bytes."""
-        value = getitem(dataset, *args, **options)
-        info = importlib.import_module("h5py").check_string_dtype(dataset.dtype)
-        if info is None or info.length is not None or info.encoding != "utf-8":
-            return value
-        if isinstance(value, bytes):
-            return value.decode()
-        texts = [x.decode() if isinstance(x, bytes) else x for x in value.flat]
-        return np.fromiter(texts, object, len(texts)).reshape(value.shape)
-
-    return read
+    if isinstance(value, bytes):
+        return value.decode()
+    texts = [x.decode() if isinstance(x, bytes) else x for x in value.flat]
+    return np.fromiter(texts, object, len(texts)).reshape(value.shape)
 
 
-def _get_attribute(_: Any) -> Any:
-    def get(attributes: Any, name: Any, default: Any = None) -> Any:
-        """An attribute, or what stands for it where there's none."""
-        if name not in attributes:
-            return default
-        return _read_attribute(type(attributes).__getitem__)(attributes, name)
-
-    return get
+@around
+def _get_attribute(_: Function, attributes: Any, name: Any, default: Any = None) -> Any:
+    """An attribute, or what stands for it where there's none."""
+    if name not in attributes:
+        return default
+    return _read_attribute(type(attributes).__getitem__)(attributes, name)
 
 
-SHOWING = "display clear_output publish_display_data update_display DisplayHandle".split()
-
-
-def _image_bytes(image: ModuleType) -> Any:
-    return image.frombytes
-
+SHOWING = "display clear_output publish_display_data update_display DisplayHandle"
 
 # Pillow: sizes of texts -------------------------------------------------------------------------
 
 
-def _size_of_text(x: Any) -> Any:
-    def getsize(text: str, *args: Any, **options: Any) -> tuple[int, int]:
-        """How far a text reaches to the right and down, in pixels."""
-        right, bottom = x.getbbox(text, *args, **options)[2:]
-        return int(right), int(bottom)
-
-    return getsize
+@bound
+def getsize(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ...]:
+    """How far a text reaches to the right and down, in pixels."""
+    return tuple(map(int, font.getbbox(text, *args, **options)[2:]))
 
 
-def _offset_of_text(x: Any) -> Any:
-    return lambda text, *args, **options: tuple(map(int, x.getbbox(text, *args, **options)[:2]))
+@bound
+def getoffset(font: Any, text: str, *args: Any, **options: Any) -> tuple[int, ...]:
+    """How far from the left and from above a text begins."""
+    return tuple(map(int, font.getbbox(text, *args, **options)[:2]))
 
 
-def _size_of_drawn(several: str) -> Any:
-    def give(draw: Any) -> Any:
-        def textsize(text: str, font: Any = None, *args: Any, **options: Any) -> tuple[int, int]:
-            """How far a text reaches to the right and down when it's drawn."""
-            box = getattr(draw, several)((0, 0), text, font, None, *args, **options)
-            return int(box[2]), int(box[3])
+def _size_of_drawn(box: str) -> Old:
+    @bound
+    def textsize(
+        draw: Any, text: str, font: Any = None, *args: Any, **options: Any
+    ) -> tuple[int, ...]:
+        """How far a text reaches to the right and down when it's drawn."""
+        found = getattr(draw, box)((0, 0), text, font, None, *args, **options)
+        return tuple(map(int, found[2:]))
 
-        return textsize
-
-    return give
+    return Old(f".{box}", textsize)
 
 
-SIZE = Lost(".getbbox", _size_of_text)
-OF_FONTS = {"getsize": SIZE, "getoffset": Lost(".getbbox", _offset_of_text)}
+OF_FONTS = {"getsize": Old(".getbbox", getsize), "getoffset": Old(".getbbox", getoffset)}
 OF_DRAWINGS = {
-    "textsize": Lost(".textbbox", _size_of_drawn("textbbox")),
-    "multiline_textsize": Lost(".multiline_textbbox", _size_of_drawn("multiline_textbbox")),
+    "textsize": _size_of_drawn("textbbox"),
+    "multiline_textsize": _size_of_drawn("multiline_textbbox"),
 }
 VERSION = same("PIL.__version__")
 
@@ -247,23 +231,23 @@ TABLES: Mapping[str, Table] = {
     "scipy": Table(missing=_of_numpy),
     "scipy.misc": Table(
         {
-            **{f.__name__: function(f"Pillow, or imageio ({f.__name__})", f) for f in MISC},
+            **{f.__name__: constant(f"Pillow, or imageio ({f.__name__})", f) for f in MISC},
             "pade": from_module("scipy.interpolate", "pade"),
-            **{name: from_module("scipy.special", name) for name in SPECIAL},
-            **{name: from_module("scipy.datasets", name) for name in DATASETS},
-            **{f.__name__: function("numdifftools, say", f) for f in DIFFERENCES},
+            **taken_from("scipy.special", SPECIAL),
+            **taken_from("scipy.datasets", "ascent electrocardiogram face"),
+            **{f.__name__: constant("numdifftools, say", f) for f in DIFFERENCES},
         },
         made=True,
     ),
     "scipy.signal": Table(
         {
-            **{name: from_module("scipy.signal.windows", name) for name in WINDOWS},
+            **taken_from("scipy.signal.windows", WINDOWS),
             **{old: from_module("scipy.signal.windows", new) for old, new in FORMER.items()},
-            **{f.__name__: function("PyWavelets", f) for f in (ricker, cwt)},
+            **{f.__name__: constant("PyWavelets", f) for f in (ricker, cwt)},
         },
-        {name: _at_rate(name) for name in ("firls", "firwin", "firwin2", "remez")},
+        dict.fromkeys(("firls", "firwin", "firwin2", "remez"), _at_rate),
     ),
-    "scipy.ndimage": Table({"imread": function("imageio.imread", imread)}),
+    "scipy.ndimage": Table({"imread": constant("imageio.imread", imread)}),
     **{
         f"scipy.ndimage.{part}": Table(missing=_of_ndimage, made=True)
         for part in ("interpolation", "filters", "morphology", "measurements", "fourier")
@@ -276,25 +260,25 @@ TABLES: Mapping[str, Table] = {
     "PIL.Image": Table(
         {
             "PILLOW_VERSION": from_module("PIL", "__version__"),
-            "isImageType": function("isinstance", lambda t: hasattr(t, "im")),
-            "isStringType": function("isinstance", lambda t: isinstance(t, str)),
+            "isImageType": constant("isinstance", lambda t: hasattr(t, "im")),
+            "isStringType": constant("isinstance", lambda t: isinstance(t, str)),
             "ANTIALIAS": same("PIL.Image.LANCZOS"),
             "LINEAR": same("PIL.Image.BILINEAR"),
             "CUBIC": same("PIL.Image.BICUBIC"),
-            "fromstring": Old("PIL.Image.frombytes", _image_bytes),
+            "fromstring": same("PIL.Image.frombytes"),
         }
     ),
     "theano": Table(
         instead="kameleon run --as theano program.py gives old programs Theano's names over K"
     ),
-    "IPython.core.display": Table({n: from_module("IPython.display", n) for n in SHOWING}),
+    "IPython.core.display": Table(taken_from("IPython.display", SHOWING)),
     "tifffile": Table({"imsave": same("tifffile.imwrite")}),
     "yaml": Table(changed={"load": _load}),
     "h5py": Table(
         changed={"File": _file},
         members={
             "Dataset": {
-                "value": Lost(
+                "value": Old(
                     "dataset[()]",
                     lambda dataset: _read_dataset(type(dataset).__getitem__)(dataset, ()),
                 ),

@@ -4,93 +4,84 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from ..members import Changed, Lost, Members
-from ..stand_in import warn_old
+from ..functions import Around, Function, around, bound
+from ..members import Changed, Members
+from ..stand_in import Old, warn_old
 from .numpy_ways import WRAPS, WRAPS_TODAY
 
 # --- arrays -------------------------------------------------------------------------------------
 
 
-def _of_one(kind: type) -> Callable[..., Any]:
+def _of_one(kind: type) -> Around:
     """`float(a)` and its like, of an array of one element, as until NumPy 2.3."""
 
-    def give(convert: Any) -> Any:
-        def call(a: Any) -> Any:
-            if a.ndim == 0 or a.size != 1:
-                return convert(a)
-            warn_old(f"{kind.__name__}() of an array of one element", f"{kind.__name__}(a.item())")
-            return kind(a.item())
+    @around
+    def call(convert: Function, a: Any) -> Any:
+        if a.ndim == 0 or a.size != 1:
+            return convert(a)
+        warn_old(f"{kind.__name__}() of an array of one element", f"{kind.__name__}(a.item())")
+        return kind(a.item())
 
-        return call
-
-    return give
+    return call
 
 
-def _truth(convert: Any) -> Any:
-    def of(a: Any) -> bool:
-        """Whether the one element of an array is true; an empty one is false, as until 2.1."""
-        if a.size == 0:
-            warn_old("the truth value of an empty array", "a.size > 0")
-            return False
-        found: bool = convert(a)
-        return found
-
-    return of
+@around
+def _truth(convert: Function, a: Any) -> Any:
+    """Whether the one element of an array is true; an empty one is false, as until 2.1."""
+    if a.size == 0:
+        warn_old("the truth value of an empty array", "a.size > 0")
+        return False
+    return convert(a)
 
 
-def _fill(method: Any) -> Any:
-    def fill(a: Any, value: Any) -> None:
-        """`a.fill(value)`, where an integer that doesn't fit wraps around."""
-        try:
-            method(a, value)
-        except OverflowError:
-            warn_old(WRAPS, WRAPS_TODAY)
-            method(a, np.array(value).astype(a.dtype))
-
-    return fill
+@around
+def _fill(method: Function, a: Any, value: Any) -> None:
+    """`a.fill(value)`, where an integer that doesn't fit wraps around."""
+    try:
+        method(a, value)
+    except OverflowError:
+        warn_old(WRAPS, WRAPS_TODAY)
+        method(a, np.array(value).astype(a.dtype))
 
 
-def _itemset(a: Any) -> Callable[..., None]:
-    def itemset(*args: Any) -> None:
-        """Set an element, by its place in the flat array, or by its indices."""
-        *place, value = args
-        if not place:
-            a[(0,) * a.ndim] = value
-        elif len(place) == 1 and not isinstance(place[0], tuple):
-            a.flat[place[0]] = value
-        else:
-            a[place[0] if len(place) == 1 else tuple(place)] = value
-
-    return itemset
+@bound
+def itemset(a: Any, *args: Any) -> None:
+    """Set an element, by its place in the flat array, or by its indices."""
+    *place, value = args
+    if not place:
+        a[(0,) * a.ndim] = value
+    elif len(place) == 1 and not isinstance(place[0], tuple):
+        a.flat[place[0]] = value
+    else:
+        a[place[0] if len(place) == 1 else tuple(place)] = value
 
 
-def _method(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    """The value of a lost method: for an object, the bound function; for the class, itself."""
-    return lambda x: function if isinstance(x, type) else lambda *a, **o: function(x, *a, **o)
-
-
-def _swapped(x: Any, new_order: str = "S") -> Any:
+@bound
+def newbyteorder(x: Any, new_order: str = "S") -> Any:
+    """The same bytes, read in another order."""
     dtype = x.dtype.newbyteorder(new_order)
     return np.asarray(x).view(dtype)[()] if isinstance(x, np.generic) else x.view(dtype)
 
 
-OF_BOTH: dict[str, Lost | Changed] = {
-    "tostring": Lost(".tobytes", _method(lambda x, order="C": x.tobytes(order))),
-    "newbyteorder": Lost(".view(x.dtype.newbyteorder())", _method(_swapped)),
-    "ptp": Lost(
-        "numpy.ptp(x)",
-        _method(lambda x, axis=None, out=None, **options: np.ptp(x, axis, out, **options)),
-    ),
+@bound
+def ptp(x: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    """From the least to the largest."""
+    return np.ptp(x, axis, out, **options)
+
+
+OF_BOTH: dict[str, Old | Changed] = {
+    "tostring": Old(".tobytes", attrgetter("tobytes")),
+    "newbyteorder": Old(".view(x.dtype.newbyteorder())", newbyteorder),
+    "ptp": Old("numpy.ptp(x)", ptp),
 }
-OF_ARRAYS: dict[str, Lost | Changed] = {
+OF_ARRAYS: dict[str, Old | Changed] = {
     **OF_BOTH,
-    "itemset": Lost(
-        "a[…] = value", lambda a: _itemset(a) if not isinstance(a, type) else _itemset_of
-    ),
+    "itemset": Old("a[…] = value", itemset),
     "__float__": Changed(_of_one(float), is_implied=True),
     "__int__": Changed(_of_one(int), is_implied=True),
     "__complex__": Changed(_of_one(complex), is_implied=True),
@@ -99,56 +90,47 @@ OF_ARRAYS: dict[str, Lost | Changed] = {
 }
 
 
-def _itemset_of(a: Any, *args: Any) -> None:
-    _itemset(a)(*args)
-
-
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def _written_plainly(before: Any) -> Any:
+@around
+def _written_plainly(before: Callable[..., str], x: Any) -> str:
     """How a number is written within lists and by `repr`, as until NumPy 1.26."""
-
-    def written(x: Any) -> str:
-        if isinstance(x, np.str_ | np.bytes_):
-            return repr(x.item())
-        if isinstance(x, np.datetime64 | np.timedelta64):
-            return before(x).replace("np.", "numpy.", 1)  # type: ignore[no-any-return]
-        if isinstance(x, np.void):
-            return before(x).replace("np.", "", 1)  # type: ignore[no-any-return]
-        return str(x)
-
-    return written
+    if isinstance(x, np.str_ | np.bytes_):
+        return repr(x.item())
+    if isinstance(x, np.datetime64 | np.timedelta64):
+        return before(x).replace("np.", "numpy.", 1)
+    if isinstance(x, np.void):
+        return before(x).replace("np.", "", 1)
+    return str(x)
 
 
 # Python's numbers beside one of NumPy's: they count as of these types, as until NumPy 1.26.
 AS = {int: np.int64, float: np.float64, complex: np.complex128}
 
 
-def _of_both_types(name: str) -> Callable[[Any], Any]:
+def _of_both_types(name: str) -> Around:
     """An operator of a number of a small dtype: of the dtype that holds Python's number, too."""
     compute = getattr(operator, name.removeprefix("r"))
 
-    def give(method: Any) -> Any:
-        def operate(x: Any, other: Any) -> Any:
-            kind = AS.get(type(other))
-            if kind is None:
-                return method(x, other)
-            try:
-                counted = kind(other)
-            except OverflowError:
-                return method(x, other)
-            found = compute(counted, x) if name[0] == "r" else compute(x, counted)
-            warn_old(
-                f"numpy.{type(found).__name__} as what an operator gives of"
-                f" numpy.{type(x).__name__} and {type(other).__name__}",
-                f"numpy.{kind.__name__}({other}) beside it",
-            )
-            return found
+    @around
+    def operate(method: Function, x: Any, other: Any) -> Any:
+        kind = AS.get(type(other))
+        if kind is None:
+            return method(x, other)
+        try:
+            counted = kind(other)
+        except OverflowError:
+            return method(x, other)
+        found = compute(counted, x) if name[0] == "r" else compute(x, counted)
+        warn_old(
+            f"numpy.{type(found).__name__} as what an operator gives of"
+            f" numpy.{type(x).__name__} and {type(other).__name__}",
+            f"numpy.{kind.__name__}({other}) beside it",
+        )
+        return found
 
-        return operate
-
-    return give
+    return operate
 
 
 OPERATORS = "add sub mul truediv floordiv mod pow".split()
@@ -156,7 +138,7 @@ OPERATORS = "add sub mul truediv floordiv mod pow".split()
 SMALL = "bBhHiILefF"
 
 
-def _of_numbers(code: str) -> dict[str, Lost | Changed]:
+def _of_numbers(code: str) -> dict[str, Old | Changed]:
     names = [f"{r}{name}" for name in OPERATORS for r in ("", "r")] if code in SMALL else []
     return {
         "__repr__": Changed(_written_plainly, is_implied=True),
@@ -169,13 +151,13 @@ MEMBERS: Members = {
     "ndarray": OF_ARRAYS,
     "generic": OF_BOTH,
     **{name: _of_numbers(code) for name, code in TYPES.items()},
-    "ndenumerate": {"next": Lost("next(…)", _method(lambda x: next(x)))},
-    "ndindex": {"next": Lost("next(…)", _method(lambda x: next(x)))},
+    "ndenumerate": {"next": Old("next(…)", bound(lambda x: next(x)))},
+    "ndindex": {"next": Old("next(…)", bound(lambda x: next(x)))},
     "lib.npyio.NpzFile": {
-        "iteritems": Lost(".items", _method(lambda x: iter(x.items()))),
-        "iterkeys": Lost(".keys", _method(lambda x: iter(x.keys()))),
+        "iteritems": Old(".items", bound(lambda x: iter(x.items()))),
+        "iterkeys": Old(".keys", bound(lambda x: iter(x.keys()))),
     },
     "ma.MaskedArray": {
-        "mini": Lost(".min", _method(lambda x, axis=None: x.min(axis))),
+        "mini": Old(".min", bound(lambda x, axis=None: x.min(axis))),
     },
 }

@@ -6,15 +6,14 @@ import importlib
 import io
 import types
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..stand_in import Old, Table, constant, from_module, function, same
+from ..stand_in import Old, Table, constant, from_module, moved, same, taken_from
 from .numpy_arrays import MEMBERS
-from .numpy_names import GONE, _random_integers
+from .numpy_names import GONE, random_integers
 from .numpy_ways import CALLED, CHANGED, OF_LINALG, OF_RANDOM, OF_TESTING
 
 
@@ -60,23 +59,23 @@ def _nested(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 COMPAT = {
-    **{f.__name__: function("str.encode, bytes.decode", f) for f in (asbytes, asstr)},
-    "asunicode": function("bytes.decode", asstr),
-    "asbytes_nested": function("str.encode", _nested(asbytes)),
-    "asunicode_nested": function("bytes.decode", _nested(asstr)),
-    "sixu": function("the text", lambda s: s),
+    **{f.__name__: constant("str.encode, bytes.decode", f) for f in (asbytes, asstr)},
+    "asunicode": constant("bytes.decode", asstr),
+    "asbytes_nested": constant("str.encode", _nested(asbytes)),
+    "asunicode_nested": constant("bytes.decode", _nested(asstr)),
+    "sixu": constant("the text", lambda s: s),
     **{name: constant("str", str) for name in ("basestring", "unicode")},
     "long": constant("int", int),
     "bytes": constant("bytes", bytes),
     "integer_types": constant("int, numpy.integer", (int,)),
     "strchar": constant("'U'", "U"),
     "Path": constant("pathlib.Path", Path),
-    "is_pathlib_path": function("isinstance", lambda x: isinstance(x, Path)),
-    "isfileobj": function(
+    "is_pathlib_path": constant("isinstance", lambda x: isinstance(x, Path)),
+    "isfileobj": constant(
         "isinstance",
         lambda f: isinstance(f, io.FileIO | io.BufferedReader | io.BufferedWriter),
     ),
-    "open_latin1": function("open", open_latin1),
+    "open_latin1": constant("open", open_latin1),
     "os_fspath": from_module("os", "fspath"),
     "os_PathLike": from_module("os", "PathLike"),
     "contextlib_nullcontext": from_module("contextlib", "nullcontext"),
@@ -89,24 +88,23 @@ COMPAT = {
 # --- numpy.testing ------------------------------------------------------------------------------
 
 
-def _decorators() -> Any:
-    """Decorators of tests, by pytest's marks."""
+def _mark(name: str, *args: Any, **options: Any) -> Any:
+    pytest: Any = importlib.import_module("pytest")
+    return getattr(pytest.mark, name)(*args, **options)
 
-    def mark(name: str, *args: Any, **options: Any) -> Any:
-        pytest: Any = importlib.import_module("pytest")
-        return getattr(pytest.mark, name)(*args, **options)
 
-    found = types.SimpleNamespace()
-    found.slow = lambda t: t
-    found.setastest = lambda tf=True: lambda t: t
-    found.skipif = lambda skip_condition, msg=None: mark(
+# Decorators of tests, by pytest's marks.
+DECORATORS: dict[str, Callable[..., Any]] = {
+    "slow": lambda t: t,
+    "setastest": lambda tf=True: lambda t: t,
+    "skipif": lambda skip_condition, msg=None: _mark(
         "skipif", skip_condition, reason=msg or "skipped"
-    )
-    found.knownfailureif = lambda fail_condition, msg=None: mark(
+    ),
+    "knownfailureif": lambda fail_condition, msg=None: _mark(
         "xfail", fail_condition, reason=msg or "a known failure"
-    )
-    found.parametrize = lambda vars, input: mark("parametrize", vars, input)
-    return found
+    ),
+    "parametrize": lambda vars, input: _mark("parametrize", vars, input),
+}
 
 
 def raises(*exceptions: type[BaseException]) -> Any:
@@ -131,20 +129,10 @@ def run_module_suite(file_to_run: Any = None, argv: Any = None) -> None:
 
 
 TESTING = {
-    "dec": Old("pytest.mark", lambda _: _decorators()),
-    "rand": function("numpy.random.rand", lambda *sizes: np.random.rand(*sizes)),
-    "raises": function("pytest.raises", raises),
-    "run_module_suite": function("pytest.main", run_module_suite),
-}
-
-
-def _decorator(name: str, _: Any) -> Any:
-    return getattr(_decorators(), name)
-
-
-DECORATORS = {
-    name: Old("pytest.mark", partial(_decorator, name))
-    for name in ("slow", "setastest", "skipif", "knownfailureif", "parametrize")
+    "dec": constant("pytest.mark", types.SimpleNamespace(**DECORATORS)),
+    "rand": constant("numpy.random.rand", lambda *sizes: np.random.rand(*sizes)),
+    "raises": constant("pytest.raises", raises),
+    "run_module_suite": constant("pytest.main", run_module_suite),
 }
 
 # --- the tables ---------------------------------------------------------------------------------
@@ -159,11 +147,10 @@ OF_CORE = (
     " multiarray numeric numerictypes records shape_base umath"
 ).split()
 OF_DUAL = {
-    **{name: from_module("numpy.fft", name) for name in "fft ifft fft2 ifft2 fftn ifftn".split()},
-    **{
-        name: from_module("numpy.linalg", name)
-        for name in "norm inv svd solve det eig eigvals eigh eigvalsh lstsq pinv cholesky".split()
-    },
+    **taken_from("numpy.fft", "fft ifft fft2 ifft2 fftn ifftn"),
+    **taken_from(
+        "numpy.linalg", "norm inv svd solve det eig eigvals eigh eigvalsh lstsq pinv cholesky"
+    ),
     "i0": from_module("numpy", "i0"),
 }
 
@@ -174,7 +161,7 @@ def inner1d(a: Any, b: Any) -> Any:
 
 
 PRODUCTS = {
-    "inner1d": function("numpy.vecdot", inner1d),
+    "inner1d": constant("numpy.vecdot", inner1d),
     "matrix_multiply": from_module("numpy", "matmul"),
     "euclidean_pdist": from_module("scipy.spatial.distance", "pdist"),
 }
@@ -191,19 +178,16 @@ TABLES: Mapping[str, Table] = {
     "numpy.core.umath_tests": Table(PRODUCTS, made=True),
     "numpy.linalg": Table({"linalg": same("numpy.linalg")}, OF_LINALG),
     "numpy.linalg.linalg": Table(missing=_of_numpy("numpy.linalg"), made=True),
-    **{
-        f"numpy.fft.{name}": Table(missing=lambda name: from_module("numpy.fft", name), made=True)
-        for name in ("fftpack", "helper")
-    },
+    **{f"numpy.fft.{name}": moved("numpy.fft") for name in ("fftpack", "helper")},
     "numpy.random": Table(
-        {"random_integers": Old("numpy.random.randint(low, high + 1)", _random_integers)},
+        {"random_integers": constant("numpy.random.randint(low, high + 1)", random_integers)},
         OF_RANDOM,
     ),
     "numpy.testing": Table(TESTING, OF_TESTING),
-    "numpy.testing.utils": Table(
-        missing=lambda name: from_module("numpy.testing", name), made=True
+    "numpy.testing.utils": moved("numpy.testing"),
+    "numpy.testing.decorators": Table(
+        {name: constant("pytest.mark", found) for name, found in DECORATORS.items()}, made=True
     ),
-    "numpy.testing.decorators": Table(DECORATORS, made=True),
     "numpy.compat": Table(COMPAT, made=True),
     "numpy.dual": Table(OF_DUAL, made=True),
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..stand_in import Old, constant, function, same
+from ..stand_in import Old, constant, same
 
 # By old name, Python's own of today.
 PYTHONS = {
@@ -51,24 +51,16 @@ RENAMED = {
 # --- functions that are gone --------------------------------------------------------------------
 
 
-def _asfarray(numpy: Any) -> Any:
-    def asfarray(a: Any, dtype: Any = numpy.float64) -> Any:
-        """An array of floats, of the dtype if that's inexact."""
-        inexact = numpy.issubdtype(dtype, numpy.inexact)
-        return numpy.asarray(a, dtype=dtype if inexact else numpy.float64)
-
-    return asfarray
+def asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    """An array of floats, of the dtype if that's inexact."""
+    return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
 class _Cast(dict[Any, Any]):
     """`cast[dtype](x)` is x as an array of that dtype."""
 
-    def __init__(self, numpy: Any) -> None:
-        super().__init__()
-        self.numpy = numpy
-
     def __missing__(self, dtype: Any) -> Any:
-        return lambda x: self.numpy.asarray(x, dtype=dtype)
+        return lambda x: np.asarray(x, dtype=dtype)
 
 
 def _scalar_types(numpy: Any) -> dict[str, list[type]]:
@@ -81,80 +73,57 @@ def _scalar_types(numpy: Any) -> dict[str, list[type]]:
     return found | {"others": [builtins.bool, builtins.object, bytes, str, numpy.void]}
 
 
-def _obj2sctype(numpy: Any) -> Any:
-    def obj2sctype(rep: Any, default: Any = None) -> Any:
-        """The scalar type of an array, a dtype, or what names one."""
-        if isinstance(rep, type) and issubclass(rep, numpy.generic):
-            return rep
-        try:
-            return rep.dtype.type if hasattr(rep, "dtype") else numpy.dtype(rep).type
-        except TypeError:
-            return default
-
-    return obj2sctype
+def obj2sctype(rep: Any, default: Any = None) -> Any:
+    """The scalar type of an array, a dtype, or what names one."""
+    if isinstance(rep, type) and issubclass(rep, np.generic):
+        return rep
+    try:
+        return rep.dtype.type if hasattr(rep, "dtype") else np.dtype(rep).type
+    except TypeError:
+        return default
 
 
-def _issubsctype(numpy: Any) -> Any:
-    scalar = _obj2sctype(numpy)
-    return lambda arg1, arg2: issubclass(scalar(arg1), scalar(arg2))
+def issctype(rep: Any) -> bool:
+    """Whether it's a scalar type or a dtype, but for that of objects."""
+    if not isinstance(rep, type | np.dtype):
+        return False
+    found = obj2sctype(rep)
+    return found is not None and found is not np.object_
 
 
-def _issctype(numpy: Any) -> Any:
-    def issctype(rep: Any) -> bool:
-        """Whether it's a scalar type or a dtype, but for that of objects."""
-        if not isinstance(rep, type | numpy.dtype):
-            return False
-        found = _obj2sctype(numpy)(rep)
-        return found is not None and found is not numpy.object_
-
-    return issctype
+def maximum_sctype(t: Any) -> Any:
+    """The most precise scalar type of the same kind."""
+    kind = np.dtype(t).kind
+    named = {"i": "int64", "u": "uint64", "f": "longdouble", "c": "clongdouble"}
+    return getattr(np, named[kind]) if kind in named else np.dtype(t).type
 
 
-def _maximum_sctype(numpy: Any) -> Any:
-    def maximum_sctype(t: Any) -> Any:
-        """The most precise scalar type of the same kind."""
-        kind = numpy.dtype(t).kind
-        named = {"i": "int64", "u": "uint64", "f": "longdouble", "c": "clongdouble"}
-        return getattr(numpy, named[kind]) if kind in named else numpy.dtype(t).type
-
-    return maximum_sctype
+KINDS = "biufc"  # of dtypes, in their order
 
 
-def _find_common_type(numpy: Any) -> Any:
-    order = "biufc"
-
-    def find_common_type(array_types: Sequence[Any], scalar_types: Sequence[Any]) -> Any:
-        """The dtype of arrays and scalars together: a scalar counts only by a higher kind."""
-        arrays = numpy.result_type(*array_types) if array_types else None
-        scalars = numpy.result_type(*scalar_types) if scalar_types else None
-        if arrays is None or scalars is None:
-            return scalars if arrays is None else arrays
-        return scalars if order.find(scalars.kind) > order.find(arrays.kind) else arrays
-
-    return find_common_type
+def find_common_type(array_types: Sequence[Any], scalar_types: Sequence[Any]) -> Any:
+    """The dtype of arrays and scalars together: a scalar counts only by a higher kind."""
+    arrays = np.result_type(*array_types) if array_types else None
+    scalars = np.result_type(*scalar_types) if scalar_types else None
+    if arrays is None or scalars is None:
+        return scalars if arrays is None else arrays
+    return scalars if KINDS.find(scalars.kind) > KINDS.find(arrays.kind) else arrays
 
 
-def _in1d(numpy: Any) -> Any:
-    def in1d(
-        ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, **kind: Any
-    ) -> Any:
-        """For each element of the first array, flat, whether the second has it."""
-        return numpy.isin(numpy.ravel(ar1), ar2, assume_unique, invert, **kind)
-
-    return in1d
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, **kind: Any) -> Any:
+    """For each element of the first array, flat, whether the second has it."""
+    return np.isin(np.ravel(ar1), ar2, assume_unique, invert, **kind)
 
 
-def _disp(mesg: Any, device: Any = None, linefeed: bool = True) -> None:
+def disp(mesg: Any, device: Any = None, linefeed: bool = True) -> None:
+    """Print a message."""
     print(mesg, end="\n" if linefeed else "", file=device, flush=True)
 
 
-def _random_integers(random: Any) -> Any:
-    def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
-        """Integers from low to high, or from 1 to low, both included."""
-        first, last = (1, low) if high is None else (low, high)
-        return random.randint(first, int(last) + 1, size=size, dtype="l")
-
-    return random_integers
+def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
+    """Integers from low to high, or from 1 to low, both included."""
+    first, last = (1, low) if high is None else (low, high)
+    return np.random.randint(first, int(last) + 1, size=size, dtype="l")
 
 
 def _module(name: str, _: Any) -> Any:
@@ -201,14 +170,10 @@ class _Limits:
         self.epsilon, self.huge = info.eps, info.max
 
 
-def _from_text(numpy: Any, **preset: Any) -> Any:
+def _from_text(fname: Any, **options: Any) -> Any:
     """`genfromtxt` with other defaults; a record array, where the result has fields."""
-
-    def read(fname: Any, **options: Any) -> Any:
-        found = numpy.genfromtxt(fname, **{"encoding": "bytes"} | preset | options)
-        return found.view(numpy.recarray) if found.dtype.names else found
-
-    return read
+    found = np.genfromtxt(fname, **{"encoding": "bytes"} | options)
+    return found.view(np.recarray) if found.dtype.names else found
 
 
 def _of_finance(name: str) -> Old:
@@ -238,12 +203,9 @@ NUMBERS = {
 }  # fmt: skip
 
 
-def _set_string_function(numpy: Any) -> Any:
-    def set_string_function(f: Any, repr: bool = True) -> None:
-        """Let a function write arrays; None takes NumPy's own again."""
-        numpy.set_printoptions(override_repr=f)
-
-    return set_string_function
+def set_string_function(f: Any, repr: bool = True) -> None:
+    """Let a function write arrays; None takes NumPy's own again."""
+    np.set_printoptions(override_repr=f)
 
 
 GONE: Mapping[str, Old] = {
@@ -255,46 +217,47 @@ GONE: Mapping[str, Old] = {
     **{name: _of_finance(name) for name in FINANCE},
     **{name: constant(str(value), value) for name, value in NUMBERS.items()},
     **{name: Old(name, partial(_module, name)) for name in ("math", "sys", "warnings")},
-    "MachAr": function("numpy.finfo", _Limits),
-    "deprecate": function("a DeprecationWarning", deprecate),
-    "deprecate_with_doc": function("a DeprecationWarning", lambda msg: deprecate(message=msg)),
-    "safe_eval": function("ast.literal_eval", lambda source: ast.literal_eval(source)),
-    "source": function("inspect.getsource", source),
-    "get_array_wrap": function(
+    "MachAr": constant("numpy.finfo", _Limits),
+    "deprecate": constant("a DeprecationWarning", deprecate),
+    "deprecate_with_doc": constant("a DeprecationWarning", lambda msg: deprecate(message=msg)),
+    "safe_eval": constant("ast.literal_eval", lambda source: ast.literal_eval(source)),
+    "source": constant("inspect.getsource", source),
+    "get_array_wrap": constant(
         "a.__array_wrap__",
         lambda *args: next((x.__array_wrap__ for x in args if hasattr(x, "__array_wrap__")), None),
     ),
-    "set_string_function": Old("numpy.set_printoptions", _set_string_function),
-    "recfromtxt": Old("numpy.genfromtxt", partial(_from_text, dtype=None)),
-    "recfromcsv": Old(
+    "set_string_function": constant("numpy.set_printoptions", set_string_function),
+    "recfromtxt": constant("numpy.genfromtxt", partial(_from_text, dtype=None)),
+    "recfromcsv": constant(
         "numpy.genfromtxt",
         partial(_from_text, dtype=None, delimiter=",", names=True, case_sensitive="lower"),
     ),
-    "ndfromtxt": Old("numpy.genfromtxt", partial(_from_text, usemask=False)),
-    "mafromtxt": Old("numpy.genfromtxt(…, usemask=True)", partial(_from_text, usemask=True)),
-    "asscalar": function("a.item()", lambda a: a.item()),
-    "alen": function("len(a)", lambda a: len(a) if hasattr(a, "__len__") else 1),
-    "asfarray": Old("numpy.asarray(a, dtype=float)", _asfarray),
-    "cast": Old("numpy.asarray(a, dtype=…)", _Cast),
-    "disp": function("print", _disp),
-    "fastCopyAndTranspose": function("a.T.copy()", lambda a: a.T.copy()),
-    "find_common_type": Old("numpy.result_type", _find_common_type),
-    "in1d": Old("numpy.isin", _in1d),
-    "issctype": Old("issubclass(…, numpy.generic)", _issctype),
-    "issubclass_": function(
+    "ndfromtxt": constant("numpy.genfromtxt", partial(_from_text, usemask=False)),
+    "mafromtxt": constant("numpy.genfromtxt(…, usemask=True)", partial(_from_text, usemask=True)),
+    "asscalar": constant("a.item()", lambda a: a.item()),
+    "alen": constant("len(a)", lambda a: len(a) if hasattr(a, "__len__") else 1),
+    "asfarray": constant("numpy.asarray(a, dtype=float)", asfarray),
+    "cast": constant("numpy.asarray(a, dtype=…)", _Cast()),
+    "disp": constant("print", disp),
+    "fastCopyAndTranspose": constant("a.T.copy()", lambda a: a.T.copy()),
+    "find_common_type": constant("numpy.result_type", find_common_type),
+    "in1d": constant("numpy.isin", in1d),
+    "issctype": constant("issubclass(…, numpy.generic)", issctype),
+    "issubclass_": constant(
         "issubclass", lambda arg1, arg2: isinstance(arg1, type) and issubclass(arg1, arg2)
     ),
-    "issubsctype": Old("numpy.issubdtype", _issubsctype),
+    "issubsctype": constant(
+        "numpy.issubdtype", lambda arg1, arg2: issubclass(obj2sctype(arg1), obj2sctype(arg2))
+    ),
     "loads": constant("pickle.loads", pickle.loads),
-    "maximum_sctype": Old("a dtype by its name", _maximum_sctype),
-    "msort": Old("numpy.sort(a, axis=0)", lambda numpy: lambda a: numpy.sort(a, axis=0)),
+    "row_stack": constant("numpy.vstack", lambda tup: np.vstack(list(tup))),
+    "maximum_sctype": constant("a dtype by its name", maximum_sctype),
+    "msort": constant("numpy.sort(a, axis=0)", lambda a: np.sort(a, axis=0)),
     "nbytes": Old(
         "numpy.dtype(…).itemsize",
         lambda numpy: {kind: numpy.dtype(kind).itemsize for kind in numpy.sctypeDict.values()},
     ),
-    "obj2sctype": Old("numpy.dtype(…).type", _obj2sctype),
-    "sctype2char": Old(
-        "numpy.dtype(…).char", lambda numpy: lambda t: numpy.dtype(_obj2sctype(numpy)(t)).char
-    ),
+    "obj2sctype": constant("numpy.dtype(…).type", obj2sctype),
+    "sctype2char": constant("numpy.dtype(…).char", lambda t: np.dtype(obj2sctype(t)).char),
     "sctypes": Old("the dtypes by their names", _scalar_types),
 }

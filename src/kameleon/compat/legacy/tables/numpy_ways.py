@@ -3,76 +3,57 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial, reduce, wraps
+from collections.abc import Iterator, Mapping
+from functools import reduce, wraps
 from typing import Any
 
 import numpy as np
 
-from ..arguments import renamed
-from ..stand_in import Value, warn_old
-
-Function = Callable[..., Any]
+from ..functions import Around, Function, around, renamed
+from ..stand_in import warn_old
 
 # --- lists of unequal lengths -------------------------------------------------------------------
 
 RAGGED = "numpy.array of lists of unequal lengths"
 
 
-def _array_of(name: str) -> Value:
+@around
+def _array(make: Function, rows: Any, *args: Any, **options: Any) -> Any:
     """`array` and its like: rows of unequal lengths give an array of objects, as until NumPy 1.23,
     `copy=False` copies where it must, as until 1.26, and integers wrap around.
     """
-
-    def give(numpy: Any) -> Any:
-        make = getattr(numpy, name)
-
-        def array(rows: Any, *args: Any, **options: Any) -> Any:
-            if options.get("copy") is False:
-                options["copy"] = None
-            try:
-                return make(rows, *args, **options)
-            except OverflowError:
-                return _wrapping(make, rows, *args, **options)
-            except ValueError as error:
-                asked = options.get("dtype") is not None or (args and args[0] is not None)
-                if asked or "inhomogeneous" not in str(error):
-                    raise
-            warn_old(RAGGED, "numpy.array(…, dtype=object)")
-            return make(
-                rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object}
-            )
-
-        array.__name__ = array.__qualname__ = name
-        array.__module__, array.__doc__ = "numpy", make.__doc__
-        return _by_first(array, FIRST[name])
-
-    return give
+    if options.get("copy") is False:
+        options["copy"] = None
+    try:
+        return make(rows, *args, **options)
+    except OverflowError:
+        return _wrapping(make, rows, *args, **options)
+    except ValueError as error:
+        asked = options.get("dtype") is not None or (args and args[0] is not None)
+        if asked or "inhomogeneous" not in str(error):
+            raise
+    warn_old(RAGGED, "numpy.array(…, dtype=object)")
+    return make(rows, *((object,) if args else ()), *args[1:], **options | {"dtype": object})
 
 
-def _of_ragged(function: Function) -> Function:
+_asanyarray = _array(np.asanyarray)
+
+
+def _listed(x: Any) -> Any:
+    """What may have unequal rows, as an array."""
+    return _asanyarray(x) if isinstance(x, list | tuple) else x
+
+
+@around
+def _of_ragged(function: Function, a: Any, *args: Any, **options: Any) -> Any:
     """A function that makes an array of its first argument, which may have unequal rows."""
-    as_array = _array_of("asanyarray")(np)
-
-    @wraps(function)
-    def call(a: Any, *args: Any, **options: Any) -> Any:
-        return function(as_array(a) if isinstance(a, list | tuple) else a, *args, **options)
-
-    return call
+    return function(_listed(a), *args, **options)
 
 
-def _saving_ragged(function: Function) -> Function:
+@around
+def _saving_ragged(function: Function, file: Any, *arrays: Any, **named: Any) -> Any:
     """`save` and its like: any of the arrays may have unequal rows."""
-    as_array = _array_of("asanyarray")(np)
-
-    @wraps(function)
-    def call(file: Any, *arrays: Any, **named: Any) -> Any:
-        def of(x: Any) -> Any:
-            return as_array(x) if isinstance(x, list | tuple) else x
-
-        return function(file, *map(of, arrays), **{name: of(x) for name, x in named.items()})
-
-    return call
+    return function(file, *map(_listed, arrays), **{name: _listed(x) for name, x in named.items()})
 
 
 # --- integers that don't fit a dtype ------------------------------------------------------------
@@ -92,59 +73,38 @@ def _wrapping(make: Function, rows: Any, dtype: Any = None, *args: Any, **option
     return found.astype(dtype)
 
 
-def scalar(name: str) -> Value:
+@around
+def _scalar(kind: Any, *args: Any, **options: Any) -> Any:
     """What a scalar type of integers gives where it's called: they wrap around."""
-
-    def give(numpy: Any) -> Any:
-        kind = getattr(numpy, name)
-
-        @wraps(kind, updated=())
-        def make(*args: Any, **options: Any) -> Any:
-            try:
-                return kind(*args, **options)
-            except OverflowError:
-                return _wrapping(numpy.array, *args, kind, **options)[()]
-
-        return make
-
-    return give
+    try:
+        return kind(*args, **options)
+    except OverflowError:
+        return _wrapping(np.array, *args, kind, **options)[()]
 
 
-def _filling(function: Function) -> Function:
+@around
+def _filling(function: Function, a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """`full` and its like, whose value wraps around."""
-
-    @wraps(function)
-    def call(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-        try:
-            return function(a, fill_value, dtype, **options)
-        except OverflowError:
-            kind = dtype if dtype is not None else np.asarray(a).dtype
-            return function(a, _wrapping(np.array, fill_value, kind), dtype, **options)
-
-    return call
+    try:
+        return function(a, fill_value, dtype, **options)
+    except OverflowError:
+        kind = dtype if dtype is not None else np.asarray(a).dtype
+        return function(a, _wrapping(np.array, fill_value, kind), dtype, **options)
 
 
-def _counting(function: Function) -> Function:
+@around
+def _counting(arange: Function, *args: Any, dtype: Any = None, **options: Any) -> Any:
     """`arange`, whose values wrap around."""
-
-    @wraps(function)
-    def arange(*args: Any, dtype: Any = None, **options: Any) -> Any:
-        try:
-            return function(*args, dtype=dtype, **options)
-        except OverflowError:
-            return _wrapping(np.array, function(*args, **options), dtype)
-
-    return arange
+    try:
+        return arange(*args, dtype=dtype, **options)
+    except OverflowError:
+        return _wrapping(np.array, arange(*args, **options), dtype)
 
 
-def _of_small(function: Function) -> Function:
+@around
+def _of_small(function: Function, /, *args: Any, **options: Any) -> Any:
     """A function of two numbers or arrays, of a dtype that holds an integer beside an array."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        return function(*_holding(args), **options)
-
-    return call
+    return function(*_holding(args), **options)
 
 
 def _holding(args: tuple[Any, ...]) -> Iterator[Any]:
@@ -166,166 +126,129 @@ def _holding(args: tuple[Any, ...]) -> Iterator[Any]:
 # --- what is taken ------------------------------------------------------------------------------
 
 
-def of_any_iterable(function: Function) -> Function:
+@around
+def _of_any_iterable(function: Function, tup: Any, *args: Any, **options: Any) -> Any:
     """A function of several arrays in a sequence, which may come one by one."""
-    said = f"numpy.{function.__name__}(generator)"
-
-    @wraps(function)
-    def call(tup: Any, *args: Any, **options: Any) -> Any:
-        if not hasattr(tup, "__getitem__"):
-            warn_old(said, f"numpy.{function.__name__}(list(…))")
-            tup = list(tup)
-        return function(tup, *args, **options)
-
-    return call
+    if not hasattr(tup, "__getitem__"):
+        name = f"numpy.{function.__name__}"
+        warn_old(f"{name}(generator)", f"{name}(list(…))")
+        tup = list(tup)
+    return function(tup, *args, **options)
 
 
-def _summing(function: Function) -> Function:
+@around
+def _summing(function: Function, a: Any, *args: Any, **options: Any) -> Any:
     """`sum`, also of a generator, as Python's own."""
-    ragged = _of_ragged(function)
-
-    @wraps(function)
-    def call(a: Any, *args: Any, **options: Any) -> Any:
-        if isinstance(a, Iterator):
-            warn_old("numpy.sum(generator)", "sum(…)")
-            return reduce(operator.add, a, 0)
-        return ragged(a, *args, **options)
-
-    return call
+    if isinstance(a, Iterator):
+        warn_old("numpy.sum(generator)", "sum(…)")
+        return reduce(operator.add, a, 0)
+    return function(_listed(a), *args, **options)
 
 
-def _of_whole_floats(function: Function) -> Function:
+@around
+def _of_whole_floats(
+    function: Function, start: Any, stop: Any, num: Any = 50, *args: Any, **options: Any
+) -> Any:
     """`linspace` and its like, whose number of values may be 50.0."""
-
-    @wraps(function)
-    def call(start: Any, stop: Any, num: Any = 50, *args: Any, **options: Any) -> Any:
-        if isinstance(num, float):
-            warn_old(f"numpy.{function.__name__}(num={num})", f"num={int(num)}")
-            num = int(num)
-        return function(start, stop, num, *args, **options)
-
-    return call
+    if isinstance(num, float):
+        warn_old(f"numpy.{function.__name__}(num={num})", f"num={int(num)}")
+        num = int(num)
+    return function(start, stop, num, *args, **options)
 
 
-def _of_numbers(function: Function) -> Function:
+@around
+def _of_numbers(function: Function, a: Any) -> Any:
     """A function of arrays, which takes a number for an array of one."""
-
-    @wraps(function)
-    def call(a: Any) -> Any:
-        return function(np.atleast_1d(a))
-
-    return call
+    return function(np.atleast_1d(a))
 
 
-def _reading(function: Function) -> Function:
+@around
+def _reading(function: Function, /, *args: Any, **options: Any) -> Any:
     """`loadtxt` and its like: converters get bytes, and so do arrays of dtype=None."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        converters = options.get("converters")
-        by_bytes = converters or options.get("dtype", float) is None
-        if by_bytes and "encoding" not in options:
-            options["encoding"] = "bytes"
-        return function(*args, **options)
-
-    return call
+    by_bytes = options.get("converters") or options.get("dtype", float) is None
+    if by_bytes and "encoding" not in options:
+        options["encoding"] = "bytes"
+    return function(*args, **options)
 
 
-def _fromstring(function: Function) -> Function:
-    def fromstring(
-        string: Any, dtype: Any = float, count: int = -1, sep: str = "", **like: Any
-    ) -> Any:
-        """`numpy.fromstring`; without a separator the array of a string's bytes, as until 2.2."""
-        if sep:
-            return function(string, dtype, count, sep=sep, **like)
-        warn_old("numpy.fromstring of binary data", "numpy.frombuffer")
-        data = string.encode("latin-1") if isinstance(string, str) else string
-        return np.frombuffer(data, dtype, count).copy()
-
-    return fromstring
+@around
+def _fromstring(
+    function: Function, string: Any, dtype: Any = float, count: int = -1, sep: str = "", **like: Any
+) -> Any:
+    """`numpy.fromstring`; without a separator the array of a string's bytes, as until 2.2."""
+    if sep:
+        return function(string, dtype, count, sep=sep, **like)
+    warn_old("numpy.fromstring of binary data", "numpy.frombuffer")
+    data = string.encode("latin-1") if isinstance(string, str) else string
+    return np.frombuffer(data, dtype, count).copy()
 
 
-def _issubdtype(function: Function) -> Function:
-    @wraps(function)
-    def issubdtype(arg1: Any, arg2: Any) -> Any:
-        """`numpy.issubdtype`; Python's types stand for kinds, as until 1.20."""
-        kinds = {float: np.floating, int: np.signedinteger, complex: np.complexfloating}
-        return function(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
-
-    return issubdtype
+@around
+def _issubdtype(function: Function, arg1: Any, arg2: Any) -> Any:
+    """`numpy.issubdtype`; Python's types stand for kinds, as until 1.20."""
+    kinds = {float: np.floating, int: np.signedinteger, complex: np.complexfloating}
+    return function(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
 
 
-def _reshape(function: Function) -> Function:
+@around
+def _reshape(function: Function, /, *args: Any, **options: Any) -> Any:
     """`reshape`, whose array may be given by name, and whose shape by its old one."""
-
-    @wraps(function)
-    def reshape(*args: Any, **options: Any) -> Any:
-        given = [options.pop("a")] if "a" in options else list(args)
-        if "newshape" in options:
-            warn_old("numpy.reshape(newshape=…)", "numpy.reshape(a, shape)")
-            given.append(options.pop("newshape"))
-        return function(*given, **options)
-
-    return reshape
+    given = [options.pop("a")] if "a" in options else list(args)
+    if "newshape" in options:
+        warn_old("numpy.reshape(newshape=…)", "numpy.reshape(a, shape)")
+        given.append(options.pop("newshape"))
+    return function(*given, **options)
 
 
 # --- what is given ------------------------------------------------------------------------------
 
 
-def _as_list(function: Function) -> Function:
+@around
+def _as_list(function: Function, /, *args: Any, **options: Any) -> Any:
     """A function that gave a list and gives a tuple today."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        found = function(*args, **options)
-        return list(found) if type(found) is tuple else found
-
-    return call
+    found = function(*args, **options)
+    return list(found) if type(found) is tuple else found
 
 
-def _unique(function: Function) -> Function:
-    @wraps(function)
-    def unique(
-        ar: Any, return_index: bool = False, return_inverse: bool = False, *args: Any, **more: Any
-    ) -> Any:
-        """`numpy.unique`, whose inverse is flat, as until NumPy 1.26."""
-        found = function(ar, return_index, return_inverse, *args, **more)
-        if not return_inverse:
-            return found
-        at = 2 if return_index else 1
-        return (*found[:at], found[at].reshape(-1), *found[at + 1 :])
-
-    return unique
-
-
-def _solve(function: Function) -> Function:
-    @wraps(function)
-    def solve(a: Any, b: Any) -> Any:
-        """`numpy.linalg.solve`, which takes a stack of vectors beside one of matrices."""
-        if np.ndim(b) == np.ndim(a) - 1 > 1:
-            warn_old("numpy.linalg.solve of a stack of vectors", "b[..., None]")
-            return function(a, np.asarray(b)[..., None])[..., 0]
-        return function(a, b)
-
-    return solve
+@around
+def _unique(
+    function: Function,
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    *args: Any,
+    **more: Any,
+) -> Any:
+    """`numpy.unique`, whose inverse is flat, as until NumPy 1.26."""
+    found = function(ar, return_index, return_inverse, *args, **more)
+    if not return_inverse:
+        return found
+    at = 2 if return_index else 1
+    return (*found[:at], found[at].reshape(-1), *found[at + 1 :])
 
 
-def _least_squares(function: Function) -> Function:
-    @wraps(function)
-    def lstsq(a: Any, b: Any, rcond: Any = "warn") -> Any:
-        """`numpy.linalg.lstsq`; by default nothing but the machine's precision counts as 0."""
-        return function(a, b, -1 if rcond == "warn" else rcond)
+@around
+def _solve(function: Function, a: Any, b: Any) -> Any:
+    """`numpy.linalg.solve`, which takes a stack of vectors beside one of matrices."""
+    if np.ndim(b) == np.ndim(a) - 1 > 1:
+        warn_old("numpy.linalg.solve of a stack of vectors", "b[..., None]")
+        return function(a, np.asarray(b)[..., None])[..., 0]
+    return function(a, b)
 
-    return lstsq
+
+@around
+def _least_squares(function: Function, a: Any, b: Any, rcond: Any = "warn") -> Any:
+    """`numpy.linalg.lstsq`; by default nothing but the machine's precision counts as 0."""
+    return function(a, b, -1 if rcond == "warn" else rcond)
 
 
-def _dtype(numpy: Any) -> Any:
+def _dtype(theirs: Any) -> Any:
     """`numpy.dtype`, which takes kinds of numbers, as until NumPy 1.26, and former names."""
     kinds = {
-        numpy.floating: "float64", numpy.inexact: "float64", numpy.number: "float64",
-        numpy.complexfloating: "complex128", numpy.integer: "int64", numpy.signedinteger: "int64",
-        numpy.unsignedinteger: "uint64", numpy.character: "S", numpy.flexible: "V",
-        numpy.generic: "V", "float_": "float64", "complex_": "complex128", "unicode_": "U",
+        np.floating: "float64", np.inexact: "float64", np.number: "float64",
+        np.complexfloating: "complex128", np.integer: "int64", np.signedinteger: "int64",
+        np.unsignedinteger: "uint64", np.character: "S", np.flexible: "V",
+        np.generic: "V", "float_": "float64", "complex_": "complex128", "unicode_": "U",
         "string_": "S", "bool8": "bool", "longfloat": "longdouble",
     }  # fmt: skip
 
@@ -334,23 +257,22 @@ def _dtype(numpy: Any) -> Any:
 
         def __call__(cls, dtype: Any, *args: Any, **options: Any) -> Any:
             known = kinds.get(dtype) if isinstance(dtype, type | str) else None
-            return numpy.dtype(known or dtype, *args, **options)
+            return theirs(known or dtype, *args, **options)
 
         def __instancecheck__(cls, x: Any) -> bool:
-            return isinstance(x, numpy.dtype)
+            return isinstance(x, theirs)
 
         def __subclasscheck__(cls, kind: type) -> bool:
-            return issubclass(kind, numpy.dtype)
+            return issubclass(kind, theirs)
 
         def __getattr__(cls, name: str) -> Any:
-            return getattr(numpy.dtype, name)
+            return getattr(theirs, name)
 
-    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": numpy.dtype.__doc__})
+    return OfKinds("dtype", (), {"__module__": "numpy", "__doc__": theirs.__doc__})
 
 
 # --- the tables ---------------------------------------------------------------------------------
 
-Way = Callable[[Function], Function]
 # How NumPy calls the first argument, where what stands here for a function calls it otherwise.
 FIRST = {
     "array": "object", "asarray": "a", "asanyarray": "a", "array_split": "ary", "full": "shape",
@@ -358,38 +280,39 @@ FIRST = {
 }  # fmt: skip
 
 
-def _by(ways: Mapping[str, Way]) -> dict[str, Value]:
-    """By name, what gives a library's function of that name, behaving as it did."""
-
-    def value(name: str, way: Way, library: Any) -> Any:
-        made = way(getattr(library, name))
-        return _by_first(made, FIRST[name]) if name in FIRST else made
-
-    return {name: partial(value, name, way) for name, way in ways.items()}
+def _by(ways: Mapping[str, Around]) -> dict[str, Around]:
+    """The same, of functions whose first argument may be given by its name."""
+    return {
+        name: _by_first(way, FIRST[name]) if name in FIRST else way for name, way in ways.items()
+    }
 
 
-def _by_first(function: Function, name: str) -> Function:
-    """A function whose first argument may be given by its name."""
+def _by_first(way: Around, name: str) -> Around:
+    def give(today: Function) -> Function:
+        function = way(today)
 
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        first = () if args or name not in options else (options.pop(name),)
-        return function(*first, *args, **options)
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            first = () if args or name not in options else (options.pop(name),)
+            return function(*first, *args, **options)
 
-    return call
+        return call
+
+    return give
 
 
-def _as(said: str, **names: str | None) -> Way:
+def _as(said: str, **names: str | None) -> Around:
     return renamed(f"numpy.{said}", **names)
 
 
 BINS = ("histogram", "histogram2d", "histogramdd")
 QUANTILES = ("percentile", "quantile", "nanpercentile", "nanquantile")
-WAYS: dict[str, Way] = {
+WAYS: dict[str, Around] = {
+    **dict.fromkeys(("array", "asarray", "asanyarray"), _array),
     **dict.fromkeys(("copy", "shape", "size", "ndim"), _of_ragged),
     **dict.fromkeys(("max", "min", "amax", "amin", "array_split", "repeat", "mean"), _of_ragged),
     **dict.fromkeys(("save", "savez", "savez_compressed"), _saving_ragged),
-    **dict.fromkeys(("vstack", "hstack", "dstack", "column_stack", "stack"), of_any_iterable),
+    **dict.fromkeys(("vstack", "hstack", "dstack", "column_stack", "stack"), _of_any_iterable),
     **dict.fromkeys(("linspace", "logspace", "geomspace"), _of_whole_floats),
     **dict.fromkeys(("nonzero", "argwhere"), _of_numbers),
     **dict.fromkeys(("loadtxt", "genfromtxt"), _reading),
@@ -412,19 +335,18 @@ WAYS: dict[str, Way] = {
     "unravel_index": _as("unravel_index", dims="shape"),
     "where": _of_small,
 }
-CHANGED: Mapping[str, Value] = {
+CHANGED: Mapping[str, Around] = {
     **_by(WAYS),
-    **{name: _array_of(name) for name in ("array", "asarray", "asanyarray")},
     "dtype": _dtype,
-    "row_stack": lambda numpy: of_any_iterable(numpy.vstack),
+    "row_stack": lambda today: _of_any_iterable(np.vstack),
 }
 INTEGERS = (
     "byte ubyte short ushort intc uintc int_ uint intp uintp longlong ulonglong"
     " int8 uint8 int16 uint16 int32 uint32 int64 uint64"
 ).split()
 # By name, what is there where code calls it on the spot.
-CALLED: Mapping[str, Value] = {
-    **{name: scalar(name) for name in INTEGERS},
+CALLED: Mapping[str, Around] = {
+    **_by(dict.fromkeys(INTEGERS, _scalar)),
     **_by(dict.fromkeys(("add", "subtract", "multiply", "maximum", "minimum"), _of_small)),
 }
 OF_LINALG = _by(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
-from ..stand_in import Table, from_module, function
+from ..stand_in import Old, Table, constant, from_module
 from .python_modules import VERSION, LooseVersion
 
 
@@ -23,30 +24,24 @@ def resource_filename(package_or_requirement: str, resource_name: str) -> str:
     return os.path.join(folder, *resource_name.split("/"))
 
 
-def resource_stream(package_or_requirement: str, resource_name: str) -> IO[bytes]:
-    """Such a file, opened for its bytes."""
-    return open(resource_filename(package_or_requirement, resource_name), "rb")
+# By name of a function, what it does with such a path.
+OF_RESOURCES: Mapping[str, Callable[[str], Any]] = {
+    "resource_filename": str,
+    "resource_stream": lambda path: open(path, "rb"),  # noqa: SIM115 (the caller closes it)
+    "resource_string": lambda path: Path(path).read_bytes(),
+    "resource_exists": os.path.exists,
+    "resource_isdir": os.path.isdir,
+    "resource_listdir": os.listdir,
+}
 
 
-def resource_string(package_or_requirement: str, resource_name: str) -> bytes:
-    """The bytes of such a file."""
-    with resource_stream(package_or_requirement, resource_name) as file:
-        return file.read()
-
-
-def resource_exists(package_or_requirement: str, resource_name: str) -> bool:
-    """Whether there's such a file or folder."""
-    return os.path.exists(resource_filename(package_or_requirement, resource_name))
-
-
-def resource_isdir(package_or_requirement: str, resource_name: str) -> bool:
-    """Whether there's such a folder."""
-    return os.path.isdir(resource_filename(package_or_requirement, resource_name))
-
-
-def resource_listdir(package_or_requirement: str, resource_name: str) -> list[str]:
-    """The names in such a folder."""
-    return os.listdir(resource_filename(package_or_requirement, resource_name))
+def _of_resource(use: Callable[[str], Any]) -> Old:
+    return constant(
+        "importlib.resources.files",
+        lambda package_or_requirement, resource_name: use(
+            resource_filename(package_or_requirement, resource_name)
+        ),
+    )
 
 
 class Distribution:
@@ -85,19 +80,13 @@ def iter_entry_points(group: str, name: str | None = None) -> Iterator[Any]:
 TABLES: Mapping[str, Table] = {
     "pkg_resources": Table(
         {
-            **{
-                f.__name__: function("importlib.resources.files", f)
-                for f in (
-                    resource_filename, resource_stream, resource_string, resource_exists,
-                    resource_isdir, resource_listdir,
-                )
-            },
-            "get_distribution": function("importlib.metadata.distribution", get_distribution),
-            "require": function("importlib.metadata.distribution", require),
-            "iter_entry_points": function("importlib.metadata.entry_points", iter_entry_points),
+            **{name: _of_resource(use) for name, use in OF_RESOURCES.items()},
+            "get_distribution": constant("importlib.metadata.distribution", get_distribution),
+            "require": constant("importlib.metadata.distribution", require),
+            "iter_entry_points": constant("importlib.metadata.entry_points", iter_entry_points),
             "DistributionNotFound": from_module("importlib.metadata", "PackageNotFoundError"),
             "parse_version": VERSION["LooseVersion"],
         },
         made=True,
     ),
-}  # fmt: skip
+}

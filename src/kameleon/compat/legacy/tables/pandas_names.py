@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import datetime
 import importlib
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from types import ModuleType
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from ..arguments import positional
-from ..members import Changed, Lost, Members
-from ..stand_in import Old, Table, constant, from_module, function, same
+from ..functions import Function, around, bound, positional
+from ..members import Changed, Members
+from ..stand_in import Old, Table, constant, from_module, moved, same
 
 
 def _pandas() -> Any:
@@ -23,21 +23,19 @@ def _pandas() -> Any:
 # --- rows, labels and values --------------------------------------------------------------------
 
 
-def _append(x: Any) -> Any:
+@bound
+def append(
+    x: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False,
+    sort: bool = False,
+) -> Any:  # fmt: skip
+    """These rows, and those of `other` after them, in a new object."""
     pandas = _pandas()
-
-    def append(
-        other: Any, ignore_index: bool = False, verify_integrity: bool = False, sort: bool = False
-    ) -> Any:
-        """These rows, and those of `other` after them, in a new object."""
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
-        if isinstance(x, pandas.DataFrame):
-            others = [_rows(o, ignore_index) for o in others]
-        return pandas.concat(
-            [x, *others], ignore_index=ignore_index, verify_integrity=verify_integrity, sort=sort
-        )
-
-    return append
+    others = list(other) if isinstance(other, (list, tuple)) else [other]
+    if isinstance(x, pandas.DataFrame):
+        others = [_rows(o, ignore_index) for o in others]
+    return pandas.concat(
+        [x, *others], ignore_index=ignore_index, verify_integrity=verify_integrity, sort=sort
+    )
 
 
 def _rows(other: Any, ignore_index: bool) -> Any:
@@ -93,131 +91,111 @@ class _Indexer:
             self.x.iloc[places] = value
 
 
-def _as_matrix(x: Any) -> Any:
-    def as_matrix(columns: Any = None) -> Any:
-        """The values, of these columns alone if they're given."""
-        return (x if columns is None else x[columns]).to_numpy()
-
-    return as_matrix
+@bound
+def as_matrix(x: Any, columns: Any = None) -> Any:
+    """The values, of these columns alone if they're given."""
+    return (x if columns is None else x[columns]).to_numpy()
 
 
-def _get_value(x: Any) -> Any:
-    def get_value(*keys: Any, takeable: bool = False) -> Any:
-        """One value, by its labels; by its positions where `takeable`."""
-        return (x.iat if takeable else x.at)[keys]
-
-    return get_value
+@bound
+def get_value(x: Any, *keys: Any, takeable: bool = False) -> Any:
+    """One value, by its labels; by its positions where `takeable`."""
+    return (x.iat if takeable else x.at)[keys]
 
 
-def _set_value(x: Any) -> Any:
-    def set_value(*keys_and_value: Any, takeable: bool = False) -> Any:
-        """Set one value, by its labels, in the object itself, which is returned."""
-        *keys, value = keys_and_value
-        (x.iat if takeable else x.at)[tuple(keys)] = value
-        return x
-
-    return set_value
+@bound
+def set_value(x: Any, *keys_and_value: Any, takeable: bool = False) -> Any:
+    """Set one value, by its labels, in the object itself, which is returned."""
+    *keys, value = keys_and_value
+    (x.iat if takeable else x.at)[tuple(keys)] = value
+    return x
 
 
-def _lookup(frame: Any) -> Any:
-    def lookup(row_labels: Sequence[Any], col_labels: Sequence[Any]) -> Any:
-        """The values at pairs of labels, in an array."""
-        pairs = zip(row_labels, col_labels, strict=True)
-        return np.array([frame.at[row, column] for row, column in pairs])
-
-    return lookup
+@bound
+def lookup(frame: Any, row_labels: Sequence[Any], col_labels: Sequence[Any]) -> Any:
+    """The values at pairs of labels, in an array."""
+    pairs = zip(row_labels, col_labels, strict=True)
+    return np.array([frame.at[row, column] for row, column in pairs])
 
 
-def _from_items(kind: Any) -> Any:
-    def from_items(items: Any, columns: Any = None, orient: str = "columns") -> Any:
-        """A frame of pairs of a column's name and values; of rows with `orient='index'`."""
-        table = dict(items)
-        if orient == "index":
-            return kind.from_dict(table, orient="index", columns=columns)
-        return kind(table, columns=list(table) if columns is None else columns)
-
-    return from_items
+def from_items(kind: Any, items: Any, columns: Any = None, orient: str = "columns") -> Any:
+    """A frame of pairs of a column's name and values; of rows with `orient='index'`."""
+    table = dict(items)
+    if orient == "index":
+        return kind.from_dict(table, orient="index", columns=columns)
+    return kind(table, columns=list(table) if columns is None else columns)
 
 
-def _from_csv(kind: Any) -> Any:
-    def from_csv(
-        path: Any, header: Any = 0, sep: str = ",", index_col: Any = 0, parse_dates: bool = True,
-        **options: Any,
-    ) -> Any:  # fmt: skip
-        """Read a CSV file whose first column is the index."""
-        return _pandas().read_csv(
-            path, header=header, sep=sep, index_col=index_col, parse_dates=parse_dates, **options
-        )
-
-    return from_csv
+def from_csv(
+    path: Any, header: Any = 0, sep: str = ",", index_col: Any = 0, parse_dates: bool = True,
+    **options: Any,
+) -> Any:  # fmt: skip
+    """Read a CSV file whose first column is the index."""
+    return _pandas().read_csv(
+        path, header=header, sep=sep, index_col=index_col, parse_dates=parse_dates, **options
+    )
 
 
-def _mad(x: Any) -> Any:
-    def mad(axis: Any = 0, skipna: bool = True) -> Any:
-        """The mean absolute deviation from the mean."""
-        if x.ndim == 1:
-            return (x - x.mean(skipna=skipna)).abs().mean(skipna=skipna)
-        away = x.sub(x.mean(axis=axis, skipna=skipna), axis=1 - (axis in (1, "columns")))
-        return away.abs().mean(axis=axis, skipna=skipna)
-
-    return mad
+@bound
+def mad(x: Any, axis: Any = 0, skipna: bool = True) -> Any:
+    """The mean absolute deviation from the mean."""
+    if x.ndim == 1:
+        return (x - x.mean(skipna=skipna)).abs().mean(skipna=skipna)
+    away = x.sub(x.mean(axis=axis, skipna=skipna), axis=1 - (axis in (1, "columns")))
+    return away.abs().mean(axis=axis, skipna=skipna)
 
 
-def _clip(side: str) -> Callable[[Any], Any]:
-    def of(x: Any) -> Any:
-        def clip(threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
-            """Values cut off at the threshold."""
-            return x.clip(**{side: threshold, "axis": axis, "inplace": inplace})
-
-        return clip
-
-    return of
+@bound
+def clip_lower(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
+    """Values below the threshold become it."""
+    return x.clip(lower=threshold, axis=axis, inplace=inplace)
 
 
-def _method(name: str, **options: Any) -> Callable[[Any], Any]:
-    """What another method gives, with these options."""
-    return lambda x: lambda *args, **more: getattr(x, name)(*args, **options, **more)
+@bound
+def clip_upper(x: Any, threshold: Any, axis: Any = None, inplace: bool = False) -> Any:
+    """Values above the threshold become it."""
+    return x.clip(upper=threshold, axis=axis, inplace=inplace)
 
 
-BOTH: Mapping[str, Lost] = {
-    "append": Lost("pandas.concat([…, other])", _append),
-    "ix": Lost(".loc, by labels, or .iloc, by positions", _Indexer),
-    "as_matrix": Lost(".to_numpy()", _as_matrix),
-    "get_values": Lost(".to_numpy()", _method("to_numpy")),
-    "get_value": Lost(".at", _get_value),
-    "set_value": Lost(".at", _set_value),
-    "iteritems": Lost(".items()", _method("items")),
-    "mad": Lost("(x - x.mean()).abs().mean()", _mad),
-    "clip_lower": Lost(".clip(lower=…)", _clip("lower")),
-    "clip_upper": Lost(".clip(upper=…)", _clip("upper")),
-    "pad": Lost(".ffill()", _method("ffill")),
-    "backfill": Lost(".bfill()", _method("bfill")),
-    "bool": Lost(".item()", lambda x: lambda: bool(x.to_numpy().item())),
+BOTH: Mapping[str, Old] = {
+    "append": Old("pandas.concat([…, other])", append),
+    "ix": Old(".loc, by labels, or .iloc, by positions", _Indexer),
+    "as_matrix": Old(".to_numpy()", as_matrix),
+    "get_values": Old(".to_numpy()", attrgetter("to_numpy")),
+    "get_value": Old(".at", get_value),
+    "set_value": Old(".at", set_value),
+    "iteritems": Old(".items()", attrgetter("items")),
+    "mad": Old("(x - x.mean()).abs().mean()", mad),
+    "clip_lower": Old(".clip(lower=…)", clip_lower),
+    "clip_upper": Old(".clip(upper=…)", clip_upper),
+    "pad": Old(".ffill()", attrgetter("ffill")),
+    "backfill": Old(".bfill()", attrgetter("bfill")),
+    "bool": Old(".item()", lambda x: lambda: bool(x.to_numpy().item())),
 }
-OF_FRAMES: Mapping[str, Lost] = {
+OF_FRAMES: Mapping[str, Old] = {
     **BOTH,
-    "from_items": Lost("pandas.DataFrame(dict(items))", _from_items),
-    "from_csv": Lost("pandas.read_csv", _from_csv),
-    "lookup": Lost(".at, for each pair of labels", _lookup),
-    "applymap": Lost(".map", _method("map")),
-    "swapaxes": Lost(".transpose()", lambda x: lambda a, b, copy=True: x if a == b else x.T),
-    "get_dtype_counts": Lost(
+    "from_items": Old("pandas.DataFrame(dict(items))", lambda kind: partial(from_items, kind)),
+    "from_csv": Old("pandas.read_csv", lambda kind: from_csv),
+    "lookup": Old(".at, for each pair of labels", lookup),
+    "applymap": Old(".map", attrgetter("map")),
+    "swapaxes": Old(".transpose()", lambda x: lambda a, b, copy=True: x if a == b else x.T),
+    "get_dtype_counts": Old(
         ".dtypes.value_counts()", lambda x: lambda: x.dtypes.astype(str).value_counts().sort_index()
     ),
-    "sortlevel": Lost(".sort_index(level=…)", lambda x: lambda level=0: x.sort_index(level=level)),
+    "sortlevel": Old(".sort_index(level=…)", lambda x: lambda level=0: x.sort_index(level=level)),
 }
-OF_SERIES: Mapping[str, Lost] = {
+OF_SERIES: Mapping[str, Old] = {
     **BOTH,
-    "from_csv": Lost("pandas.read_csv", lambda kind: lambda path, **options: _from_csv(kind)(
+    "from_csv": Old("pandas.read_csv", lambda kind: lambda path, **options: from_csv(
         path, **{"header": None, **options}).iloc[:, 0]),
-    "nonzero": Lost(".to_numpy().nonzero()", lambda x: lambda: x.to_numpy().nonzero()),
-    "ravel": Lost(".to_numpy()", lambda x: lambda order="C": x.to_numpy().ravel(order)),
-    "ptp": Lost(".max() - .min()", lambda x: lambda: x.max() - x.min()),
-    "compress": Lost("x[condition]", lambda x: lambda where: x[np.asarray(where, bool)]),
-    "asobject": Lost(".astype(object).to_numpy()", lambda x: x.astype(object).to_numpy()),
-    "itemsize": Lost(".dtype.itemsize", lambda x: x.dtype.itemsize),
-    "real": Lost("numpy.real", lambda x: np.real(x.to_numpy())),
-    "imag": Lost("numpy.imag", lambda x: np.imag(x.to_numpy())),
+    "nonzero": Old(".to_numpy().nonzero()", lambda x: lambda: x.to_numpy().nonzero()),
+    "ravel": Old(".to_numpy()", lambda x: lambda order="C": x.to_numpy().ravel(order)),
+    "ptp": Old(".max() - .min()", lambda x: lambda: x.max() - x.min()),
+    "compress": Old("x[condition]", lambda x: lambda where: x[np.asarray(where, bool)]),
+    "asobject": Old(".astype(object).to_numpy()", lambda x: x.astype(object).to_numpy()),
+    "itemsize": Old(".dtype.itemsize", lambda x: x.dtype.itemsize),
+    "real": Old("numpy.real", lambda x: np.real(x.to_numpy())),
+    "imag": Old("numpy.imag", lambda x: np.imag(x.to_numpy())),
 }  # fmt: skip
 
 # Methods that take by name alone what they took by position.
@@ -227,24 +205,23 @@ NAMED_TODAY = (
 ).split()
 
 
-def _filling(method: Callable[..., Any]) -> Callable[..., Any]:
+FILLS = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
+
+
+@around
+def _filling(
+    fill: Function, self: Any, value: Any = None, method: Any = None, *args: Any, **options: Any
+) -> Any:
     """`fillna`, which takes the way to fill by `method`, too."""
-    ways = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
-    fill = positional(method)
-
-    @wraps(method)
-    def fillna(self: Any, value: Any = None, method: Any = None, *args: Any, **options: Any) -> Any:
-        if method is None:
-            return fill(self, value, *args, **options)
-        more = dict(zip(("axis", "inplace", "limit"), args, strict=False))
-        return getattr(self, ways[method])(**more, **options)
-
-    return fillna
+    if method is None:
+        return fill(self, value, *args, **options)
+    more = dict(zip(("axis", "inplace", "limit"), args, strict=False))
+    return getattr(self, FILLS[method])(**more, **options)
 
 
 TAKEN: Mapping[str, Changed] = {
     **{name: Changed(positional) for name in NAMED_TODAY},
-    "fillna": Changed(_filling),
+    "fillna": Changed(lambda fillna: _filling(positional(fillna))),
 }
 MEMBERS: Members = {"DataFrame": {**OF_FRAMES, **TAKEN}, "Series": {**OF_SERIES, **TAKEN}}
 
@@ -252,32 +229,24 @@ MEMBERS: Members = {"DataFrame": {**OF_FRAMES, **TAKEN}, "Series": {**OF_SERIES,
 # --- functions ----------------------------------------------------------------------------------
 
 
-def _reader(name: str) -> Callable[[ModuleType], Any]:
-    def give(pandas: ModuleType) -> Any:
-        read = positional(getattr(pandas, name))
-
-        @wraps(read)
-        def reader(
-            *args: Any, squeeze: bool = False, prefix: str | None = None,
-            error_bad_lines: bool = True, warn_bad_lines: bool = True,
-            delim_whitespace: bool = False, **options: Any,
-        ) -> Any:  # fmt: skip
-            if delim_whitespace:
-                options["sep"] = r"\s+"
-            if not error_bad_lines:
-                options["on_bad_lines"] = "warn" if warn_bad_lines else "skip"
-            found = read(*args, **options)
-            if prefix is not None:
-                found.columns = [f"{prefix}{i}" for i in range(found.shape[1])]
-            return found.squeeze("columns") if squeeze else found
-
-        return reader
-
-    return give
+@around
+def _reading(
+    read: Function, /, *args: Any, squeeze: bool = False, prefix: str | None = None,
+    error_bad_lines: bool = True, warn_bad_lines: bool = True, delim_whitespace: bool = False,
+    **options: Any,
+) -> Any:  # fmt: skip
+    if delim_whitespace:
+        options["sep"] = r"\s+"
+    if not error_bad_lines:
+        options["on_bad_lines"] = "warn" if warn_bad_lines else "skip"
+    found = read(*args, **options)
+    if prefix is not None:
+        found.columns = [f"{prefix}{i}" for i in range(found.shape[1])]
+    return found.squeeze("columns") if squeeze else found
 
 
-def _taking_positions(name: str) -> Callable[[ModuleType], Any]:
-    return lambda pandas: positional(getattr(pandas, name))
+def _reader(read: Function) -> Function:
+    return _reading(positional(read))
 
 
 def _rolling(way: str, kind: str) -> Old:
@@ -298,31 +267,26 @@ GONE: Mapping[str, Old] = {
     **{f"{kind}Index": same("pandas.Index") for kind in ("Int64", "UInt64", "Float64")},
     "scatter_matrix": same("pandas.plotting.scatter_matrix"),
     "TimeSeries": same("pandas.Series"),
-    "value_counts": function(
+    "value_counts": constant(
         ".value_counts()", lambda values, *a, **kw: _pandas().Series(values).value_counts(*a, **kw)
     ),
-    "match": function(
+    "match": constant(
         "pandas.Index(values).get_indexer(to_match)",
         lambda to_match, values: _pandas().Index(values).get_indexer(to_match),
     ),
-    "groupby": function(".groupby", lambda x, by, **options: x.groupby(by, **options)),
+    "groupby": constant(".groupby", lambda x, by, **options: x.groupby(by, **options)),
     **{f"rolling_{way}": _rolling(way, "rolling") for way in WINDOWED},
 }
 
 TABLES: Mapping[str, Table] = {
     "pandas": Table(
         GONE,
-        {"concat": _taking_positions("concat")}
-        | {name: _reader(name) for name in ("read_csv", "read_table")},
+        {"concat": positional, "read_csv": _reader, "read_table": _reader},
         members=MEMBERS,
     ),
     "pandas.io.json": Table({"json_normalize": from_module("pandas", "json_normalize")}),
-    "pandas.util.testing": Table(
-        missing=lambda name: from_module("pandas._testing", name), made=True
-    ),
+    "pandas.util.testing": moved("pandas._testing"),
     "pandas.tools": Table(made=True),
-    "pandas.tools.plotting": Table(
-        missing=lambda name: from_module("pandas.plotting", name), made=True
-    ),
-    "pandas.core.index": Table(missing=lambda name: from_module("pandas", name), made=True),
+    "pandas.tools.plotting": moved("pandas.plotting"),
+    "pandas.core.index": moved("pandas"),
 }

@@ -12,10 +12,11 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Mapping
+from functools import total_ordering
 from types import ModuleType
 from typing import Any
 
-from ..stand_in import Old, Table, constant, from_module, function
+from ..stand_in import Table, constant, from_module, moved, taken_from
 
 # imp ----------------------------------------------------------------------------------------
 
@@ -115,6 +116,7 @@ def parse_header(line: str) -> tuple[str, dict[str, str]]:
 # distutils ----------------------------------------------------------------------------------
 
 
+@total_ordering
 class LooseVersion:
     """A version as a list of numbers and words, which is compared from left to right.
 
@@ -154,15 +156,6 @@ class LooseVersion:
 
     def __lt__(self, other: Any) -> bool:
         return self.version < self._other(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.version <= self._other(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.version > self._other(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.version >= self._other(other)
 
 
 def strtobool(val: str) -> int:
@@ -217,23 +210,22 @@ VERSION = {
 DISTUTILS = {
     "spawn": {"find_executable": from_module("shutil", "which")},
     "util": {
-        "strtobool": function("a comparison", strtobool),
+        "strtobool": constant("a comparison", strtobool),
         "get_platform": from_module("sysconfig", "get_platform"),
     },
     "dir_util": {
-        "copy_tree": function("shutil.copytree", copy_tree),
-        "mkpath": function("os.makedirs", mkpath),
-        "remove_tree": function("shutil.rmtree", remove_tree),
+        "copy_tree": constant("shutil.copytree", copy_tree),
+        "mkpath": constant("os.makedirs", mkpath),
+        "remove_tree": constant("shutil.rmtree", remove_tree),
     },
     "file_util": {
-        "copy_file": function("shutil.copy2", copy_file),
+        "copy_file": constant("shutil.copy2", copy_file),
         "move_file": from_module("shutil", "move"),
     },
     "sysconfig": {
-        "get_python_lib": function("sysconfig.get_path('purelib')", _python_lib),
-        "get_python_inc": function("sysconfig.get_path('include')", _python_inc),
-        "get_config_var": from_module("sysconfig", "get_config_var"),
-        "get_config_vars": from_module("sysconfig", "get_config_vars"),
+        "get_python_lib": constant("sysconfig.get_path('purelib')", _python_lib),
+        "get_python_inc": constant("sysconfig.get_path('include')", _python_inc),
+        **taken_from("sysconfig", "get_config_var get_config_vars"),
     },
     "version": VERSION,
     "errors": {
@@ -253,41 +245,37 @@ PACKAGES = {
 }  # fmt: skip
 
 
-def _moved(module: str) -> Table:
-    return Table(missing=lambda name: from_module(module, name), made=True)
-
-
 TABLES: Mapping[str, Table] = {
     "imp": Table(
         {
             "reload": from_module("importlib", "reload"),
-            "load_source": function("importlib.util.spec_from_file_location", load_source),
-            "load_compiled": function("importlib.util.spec_from_file_location", load_source),
-            "find_module": function("importlib.util.find_spec", find_module),
-            "load_module": function("importlib.util.module_from_spec", load_module),
-            "get_suffixes": function("importlib.machinery.all_suffixes", get_suffixes),
-            "new_module": Old("types.ModuleType", lambda _: ModuleType),
-            "acquire_lock": function("nothing", lambda: None),
-            "release_lock": function("nothing", lambda: None),
+            "load_source": constant("importlib.util.spec_from_file_location", load_source),
+            "load_compiled": constant("importlib.util.spec_from_file_location", load_source),
+            "find_module": constant("importlib.util.find_spec", find_module),
+            "load_module": constant("importlib.util.module_from_spec", load_module),
+            "get_suffixes": constant("importlib.machinery.all_suffixes", get_suffixes),
+            "new_module": constant("types.ModuleType", ModuleType),
+            "acquire_lock": constant("nothing", lambda: None),
+            "release_lock": constant("nothing", lambda: None),
             **KINDS,
         },
         made=True,
     ),
-    "imghdr": Table({"what": function("PIL.Image.open(…).format", what)}, made=True),
+    "imghdr": Table({"what": constant("PIL.Image.open(…).format", what)}, made=True),
     "cgi": Table(
         {
-            "escape": Old("html.escape", lambda _: lambda s, quote=False: html.escape(s, quote)),
-            "parse_header": function("email.message.Message.get_params", parse_header),
-            **{name: from_module("urllib.parse", name) for name in ("parse_qs", "parse_qsl")},
+            "escape": constant("html.escape", lambda s, quote=False: html.escape(s, quote)),
+            "parse_header": constant("email.message.Message.get_params", parse_header),
+            **taken_from("urllib.parse", "parse_qs parse_qsl"),
         },
         made=True,
     ),
     "pipes": Table({"quote": from_module("shlex", "quote")}, made=True),
-    "dummy_threading": _moved("threading"),
+    "dummy_threading": moved("threading"),
     "distutils": Table(made=True),
     **{f"distutils.{name}": Table(names, made=True) for name, names in DISTUTILS.items()},
-    "distutils.log": _moved("logging"),
-    **{f"distutils.{name}": _moved(module) for name, module in OF_SETUPTOOLS.items()},
+    "distutils.log": moved("logging"),
+    **{f"distutils.{name}": moved(module) for name, module in OF_SETUPTOOLS.items()},
     **{
         name: Table(instead=f"Python has no {name} any longer; pip install {package}")
         for name, package in PACKAGES.items()

@@ -10,18 +10,27 @@ import os
 import re
 from collections.abc import Callable, Mapping, Set
 from contextlib import nullcontext
-from functools import partial, wraps
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ..arguments import renamed
-from ..members import Changed, Lost
-from ..stand_in import Old, Table, constant, from_module, function, same, warn_old
+from ..functions import Function, around, bound, renamed
+from ..members import Changed
+from ..stand_in import (
+    Old,
+    Table,
+    constant,
+    from_module,
+    moved,
+    same,
+    taken_from,
+    warn_old,
+)
 
 ABSTRACT = (
     "Awaitable AsyncIterable AsyncIterator ByteString Callable Collection Container Coroutine"
     " Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping"
     " MutableSequence MutableSet Reversible Sequence Set Sized ValuesView"
-).split()
+)
 
 
 class ArgSpec(NamedTuple):
@@ -57,38 +66,27 @@ def formatargspec(
 # random, json ---------------------------------------------------------------------------------
 
 
-def _sample(random: Any) -> Any:
-    def sample(population: Any, k: int) -> Any:
-        """`random.sample`, of sets, too."""
-        return random.sample(tuple(population) if isinstance(population, Set) else population, k)
-
-    return sample
+@around
+def _sample(sample: Function, population: Any, k: int) -> Any:
+    """`random.sample`, of sets, too."""
+    return sample(tuple(population) if isinstance(population, Set) else population, k)
 
 
-def _shuffle(library: Any) -> Any:
-    def shuffle(x: Any, random: Callable[[], float] | None = None) -> None:
-        """`random.shuffle`, by numbers from 0 to 1 that a function draws, if it's given."""
-        if random is None:
-            library.shuffle(x)
-            return
-        for i in reversed(range(1, len(x))):
-            j = int(random() * (i + 1))
-            x[i], x[j] = x[j], x[i]
-
-    return shuffle
+@around
+def _shuffle(shuffle: Function, x: Any, random: Callable[[], float] | None = None) -> None:
+    """`random.shuffle`, by numbers from 0 to 1 that a function draws, if it's given."""
+    if random is None:
+        shuffle(x)
+        return
+    for i in reversed(range(1, len(x))):
+        j = int(random() * (i + 1))
+        x[i], x[j] = x[j], x[i]
 
 
-def _of_whole_floats(name: str) -> Callable[[Any], Any]:
+@around
+def _of_whole_floats(draw: Function, *bounds: Any) -> Any:
     """`randint` and its like, which take 5.0 for 5."""
-
-    def give(random: Any) -> Any:
-        def draw(*bounds: Any) -> int:
-            found: int = getattr(random, name)(*map(_whole, bounds))
-            return found
-
-        return draw
-
-    return give
+    return draw(*map(_whole, bounds))
 
 
 def _whole(x: Any) -> Any:
@@ -97,25 +95,11 @@ def _whole(x: Any) -> Any:
     return int(x) if isinstance(x, float) else x
 
 
-def _seed(random: Any) -> Any:
-    def seed(a: Any = None, version: int = 2) -> None:
-        """`random.seed`, by the hash of what is no number, text or bytes, too, as until 3.10."""
-        known = (type(None), int, float, str, bytes, bytearray)
-        random.seed(a if isinstance(a, known) else hash(a), version)
-
-    return seed
-
-
-def _without_encoding(name: str) -> Callable[[Any], Any]:
-    """`json.loads` and its like, whose argument `encoding` said nothing."""
-
-    def give(json: Any) -> Any:
-        def read(text: Any, *, encoding: Any = None, **options: Any) -> Any:
-            return getattr(json, name)(text, **options)
-
-        return read
-
-    return give
+@around
+def _seed(seed: Function, a: Any = None, version: int = 2) -> None:
+    """`random.seed`, by the hash of what is no number, text or bytes, too, as until 3.10."""
+    known = (type(None), int, float, str, bytes, bytearray)
+    seed(a if isinstance(a, known) else hash(a), version)
 
 
 # re -------------------------------------------------------------------------------------------
@@ -123,41 +107,30 @@ def _without_encoding(name: str) -> Callable[[Any], Any]:
 _FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 
 
-def _with_flags_in_front(name: str) -> Callable[[Any], Any]:
+@around
+def _with_flags_in_front(function: Function, pattern: Any, *args: Any, **options: Any) -> Any:
     """`re.compile` and its like, of a pattern whose global flags stand anywhere, as until 3.10."""
-
-    def give(library: Any) -> Any:
-        function = getattr(library, name)
-
-        @wraps(function)
-        def call(pattern: Any, *args: Any, **options: Any) -> Any:
-            try:
-                return function(pattern, *args, **options)
-            except re.error as error:
-                if "global flags not at the start" not in str(error) or isinstance(pattern, bytes):
-                    raise
-            warn_old("flags within a regular expression", "flags in front of it")
-            flags = "".join(f"(?{found})" for found in _FLAGS.findall(pattern))
-            return function(flags + _FLAGS.sub("", pattern), *args, **options)
-
-        return call
-
-    return give
+    try:
+        return function(pattern, *args, **options)
+    except re.error as error:
+        if "global flags not at the start" not in str(error) or isinstance(pattern, bytes):
+            raise
+    warn_old("flags within a regular expression", "flags in front of it")
+    flags = "".join(f"(?{found})" for found in _FLAGS.findall(pattern))
+    return function(flags + _FLAGS.sub("", pattern), *args, **options)
 
 
 # platform -------------------------------------------------------------------------------------
 
 
-def _distribution(platform: Any) -> Any:
-    def linux_distribution(*args: Any, **options: Any) -> tuple[str, str, str]:
-        """The name, version and code name of the Linux distribution."""
-        try:
-            told = platform.freedesktop_os_release()
-        except OSError:
-            return ("", "", "")
-        return (told.get("NAME", ""), told.get("VERSION_ID", ""), told.get("VERSION_CODENAME", ""))
-
-    return linux_distribution
+@bound
+def linux_distribution(platform: Any, *args: Any, **options: Any) -> tuple[str, str, str]:
+    """The name, version and code name of the Linux distribution."""
+    try:
+        told = platform.freedesktop_os_release()
+    except OSError:
+        return ("", "", "")
+    return (told.get("NAME", ""), told.get("VERSION_ID", ""), told.get("VERSION_CODENAME", ""))
 
 
 # plistlib, gettext, hmac, math, unittest ------------------------------------------------------
@@ -167,20 +140,18 @@ def _opened(path: Any, mode: str) -> Any:
     return open(path, mode) if isinstance(path, str | os.PathLike) else nullcontext(path)
 
 
-def _read_plist(plistlib: Any) -> Any:
-    def read_plist(path: Any) -> Any:
-        with _opened(path, "rb") as file:
-            return plistlib.load(file)
+@bound
+def read_plist(plistlib: Any, path: Any) -> Any:
+    """What a file, or one at a path, holds."""
+    with _opened(path, "rb") as file:
+        return plistlib.load(file)
 
-    return read_plist
 
-
-def _write_plist(plistlib: Any) -> Any:
-    def write_plist(value: Any, path: Any) -> None:
-        with _opened(path, "wb") as file:
-            plistlib.dump(value, file)
-
-    return write_plist
+@bound
+def write_plist(plistlib: Any, value: Any, path: Any) -> None:
+    """Write a value to a file, or to one at a path."""
+    with _opened(path, "wb") as file:
+        plistlib.dump(value, file)
 
 
 def _in_bytes(today: str) -> Old:
@@ -194,60 +165,38 @@ def _in_bytes(today: str) -> Old:
     return Old(f"gettext.{today}", value)
 
 
-def _without_codeset(name: str, gettext: Any) -> Any:
-    return renamed(codeset=None)(getattr(gettext, name))
-
-
 def find_loader(name: str, path: Any = None) -> Any:
     """What loads the module of that name; None if there is none."""
     spec = importlib.util.find_spec(name)
     return spec and spec.loader
 
 
-def _hmac_new(hmac: Any) -> Any:
-    return lambda key, msg=None, digestmod="md5": hmac.new(key, msg, digestmod)
+@around
+def _hmac_new(new: Function, key: Any, msg: Any = None, digestmod: Any = "md5") -> Any:
+    return new(key, msg, digestmod)
 
 
-def _factorial(math: Any) -> Any:
-    return lambda x: math.factorial(_whole(x))
+@around
+def _formatted(before: Function, member: Any, spec: str) -> Any:
+    """`format(member, spec)`: of the value, where members are numbers or texts, too."""
+    is_plain = member._member_type_ is object
+    return before(member, spec) if is_plain else format(member._value_, spec)
 
 
-def _formatted(before: Any) -> Any:
-    def written(member: Any, spec: str) -> str:
-        """`format(member, spec)`: of the value, where members are numbers or texts, too."""
-        is_plain = member._member_type_ is object
-        found: str = before(member, spec) if is_plain else format(member._value_, spec)
-        return found
-
-    return written
+@around
+def _formatted_number(_: Function, member: Any, spec: str) -> str:
+    return format(member._value_, spec)
 
 
-def _formatted_number(_: Any) -> Any:
-    return lambda member, spec: format(member._value_, spec)
+@around
+def _named(_: Function, member: Any) -> str:
+    return f"{type(member).__name__}.{member.name}"
 
 
-def _named(_: Any) -> Any:
-    return lambda member: f"{type(member).__name__}.{member.name}"
-
-
-def _holds(case: Any) -> Callable[..., None]:
-    def assert_holds(subset: Any, dictionary: Any, msg: Any = None) -> None:
-        """Fail unless a dictionary has all items of another."""
-        case.assertEqual(dictionary, {**dictionary, **subset}, msg)
-
-    return assert_holds
-
-
-def _getchildren(x: Any) -> Callable[[], list[Any]]:
-    return lambda: list(x)
-
-
-def _getiterator(x: Any) -> Callable[..., list[Any]]:
-    return lambda tag=None: list(x.iter(tag))
-
-
-def _bytes_from(x: Any) -> Any:
-    return x.frombytes if not isinstance(x, type) else lambda a, data: a.frombytes(data)
+@bound
+def assert_holds(case: Any, subset: Any, dictionary: Any, msg: Any = None) -> None:
+    """Fail unless a dictionary has all items of another."""
+    case.assertEqual(dictionary, {**dictionary, **subset}, msg)
 
 
 # By old name of a method of `unittest.TestCase`, today's.
@@ -262,8 +211,8 @@ ASSERTIONS = {
 }  # fmt: skip
 
 
-def _attribute(name: str) -> Lost:
-    return Lost(f".{name}", lambda x: getattr(x, name))
+def _attribute(name: str) -> Old:
+    return Old(f".{name}", attrgetter(name))
 
 
 def _of_urls(name: str) -> Old | None:
@@ -271,26 +220,26 @@ def _of_urls(name: str) -> Old | None:
     return from_module("urllib.parse", name) if name.startswith(("split", "unwrap")) else None
 
 
-def _of_tests(method: str) -> Callable[[Any], Any]:
+def _of_tests(method: str) -> Old:
     """A function of `unittest` that has become a method of a loader with settings."""
 
-    def give(unittest: Any) -> Any:
-        def call(case: Any, prefix: str = "test", key: Any = None, suite: Any = None) -> Any:
-            loader = unittest.TestLoader()
-            loader.testMethodPrefix = prefix
-            loader.sortTestMethodsUsing = key or loader.sortTestMethodsUsing
-            loader.suiteClass = suite or loader.suiteClass
-            return getattr(loader, method)(case)
+    @bound
+    def call(
+        unittest: Any, case: Any, prefix: str = "test", key: Any = None, suite: Any = None
+    ) -> Any:
+        loader = unittest.TestLoader()
+        loader.testMethodPrefix = prefix
+        loader.sortTestMethodsUsing = key or loader.sortTestMethodsUsing
+        loader.suiteClass = suite or loader.suiteClass
+        return getattr(loader, method)(case)
 
-        return call
-
-    return give
+    return Old(f"unittest.defaultTestLoader.{method}", call)
 
 
 OF_PATTERNS = "compile fullmatch match search split sub subn findall finditer".split()
 ELEMENT = {
-    "getchildren": Lost("list(element)", _getchildren),
-    "getiterator": Lost(".iter", _getiterator),
+    "getchildren": Old("list(element)", bound(list)),
+    "getiterator": Old(".iter", bound(lambda x, tag=None: list(x.iter(tag)))),
 }
 
 TABLES: Mapping[str, Table] = {
@@ -298,22 +247,22 @@ TABLES: Mapping[str, Table] = {
         members={
             "array": {
                 "tostring": _attribute("tobytes"),
-                "fromstring": Lost(".frombytes", _bytes_from),
+                "fromstring": _attribute("frombytes"),
             }
         }
     ),
-    "re": Table(changed={name: _with_flags_in_front(name) for name in OF_PATTERNS}),
+    "re": Table(changed=dict.fromkeys(OF_PATTERNS, _with_flags_in_front)),
     "platform": Table(
         {
-            "linux_distribution": Old("platform.freedesktop_os_release", _distribution),
-            "dist": Old("platform.freedesktop_os_release", _distribution),
+            "linux_distribution": Old("platform.freedesktop_os_release", linux_distribution),
+            "dist": Old("platform.freedesktop_os_release", linux_distribution),
             "popen": from_module("os", "popen"),
         }
     ),
     "plistlib": Table(
         {
-            "readPlist": Old("plistlib.load", _read_plist),
-            "writePlist": Old("plistlib.dump", _write_plist),
+            "readPlist": Old("plistlib.load", read_plist),
+            "writePlist": Old("plistlib.dump", write_plist),
             "readPlistFromBytes": from_module("plistlib", "loads"),
             "writePlistToBytes": from_module("plistlib", "dumps"),
             "Data": constant("bytes", bytes),
@@ -325,9 +274,9 @@ TABLES: Mapping[str, Table] = {
                 f"l{name}": _in_bytes(name)
                 for name in "gettext ngettext dgettext dngettext".split()
             },
-            "bind_textdomain_codeset": function("without it", lambda domain, codeset=None: codeset),
+            "bind_textdomain_codeset": constant("without it", lambda domain, codeset=None: codeset),
         },
-        {name: partial(_without_codeset, name) for name in ("install", "translation")},
+        dict.fromkeys(("install", "translation"), renamed(codeset=None)),
     ),
     "hmac": Table(changed={"new": _hmac_new}),
     "enum": Table(
@@ -339,14 +288,16 @@ TABLES: Mapping[str, Table] = {
             },
         }
     ),
-    "math": Table(changed={"factorial": _factorial}),
-    "importlib": Table({"find_loader": function("importlib.util.find_spec", find_loader)}),
+    "math": Table(changed={"factorial": _of_whole_floats}),
+    "importlib": Table({"find_loader": constant("importlib.util.find_spec", find_loader)}),
     "locale": Table(
         {
             "format": Old(
                 "locale.format_string",
-                lambda locale: (
-                    lambda percent, value, *a, **o: locale.format_string(percent, value, *a, **o)
+                bound(
+                    lambda locale, percent, value, *a, **o: locale.format_string(
+                        percent, value, *a, **o
+                    )
                 ),
             )
         }
@@ -354,8 +305,8 @@ TABLES: Mapping[str, Table] = {
     "os": Table({"errno": Old("errno", lambda _: importlib.import_module("errno"))}),
     "sys": Table(
         {
-            "getcheckinterval": function("sys.getswitchinterval", lambda: 100),
-            "setcheckinterval": function("sys.setswitchinterval", lambda interval: None),
+            "getcheckinterval": constant("sys.getswitchinterval", lambda: 100),
+            "setcheckinterval": constant("sys.setswitchinterval", lambda interval: None),
         }
     ),
     "sqlite3": Table(
@@ -371,14 +322,12 @@ TABLES: Mapping[str, Table] = {
     "xml.etree.ElementTree": Table(
         members={"Element": ELEMENT, "ElementTree": {"getiterator": ELEMENT["getiterator"]}}
     ),
-    "xml.etree.cElementTree": Table(
-        missing=lambda name: from_module("xml.etree.ElementTree", name), made=True
-    ),
-    "collections": Table({name: from_module("collections.abc", name) for name in ABSTRACT}),
+    "xml.etree.cElementTree": moved("xml.etree.ElementTree"),
+    "collections": Table(taken_from("collections.abc", ABSTRACT)),
     "inspect": Table(
         {
-            "getargspec": function("inspect.getfullargspec", getargspec),
-            "formatargspec": function("str(inspect.signature(…))", formatargspec),
+            "getargspec": constant("inspect.getfullargspec", getargspec),
+            "formatargspec": constant("str(inspect.signature(…))", formatargspec),
         }
     ),
     "random": Table(
@@ -386,10 +335,10 @@ TABLES: Mapping[str, Table] = {
             "sample": _sample,
             "seed": _seed,
             "shuffle": _shuffle,
-            **{name: _of_whole_floats(name) for name in ("randint", "randrange")},
+            **dict.fromkeys(("randint", "randrange"), _of_whole_floats),
         }
     ),
-    "json": Table(changed={name: _without_encoding(name) for name in ("load", "loads")}),
+    "json": Table(changed=dict.fromkeys(("load", "loads"), renamed(encoding=None))),
     "base64": Table(
         {
             "encodestring": from_module("base64", "encodebytes"),
@@ -402,25 +351,20 @@ TABLES: Mapping[str, Table] = {
         members={"RawConfigParser": {"readfp": _attribute("read_file")}},
     ),
     "html.parser": Table(
-        members={"HTMLParser": {"unescape": Lost("html.unescape", lambda _: html.unescape)}}
+        members={"HTMLParser": {"unescape": Old("html.unescape", lambda _: html.unescape)}}
     ),
     "threading": Table(members={"Thread": {"isAlive": _attribute("is_alive")}}),
     "unittest": Table(
         {
-            "makeSuite": Old(
-                "unittest.defaultTestLoader.loadTestsFromTestCase",
-                _of_tests("loadTestsFromTestCase"),
-            ),
+            "makeSuite": _of_tests("loadTestsFromTestCase"),
             "findTestCases": same("unittest.defaultTestLoader.loadTestsFromModule"),
-            "getTestCaseNames": Old(
-                "unittest.defaultTestLoader.getTestCaseNames", _of_tests("getTestCaseNames")
-            ),
+            "getTestCaseNames": _of_tests("getTestCaseNames"),
             "_TextTestResult": same("unittest.TextTestResult"),
         },
         members={
             "TestCase": {
                 **{old: _attribute(name) for old, name in ASSERTIONS.items()},
-                "assertDictContainsSubset": Lost("assertEqual(d, d | subset)", _holds),
+                "assertDictContainsSubset": Old("assertEqual(d, d | subset)", assert_holds),
             }
         },
     ),
@@ -430,10 +374,10 @@ TABLES: Mapping[str, Table] = {
             "letters": same("string.ascii_letters"),
             "lowercase": same("string.ascii_lowercase"),
             "uppercase": same("string.ascii_uppercase"),
-            "maketrans": Old("str.maketrans", lambda _: str.maketrans),
-            "join": Old("str.join", lambda _: lambda words, sep=" ": sep.join(words)),
-            "atoi": Old("int", lambda _: int),
-            "atof": Old("float", lambda _: float),
+            "maketrans": constant("str.maketrans", str.maketrans),
+            "join": constant("str.join", lambda words, sep=" ": sep.join(words)),
+            "atoi": constant("int", int),
+            "atof": constant("float", float),
         }
     ),
 }

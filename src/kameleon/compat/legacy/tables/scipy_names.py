@@ -5,14 +5,22 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..arguments import renamed
-from ..members import Lost
-from ..stand_in import Old, Table, Value, from_module, function, same, warn_old
+from ..functions import Around, Function, around, bound, renamed
+from ..stand_in import (
+    Old,
+    Table,
+    constant,
+    from_module,
+    moved,
+    same,
+    taken_from,
+    warn_old,
+)
 
 
 def binom_test(x: Any, n: Any = None, p: float = 0.5, alternative: str = "two-sided") -> float:
@@ -28,13 +36,13 @@ def itemfreq(a: Any) -> Any:
     return np.array(np.unique(a, return_counts=True)).T
 
 
-def _mode(stats: Any) -> Any:
-    def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", **options: Any) -> Any:
-        """`scipy.stats.mode`, whose results keep the axis, as until SciPy 1.10."""
-        given, along = (np.ravel(a), 0) if axis is None else (a, axis)
-        return stats.mode(given, along, nan_policy, **{"keepdims": True} | options)
-
-    return mode
+@around
+def _mode(
+    mode: Function, a: Any, axis: int | None = 0, nan_policy: str = "propagate", **options: Any
+) -> Any:
+    """`scipy.stats.mode`, whose results keep the axis, as until SciPy 1.10."""
+    given, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    return mode(given, along, nan_policy, **{"keepdims": True} | options)
 
 
 def derivative(
@@ -72,8 +80,10 @@ def cwt(data: Any, wavelet: Callable[..., Any], widths: Any) -> Any:
     return np.array(rows)
 
 
-def _spherical(special: Any) -> Any:
-    return lambda m, n, theta, phi: special.sph_harm_y(n, m, phi, theta)
+@bound
+def sph_harm(special: Any, m: Any, n: Any, theta: Any, phi: Any) -> Any:
+    """A spherical harmonic, with the degree behind the order."""
+    return special.sph_harm_y(n, m, phi, theta)
 
 
 def quadrature(func: Any, a: float, b: float, args: Any = (), *more: Any, **options: Any) -> Any:
@@ -82,68 +92,58 @@ def quadrature(func: Any, a: float, b: float, args: Any = (), *more: Any, **opti
     return integrate.quad(func, a, b, args)[:2]
 
 
-def _solve(linalg: Any) -> Any:
-    plain = renamed("scipy.linalg.solve", debug=None)(linalg.solve)
-
-    def solve(a: Any, b: Any, sym_pos: bool = False, *args: Any, **options: Any) -> Any:
-        """`scipy.linalg.solve`; `sym_pos` says that the matrix is positive definite."""
-        if sym_pos:
-            warn_old("scipy.linalg.solve(sym_pos=True)", "assume_a='pos'")
-        return plain(a, b, *args, **({"assume_a": "pos"} if sym_pos else {}) | options)
-
-    return solve
+@around
+def _positive(
+    solve: Function, a: Any, b: Any, sym_pos: bool = False, *args: Any, **options: Any
+) -> Any:
+    """`scipy.linalg.solve`; `sym_pos` says that the matrix is positive definite."""
+    if sym_pos:
+        warn_old("scipy.linalg.solve(sym_pos=True)", "assume_a='pos'")
+    return solve(a, b, *args, **({"assume_a": "pos"} if sym_pos else {}) | options)
 
 
-def _minimize(optimize: Any) -> Any:
-    signature = inspect.signature(optimize.minimize)
+@around
+def _minimize(minimize: Function, *args: Any, **options: Any) -> Any:
+    """`scipy.optimize.minimize`, whose `fun` was what the function gave: an array, if so."""
+    given = inspect.signature(minimize).bind(*args, **options).arguments
+    shapes: list[tuple[int, ...]] = []
 
-    @wraps(optimize.minimize)
-    def minimize(*args: Any, **options: Any) -> Any:
-        """`scipy.optimize.minimize`, whose `fun` was what the function gave: an array, if so."""
-        given = signature.bind(*args, **options).arguments
-        shapes: list[tuple[int, ...]] = []
+    def noted(*point: Any) -> Any:
+        value = given["fun"](*point)
+        shapes.append(np.shape(value[0] if given.get("jac") is True else value))
+        return value
 
-        def noted(*point: Any) -> Any:
-            value = given["fun"](*point)
-            shapes.append(np.shape(value[0] if given.get("jac") is True else value))
-            return value
-
-        result = optimize.minimize(**given | {"fun": noted})
-        inverse, method = result.get("hess_inv"), str(given.get("method")).upper()
-        if method == "TNC" or isinstance(inverse, optimize.LbfgsInvHessProduct):
-            result.fun = np.reshape(result.fun, shapes[-1])[()]
-        return result
-
-    return minimize
+    result = minimize(**given | {"fun": noted})
+    inverse, method = result.get("hess_inv"), str(given.get("method")).upper()
+    optimize: Any = importlib.import_module("scipy.optimize")
+    if method == "TNC" or isinstance(inverse, optimize.LbfgsInvHessProduct):
+        result.fun = np.reshape(result.fun, shapes[-1])[()]
+    return result
 
 
-def _at_rate(name: str) -> Value:
+@around
+def _at_rate(
+    function: Function,
+    *args: Any,
+    nyq: float | None = None,
+    Hz: float | None = None,
+    **options: Any,
+) -> Any:
     """A function that makes a filter, to which half the rate was given."""
-
-    def give(signal: Any) -> Any:
-        function = getattr(signal, name)
-
-        @wraps(function)
-        def call(
-            *args: Any, nyq: float | None = None, Hz: float | None = None, **options: Any
-        ) -> Any:
-            if nyq is not None or Hz is not None:
-                warn_old(f"scipy.signal.{name}({'nyq' if nyq else 'Hz'}=…)", "fs=…")
-                options["fs"] = 2 * nyq if nyq is not None else Hz
-            return function(*args, **options)
-
-        return call
-
-    return give
+    if nyq is not None or Hz is not None:
+        name = f"scipy.signal.{function.__name__}"
+        warn_old(f"{name}({'nyq' if nyq else 'Hz'}=…)", "fs=…")
+        options["fs"] = 2 * nyq if nyq is not None else Hz
+    return function(*args, **options)
 
 
-def _renamed(module: str, name: str, **names: str | None) -> dict[str, Value]:
-    said = f"scipy.{module}.{name}"
-    return {name: lambda library: renamed(said, **names)(getattr(library, name))}
+def _solve(solve: Function) -> Function:
+    return _positive(renamed("scipy.linalg.solve", debug=None)(solve))
 
 
-def _moved(module: str) -> Table:
-    return Table(missing=lambda name: from_module(module, name), made=True)
+def _renamed(module: str, **functions: Mapping[str, str | None]) -> dict[str, Around]:
+    """By name of a function, its arguments by their old names; see `renamed`."""
+    return {name: renamed(f"scipy.{module}.{name}", **names) for name, names in functions.items()}
 
 
 # Modules whose names lie in the package around them today.
@@ -151,17 +151,11 @@ SPARSE = (
     "dsolve dsolve.linsolve eigen eigen.arpack eigen.arpack.arpack eigen.lobpcg eigen.lobpcg.lobpcg"
     " isolve isolve.iterative isolve.lsqr isolve.lsmr isolve.minres isolve.lgmres isolve.utils"
 ).split()
-CHANGED: Mapping[str, Value] = {
-    "mode": _mode,
-    **_renamed("stats", "moment", moment="order"),
-    **_renamed("stats", "kendalltau", initial_lexsort=None),
-    **_renamed("stats", "kstest", mode="method"),
-}
 TABLES: Mapping[str, Table] = {
     "scipy.stats": Table(
         {
-            "binom_test": function("scipy.stats.binomtest(…).pvalue", binom_test),
-            "itemfreq": function("numpy.unique(…, return_counts=True)", itemfreq),
+            "binom_test": constant("scipy.stats.binomtest(…).pvalue", binom_test),
+            "itemfreq": constant("numpy.unique(…, return_counts=True)", itemfreq),
             "median_absolute_deviation": Old(
                 "scipy.stats.median_abs_deviation(…, scale='normal')",
                 lambda stats: partial(stats.median_abs_deviation, scale="normal"),
@@ -169,44 +163,51 @@ TABLES: Mapping[str, Table] = {
             "frechet_r": same("scipy.stats.weibull_min"),
             "frechet_l": same("scipy.stats.weibull_max"),
             "trapz": from_module("numpy", "trapezoid"),
-            **{name: from_module("numpy", name) for name in ("nanmean", "nanmedian", "nanstd")},
+            **taken_from("numpy", "nanmean nanmedian nanstd"),
         },
-        CHANGED,
+        {"mode": _mode}
+        | _renamed(
+            "stats",
+            moment={"moment": "order"},
+            kendalltau={"initial_lexsort": None},
+            kstest={"mode": "method"},
+        ),
     ),
     "scipy.integrate": Table(
         {
             "trapz": same("scipy.integrate.trapezoid"),
             "simps": same("scipy.integrate.simpson"),
             "cumtrapz": same("scipy.integrate.cumulative_trapezoid"),
-            "quadrature": function("scipy.integrate.quad", quadrature),
-            "romberg": function("scipy.integrate.quad", lambda *a, **o: quadrature(*a, **o)[0]),
+            "quadrature": constant("scipy.integrate.quad", quadrature),
+            "romberg": constant("scipy.integrate.quad", lambda *a, **o: quadrature(*a, **o)[0]),
         }
     ),
     "scipy.linalg": Table(
         {
             "pinv2": same("scipy.linalg.pinv"),
-            **{name: from_module("numpy", name) for name in ("kron", "tri", "tril", "triu")},
+            **taken_from("numpy", "kron tri tril triu"),
         },
-        {
-            "solve": _solve,
-            **_renamed("linalg", "eigh", eigvals="subset_by_index", turbo=None),
-            **_renamed("linalg", "eigvalsh", eigvals="subset_by_index", turbo=None),
-            **_renamed("linalg", "pinv", cond="rtol", rcond="rtol"),
-            **_renamed("linalg", "pinvh", cond="rtol", rcond="rtol"),
-            **_renamed("linalg", "solve_banded", debug=None),
-            **_renamed("linalg", "solve_triangular", debug=None),
-        },
+        {"solve": _solve}
+        | _renamed(
+            "linalg",
+            eigh={"eigvals": "subset_by_index", "turbo": None},
+            eigvalsh={"eigvals": "subset_by_index", "turbo": None},
+            pinv={"cond": "rtol", "rcond": "rtol"},
+            pinvh={"cond": "rtol", "rcond": "rtol"},
+            solve_banded={"debug": None},
+            solve_triangular={"debug": None},
+        ),
     ),
     "scipy.optimize": Table(changed={"minimize": _minimize}),
-    "scipy.optimize.nnls": _moved("scipy.optimize"),
-    **{f"scipy.sparse.linalg.{name}": _moved("scipy.sparse.linalg") for name in SPARSE},
-    "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", _spherical)}),
+    "scipy.optimize.nnls": moved("scipy.optimize"),
+    **{f"scipy.sparse.linalg.{name}": moved("scipy.sparse.linalg") for name in SPARSE},
+    "scipy.special": Table({"sph_harm": Old("scipy.special.sph_harm_y", sph_harm)}),
     "scipy.sparse": Table(
         members={
             "spmatrix": {
-                "A": Lost(".toarray()", lambda x: x.toarray()),
-                "H": Lost(".T.conj()", lambda x: x.T.conj()),
-                "getH": Lost(".T.conj", lambda x: lambda: x.T.conj()),
+                "A": Old(".toarray()", lambda x: x.toarray()),
+                "H": Old(".T.conj()", lambda x: x.T.conj()),
+                "getH": Old(".T.conj", lambda x: lambda: x.T.conj()),
             }
         }
     ),
