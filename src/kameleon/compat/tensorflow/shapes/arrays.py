@@ -9,7 +9,8 @@ import numpy as np
 
 from ..dtypes import held, name_of
 from ..graph import shape_of as shape_of_message
-from .known import UNSEEN, sizes_at, slices_of, value_at
+from .known import UNSEEN, shape_told, sizes_at, slices_of, value_at
+from .notation import table
 from .rules import (
     UNKNOWN,
     ShapeMismatchError,
@@ -26,6 +27,22 @@ from .rules import (
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts
+        ParameterizedTruncatedNormal : =(*s) -> (*s)
+    StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2
+        StatefulTruncatedNormal : ? ? =(*s) -> (*s)
+    StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal : =(*s) (2) -> (*s)
+    StatelessRandomUniformInt : =(*s) (2) () () -> (*s)
+    RandomGamma RandomPoisson RandomPoissonV2 : =(*s) (*x) -> (*s,*x)
+    Multinomial StatelessMultinomial : (b,?) =n -> (b,n)
+    Shape : x -> (#x)
+    BroadcastGradientArgs : -> (?) (?)
+    """
+)
 
 
 @shape_of("Const")
@@ -45,52 +62,12 @@ def _fill(operation: Operation, given: list[Shape]) -> Shape:
     value = value_at(operation, 0)
     if value is not None and np.any(value < 0):
         raise ShapeMismatchError("Fill dimensions must be >= 0")
-    return from_sizes(operation, given, 0)
-
-
-@shape_of(
-    "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts"
-    " ParameterizedTruncatedNormal"
-)
-def _of_sizes(operation: Operation, given: list[Shape]) -> Shape:
-    return from_sizes(operation, given, 0)
-
-
-@shape_of(
-    "StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2"
-    " StatefulTruncatedNormal"
-)
-def _of_sizes_behind(operation: Operation, given: list[Shape]) -> Shape:
-    return from_sizes(operation, given, 2)
-
-
-@shape_of(
-    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal"
-    " StatelessRandomUniformInt"
-)
-def _of_sizes_by_seeds(operation: Operation, given: list[Shape]) -> Shape:
-    same(with_rank(given[1], 1)[0], 2)
-    return from_sizes(operation, given, 0)
-
-
-@shape_of("RandomGamma RandomPoisson RandomPoissonV2")
-def _of_sizes_and_parameters(operation: Operation, given: list[Shape]) -> Shape:
-    sizes = from_sizes(operation, given, 0)
-    return None if sizes is None or given[1] is None else sizes + given[1]
-
-
-@shape_of("Multinomial StatelessMultinomial")
-def _classes(operation: Operation, given: list[Shape]) -> Shape:
-    batch, count = with_rank(given[0], 2)[0], value_at(operation, 1)
-    with_rank(given[1], 0)
-    if count is not None and count < 0:
-        raise ShapeMismatchError(f"Dimension size, given by scalar input 1, must be >= 0: {count}")
-    return (batch, UNKNOWN if count is None else int(count))
+    return shape_told(operation, 0)
 
 
 @shape_of("BroadcastTo")
 def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
-    found = from_sizes(operation, given, 1)
+    found = shape_told(operation, 1)
     if found is not None and given[0] is not None:
         at_least(found, len(given[0]))
         pairs = zip(given[0][::-1], found[::-1], strict=False)
@@ -98,17 +75,6 @@ def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
             if size not in (1, UNKNOWN) and other >= 0:
                 same(size, other)
     return found
-
-
-def from_sizes(operation: Operation, given: list[Shape], place: int) -> Shape:
-    """As many sizes as an input holds, none of which may be below zero."""
-    shape = given[place]
-    if shape is not None and len(shape) != 1:
-        raise ShapeMismatchError(f"Shape must be rank 1 but is rank {len(shape)}")
-    sizes, value = sizes_at(operation, place), value_at(operation, place)
-    if value is not None and np.any(value < -1):
-        raise ShapeMismatchError(f"Dimension {int(np.min(value))} must be >= 0")
-    return sizes
 
 
 def shown(sizes: Sequence[int]) -> str:
@@ -139,19 +105,9 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
     return sizes
 
 
-@shape_of("Shape")
-def _shape(operation: Operation, given: list[Shape]) -> Shape:
-    return (rank_of(given[0]),)
-
-
 @shape_of("ShapeN")
 def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [(rank_of(shape),) for shape in given]
-
-
-@shape_of("BroadcastGradientArgs")
-def _reductions(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), (UNKNOWN,)]
 
 
 @shape_of("IdentityN")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .known import value_at
+from .notation import table
 from .rules import (
     UNKNOWN,
     ShapeMismatchError,
@@ -23,27 +24,27 @@ if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity"
-    " Exit RefExit NextIteration RefNextIteration LoopCond Print PrintV2 StackPushV2 Cast ZerosLike"
-    " OnesLike RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp"
-    " BesselI0e BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle",
-    "Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint",
-    "Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma Digamma",
-    "Relu Relu6 Elu Selu LeakyRelu Softplus Softsign",
-    "IsNan IsInf IsFinite LogicalNot Invert Conj",
-    "Cumsum Cumprod ClipByValue",
+table(
+    """
+    Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity Exit RefExit
+        NextIteration RefNextIteration LoopCond Print PrintV2 StackPushV2 Cast ZerosLike OnesLike
+        RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp BesselI0e
+        BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle Cumsum Cumprod ClipByValue
+        Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint
+        Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma
+        Digamma Relu Relu6 Elu Selu LeakyRelu Softplus Softsign IsNan IsInf IsFinite LogicalNot
+        Invert Conj : x -> x
+    TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad
+        ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad : x x -> x
+    AddN AccumulateNV2 : x* -> x
+    L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
+    FFT IFFT : x:(*b,?) -> x
+    FFT2D IFFT2D : x:(*b,?,?) -> x
+    FFT3D IFFT3D : x:(*b,?,?,?) -> x
+    MatMul SparseMatMul : (m,k)^transpose_a (k,n)^transpose_b -> (m,n)
+    BatchMatMul : (*b,m,k)^adj_x (*b,k,n)^adj_y -> (*b,m,n)
+    """
 )
-def _like_the_first(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of(
-    "TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad"
-    " ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad"
-)
-def _like_both(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], given[1])
 
 
 @shape_of(
@@ -55,14 +56,6 @@ def _like_both(operation: Operation, given: list[Shape]) -> Shape:
 )
 def _binary(operation: Operation, given: list[Shape]) -> Shape:
     return broadcast(given[0], given[1])
-
-
-@shape_of("AddN AccumulateNV2")
-def _sum_of_several(operation: Operation, given: list[Shape]) -> Shape:
-    found: Shape = None
-    for shape in given:
-        found = merged(found, shape)
-    return found
 
 
 @shape_of("Select RefSelect")
@@ -135,17 +128,7 @@ def _arg(operation: Operation, given: list[Shape]) -> Shape:
     return shape[:at] + shape[at + 1 :]
 
 
-@shape_of("L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3")
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
 # Transforms of Fourier --------------------------------------------------------------------------
-
-
-@shape_of("FFT FFT2D FFT3D IFFT IFFT2D IFFT3D")
-def _transform(operation: Operation, given: list[Shape]) -> Shape:
-    return at_least(given[0], _axes(operation))
 
 
 def _axes(operation: Operation) -> int:
@@ -168,16 +151,7 @@ def _transform_of_reals(operation: Operation, given: list[Shape]) -> Shape:
 # Products ---------------------------------------------------------------------------------------
 
 
-@shape_of("MatMul")
-def _matmul(operation: Operation, given: list[Shape]) -> Shape:
-    one, other = with_rank(given[0], 2), with_rank(given[1], 2)
-    one = one[::-1] if operation.attribute("transpose_a") else one
-    other = other[::-1] if operation.attribute("transpose_b") else other
-    same(one[1], other[0])
-    return (one[0], other[1])
-
-
-@shape_of("BatchMatMul BatchMatMulV2")
+@shape_of("BatchMatMulV2")
 def _batch_matmul(operation: Operation, given: list[Shape]) -> Shape:
     one, other = at_least(given[0], 2), at_least(given[1], 2)
     if one is None or other is None:
@@ -185,7 +159,6 @@ def _batch_matmul(operation: Operation, given: list[Shape]) -> Shape:
     rows, inner = one[-2:][::-1] if operation.attribute("adj_x") else one[-2:]
     inner_too, columns = other[-2:][::-1] if operation.attribute("adj_y") else other[-2:]
     same(inner, inner_too)
-    front = merged if operation.type == "BatchMatMul" else broadcast
-    batch = front(one[:-2], other[:-2])
+    batch = broadcast(one[:-2], other[:-2])
     assert batch is not None
     return (*batch, rows, columns)

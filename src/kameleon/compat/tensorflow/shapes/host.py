@@ -8,56 +8,35 @@ import numpy as np
 
 from ..formats.slices import bounds, parsed
 from .known import value_at
-from .rules import UNKNOWN, shape_of
+from .notation import table
+from .rules import shape_of
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
-QUEUES = "FIFOQueue PaddingFIFOQueue RandomShuffleQueue PriorityQueue".split()
-READERS = (
-    "WholeFileReader IdentityReader TextLineReader FixedLengthRecordReader TFRecordReader".split()
+table(
+    """
+    FIFOQueue PaddingFIFOQueue RandomShuffleQueue PriorityQueue Barrier WholeFileReader
+        IdentityReader TextLineReader FixedLengthRecordReader TFRecordReader
+        ConditionalAccumulator SparseConditionalAccumulator ResourceConditionalAccumulator : -> (2)
+    FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2 WholeFileReaderV2
+        IdentityReaderV2 TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2
+        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted
+        ReaderNumWorkUnitsCompletedV2 ReaderSerializeState ReaderSerializeStateV2
+        ReadFile ShardedFilename ShardedFilespec Timestamp StageSize MapSize MapIncompleteSize
+        OrderedMapSize OrderedMapIncompleteSize BarrierReadySize BarrierIncompleteSize
+        AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated IteratorV2 Iterator
+        OneShotIterator IteratorToStringHandle IteratorFromStringHandleV2 AnonymousIterator
+        DatasetCardinality ExperimentalDatasetCardinality ScalarSummary HistogramSummary
+        ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary
+        SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue
+        IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2
+        KMC2ChainInitialization : -> ()
+    ReaderRead ReaderReadV2 AnonymousIteratorV2 : -> () ()
+    ReaderReadUpTo ReaderReadUpToV2 : -> (?) (?)
+    MatchingFiles : -> (?)
+    """
 )
-
-
-@shape_of(
-    *(f"{kind}V2" for kind in (*QUEUES, *READERS)),
-    "ReadFile ShardedFilename ShardedFilespec Timestamp StageSize MapSize MapIncompleteSize"
-    " OrderedMapSize OrderedMapIncompleteSize BarrierReadySize BarrierIncompleteSize"
-    " AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated IteratorV2 Iterator"
-    " OneShotIterator IteratorToStringHandle IteratorFromStringHandleV2 AnonymousIterator"
-    " DatasetCardinality ExperimentalDatasetCardinality ScalarSummary HistogramSummary"
-    " ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary"
-    " SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue"
-    " IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2 KMC2ChainInitialization",
-    *(
-        f"Reader{what}{version}"
-        for what in ("NumRecordsProduced", "NumWorkUnitsCompleted", "SerializeState")
-        for version in ("", "V2")
-    ),
-)
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
-@shape_of(*QUEUES, *READERS, "Barrier ConditionalAccumulator SparseConditionalAccumulator")
-@shape_of("ResourceConditionalAccumulator")
-def _pair(operation: Operation, given: list[Shape]) -> Shape:
-    return (2,)
-
-
-@shape_of("ReaderRead ReaderReadV2 AnonymousIteratorV2")
-def _two_scalars(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(), ()]
-
-
-@shape_of("ReaderReadUpTo ReaderReadUpToV2")
-def _two_vectors(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), (UNKNOWN,)]
-
-
-@shape_of("MatchingFiles")
-def _vector(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN,)
 
 
 @shape_of("RestoreV2 RestoreSlice")

@@ -8,10 +8,25 @@ import numpy as np
 
 from ..dtypes import name_of
 from .known import value_at
+from .notation import table
 from .rules import UNKNOWN, ShapeMismatchError, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    DecodeCompressed DecodeJSONExample : x -> x
+    DecodeRaw : (*s) -> (*s,?)
+    SerializeTensor AddSparseToTensorsMap : -> ()
+    SerializeSparse : -> (3)
+    SerializeManySparse : -> (?,3)
+    AddManySparseToTensorsMap : -> (?)
+    DeserializeManySparse DeserializeSparse TakeManySparseFromTensorsMap : -> (?,?) (?) (?)
+    SparseCross : -> (?,2) (?) (2)
+    """
+)
 
 
 def _sparse(count: int, rank: int) -> list[Shape]:
@@ -75,49 +90,14 @@ def _columns(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [given[0]] * len(operation.types)
 
 
-@shape_of("DecodeCompressed DecodeJSONExample")
-def _same(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of("DecodeRaw DecodePaddedRaw")
+@shape_of("DecodePaddedRaw")
 def _raw(operation: Operation, given: list[Shape]) -> Shape:
     if given[0] is None:
         return None
-    size = value_at(operation, 1) if operation.type == "DecodePaddedRaw" else None
+    size = value_at(operation, 1)
     if size is None:
         return (*given[0], UNKNOWN)
     width = np.dtype(name_of(operation.types[0])).itemsize
     if size <= 0 or size % width:
         raise ShapeMismatchError(f"fixed_length must be a positive multiple of {width}, not {size}")
     return (*given[0], int(size) // width)
-
-
-@shape_of("SerializeTensor AddSparseToTensorsMap")
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
-@shape_of("SerializeSparse")
-def _pack(operation: Operation, given: list[Shape]) -> Shape:
-    return (3,)
-
-
-@shape_of("SerializeManySparse")
-def _pack_rows(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN, 3)
-
-
-@shape_of("AddManySparseToTensorsMap")
-def _keep_rows(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN,)
-
-
-@shape_of("DeserializeManySparse DeserializeSparse TakeManySparseFromTensorsMap")
-def _unpack(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
-
-
-@shape_of("SparseCross")
-def _cross(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN, 2), (UNKNOWN,), (2,)]

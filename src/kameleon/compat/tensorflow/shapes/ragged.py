@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .known import value_at
-from .rules import UNKNOWN, known_sizes, same, shape_of, unknown, with_rank
+from .notation import table
+from .rules import UNKNOWN, known_sizes, same, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    RaggedTensorToVariant : (n) -> (n-1) if batched_input else -> ()
+    """
+)
 
 
 @shape_of("RaggedRange")
@@ -55,14 +63,6 @@ def _to_dense(operation: Operation, given: list[Shape]) -> Shape:
     for at in range(len(values) - 1):
         found[rank - len(values) + 1 + at] = max(found[rank - len(values) + 1 + at], values[1 + at])
     return tuple(found)
-
-
-@shape_of("RaggedTensorToVariant")
-def _encode(operation: Operation, given: list[Shape]) -> Shape:
-    if not operation.attribute("batched_input"):
-        return ()
-    size = with_rank(given[0], 1)[0]
-    return (UNKNOWN if size < 0 else size - 1,)
 
 
 @shape_of("RaggedTensorFromVariant")

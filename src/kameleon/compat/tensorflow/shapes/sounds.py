@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .notation import table
 from .rules import UNKNOWN, ShapeMismatchError, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    EncodeWav : (?,?) () -> ()
+    Mfcc : (c,t,?) () -> (c,t,@dct_coefficient_count)
+    """
+)
 
 
 @shape_of("DecodeWav")
@@ -17,13 +26,6 @@ def _decoded(operation: Operation, given: list[Shape]) -> list[Shape]:
     if told[0] == 0 or told[1] == 0:
         raise ShapeMismatchError("samples and channels must be > 0, or -1")
     return [tuple(UNKNOWN if size < 0 else size for size in told), ()]
-
-
-@shape_of("EncodeWav")
-def _encoded(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[0], 2)
-    with_rank(given[1], 0)
-    return ()
 
 
 def transformed(size: int) -> int:
@@ -37,10 +39,3 @@ def _spectrogram(operation: Operation, given: list[Shape]) -> Shape:
     size, stride = operation.attribute("window_size"), operation.attribute("stride")
     windows = UNKNOWN if length < 0 else max((length - size) // stride + 1, 0)
     return (channels, windows, transformed(size) // 2 + 1)
-
-
-@shape_of("Mfcc")
-def _coefficients(operation: Operation, given: list[Shape]) -> Shape:
-    spectra = with_rank(given[0], 3)
-    with_rank(given[1], 0)
-    return (*spectra[:2], operation.attribute("dct_coefficient_count"))

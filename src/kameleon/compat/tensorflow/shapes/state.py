@@ -5,47 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .handles import shape_behind
-from .rules import UNKNOWN, merged, shape_of
+from .notation import table
+from .rules import UNKNOWN, shape_of
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2"
-    " ResourceCountUpTo VarHandleOp StackV2 TensorArrayWriteV3 TensorArrayScatterV3"
-    " TensorArraySplitV3 ControlTrigger"
+table(
+    """
+    QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2 ResourceCountUpTo VarHandleOp StackV2
+        TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 ControlTrigger : -> ()
+    TensorArrayV3 TensorArrayGradV3 : -> (2) ()
+    Assign : x x -> x if validate_shape else ? x -> x
+    AssignAdd AssignSub : x x -> x
+    ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad
+        ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent
+        ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum
+        SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv CountUpTo
+        StridedSliceAssign TensorStridedSliceUpdate : x -> x
+    Switch RefSwitch : x -> x x
+    Enter RefEnter : x -> x if is_constant else ?
+    """
 )
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
 
 
 @shape_of("ReadVariableOp")
 def _read(operation: Operation, given: list[Shape]) -> Shape:
     return shape_behind(operation)
-
-
-@shape_of("Assign")
-def _assign(operation: Operation, given: list[Shape]) -> Shape:
-    if operation.attribute("validate_shape"):
-        return merged(given[0], given[1])
-    return given[1]
-
-
-@shape_of("AssignAdd AssignSub")
-def _assign_sum(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], given[1])
-
-
-@shape_of(
-    "ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad"
-    " ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent"
-    " ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum"
-    " SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterNdUpdate"
-    " ScatterNdAdd ScatterNdSub CountUpTo StridedSliceAssign TensorStridedSliceUpdate"
-)
-def _step(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
 
 
 @shape_of("If StatelessIf Case While StatelessWhile")
@@ -58,17 +45,6 @@ def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     return told if len(told) == count else [None] * count
 
 
-@shape_of("Switch RefSwitch")
-def _switch(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [given[0], given[0]]
-
-
-@shape_of("Enter RefEnter")
-def _enter(operation: Operation, given: list[Shape]) -> Shape:
-    """What changes in a loop may get another shape there: TensorFlow's files say which it has."""
-    return given[0] if operation.attribute("is_constant") else None
-
-
 @shape_of("Merge RefMerge")
 def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
     first = given[0]
@@ -79,11 +55,6 @@ def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
             return [None, ()]
         first = tuple(a if a == b else UNKNOWN for a, b in zip(first, shape, strict=True))
     return [first, ()]
-
-
-@shape_of("TensorArrayV3 TensorArrayGradV3")
-def _array(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(2,), ()]
 
 
 @shape_of("TensorArrayGatherV3")

@@ -7,30 +7,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .known import value_at
-from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, shape_of, unknown, with_rank
+from .notation import table
+from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "StringLower StringUpper StringStrip StringLength StringToNumber AsString StringToHashBucket"
-    " StringToHashBucketFast StringToHashBucketStrong RegexReplace StaticRegexReplace"
-    " RegexFullMatch StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode UnicodeScript"
+table(
+    """
+    StringLower StringUpper StringStrip StringLength StringToNumber AsString StringToHashBucket
+        StringToHashBucketFast StringToHashBucketStrong RegexReplace StaticRegexReplace
+        RegexFullMatch StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode
+        UnicodeScript : x -> x
+    Fingerprint : (n,*s) -> (n,8)
+    StringFormat : -> ()
+    StringSplit StringSplitV2 : (?) -> (?,2) (?) (2)
+    StringNGrams : ? (n) -> (?) (n)
+    UnicodeEncode : ? (n) -> (n-1)
+    """
 )
-def _same(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
 
 
 @shape_of("Substr")
 def _part(operation: Operation, given: list[Shape]) -> Shape:
     merged(given[1], given[2])
     return broadcast(given[0], given[1])
-
-
-@shape_of("Fingerprint")
-def _fingerprints(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN if given[0] is None else given[0][0], 8)
 
 
 @shape_of("StringJoin")
@@ -60,30 +62,6 @@ def _reduce(operation: Operation, given: list[Shape]) -> Shape:
     return tuple(1 if at in over else size for at, size in pairs if keep or at not in over)
 
 
-@shape_of("UnsortedSegmentJoin")
-def _join_segments(operation: Operation, given: list[Shape]) -> Shape:
-    count = value_at(operation, 2)
-    if given[0] is None or given[1] is None:
-        return None
-    return (UNKNOWN if count is None else int(count), *given[0][len(given[1]) :])
-
-
-@shape_of("StringFormat")
-def _format(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
-@shape_of("StringSplit StringSplitV2")
-def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
-    with_rank(given[0], 1)
-    return [(UNKNOWN, 2), (UNKNOWN,), (2,)]
-
-
-@shape_of("StringNGrams")
-def _ngrams(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), with_rank(given[1], 1)]
-
-
 @shape_of("UnicodeDecode UnicodeDecodeWithOffsets")
 def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
     count = UNKNOWN
@@ -91,9 +69,3 @@ def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
         count = int(np.prod(given[0])) + 1
     found: list[Shape] = [(count,), (UNKNOWN,), (UNKNOWN,)]
     return found[: len(operation.types)]
-
-
-@shape_of("UnicodeEncode")
-def _encode(operation: Operation, given: list[Shape]) -> Shape:
-    size = with_rank(given[1], 1)[0]
-    return (UNKNOWN if size < 0 else size - 1,)

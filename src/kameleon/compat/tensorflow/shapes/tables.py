@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..graph import PASSING
+from .notation import table
 from .rules import UNKNOWN, shape_of
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    LookupTableSize LookupTableSizeV2 HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2
+        MutableDenseHashTableV2 : -> ()
+    """
+)
 
 
 def _entry(operation: Operation) -> tuple[Shape, Shape]:
@@ -37,11 +46,3 @@ def _find(operation: Operation, given: list[Shape]) -> Shape:
 def _export(operation: Operation, given: list[Shape]) -> list[Shape]:
     _, values = _entry(operation)
     return [(UNKNOWN,), None if values is None else (UNKNOWN, *values)]
-
-
-@shape_of(
-    "LookupTableSize LookupTableSizeV2 HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2"
-    " MutableDenseHashTableV2"
-)
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
