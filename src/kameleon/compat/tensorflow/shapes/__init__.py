@@ -18,20 +18,15 @@ from . import (  # noqa: F401
     arrays,
     diagonals,
     elementwise,
-    host,
     lists,
     matrices,
     networks,
-    parsing,
     pictures,
     places,
     ragged,
-    sequences,
-    sounds,
     sparse,
     state,
     strings,
-    tables,
 )
 from .known import known_value
 from .rules import RULES, ShapeMismatchError, merged

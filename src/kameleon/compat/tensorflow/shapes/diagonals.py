@@ -186,13 +186,6 @@ def _reverse_sequences(operation: Operation, given: list[Shape]) -> Shape:
     return tuple(sizes)
 
 
-@shape_of("Concat")
-def _concat(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import concatenated
-
-    return concatenated(value_at(operation, 0), given[1:])
-
-
 @shape_of("ConcatOffset")
 def _offsets(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [with_rank(shape, 1) for shape in given[1:]]
@@ -206,15 +199,3 @@ def _parallel(operation: Operation, given: list[Shape]) -> Shape:
             raise ShapeMismatchError("All input shapes must be fully defined.")
         merged(shape[1:], None if found is None else found[1:])
     return found
-
-
-@shape_of("SpaceToBatch BatchToSpace")
-def _blocks(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import blocks_of_batches
-
-    side = int(operation.attribute("block_size"))
-    if side < 2:
-        raise ShapeMismatchError(f"Block size should be > 1: {side}")
-    shape = with_rank(given[0], 4)
-    edges = value_at(operation, 1)
-    return blocks_of_batches(shape, [side, side], edges, operation.type == "SpaceToBatch")

@@ -8,17 +8,7 @@ import numpy as np
 
 from .known import value_at
 from .notation import table
-from .rules import (
-    UNKNOWN,
-    ShapeMismatchError,
-    at_least,
-    broadcast,
-    merged,
-    same,
-    shape_of,
-    unknown,
-    with_rank,
-)
+from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, same, shape_of, unknown, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -36,6 +26,12 @@ table(
         Invert Conj : x -> x
     TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad
         ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad : x x -> x
+    Add AddV2 Sub Mul Div RealDiv FloorDiv TruncateDiv FloorMod TruncateMod Mod Pow Maximum Minimum
+        SquaredDifference DivNoNan MulNoNan Atan2 Xdivy Xlogy Igamma Igammac Zeta Polygamma
+        IgammaGradA RandomGammaGrad NextAfter ApproximateEqual Equal NotEqual Less LessEqual Greater
+        GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
+        Complex : x y -> x|y
+    SelectV2 : x y z -> x|y|z
     AddN AccumulateNV2 : x* -> x
     L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
     FFT IFFT : x:(*b,?) -> x
@@ -43,19 +39,9 @@ table(
     FFT3D IFFT3D : x:(*b,?,?,?) -> x
     MatMul SparseMatMul : (m,k)^transpose_a (k,n)^transpose_b -> (m,n)
     BatchMatMul : (*b,m,k)^adj_x (*b,k,n)^adj_y -> (*b,m,n)
+    BatchMatMulV2 : (*b,m,k)^adj_x (*c,k,n)^adj_y -> (*b|c,m,n)
     """
 )
-
-
-@shape_of(
-    "Add AddV2 Sub Mul Div RealDiv FloorDiv TruncateDiv FloorMod TruncateMod Mod Pow Maximum"
-    " Minimum SquaredDifference DivNoNan MulNoNan Atan2 Xdivy Xlogy Igamma Igammac Zeta Polygamma"
-    " IgammaGradA RandomGammaGrad NextAfter ApproximateEqual",
-    "Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr",
-    "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift Complex",
-)
-def _binary(operation: Operation, given: list[Shape]) -> Shape:
-    return broadcast(given[0], given[1])
 
 
 @shape_of("Select RefSelect")
@@ -68,11 +54,6 @@ def _select(operation: Operation, given: list[Shape]) -> Shape:
         merged(condition, found[:1])  # it must fit, but tells nothing
         return found
     return merged(condition, found)
-
-
-@shape_of("SelectV2")
-def _select_broadcast(operation: Operation, given: list[Shape]) -> Shape:
-    return broadcast(given[0], broadcast(given[1], given[2]))
 
 
 @shape_of("Betainc")
@@ -104,11 +85,11 @@ def reduced(shape: Shape, axes: np.ndarray | None, keep: bool) -> Shape:
 
 
 def _axis(axis: int, rank: int) -> int:
-    if not -rank <= axis < max(rank, 1):
+    if not -rank <= axis < rank:
         raise ShapeMismatchError(
             f"Invalid reduction dimension {axis} for input with {rank} dimensions."
         )
-    return axis % rank if rank else 0
+    return axis % rank
 
 
 @shape_of("ArgMax ArgMin")
@@ -146,19 +127,3 @@ def _transform_of_reals(operation: Operation, given: list[Shape]) -> Shape:
     if told is not None and operation.type.startswith("R"):
         sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
     return (*shape[:-count], *sizes)
-
-
-# Products ---------------------------------------------------------------------------------------
-
-
-@shape_of("BatchMatMulV2")
-def _batch_matmul(operation: Operation, given: list[Shape]) -> Shape:
-    one, other = at_least(given[0], 2), at_least(given[1], 2)
-    if one is None or other is None:
-        return None
-    rows, inner = one[-2:][::-1] if operation.attribute("adj_x") else one[-2:]
-    inner_too, columns = other[-2:][::-1] if operation.attribute("adj_y") else other[-2:]
-    same(inner, inner_too)
-    batch = broadcast(one[:-2], other[:-2])
-    assert batch is not None
-    return (*batch, rows, columns)

@@ -114,8 +114,8 @@ def _convolution(operation: Operation, given: list[Shape]) -> Shape:
     return (shape[0], *sizes, filters) if last else (shape[0], filters, *sizes)
 
 
-@shape_of("MaxPool AvgPool MaxPool3D AvgPool3D")
-def _pool(operation: Operation, given: list[Shape]) -> Shape:
+@shape_of("MaxPool AvgPool MaxPool3D AvgPool3D MaxPoolWithArgmax")
+def _pool(operation: Operation, given: list[Shape]) -> list[Shape]:
     rank = 5 if "3D" in operation.type else 4
     for name in ("ksize", "strides"):
         if len(operation.attribute(name)) != rank:
@@ -124,12 +124,8 @@ def _pool(operation: Operation, given: list[Shape]) -> Shape:
     last = is_channels_last(operation)
     space = shape[1:-1] if last else shape[2:]
     sizes = _windows(operation, space, tuple(spatial(operation, "ksize", rank)))
-    return (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
-
-
-@shape_of("MaxPoolWithArgmax")
-def _pool_with_places(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [_pool(operation, given)] * 2
+    found = (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
+    return [found] * len(operation.types)
 
 
 @shape_of("MaxPoolV2")

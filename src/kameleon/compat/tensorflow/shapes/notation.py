@@ -16,7 +16,8 @@ On the left are the inputs, in order. Those that aren't named may be anything, a
 
 On the right are the outputs: `x`, `(b,n)`, `()`, and `?` for what isn't known. Sizes may be
 computed, from left to right: `4*n`, `n+1`, `n//4`; `n/8` demands that nothing remains. `min(m,n)`
-is the smaller one, `#x` the rank of a shape. `(n)*3` are three outputs.
+is the smaller one, `#x` the rank of a shape, `x|y` the shape that `x` and `y` are broadcast to.
+`(n)*3` are three outputs.
 
 On both sides `@k` is a number that the attribute `k` holds, and `~(b,h,w,c)` a shape whose last
 size, of the channels, is the second one where `data_format` says so.
@@ -41,6 +42,7 @@ from .known import shape_told, size_told, sizes_told
 from .rules import (
     UNKNOWN,
     at_least,
+    broadcast,
     divided,
     exactly,
     is_channels_last,
@@ -228,21 +230,33 @@ def _output(text: str) -> Callable[[Found], list[Shape]]:
 
 def _shape(text: str) -> Callable[[Found], Shape]:
     if not text.startswith("("):
-        return lambda found: found.get(text)
-    parts = [(part[1:], None) if part[0] == "*" else ("", _number(part)) for part in _parts(text)]
+        return _named(text)
+    parts = [
+        (_named(part[1:]), None) if part.startswith("*") else (None, _number(part))
+        for part in _parts(text)
+    ]
 
     def shape(found: Found) -> Shape:
         sizes: list[int] = []
         for rest, number in parts:
             if number is not None:
                 sizes.append(number(found))
-            elif (more := found.get(rest)) is not None:
+            elif rest is not None and (more := rest(found)) is not None:
                 sizes += more
             else:
                 return None
         return tuple(sizes)
 
     return shape
+
+
+def _named(text: str) -> Callable[[Found], Shape]:
+    """A shape by its name, or what is broadcast of several."""
+    name, _, others = text.partition("|")
+    if not others:
+        return lambda found: found.get(name)
+    rest = _named(others)
+    return lambda found: broadcast(found.get(name), rest(found))
 
 
 # Sizes ------------------------------------------------------------------------------------------

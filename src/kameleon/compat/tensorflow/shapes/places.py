@@ -44,10 +44,7 @@ table(
 def starts_with(shape: Shape, first: Shape) -> None:
     """Check that a shape begins with another one."""
     if shape is not None and first is not None:
-        if len(shape) < len(first):
-            raise ShapeMismatchError(
-                f"Shape must be at least rank {len(first)} but is rank {len(shape)}"
-            )
+        at_least(shape, len(first))
         merged(shape[: len(first)], first)
 
 

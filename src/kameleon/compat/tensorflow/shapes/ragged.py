@@ -1,4 +1,4 @@
-"""Shapes of ragged tensors' parts."""
+"""Shapes of ragged tensors' parts, and of what is told of sequences of labels."""
 
 from __future__ import annotations
 
@@ -68,3 +68,29 @@ def _to_dense(operation: Operation, given: list[Shape]) -> Shape:
 @shape_of("RaggedTensorFromVariant")
 def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [*[(UNKNOWN,)] * (len(operation.types) - 1), None]
+
+
+# Sequences of labels ------------------------------------------------------------------------------
+
+
+table(
+    """
+    GatherTree : (t,b,w) (t,b,w) (b) -> (t,b,w)
+    CTCLoss : (t,b,c) ? ? (b) -> (b) (t,b,c)
+    CTCGreedyDecoder : (?,b,?) (b) -> (?,2) (?) (2) (b,1)
+    CTCBeamSearchDecoder : (?,b,?) (b)
+        -> (?,2)*@top_paths (?)*@top_paths (2)*@top_paths (b,@top_paths)
+    LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler
+        AllCandidateSampler : (n,?) -> (@num_sampled) (n,@num_true) (@num_sampled)
+    ComputeAccidentalHits : (?,@num_true) -> (?)*3
+    """
+)
+
+
+@shape_of("EditDistance")
+def _distances(operation: Operation, given: list[Shape]) -> Shape:
+    one, other = (known_sizes(value_at(operation, place)) for place in (2, 5))
+    if one is None or other is None:
+        return None
+    pairs = zip(one[:-1], other[:-1], strict=True)
+    return tuple(UNKNOWN if UNKNOWN in pair else max(pair) for pair in pairs)

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .elementwise import reduced
-from .known import value_at
+from .known import sizes_at, value_at
 from .notation import table
-from .rules import (
-    UNKNOWN,
-    known_sizes,
-    merged,
-    rank_of,
-    same,
-    shape_of,
-    unknown,
-    with_rank,
-)
+from .rules import UNKNOWN, known_sizes, merged, rank_of, same, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -59,16 +50,6 @@ def length(shape: Shape) -> int:
     return with_rank(shape, 1)[0]
 
 
-def sizes_at(operation: Operation, place: int) -> Shape:
-    """The shape that a vector of sizes tells; of unknown sizes, if its length alone is known."""
-    sizes = known_sizes(value_at(operation, place))
-    if sizes is None:
-        source, index = operation.inputs[place]
-        shape = source.shapes[index]
-        return unknown(None if shape is None else length(shape))
-    return sizes
-
-
 def any_sparse(rank: int = UNKNOWN) -> list[Shape]:
     """The parts of a sparse tensor with so many axes."""
     return [(UNKNOWN, rank), LINE, (rank,)]
@@ -99,9 +80,10 @@ def _reduce(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("SparseFillEmptyRows")
 def _fill_rows(operation: Operation, given: list[Shape]) -> list[Shape]:
-    at, shape = with_rank(given[0], 2), sizes_at(operation, 2)
-    rows = UNKNOWN if shape is None else shape[0]
-    return [(UNKNOWN, same(at[1], length(given[2]))), LINE, (rows,), (at[0],)]
+    at, rank = with_rank(given[0], 2), length(given[2])
+    shape = sizes_at(operation, 2)
+    rows = shape[0] if shape else UNKNOWN
+    return [(UNKNOWN, same(at[1], rank)), LINE, (rows,), (at[0],)]
 
 
 @shape_of("DenseToDenseSetOperation")

@@ -1,10 +1,17 @@
-"""Shapes of variables' operations, of control flow, and of arrays of tensors."""
+"""Shapes of what is kept or runs on the host: variables, control flow, arrays of tensors, lookup
+tables, queues, readers, files, checkpoints, summaries, iterators.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..formats.slices import bounds, parsed
+from ..graph import PASSING
 from .handles import shape_behind
+from .known import value_at
 from .notation import table
 from .rules import UNKNOWN, shape_of
 
@@ -62,3 +69,87 @@ def _array_gather(operation: Operation, given: list[Shape]) -> Shape:
     shape: Shape = operation.attribute("element_shape")
     count = UNKNOWN if given[1] is None else given[1][0]
     return None if shape is None else (count, *shape)
+
+
+# Lookup tables ------------------------------------------------------------------------------------
+
+
+table(
+    """
+    LookupTableSize LookupTableSizeV2 HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2
+        MutableDenseHashTableV2 : -> ()
+    """
+)
+
+
+def _entry(operation: Operation) -> tuple[Shape, Shape]:
+    """The shapes of a table's keys and values, whose handle an operation takes first."""
+    source, _ = operation.inputs[0]
+    while source.type in PASSING and source.inputs:
+        source, _ = source.inputs[0]
+    if not source.type.endswith("V2"):
+        return None, None
+    keys: Shape = ()
+    if source.type == "MutableDenseHashTableV2":
+        maker, index = source.inputs[0]
+        keys = maker.shapes[index]
+    return keys, tuple(source.attribute("value_shape") or ())
+
+
+@shape_of("LookupTableFindV2")
+def _find(operation: Operation, given: list[Shape]) -> Shape:
+    keys, values = _entry(operation)
+    if keys is None or values is None or given[1] is None:
+        return None
+    return given[1][: len(given[1]) - len(keys)] + values
+
+
+@shape_of("LookupTableExportV2")
+def _export(operation: Operation, given: list[Shape]) -> list[Shape]:
+    _, values = _entry(operation)
+    return [(UNKNOWN,), None if values is None else (UNKNOWN, *values)]
+
+
+# The host -----------------------------------------------------------------------------------------
+
+
+table(
+    """
+    FIFOQueue PaddingFIFOQueue RandomShuffleQueue PriorityQueue Barrier WholeFileReader
+        IdentityReader TextLineReader FixedLengthRecordReader TFRecordReader
+        ConditionalAccumulator SparseConditionalAccumulator ResourceConditionalAccumulator : -> (2)
+    FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2 WholeFileReaderV2
+        IdentityReaderV2 TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2
+        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted
+        ReaderNumWorkUnitsCompletedV2 ReaderSerializeState ReaderSerializeStateV2
+        ReadFile ShardedFilename ShardedFilespec Timestamp StageSize MapSize MapIncompleteSize
+        OrderedMapSize OrderedMapIncompleteSize BarrierReadySize BarrierIncompleteSize
+        AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated IteratorV2 Iterator
+        OneShotIterator IteratorToStringHandle IteratorFromStringHandleV2 AnonymousIterator
+        DatasetCardinality ExperimentalDatasetCardinality ScalarSummary HistogramSummary
+        ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary
+        SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue
+        IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2
+        KMC2ChainInitialization : -> ()
+    ReaderRead ReaderReadV2 AnonymousIteratorV2 : -> () ()
+    ReaderReadUpTo ReaderReadUpToV2 : -> (?) (?)
+    MatchingFiles : -> (?)
+    """
+)
+
+
+@shape_of("RestoreV2 RestoreSlice")
+def _restored(operation: Operation, given: list[Shape]) -> list[Shape]:
+    told = value_at(operation, 2)
+    if told is None:
+        return [None] * len(operation.types)
+    texts = [each.decode() if isinstance(each, bytes) else str(each) for each in np.ravel(told)]
+    return [_part(text) for text in texts]
+
+
+def _part(text: str) -> Shape:
+    """The shape of the part of a tensor that a text tells."""
+    if not text:
+        return None
+    shape, extents = parsed(text)
+    return tuple(end - start for start, end in bounds(extents, shape))
