@@ -8,7 +8,7 @@ import numpy as np
 
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, same, shape_of, unknown, with_rank
+from .rules import ShapeMismatchError, merged, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -37,6 +37,12 @@ table(
     FFT IFFT : x:(*b,?) -> x
     FFT2D IFFT2D : x:(*b,?,?) -> x
     FFT3D IFFT3D : x:(*b,?,?,?) -> x
+    RFFT : (*b,?) =[n] -> (*b,min(n,n//2+1))
+    RFFT2D : (*b,?,?) =[m,n] -> (*b,m,min(n,n//2+1))
+    RFFT3D : (*b,?,?,?) =[l,m,n] -> (*b,l,m,min(n,n//2+1))
+    IRFFT : (*b,?) =[n] -> (*b,n)
+    IRFFT2D : (*b,?,?) =[m,n] -> (*b,m,n)
+    IRFFT3D : (*b,?,?,?) =[l,m,n] -> (*b,l,m,n)
     MatMul SparseMatMul : (m,k)^transpose_a (k,n)^transpose_b -> (m,n)
     BatchMatMul : (*b,m,k)^adj_x (*b,k,n)^adj_y -> (*b,m,n)
     BatchMatMulV2 : (*b,m,k)^adj_x (*c,k,n)^adj_y -> (*b|c,m,n)
@@ -56,7 +62,7 @@ def _select(operation: Operation, given: list[Shape]) -> Shape:
     return merged(condition, found)
 
 
-@shape_of("Betainc")
+@shape_of("Betainc StringJoin")
 def _betainc(operation: Operation, given: list[Shape]) -> Shape:
     """Scalars go with all shapes."""
     found: Shape = ()
@@ -107,23 +113,3 @@ def _arg(operation: Operation, given: list[Shape]) -> Shape:
         )
     at %= len(shape)
     return shape[:at] + shape[at + 1 :]
-
-
-# Transforms of Fourier --------------------------------------------------------------------------
-
-
-def _axes(operation: Operation) -> int:
-    return int(operation.type[-2]) if operation.type.endswith("D") else 1
-
-
-@shape_of("RFFT RFFT2D RFFT3D IRFFT IRFFT2D IRFFT3D")
-def _transform_of_reals(operation: Operation, given: list[Shape]) -> Shape:
-    count, shape = _axes(operation), at_least(given[0], _axes(operation))
-    same(with_rank(given[1], 1)[0], count)
-    if shape is None:
-        return None
-    told = value_at(operation, 1)
-    sizes = [UNKNOWN] * count if told is None else [int(size) for size in told]
-    if told is not None and operation.type.startswith("R"):
-        sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
-    return (*shape[:-count], *sizes)

@@ -264,6 +264,9 @@ def _named(text: str) -> Callable[[Found], Shape]:
 
 def _number(text: str) -> Number:
     """A size: one that is named, or what is computed of such ones."""
+    if text.startswith("min("):
+        one, other = map(_number, _parts(text.removeprefix("min")))
+        return lambda found: smaller(one(found), other(found))
     first, *rest = re.split(r"(//|[-+*/])", text)
     start = _operand(first)
     if not rest:
@@ -286,7 +289,4 @@ def _operand(text: str) -> Number:
         return lambda found: known
     if text.startswith("#"):
         return lambda found: rank_of(found.get(text[1:]))
-    if text.startswith("min"):
-        one, other = map(_operand, _parts(text.removeprefix("min")))
-        return lambda found: smaller(one(found), other(found))
     return lambda found: found.get(text, UNKNOWN)

@@ -83,19 +83,10 @@ def _best_of_classes(operation: Operation, given: list[Shape]) -> list[Shape]:
         with_rank(shape, 0)
     same(boxes[3], 4)
     batch, each, total = boxes[0], value_at(operation, 2), value_at(operation, 3)
-    if total is None:
-        return unknown_rows(batch)
-    count = int(total)
-    if operation.attribute("pad_per_class"):
-        if each is None or scores[2] < 0:
-            return unknown_rows(batch)
-        count = min(count, int(each) * scores[2])
+    count = UNKNOWN if total is None else int(total)
+    if operation.attribute("pad_per_class") and total is not None:
+        count = UNKNOWN if each is None or scores[2] < 0 else min(count, int(each) * scores[2])
     return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
-
-
-def unknown_rows(batch: int) -> list[Shape]:
-    """Boxes, scores and classes of unknown number."""
-    return [(batch, UNKNOWN, 4), (batch, UNKNOWN), (batch, UNKNOWN), (batch,)]
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -125,7 +116,7 @@ table(
 
 
 @shape_of("DecodeWav")
-def _decoded(operation: Operation, given: list[Shape]) -> list[Shape]:
+def _decoded_sound(operation: Operation, given: list[Shape]) -> list[Shape]:
     with_rank(given[0], 0)
     told = [operation.attribute(f"desired_{what}") for what in ("samples", "channels")]
     if told[0] == 0 or told[1] == 0:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, known_sizes, same, shape_of, unknown
+from .rules import UNKNOWN, known_sizes, product, same, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -21,10 +22,7 @@ table(
 
 @shape_of("RaggedRange")
 def _range(operation: Operation, given: list[Shape]) -> list[Shape]:
-    sizes = [shape[0] for shape in given if shape]
-    rows = UNKNOWN
-    for size in sizes:
-        rows = same(rows, size)
+    rows = reduce(same, [shape[0] for shape in given if shape], UNKNOWN)
     if all(shape == () for shape in given):
         rows = 1
     return [(UNKNOWN if rows < 0 else rows + 1,), (UNKNOWN,)]
@@ -43,11 +41,7 @@ def _to_sparse(operation: Operation, given: list[Shape]) -> list[Shape]:
     if values is None:
         return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
     rank = len(splits) + len(values)
-    count = UNKNOWN
-    if UNKNOWN not in values:
-        count = 1
-        for size in values:
-            count *= size
+    count = product(values)
     return [(count, rank), (count,), (rank,)]
 
 

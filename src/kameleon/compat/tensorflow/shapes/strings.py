@@ -10,7 +10,7 @@ from ..dtypes import name_of
 from .elementwise import reduced
 from .known import value_at
 from .notation import table
-from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, shape_of, with_rank
+from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, product, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -37,18 +37,6 @@ def _part(operation: Operation, given: list[Shape]) -> Shape:
     return broadcast(given[0], given[1])
 
 
-@shape_of("StringJoin")
-def _join(operation: Operation, given: list[Shape]) -> Shape:
-    if all(shape == () for shape in given):
-        return ()
-    found: Shape = None
-    for shape in given:
-        if shape is None:
-            return None
-        found = merged(found, shape) if shape else found
-    return found
-
-
 @shape_of("ReduceJoin")
 def _reduce(operation: Operation, given: list[Shape]) -> Shape:
     """It is over all axes, where none is named."""
@@ -60,9 +48,8 @@ def _reduce(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("UnicodeDecode UnicodeDecodeWithOffsets")
 def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
-    count = UNKNOWN
-    if given[0] is not None and UNKNOWN not in given[0]:
-        count = int(np.prod(given[0])) + 1
+    is_known = given[0] is not None and UNKNOWN not in given[0]
+    count = product(given[0] or ()) + 1 if is_known else UNKNOWN
     found: list[Shape] = [(count,), (UNKNOWN,), (UNKNOWN,)]
     return found[: len(operation.types)]
 
