@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kameleon.compat.tensorflow.graph import Graph, Operation, Shape
-from kameleon.compat.tensorflow.shapes.notation import Line
+from kameleon.compat.tensorflow.shapes.notation import Line, table
 from kameleon.compat.tensorflow.shapes.rules import RULES, ShapeMismatchError
 
 Given = Shape | np.ndarray  # a shape, or a value
@@ -97,11 +98,29 @@ def test_lines_say_shapes(line: str, given: tuple[Given, ...], wanted: Any) -> N
     assert told(Line(line), *given, **attributes) == wanted
 
 
+def names(text: str) -> set[str]:
+    """The names of shapes and sizes in a part of a line."""
+    return set(re.findall(r"(?<![\w@^])[a-z]\w*", text)) - {"min"}
+
+
 def test_all_lines_can_be_read() -> None:
     lines = {rule.text: rule for rule in RULES.values() if isinstance(rule, Line)}
     assert len(lines) > 100
-    for line in lines.values():
+    for text, line in lines.items():
         assert callable(line.rule)
+        left = ""
+        for part in re.split(r" if (?:not )?\w+ else ", text):
+            before, arrow, outputs = part.rpartition("->")
+            left = before if arrow else left
+            assert names(outputs) <= names(left), text
+
+
+def test_faulty_tables_are_refused() -> None:
+    with pytest.raises(ValueError, match="Relu has a shape function already"):
+        table("Relu : x -> x")
+    with pytest.raises(ValueError, match="no arrow in a line: x x"):
+        table("Unheard : x x")
+    assert "Unheard" not in RULES
 
 
 # By type: inputs, and what TensorFlow 1.15 says.

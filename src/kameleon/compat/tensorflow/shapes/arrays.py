@@ -173,7 +173,8 @@ def _concat(operation: Operation, given: list[Shape]) -> Shape:
     for shape in shapes:
         at_least(shape, at + 1 if at >= 0 else -at)
     at %= rank
-    rest = reduce(merged, [shape[:at] + shape[at + 1 :] for shape in wide])
+    others: list[Shape] = [shape[:at] + shape[at + 1 :] for shape in wide]
+    rest = reduce(merged, others)
     assert rest is not None
     sizes = [shape[at] for shape in wide]
     total = UNKNOWN if UNKNOWN in sizes else sum(sizes)

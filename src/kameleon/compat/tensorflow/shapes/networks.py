@@ -185,9 +185,7 @@ def _padded_convolution(operation: Operation, given: list[Shape]) -> Shape:
     if pads is None:
         return unknown(4)
     wide = [UNKNOWN if n < 0 else n + int(np.sum(p)) for n, p in zip(shape, pads, strict=True)]
-    steps, pad = operation.attribute("strides"), operation.attribute("padding") == b"SAME"
-    space = tuple(windowed(wide[i], kernel[i - 1], steps[i], None if pad else 0) for i in (1, 2))
-    return (wide[0], *space, kernel[3])
+    return (wide[0], *_windows(operation, (wide[1], wide[2]), kernel[:2]), kernel[3])
 
 
 def _windows(

@@ -71,6 +71,8 @@ def table(text: str) -> None:
     """
     for row in re.sub(r"\n +", " ", dedent(text).strip()).splitlines():
         types, _, line = row.partition(" : ")
+        if row and "->" not in line:
+            raise ValueError(f"no arrow in a line: {line}")
         register(types, Line(line.strip()))
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 
-Found = "Shape | list[Shape]"
 Rule = Callable[["Operation", list["Shape"]], "Shape | list[Shape]"]
 R = TypeVar("R", bound=Rule)
 
@@ -34,11 +33,11 @@ def register(types: str, rule: Rule) -> None:
         RULES[name] = rule
 
 
-def shape_of(*types: str) -> Callable[[R], R]:
+def shape_of(types: str) -> Callable[[R], R]:
     """Decorates the shape function of some types of operations."""
 
     def add(rule: R) -> R:
-        register(" ".join(types), rule)
+        register(types, rule)
         return rule
 
     return add
@@ -124,9 +123,9 @@ def known_sizes(values: np.ndarray | None) -> Shape:
     return None if values is None else tuple(int(size) for size in np.ravel(values))
 
 
-def unknown(rank: int | None) -> Shape:
-    """A shape of which the rank alone is known."""
-    return None if rank is None or rank < 0 else (UNKNOWN,) * rank
+def unknown(rank: int) -> Shape:
+    """A shape of which the rank alone is known, if it isn't -1."""
+    return None if rank < 0 else (UNKNOWN,) * rank
 
 
 def rank_of(shape: Shape) -> int:
