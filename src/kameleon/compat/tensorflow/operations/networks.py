@@ -18,7 +18,8 @@ from kameleon.graph.primitives.reduce import reduce_sum
 from kameleon.graph.primitives.sizes import Size, as_node, sizes_product, split
 from kameleon.graph.primitives.windows import Window
 
-from ..shapes.networks import explicit_pads, is_channels_last, spatial
+from ..shapes.networks import explicit_pads, spatial
+from ..shapes.rules import is_channels_last
 from .elementwise import log_softmax
 from .products import mean
 from .table import pure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..failures import failure
-from ..shapes.sounds import transformed
+from ..shapes.pictures import transformed
 from .table import fold, host
 
 if TYPE_CHECKING:

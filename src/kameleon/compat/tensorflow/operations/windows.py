@@ -16,7 +16,8 @@ from kameleon.graph.primitives.linalg import contract
 from kameleon.graph.primitives.reduce import argmax, reduce_max, reduce_sum
 from kameleon.graph.primitives.windows import Window, corners, patches, put_back
 
-from ..shapes.networks import is_channels_last, spatial
+from ..shapes.networks import spatial
+from ..shapes.rules import is_channels_last
 from .arrays import mirrored
 from .elementwise import zero
 from .networks import as_told, channels_last, convolved, pool_window, window_over

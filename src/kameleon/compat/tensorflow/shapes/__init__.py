@@ -1,6 +1,7 @@
 """Static shapes of operations' outputs, and values that are known when the graph is built.
 
     rules        the table of shape functions, and what they share
+    notation     shape functions as lines: most are
     handles      what is behind handles
     known        values that follow from constants and from shapes
     the others   shape functions, by subject
@@ -17,20 +18,15 @@ from . import (  # noqa: F401
     arrays,
     diagonals,
     elementwise,
-    host,
     lists,
     matrices,
     networks,
-    parsing,
     pictures,
     places,
     ragged,
-    sequences,
-    sounds,
     sparse,
     state,
     strings,
-    tables,
 )
 from .known import known_value
 from .rules import RULES, ShapeMismatchError, merged

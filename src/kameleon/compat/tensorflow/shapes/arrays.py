@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dtypes import held, name_of
 from ..graph import shape_of as shape_of_message
-from .known import UNSEEN, sizes_at, slices_of, value_at
+from .known import UNSEEN, shape_told, sizes_at, slices_of, value_at
+from .notation import table
 from .rules import (
     UNKNOWN,
     ShapeMismatchError,
     at_least,
     axis_of,
+    divided,
+    exactly,
     merged,
     product,
     rank_of,
@@ -26,6 +30,22 @@ from .rules import (
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
+
+
+table(
+    """
+    RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts
+        ParameterizedTruncatedNormal : =(*s) -> (*s)
+    StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2
+        StatefulTruncatedNormal : ? ? =(*s) -> (*s)
+    StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal : =(*s) (2) -> (*s)
+    StatelessRandomUniformInt : =(*s) (2) () () -> (*s)
+    RandomGamma RandomPoisson RandomPoissonV2 : =(*s) (*x) -> (*s,*x)
+    Multinomial StatelessMultinomial : (b,?) =n -> (b,n)
+    Shape : x -> (#x)
+    BroadcastGradientArgs : -> (?) (?)
+    """
+)
 
 
 @shape_of("Const")
@@ -45,52 +65,12 @@ def _fill(operation: Operation, given: list[Shape]) -> Shape:
     value = value_at(operation, 0)
     if value is not None and np.any(value < 0):
         raise ShapeMismatchError("Fill dimensions must be >= 0")
-    return from_sizes(operation, given, 0)
-
-
-@shape_of(
-    "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt NonDeterministicInts"
-    " ParameterizedTruncatedNormal"
-)
-def _of_sizes(operation: Operation, given: list[Shape]) -> Shape:
-    return from_sizes(operation, given, 0)
-
-
-@shape_of(
-    "StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormalV2"
-    " StatefulTruncatedNormal"
-)
-def _of_sizes_behind(operation: Operation, given: list[Shape]) -> Shape:
-    return from_sizes(operation, given, 2)
-
-
-@shape_of(
-    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal"
-    " StatelessRandomUniformInt"
-)
-def _of_sizes_by_seeds(operation: Operation, given: list[Shape]) -> Shape:
-    same(with_rank(given[1], 1)[0], 2)
-    return from_sizes(operation, given, 0)
-
-
-@shape_of("RandomGamma RandomPoisson RandomPoissonV2")
-def _of_sizes_and_parameters(operation: Operation, given: list[Shape]) -> Shape:
-    sizes = from_sizes(operation, given, 0)
-    return None if sizes is None or given[1] is None else sizes + given[1]
-
-
-@shape_of("Multinomial StatelessMultinomial")
-def _classes(operation: Operation, given: list[Shape]) -> Shape:
-    batch, count = with_rank(given[0], 2)[0], value_at(operation, 1)
-    with_rank(given[1], 0)
-    if count is not None and count < 0:
-        raise ShapeMismatchError(f"Dimension size, given by scalar input 1, must be >= 0: {count}")
-    return (batch, UNKNOWN if count is None else int(count))
+    return shape_told(operation, 0)
 
 
 @shape_of("BroadcastTo")
 def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
-    found = from_sizes(operation, given, 1)
+    found = shape_told(operation, 1)
     if found is not None and given[0] is not None:
         at_least(found, len(given[0]))
         pairs = zip(given[0][::-1], found[::-1], strict=False)
@@ -98,17 +78,6 @@ def _broadcast_to(operation: Operation, given: list[Shape]) -> Shape:
             if size not in (1, UNKNOWN) and other >= 0:
                 same(size, other)
     return found
-
-
-def from_sizes(operation: Operation, given: list[Shape], place: int) -> Shape:
-    """As many sizes as an input holds, none of which may be below zero."""
-    shape = given[place]
-    if shape is not None and len(shape) != 1:
-        raise ShapeMismatchError(f"Shape must be rank 1 but is rank {len(shape)}")
-    sizes, value = sizes_at(operation, place), value_at(operation, place)
-    if value is not None and np.any(value < -1):
-        raise ShapeMismatchError(f"Dimension {int(np.min(value))} must be >= 0")
-    return sizes
 
 
 def shown(sizes: Sequence[int]) -> str:
@@ -126,11 +95,10 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
     total = product(shape)
     if sizes.count(UNKNOWN) == 1:
         rest = product([size for size in sizes if size >= 0])
-        if rest and total % rest:
-            raise ShapeMismatchError(
-                f"Dimension size must be evenly divisible by {rest} but is {total}"
-            )
-        return tuple(total // rest if size < 0 else size for size in sizes) if rest else sizes
+        if not rest:
+            return sizes
+        left = divided(total, rest)
+        return tuple(left if size < 0 else size for size in sizes)
     if UNKNOWN not in sizes and product(sizes) != total:
         raise ShapeMismatchError(
             f"Cannot reshape a tensor with {total} elements to shape"
@@ -139,19 +107,9 @@ def _reshape(operation: Operation, given: list[Shape]) -> Shape:
     return sizes
 
 
-@shape_of("Shape")
-def _shape(operation: Operation, given: list[Shape]) -> Shape:
-    return (rank_of(given[0]),)
-
-
 @shape_of("ShapeN")
 def _shapes(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [(rank_of(shape),) for shape in given]
-
-
-@shape_of("BroadcastGradientArgs")
-def _reductions(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), (UNKNOWN,)]
 
 
 @shape_of("IdentityN")
@@ -189,25 +147,21 @@ def _squeeze(operation: Operation, given: list[Shape]) -> Shape:
 @shape_of("Transpose ConjugateTranspose")
 def _transpose(operation: Operation, given: list[Shape]) -> Shape:
     order, shape = value_at(operation, 1), given[0]
-    if shape is None:
-        return None if order is None else unknown(len(order))
-    if order is None:
-        return unknown(len(shape))
-    if len(order) != len(shape):
-        raise ShapeMismatchError(f"Shape must be rank {len(order)} but is rank {len(shape)}")
+    if order is None or shape is None:
+        return unknown(rank_of(shape) if order is None else len(order))
+    with_rank(shape, len(order))
     return tuple(shape[int(axis)] for axis in order)
 
 
 # Joining and cutting ----------------------------------------------------------------------------
 
 
-@shape_of("ConcatV2")
+@shape_of("Concat ConcatV2")
 def _concat(operation: Operation, given: list[Shape]) -> Shape:
-    return concatenated(value_at(operation, len(given) - 1), given[:-1])
-
-
-def concatenated(axis: np.ndarray | None, shapes: list[Shape]) -> Shape:
-    """The shape of several tensors joined along an axis."""
+    """The axis comes first, or last."""
+    is_last = operation.type == "ConcatV2"
+    axis = value_at(operation, len(given) - 1 if is_last else 0)
+    shapes = given[:-1] if is_last else given[1:]
     known = [at_least(shape, 1) for shape in shapes if shape is not None]
     if not known:
         return None
@@ -219,9 +173,8 @@ def concatenated(axis: np.ndarray | None, shapes: list[Shape]) -> Shape:
     for shape in shapes:
         at_least(shape, at + 1 if at >= 0 else -at)
     at %= rank
-    rest: Shape = None
-    for shape in wide:
-        rest = merged(rest, shape[:at] + shape[at + 1 :])
+    others: list[Shape] = [shape[:at] + shape[at + 1 :] for shape in wide]
+    rest = reduce(merged, others)
     assert rest is not None
     sizes = [shape[at] for shape in wide]
     total = UNKNOWN if UNKNOWN in sizes else sum(sizes)
@@ -230,9 +183,7 @@ def concatenated(axis: np.ndarray | None, shapes: list[Shape]) -> Shape:
 
 @shape_of("Pack")
 def _pack(operation: Operation, given: list[Shape]) -> Shape:
-    found: Shape = None
-    for shape in given:
-        found = merged(found, shape)
+    found = reduce(merged, given)
     if found is None:
         return None
     at = axis_of(operation.attribute("axis") or 0, len(found) + 1)
@@ -245,30 +196,19 @@ def _unpack(operation: Operation, given: list[Shape]) -> list[Shape]:
     if shape is None:
         return [None] * count
     at = axis_of(operation.attribute("axis") or 0, len(shape))
-    if shape[at] not in (UNKNOWN, operation.attribute("num")):
-        raise ShapeMismatchError(
-            f"Dimension must be {operation.attribute('num')} but is {shape[at]}"
-        )
+    exactly(shape[at], operation.attribute("num"))
     return [shape[:at] + shape[at + 1 :]] * count
 
 
 @shape_of("Split SplitV")
 def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
-    even = operation.type == "Split"
-    shape, axis, count = (
-        given[1 if even else 0],
-        value_at(operation, 0 if even else 2),
-        len(operation.types),
-    )
+    even, count = operation.type == "Split", len(operation.types)
+    shape, axis = given[1 if even else 0], value_at(operation, 0 if even else 2)
     if shape is None or axis is None:
-        return [unknown(None if shape is None else len(shape))] * count
+        return [unknown(rank_of(shape))] * count
     at = axis_of(int(axis), len(shape))
     if even:
-        if shape[at] >= 0 and shape[at] % count:
-            raise ShapeMismatchError(
-                f"Dimension size must be evenly divisible by {count} but is {shape[at]}"
-            )
-        sizes = [shape[at] // count if shape[at] >= 0 else UNKNOWN] * count
+        sizes = [divided(shape[at], count)] * count
     else:
         sizes = _uneven(value_at(operation, 1), count, shape[at])
     return [(*shape[:at], size, *shape[at + 1 :]) for size in sizes]
@@ -350,7 +290,7 @@ def _slice(operation: Operation, given: list[Shape]) -> Shape:
         with_rank(given[place], 1)
     known = begins if begins is not None else counts
     if known is None:
-        return unknown(rank_of(shape)) if shape is not None else None
+        return unknown(rank_of(shape))
     shape = with_rank(shape, len(known))
     if counts is None:
         return unknown(len(shape))
@@ -363,46 +303,30 @@ def _slice(operation: Operation, given: list[Shape]) -> Shape:
     return tuple(found)
 
 
-def _pads(operation: Operation, given: list[Shape]) -> tuple[Shape, np.ndarray | None]:
-    """A shape, and its margins: a row for each axis."""
+@shape_of("Pad PadV2 MirrorPad MirrorPadGrad")
+def _pad(operation: Operation, given: list[Shape]) -> Shape:
+    """The margins have a row for each axis."""
     pads, shape = value_at(operation, 1), given[0]
     rows = with_rank(given[1], 2)
-    if rows[1] not in (2, UNKNOWN):
-        raise ShapeMismatchError(f"Dimension must be 2 but is {rows[1]}")
+    exactly(rows[1], 2)
     if shape is None and rows[0] >= 0:
         shape = unknown(rows[0])
     if shape is not None and rows[0] >= 0:
         with_rank(shape, rows[0])
     if pads is not None and np.any(pads < 0):
         raise ShapeMismatchError("Paddings must be non-negative")
-    return shape, pads
-
-
-@shape_of("Pad PadV2 MirrorPad")
-def _pad(operation: Operation, given: list[Shape]) -> Shape:
-    shape, pads = _pads(operation, given)
     if pads is None or shape is None:
-        return unknown(None if shape is None else len(shape))
-    margins = (int(np.sum(pad)) for pad in pads)
-    return tuple(
-        UNKNOWN if size < 0 else size + more for size, more in zip(shape, margins, strict=True)
-    )
-
-
-@shape_of("MirrorPadGrad")
-def _unpad(operation: Operation, given: list[Shape]) -> Shape:
-    shape, pads = _pads(operation, given)
-    if pads is None or shape is None:
-        return unknown(None if shape is None else len(shape))
+        return unknown(rank_of(shape))
+    sign = -1 if operation.type == "MirrorPadGrad" else 1
     pairs = zip(shape, pads, strict=True)
-    return tuple(UNKNOWN if size < 0 else size - int(np.sum(pad)) for size, pad in pairs)
+    return tuple(UNKNOWN if size < 0 else size + sign * int(np.sum(pad)) for size, pad in pairs)
 
 
 @shape_of("Tile")
 def _tile(operation: Operation, given: list[Shape]) -> Shape:
     counts, shape = sizes_at(operation, 1), given[0]
     if counts is None or shape is None:
-        return unknown(rank_of(shape) if shape is not None else None)
+        return unknown(rank_of(shape))
     pairs = zip(with_rank(shape, len(counts)), counts, strict=True)
     return tuple(UNKNOWN if size < 0 or n < 0 else size * n for size, n in pairs)
 
@@ -461,12 +385,11 @@ def _ensure(operation: Operation, given: list[Shape]) -> Shape:
 def _blocks_nd(operation: Operation, given: list[Shape]) -> Shape:
     sides, edges, shape = value_at(operation, 1), value_at(operation, 2), given[0]
     axes = with_rank(given[1], 1)[0]
-    if with_rank(given[2], 2)[1] not in (2, UNKNOWN):
-        raise ShapeMismatchError("paddings and crops have two columns")
     if axes >= 0:
-        shape = at_least(shape, axes + 1)
+        at_least(shape, axes + 1)
+    merged(with_rank(given[2], 2), (axes, 2))
     if shape is None or axes < 0:
-        return unknown(None if shape is None else len(shape))
+        return unknown(rank_of(shape))
     told = [UNKNOWN] * axes if sides is None else [int(side) for side in sides]
     if sides is not None and np.any(sides < 1):
         raise ShapeMismatchError("block_shape must be positive")
@@ -475,17 +398,23 @@ def _blocks_nd(operation: Operation, given: list[Shape]) -> Shape:
     return blocks_of_batches(shape, told, edges, operation.type == "SpaceToBatchND")
 
 
+@shape_of("SpaceToBatch BatchToSpace")
+def _blocks(operation: Operation, given: list[Shape]) -> Shape:
+    side = int(operation.attribute("block_size"))
+    if side < 2:
+        raise ShapeMismatchError(f"Block size should be > 1: {side}")
+    shape = with_rank(given[0], 4)
+    edges = value_at(operation, 1)
+    return blocks_of_batches(shape, [side, side], edges, operation.type == "SpaceToBatch")
+
+
 def blocks_of_batches(
     shape: tuple[int, ...], sides: list[int], edges: np.ndarray | None, into_batch: bool
 ) -> Shape:
     """The shape of blocks of space that become batches, or of batches that become blocks."""
     count, blocks, batch = len(sides), product(sides), shape[0]
     if batch >= 0 and blocks >= 0:
-        if not into_batch and batch % blocks:
-            raise ShapeMismatchError(
-                f"Dimension size must be evenly divisible by {blocks} but is {batch}"
-            )
-        batch = batch * blocks if into_batch else batch // blocks
+        batch = batch * blocks if into_batch else divided(batch, blocks)
     elif blocks < 0:
         batch = UNKNOWN
     space = []
@@ -493,14 +422,12 @@ def blocks_of_batches(
         size, edge = shape[at + 1], UNKNOWN if edges is None else int(np.sum(edges[at]))
         if size < 0 or edge < 0 or side < 0:
             space.append(UNKNOWN)
-        elif into_batch and (size + edge) % side:
-            raise ShapeMismatchError(
-                f"Dimension size must be evenly divisible by {side} but is {size + edge}"
-            )
-        elif not into_batch and size * side < edge:
+        elif into_batch:
+            space.append(divided(size + edge, side))
+        elif size * side < edge:
             raise ShapeMismatchError(f"crops of {edge} are more than {size * side}")
         else:
-            space.append((size + edge) // side if into_batch else size * side - edge)
+            space.append(size * side - edge)
     return (batch, *space, *shape[count + 1 :])
 
 
@@ -509,15 +436,10 @@ def _blocks_of_channels(operation: Operation, given: list[Shape]) -> Shape:
     side, shape = operation.attribute("block_size"), with_rank(given[0], 4)
     last = operation.attribute("data_format") == b"NHWC"
     batch, rows, columns, depth = shape if last else (shape[0], *shape[2:], shape[1])
-
-    def scaled(size: int, by: int, into: bool) -> int:
-        if size >= 0 and not into and size % by:
-            raise ShapeMismatchError(
-                f"Dimension size must be evenly divisible by {by} but is {size}"
-            )
-        return UNKNOWN if size < 0 else size * by if into else size // by
-
-    grows = operation.type == "DepthToSpace"
-    space = [scaled(size, side, grows) for size in (rows, columns)]
-    depth = scaled(depth, side * side, not grows)
-    return (batch, *space, depth) if last else (batch, depth, *space)
+    if operation.type == "DepthToSpace":
+        rows, columns = product((rows, side)), product((columns, side))
+        depth = divided(depth, side * side)
+    else:
+        rows, columns = divided(rows, side), divided(columns, side)
+        depth = product((depth, side * side))
+    return (batch, rows, columns, depth) if last else (batch, depth, rows, columns)

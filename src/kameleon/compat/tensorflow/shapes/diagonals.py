@@ -7,16 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .known import value_at
-from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, shape_of, with_rank
+from .notation import table
+from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, shape_of, smaller, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of("Diag")
-def _big_diag(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 1)
-    return None if shape is None else (*shape, *shape)
+table(
+    """
+    Diag : (*s,n) -> (*s,n,*s,n)
+    MatrixBandPart : x -> x
+    BatchMatrixBandPart : x:(*b,?,?) -> x
+    MatrixDiag BatchMatrixDiag : (*b,n) -> (*b,n,n)
+    MatrixDiagPart BatchMatrixDiagPart : (*b,m,n) -> (*b,min(m,n))
+    DataFormatDimMap DataFormatVecPermute : x -> x
+    StridedSliceGrad Empty : =(*s) -> (*s)
+    CompareAndBitpack : (*b,n) -> (*b,n/8)
+    """
+)
 
 
 @shape_of("DiagPart")
@@ -27,28 +36,6 @@ def _big_diag_part(operation: Operation, given: list[Shape]) -> Shape:
     if not shape or len(shape) % 2:
         raise ShapeMismatchError(f"Input must have even and non-zero rank, input rank {len(shape)}")
     return merged(shape[: len(shape) // 2], shape[len(shape) // 2 :])
-
-
-@shape_of("MatrixBandPart BatchMatrixBandPart")
-def _band(operation: Operation, given: list[Shape]) -> Shape:
-    return at_least(given[0], 2) if operation.type.startswith("Batch") else given[0]
-
-
-@shape_of("MatrixDiag BatchMatrixDiag")
-def _diag(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 1)
-    return None if shape is None else (*shape, shape[-1])
-
-
-@shape_of("MatrixDiagPart BatchMatrixDiagPart")
-def _diag_part(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 2)
-    return None if shape is None else (*shape[:-2], smaller(*shape[-2:]))
-
-
-def smaller(one: int, other: int) -> int:
-    """The smaller of two sizes; -1, if one isn't known."""
-    return UNKNOWN if UNKNOWN in (one, other) and 0 not in (one, other) else min(one, other)
 
 
 @shape_of("MatrixSetDiag BatchMatrixSetDiag")
@@ -199,16 +186,9 @@ def _reverse_sequences(operation: Operation, given: list[Shape]) -> Shape:
     return tuple(sizes)
 
 
-@shape_of("DataFormatDimMap DataFormatVecPermute")
-def _same(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of("Concat")
-def _concat(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import concatenated
-
-    return concatenated(value_at(operation, 0), given[1:])
+@shape_of("ConcatOffset")
+def _offsets(operation: Operation, given: list[Shape]) -> list[Shape]:
+    return [with_rank(shape, 1) for shape in given[1:]]
 
 
 @shape_of("ParallelConcat")
@@ -219,44 +199,3 @@ def _parallel(operation: Operation, given: list[Shape]) -> Shape:
             raise ShapeMismatchError("All input shapes must be fully defined.")
         merged(shape[1:], None if found is None else found[1:])
     return found
-
-
-@shape_of("ConcatOffset")
-def _offsets(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [with_rank(shape, 1) for shape in given[1:]]
-
-
-@shape_of("StridedSliceGrad")
-def _uncut(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import from_sizes
-
-    return from_sizes(operation, given, 0)
-
-
-@shape_of("CompareAndBitpack")
-def _packed(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 1)
-    if shape is None:
-        return None
-    if shape[-1] >= 0 and shape[-1] % 8:
-        raise ShapeMismatchError(f"Dimension size must be evenly divisible by 8 but is {shape[-1]}")
-    return (*shape[:-1], UNKNOWN if shape[-1] < 0 else shape[-1] // 8)
-
-
-@shape_of("SpaceToBatch BatchToSpace")
-def _blocks(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import blocks_of_batches
-
-    side = int(operation.attribute("block_size"))
-    if side < 2:
-        raise ShapeMismatchError(f"Block size should be > 1: {side}")
-    shape = with_rank(given[0], 4)
-    edges = value_at(operation, 1)
-    return blocks_of_batches(shape, [side, side], edges, operation.type == "SpaceToBatch")
-
-
-@shape_of("Empty")
-def _empty(operation: Operation, given: list[Shape]) -> Shape:
-    from .arrays import from_sizes
-
-    return from_sizes(operation, given, 0)

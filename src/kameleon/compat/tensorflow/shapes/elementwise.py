@@ -7,62 +7,47 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .known import value_at
-from .rules import (
-    UNKNOWN,
-    ShapeMismatchError,
-    at_least,
-    broadcast,
-    merged,
-    same,
-    shape_of,
-    unknown,
-    with_rank,
-)
+from .notation import table
+from .rules import ShapeMismatchError, merged, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity"
-    " Exit RefExit NextIteration RefNextIteration LoopCond Print PrintV2 StackPushV2 Cast ZerosLike"
-    " OnesLike RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp"
-    " BesselI0e BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle",
-    "Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint",
-    "Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma Digamma",
-    "Relu Relu6 Elu Selu LeakyRelu Softplus Softsign",
-    "IsNan IsInf IsFinite LogicalNot Invert Conj",
-    "Cumsum Cumprod ClipByValue",
+table(
+    """
+    Identity StopGradient PreventGradient CheckNumerics Snapshot RefIdentity Exit RefExit
+        NextIteration RefNextIteration LoopCond Print PrintV2 StackPushV2 Cast ZerosLike OnesLike
+        RandomShuffle GuaranteeConst DeepCopy DebugGradientIdentity CumulativeLogsumexp BesselI0e
+        BesselI1e PopulationCount Bucketize Real Imag ComplexAbs Angle Cumsum Cumprod ClipByValue
+        Neg Abs Sign Exp Log Log1p Expm1 Sqrt Rsqrt Square Reciprocal Inv Floor Ceil Round Rint
+        Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Tanh Sigmoid Erf Erfc Lgamma
+        Digamma Relu Relu6 Elu Selu LeakyRelu Softplus Softsign IsNan IsInf IsFinite LogicalNot
+        Invert Conj : x -> x
+    TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad
+        ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad : x x -> x
+    Add AddV2 Sub Mul Div RealDiv FloorDiv TruncateDiv FloorMod TruncateMod Mod Pow Maximum Minimum
+        SquaredDifference DivNoNan MulNoNan Atan2 Xdivy Xlogy Igamma Igammac Zeta Polygamma
+        IgammaGradA RandomGammaGrad NextAfter ApproximateEqual Equal NotEqual Less LessEqual Greater
+        GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift
+        Complex : x y -> x|y
+    SelectV2 : x y z -> x|y|z
+    AddN AccumulateNV2 : x* -> x
+    L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3 : -> ()
+    FFT IFFT : x:(*b,?) -> x
+    FFT2D IFFT2D : x:(*b,?,?) -> x
+    FFT3D IFFT3D : x:(*b,?,?,?) -> x
+    RFFT : (*b,?) =[n] -> (*b,min(n,n//2+1))
+    RFFT2D : (*b,?,?) =[m,n] -> (*b,m,min(n,n//2+1))
+    RFFT3D : (*b,?,?,?) =[l,m,n] -> (*b,l,m,min(n,n//2+1))
+    IRFFT : (*b,?) =[n] -> (*b,n)
+    IRFFT2D : (*b,?,?) =[m,n] -> (*b,m,n)
+    IRFFT3D : (*b,?,?,?) =[l,m,n] -> (*b,l,m,n)
+    MatMul SparseMatMul : (m,k)^transpose_a (k,n)^transpose_b -> (m,n)
+    BatchMatMul : (*b,m,k)^adj_x (*b,k,n)^adj_y -> (*b,m,n)
+    BatchMatMulV2 : (*b,m,k)^adj_x (*c,k,n)^adj_y -> (*b|c,m,n)
+    """
 )
-def _like_the_first(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of(
-    "TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad"
-    " ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad"
-)
-def _like_both(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], given[1])
-
-
-@shape_of(
-    "Add AddV2 Sub Mul Div RealDiv FloorDiv TruncateDiv FloorMod TruncateMod Mod Pow Maximum"
-    " Minimum SquaredDifference DivNoNan MulNoNan Atan2 Xdivy Xlogy Igamma Igammac Zeta Polygamma"
-    " IgammaGradA RandomGammaGrad NextAfter ApproximateEqual",
-    "Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr",
-    "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift Complex",
-)
-def _binary(operation: Operation, given: list[Shape]) -> Shape:
-    return broadcast(given[0], given[1])
-
-
-@shape_of("AddN AccumulateNV2")
-def _sum_of_several(operation: Operation, given: list[Shape]) -> Shape:
-    found: Shape = None
-    for shape in given:
-        found = merged(found, shape)
-    return found
 
 
 @shape_of("Select RefSelect")
@@ -77,12 +62,7 @@ def _select(operation: Operation, given: list[Shape]) -> Shape:
     return merged(condition, found)
 
 
-@shape_of("SelectV2")
-def _select_broadcast(operation: Operation, given: list[Shape]) -> Shape:
-    return broadcast(given[0], broadcast(given[1], given[2]))
-
-
-@shape_of("Betainc")
+@shape_of("Betainc StringJoin")
 def _betainc(operation: Operation, given: list[Shape]) -> Shape:
     """Scalars go with all shapes."""
     found: Shape = ()
@@ -111,11 +91,11 @@ def reduced(shape: Shape, axes: np.ndarray | None, keep: bool) -> Shape:
 
 
 def _axis(axis: int, rank: int) -> int:
-    if not -rank <= axis < max(rank, 1):
+    if not -rank <= axis < rank:
         raise ShapeMismatchError(
             f"Invalid reduction dimension {axis} for input with {rank} dimensions."
         )
-    return axis % rank if rank else 0
+    return axis % rank
 
 
 @shape_of("ArgMax ArgMin")
@@ -133,59 +113,3 @@ def _arg(operation: Operation, given: list[Shape]) -> Shape:
         )
     at %= len(shape)
     return shape[:at] + shape[at + 1 :]
-
-
-@shape_of("L2Loss Rank Size IsVariableInitialized VarIsInitializedOp TensorArraySizeV3")
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
-# Transforms of Fourier --------------------------------------------------------------------------
-
-
-@shape_of("FFT FFT2D FFT3D IFFT IFFT2D IFFT3D")
-def _transform(operation: Operation, given: list[Shape]) -> Shape:
-    return at_least(given[0], _axes(operation))
-
-
-def _axes(operation: Operation) -> int:
-    return int(operation.type[-2]) if operation.type.endswith("D") else 1
-
-
-@shape_of("RFFT RFFT2D RFFT3D IRFFT IRFFT2D IRFFT3D")
-def _transform_of_reals(operation: Operation, given: list[Shape]) -> Shape:
-    count, shape = _axes(operation), at_least(given[0], _axes(operation))
-    same(with_rank(given[1], 1)[0], count)
-    if shape is None:
-        return None
-    told = value_at(operation, 1)
-    sizes = [UNKNOWN] * count if told is None else [int(size) for size in told]
-    if told is not None and operation.type.startswith("R"):
-        sizes[-1] = sizes[-1] // 2 + 1 if sizes[-1] else 0
-    return (*shape[:-count], *sizes)
-
-
-# Products ---------------------------------------------------------------------------------------
-
-
-@shape_of("MatMul")
-def _matmul(operation: Operation, given: list[Shape]) -> Shape:
-    one, other = with_rank(given[0], 2), with_rank(given[1], 2)
-    one = one[::-1] if operation.attribute("transpose_a") else one
-    other = other[::-1] if operation.attribute("transpose_b") else other
-    same(one[1], other[0])
-    return (one[0], other[1])
-
-
-@shape_of("BatchMatMul BatchMatMulV2")
-def _batch_matmul(operation: Operation, given: list[Shape]) -> Shape:
-    one, other = at_least(given[0], 2), at_least(given[1], 2)
-    if one is None or other is None:
-        return None
-    rows, inner = one[-2:][::-1] if operation.attribute("adj_x") else one[-2:]
-    inner_too, columns = other[-2:][::-1] if operation.attribute("adj_y") else other[-2:]
-    same(inner, inner_too)
-    front = merged if operation.type == "BatchMatMul" else broadcast
-    batch = front(one[:-2], other[:-2])
-    assert batch is not None
-    return (*batch, rows, columns)

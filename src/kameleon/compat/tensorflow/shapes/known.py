@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import name_of
-from .rules import UNKNOWN, ShapeMismatchError, unknown
+from .rules import UNKNOWN, ShapeMismatchError, exactly, unknown, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
@@ -199,6 +199,33 @@ def sizes_at(operation: Operation, place: int) -> Shape:
     """The sizes that an input holds, as a shape: -1 where one isn't known; None, if none is."""
     source, index = operation.inputs[place]
     return _sizes(source, index, 0)
+
+
+def shape_told(operation: Operation, place: int) -> Shape:
+    """The shape that an input holds, of which no size may be below zero."""
+    with_rank(shape_at(operation, place), 1)
+    sizes, value = sizes_at(operation, place), value_at(operation, place)
+    if value is not None and np.any(value < -1):
+        raise ShapeMismatchError(f"Invalid value in tensor used for shape: {int(np.min(value))}")
+    return sizes
+
+
+def size_told(operation: Operation, place: int) -> int:
+    """The size that an input holds; -1, if it isn't known."""
+    with_rank(shape_at(operation, place), 0)
+    found = value_at(operation, place)
+    if found is not None and found < 0:
+        raise ShapeMismatchError(
+            f"Dimension size, given by scalar input {place}, must be non-negative but is {found}"
+        )
+    return UNKNOWN if found is None else int(found)
+
+
+def sizes_told(operation: Operation, place: int, count: int) -> tuple[int, ...]:
+    """So many sizes that an input holds; all are -1, if one isn't known."""
+    exactly(with_rank(shape_at(operation, place), 1)[0], count)
+    value = value_at(operation, place)
+    return (UNKNOWN,) * count if value is None else tuple(int(size) for size in value)
 
 
 def _sizes(operation: Operation, index: int, depth: int) -> Shape:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .handles import MAKING, shape_behind, told_shape
+from .handles import shape_behind, told_shape
+from .notation import table
 from .rules import UNKNOWN, merged, rank_of, shape_of
 
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ def _element(operation: Operation, place: int) -> Shape:
     return merged(told_shape(operation, place), shape_behind(operation))
 
 
-@shape_of(
-    " ".join(MAKING),
-    "TensorListPushBack TensorListSetItem TensorListResize TensorListConcatLists TensorListLength"
-    " TensorListScatterIntoExistingList",
+table(
+    """
+    EmptyTensorList TensorListReserve TensorListFromTensor TensorListScatter TensorListScatterV2
+        TensorListSplit TensorListPushBack TensorListSetItem TensorListResize
+        TensorListConcatLists TensorListLength TensorListScatterIntoExistingList : -> ()
+    """
 )
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
 
 
 @shape_of("TensorListPopBack")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .known import sizes_at, value_at
+from .notation import table
 from .rules import (
     UNKNOWN,
     ShapeMismatchError,
-    at_least,
     broadcast,
-    merged,
+    is_channels_last,
     same,
     shape_of,
     unknown,
@@ -23,10 +23,37 @@ if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-def is_channels_last(operation: Operation) -> bool:
-    """Whether an operation's `data_format` puts channels last."""
-    told = operation.attribute("data_format")
-    return told is None or told.endswith(b"C")
+table(
+    """
+    MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad : x y x -> y
+    MaxPoolGradGradWithArgmax : x x y -> y
+    MaxPoolGrad MaxPoolGradV2 MaxPool3DGrad Dilation2DBackpropInput : x -> x
+    MaxPoolGradWithArgmax FractionalMaxPoolGrad LRN : (b,h,w,c) -> (b,h,w,c)
+    LRNGrad : ? (b,h,w,c) -> (b,h,w,c)
+    Dilation2DBackpropFilter : ? x -> x
+    AvgPoolGrad Conv2DBackpropInput DepthwiseConv2dNativeBackpropInput :
+        =(b,h,w,c) -> (b,h,w,c)
+    AvgPool3DGrad Conv3DBackpropInputV2 : =(b,d,h,w,c) -> (b,d,h,w,c)
+    Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter : ? =(h,w,c,n) -> (h,w,c,n)
+    Conv3DBackpropFilterV2 : ? =(d,h,w,c,n) -> (d,h,w,c,n)
+    Softmax LogSoftmax : x:(*b,?) -> x
+    BiasAdd BiasAddV1 : ~(b,*s,c) (c) -> ~(b,*s,c)
+    BiasAddGrad : ~(b,*s,c) -> (c)
+    SparseSoftmaxCrossEntropyWithLogits : (b,c) (b) -> (b) (b,c)
+    FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 :
+        ~(b,h,w,c) (c) (c) -> ~(b,h,w,c) (c)*4 if is_training
+        else ~(b,h,w,c) (c)* -> ~(b,h,w,c) (c)*4
+    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 : x ? c -> x c c (0) (0)
+    BatchNormWithGlobalNormalization : (b,h,w,c) (c)* -> (b,h,w,c)
+    BatchNormWithGlobalNormalizationGrad : x c -> x c*4
+    LSTMBlockCell : (b,?) (?,n) -> (b,n)*7
+    LSTMBlockCellGrad : (b,?) (?,n) -> (b,n) (b,4*n) (n)*3
+    BlockLSTM : ? (t,b,?) ? ? ? ? ? ? (n) -> (t,b,n//4)*7
+    BlockLSTMGrad : ? x c h w i f o b -> x c h w i f o b
+    GRUBlockCell : (b,?) (?,n) -> (b,n)*4
+    GRUBlockCellGrad : (b,x) (?,n) -> (b,x) (b,n) (b,n) (b,2*n)
+    """
+)
 
 
 def spatial(operation: Operation, name: str, rank: int) -> list[int]:
@@ -87,8 +114,8 @@ def _convolution(operation: Operation, given: list[Shape]) -> Shape:
     return (shape[0], *sizes, filters) if last else (shape[0], filters, *sizes)
 
 
-@shape_of("MaxPool AvgPool MaxPool3D AvgPool3D")
-def _pool(operation: Operation, given: list[Shape]) -> Shape:
+@shape_of("MaxPool AvgPool MaxPool3D AvgPool3D MaxPoolWithArgmax")
+def _pool(operation: Operation, given: list[Shape]) -> list[Shape]:
     rank = 5 if "3D" in operation.type else 4
     for name in ("ksize", "strides"):
         if len(operation.attribute(name)) != rank:
@@ -97,12 +124,8 @@ def _pool(operation: Operation, given: list[Shape]) -> Shape:
     last = is_channels_last(operation)
     space = shape[1:-1] if last else shape[2:]
     sizes = _windows(operation, space, tuple(spatial(operation, "ksize", rank)))
-    return (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
-
-
-@shape_of("MaxPoolWithArgmax")
-def _pool_with_places(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [_pool(operation, given)] * 2
+    found = (shape[0], *sizes, shape[-1]) if last else (*shape[:2], *sizes)
+    return [found] * len(operation.types)
 
 
 @shape_of("MaxPoolV2")
@@ -117,23 +140,6 @@ def _pool_by_inputs(operation: Operation, given: list[Shape]) -> Shape:
     parts = enumerate(zip(shape, sizes, strides, strict=True))
     at = (1, 2) if is_channels_last(operation) else (2, 3)
     return tuple(windowed(n, k, s, pad) if axis in at else n for axis, (n, k, s) in parts)
-
-
-@shape_of("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")
-def _max_pool_second(operation: Operation, given: list[Shape]) -> Shape:
-    merged(given[0], given[2])
-    return given[1]
-
-
-@shape_of("MaxPoolGradGradWithArgmax")
-def _max_pool_second_by_place(operation: Operation, given: list[Shape]) -> Shape:
-    merged(given[0], given[1])
-    return given[2]
-
-
-@shape_of("MaxPoolGradWithArgmax FractionalMaxPoolGrad LRNGrad")
-def _like_the_input(operation: Operation, given: list[Shape]) -> Shape:
-    return with_rank(given[1 if operation.type == "LRNGrad" else 0], 4)
 
 
 @shape_of("FractionalMaxPool FractionalAvgPool")
@@ -164,26 +170,6 @@ def _dilation(operation: Operation, given: list[Shape]) -> Shape:
     return (shape[0], *space, same(shape[3], kernel[2]))
 
 
-@shape_of("Dilation2DBackpropInput")
-def _like_the_first(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of("Dilation2DBackpropFilter")
-def _like_the_second(operation: Operation, given: list[Shape]) -> Shape:
-    return given[1]
-
-
-@shape_of("LRN")
-def _of_rank_four(operation: Operation, given: list[Shape]) -> Shape:
-    return with_rank(given[0], 4)
-
-
-@shape_of("Softmax LogSoftmax")
-def _of_rows(operation: Operation, given: list[Shape]) -> Shape:
-    return at_least(given[0], 1)
-
-
 @shape_of("FusedPadConv2D FusedResizeAndPadConv2D")
 def _padded_convolution(operation: Operation, given: list[Shape]) -> Shape:
     resizes = operation.type == "FusedResizeAndPadConv2D"
@@ -199,9 +185,7 @@ def _padded_convolution(operation: Operation, given: list[Shape]) -> Shape:
     if pads is None:
         return unknown(4)
     wide = [UNKNOWN if n < 0 else n + int(np.sum(p)) for n, p in zip(shape, pads, strict=True)]
-    steps, pad = operation.attribute("strides"), operation.attribute("padding") == b"SAME"
-    space = tuple(windowed(wide[i], kernel[i - 1], steps[i], None if pad else 0) for i in (1, 2))
-    return (wide[0], *space, kernel[3])
+    return (wide[0], *_windows(operation, (wide[1], wide[2]), kernel[:2]), kernel[3])
 
 
 def _windows(
@@ -214,126 +198,8 @@ def _windows(
     return tuple(windowed(size, k, step, pad, gap) for size, k, step, pad, gap in parts)
 
 
-@shape_of("Conv2DBackpropInput Conv3DBackpropInputV2 DepthwiseConv2dNativeBackpropInput")
-def _convolution_input(operation: Operation, given: list[Shape]) -> Shape:
-    sizes = sizes_at(operation, 0)
-    return sizes or unknown(5 if "3D" in operation.type else 4)
-
-
-@shape_of("Conv2DBackpropFilter Conv3DBackpropFilterV2 DepthwiseConv2dNativeBackpropFilter")
-def _convolution_kernel(operation: Operation, given: list[Shape]) -> Shape:
-    sizes = sizes_at(operation, 1)
-    return sizes or unknown(5 if "3D" in operation.type else 4)
-
-
-@shape_of("MaxPoolGrad MaxPoolGradV2 MaxPool3DGrad")
-def _max_pool_gradient(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
-@shape_of("AvgPoolGrad AvgPool3DGrad")
-def _average_pool_gradient(operation: Operation, given: list[Shape]) -> Shape:
-    return sizes_at(operation, 0) or unknown(5 if "3D" in operation.type else 4)
-
-
-@shape_of("BiasAdd BiasAddV1")
-def _bias(operation: Operation, given: list[Shape]) -> Shape:
-    shape, bias = at_least(given[0], 2), with_rank(given[1], 1)
-    if shape is None:
-        return None
-    at = len(shape) - 1 if is_channels_last(operation) else 1
-    return (*shape[:at], same(shape[at], bias[0]), *shape[at + 1 :])
-
-
-@shape_of("BiasAddGrad")
-def _bias_gradient(operation: Operation, given: list[Shape]) -> Shape:
-    shape = given[0]
-    if shape is None:
-        return (UNKNOWN,)
-    return (shape[-1] if is_channels_last(operation) else shape[1],)
-
-
 @shape_of("SoftmaxCrossEntropyWithLogits")
 def _cross_entropy(operation: Operation, given: list[Shape]) -> list[Shape]:
     found = broadcast(given[0], given[1])
     logits = with_rank(found, 2)
     return [logits[:1], logits]
-
-
-@shape_of("SparseSoftmaxCrossEntropyWithLogits")
-def _sparse_cross_entropy(operation: Operation, given: list[Shape]) -> list[Shape]:
-    logits, labels = with_rank(given[0], 2), with_rank(given[1], 1)
-    batch = merged(logits[:1], labels)
-    assert batch is not None
-    return [batch, (*batch, logits[1])]
-
-
-@shape_of("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
-def _normalize(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, at = with_rank(given[0], 4), 3 if is_channels_last(operation) else 1
-    depth: Shape = (x[at],)
-    for shape in given[1:] if not operation.attribute("is_training") else given[1:3]:
-        depth = merged(depth, with_rank(shape, 1))
-    assert depth is not None
-    last: Shape = None if operation.type.endswith("V3") else depth
-    return [(*x[:at], depth[0], *x[at + 1 :]), *[depth] * 4, last]
-
-
-@shape_of("BatchNormWithGlobalNormalization")
-def _normalize_by(operation: Operation, given: list[Shape]) -> Shape:
-    x = with_rank(given[0], 4)
-    depth: Shape = x[3:]
-    for shape in given[1:]:
-        depth = merged(depth, with_rank(shape, 1))
-    assert depth is not None
-    return (*x[:3], depth[0])
-
-
-@shape_of("BatchNormWithGlobalNormalizationGrad")
-def _normalize_by_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [given[0], *[given[1]] * 4]
-
-
-@shape_of("FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3")
-def _normalize_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [given[0], given[2], given[2], (0,), (0,)]
-
-
-# Cells ------------------------------------------------------------------------------------------
-
-
-@shape_of("LSTMBlockCell")
-def _cell(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
-    return [(x[0], state[1])] * 7
-
-
-@shape_of("LSTMBlockCellGrad")
-def _cell_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
-    gates = UNKNOWN if state[1] < 0 else 4 * state[1]
-    return [(x[0], state[1]), (x[0], gates), *[(state[1],)] * 3]
-
-
-@shape_of("BlockLSTM")
-def _cells(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, bias = with_rank(given[1], 3), with_rank(given[-1], 1)
-    return [(*x[:2], UNKNOWN if bias[0] < 0 else bias[0] // 4)] * 7
-
-
-@shape_of("BlockLSTMGrad")
-def _cells_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [*given[1:9]]
-
-
-@shape_of("GRUBlockCell")
-def _gated(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
-    return [(x[0], state[1])] * 4
-
-
-@shape_of("GRUBlockCellGrad")
-def _gated_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    x, state = with_rank(given[0], 2), with_rank(given[1], 2)
-    gates = UNKNOWN if state[1] < 0 else 2 * state[1]
-    return [x, (x[0], state[1]), (x[0], state[1]), (x[0], gates)]

@@ -1,4 +1,4 @@
-"""Shapes of images, boxes, files of pictures, pretended quantization and random numbers."""
+"""Shapes of images, boxes and sounds, of files of them, and of pretended quantization."""
 
 from __future__ import annotations
 
@@ -6,84 +6,57 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .known import sizes_at, value_at
+from .known import value_at
 from .networks import windowed
-from .places import size_at
-from .rules import UNKNOWN, ShapeMismatchError, at_least, merged, same, shape_of, unknown, with_rank
+from .notation import table
+from .rules import UNKNOWN, ShapeMismatchError, same, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-def _two_sizes(operation: Operation, place: int) -> tuple[int, int]:
-    """Rows and columns, where they are known."""
-    source, index = operation.inputs[place]
-    if with_rank(source.shapes[index], 1)[0] not in (2, UNKNOWN):
-        raise ShapeMismatchError("Dimension must be 2: a size has two numbers")
-    value = value_at(operation, place)
-    return (UNKNOWN, UNKNOWN) if value is None else (int(value[0]), int(value[1]))
+table(
+    """
+    ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea ScaleAndTranslate
+        ResizeNearestNeighborGrad : (b,?,?,c) =[h,w] -> (b,h,w,c)
+    QuantizedResizeBilinear : (b,?,?,c) =[h,w] -> (b,h,w,c) () ()
+    ResizeBilinearGrad ResizeBicubicGrad ScaleAndTranslateGrad : ? x -> x
+    CropAndResize : (?,?,?,c) (n,4) (n) =[h,w] -> (n,h,w,c)
+    CropAndResizeGradImage : ? ? ? =(b,h,w,c) -> (b,h,w,c)
+    CropAndResizeGradBoxes : ? ? (n,c) -> (n,c)
+    ImageProjectiveTransform : (b,h,w,c) -> (b,h,w,c)
+    ImageProjectiveTransformV2 : (b,?,?,c) ? =[h,w] -> (b,h,w,c)
+    Resampler : (?,?,?,c) (*b,n,?) -> (*b,n,c)
+    ResamplerGrad : x y -> x y
+    ExtractGlimpse : (b,?,?,c) =[h,w] (b,2) -> (b,h,w,c)
+    RGBToHSV HSVToRGB : (*b,3) -> (*b,3)
+    AdjustContrastv2 AdjustContrast AdjustHue AdjustSaturation AdjustHsvInYiq : x:(*b,h,w,c) -> x
 
+    NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 : (n,4) (n) ()* -> (?)
+    NonMaxSuppressionWithOverlaps : (n,?) (n) ()* -> (?)
+    NonMaxSuppressionV4 : (n,4) (n) =k ()* -> (k) () if pad_to_max_output_size
+        else (n,4) (n) ()* -> (?) ()
+    NonMaxSuppressionV5 : (n,4) (n) =k ()* -> (k) (k) () if pad_to_max_output_size
+        else (n,4) (n) ()* -> (?) (?) ()
+    BipartiteMatch : (m,n) -> (m) (n)
+    DrawBoundingBoxes : (b,h,w,c) (?,?,?) -> (b,h,w,c)
+    DrawBoundingBoxesV2 : x:(*b,?,?,?) -> x
+    SampleDistortedBoundingBox : (3) (?,?,4) -> (3) (3) (1,1,4)
+    SampleDistortedBoundingBoxV2 : (3) (?,?,4) () -> (3) (3) (1,1,4)
 
-# Other sizes ------------------------------------------------------------------------------------
+    DecodeGif : () -> (?,?,?,3)
+    EncodeJpeg EncodePng EncodeJpegVariableQuality : (?,?,?) -> ()
+    ExtractJpegShape : () -> (3)
 
-
-@shape_of(
-    "ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea ScaleAndTranslate"
-    " ResizeNearestNeighborGrad QuantizedResizeBilinear"
+    FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars QuantizeAndDequantizeV2 QuantizeAndDequantize
+        QuantizeAndDequantizeV3 Dequantize : x ()* -> x
+    FakeQuantWithMinMaxArgsGradient : x x -> x
+    FakeQuantWithMinMaxVarsGradient : x x -> x () ()
+    FakeQuantWithMinMaxVarsPerChannel : (*b,n) (n) (n) -> (*b,n)
+    FakeQuantWithMinMaxVarsPerChannelGradient : x:(*b,n) x:(*b,n) (n) (n) -> x (n) (n)
+    QuantizeV2 : x ()* -> x () ()
+    """
 )
-def _resize(operation: Operation, given: list[Shape]) -> Shape | list[Shape]:
-    shape = with_rank(given[0], 4)
-    sizes = _two_sizes(operation, 1)
-    found = (shape[0], *sizes, shape[3])
-    return [found, (), ()] if operation.type.startswith("Quantized") else found
-
-
-@shape_of("ResizeBilinearGrad ResizeBicubicGrad ScaleAndTranslateGrad")
-def _like_the_second(operation: Operation, given: list[Shape]) -> Shape:
-    return given[1]
-
-
-@shape_of("CropAndResize")
-def _crops(operation: Operation, given: list[Shape]) -> Shape:
-    image, boxes = with_rank(given[0], 4), with_rank(given[1], 2)
-    which = with_rank(given[2], 1)
-    same(boxes[1], 4)
-    return (same(boxes[0], which[0]), *_two_sizes(operation, 3), image[3])
-
-
-@shape_of("CropAndResizeGradImage")
-def _crops_image(operation: Operation, given: list[Shape]) -> Shape:
-    return sizes_at(operation, 3) or unknown(4)
-
-
-@shape_of("CropAndResizeGradBoxes")
-def _crops_boxes(operation: Operation, given: list[Shape]) -> Shape:
-    return with_rank(given[2], 2)
-
-
-@shape_of("ImageProjectiveTransform ImageProjectiveTransformV2")
-def _transform(operation: Operation, given: list[Shape]) -> Shape:
-    shape = with_rank(given[0], 4)
-    return (shape[0], *_two_sizes(operation, 2), shape[3]) if len(given) > 2 else shape
-
-
-@shape_of("Resampler")
-def _resample(operation: Operation, given: list[Shape]) -> Shape:
-    x, at = with_rank(given[0], 4), at_least(given[1], 2)
-    return None if at is None else (*at[:-1], x[3])
-
-
-@shape_of("ResamplerGrad")
-def _resample_gradient(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return given[:2]
-
-
-@shape_of("ExtractGlimpse")
-def _glimpse(operation: Operation, given: list[Shape]) -> Shape:
-    shape, offsets = with_rank(given[0], 4), with_rank(given[2], 2)
-    sizes = _two_sizes(operation, 1)
-    same(offsets[1], 2)
-    return (same(shape[0], offsets[0]), *sizes, shape[3])
 
 
 @shape_of("ExtractImagePatches ExtractVolumePatches")
@@ -103,53 +76,6 @@ def _patches(operation: Operation, given: list[Shape]) -> Shape:
     return (shape[0], *space, depth)
 
 
-# Colours ----------------------------------------------------------------------------------------
-
-
-@shape_of("RGBToHSV HSVToRGB")
-def _colours(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 1)
-    if shape is not None and shape[-1] not in (3, UNKNOWN):
-        raise ShapeMismatchError(f"Dimension must be 3 but is {shape[-1]}")
-    return None if shape is None else (*shape[:-1], 3)
-
-
-@shape_of("AdjustContrastv2 AdjustContrast AdjustHue AdjustSaturation AdjustHsvInYiq")
-def _adjusted(operation: Operation, given: list[Shape]) -> Shape:
-    return at_least(given[0], 3)
-
-
-# Boxes ------------------------------------------------------------------------------------------
-
-
-def _check_boxes(operation: Operation, given: list[Shape]) -> None:
-    boxes, scores = with_rank(given[0], 2), with_rank(given[1], 1)
-    for shape in given[2:]:
-        with_rank(shape, 0)
-    same(boxes[0], scores[0])
-    if not operation.type.endswith("Overlaps"):
-        same(boxes[1], 4)
-
-
-@shape_of("NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps")
-def _best(operation: Operation, given: list[Shape]) -> Shape:
-    _check_boxes(operation, given)
-    return (UNKNOWN,)
-
-
-@shape_of("NonMaxSuppressionV4 NonMaxSuppressionV5")
-def _best_padded(operation: Operation, given: list[Shape]) -> list[Shape]:
-    _check_boxes(operation, given)
-    count = size_at(operation, 2) if operation.attribute("pad_to_max_output_size") else UNKNOWN
-    return [(count,), ()] if operation.type.endswith("V4") else [(count,), (count,), ()]
-
-
-@shape_of("BipartiteMatch")
-def _matched(operation: Operation, given: list[Shape]) -> list[Shape]:
-    rows, columns = with_rank(given[0], 2)
-    return [(rows,), (columns,)]
-
-
 @shape_of("CombinedNonMaxSuppression")
 def _best_of_classes(operation: Operation, given: list[Shape]) -> list[Shape]:
     boxes, scores = with_rank(given[0], 4), with_rank(given[1], 3)
@@ -157,32 +83,10 @@ def _best_of_classes(operation: Operation, given: list[Shape]) -> list[Shape]:
         with_rank(shape, 0)
     same(boxes[3], 4)
     batch, each, total = boxes[0], value_at(operation, 2), value_at(operation, 3)
-    if total is None:
-        return unknown_rows(batch)
-    count = int(total)
-    if operation.attribute("pad_per_class"):
-        if each is None or scores[2] < 0:
-            return unknown_rows(batch)
-        count = min(count, int(each) * scores[2])
+    count = UNKNOWN if total is None else int(total)
+    if operation.attribute("pad_per_class") and total is not None:
+        count = UNKNOWN if each is None or scores[2] < 0 else min(count, int(each) * scores[2])
     return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
-
-
-def unknown_rows(batch: int) -> list[Shape]:
-    """Boxes, scores and classes of unknown number."""
-    return [(batch, UNKNOWN, 4), (batch, UNKNOWN), (batch, UNKNOWN), (batch,)]
-
-
-@shape_of("DrawBoundingBoxes DrawBoundingBoxesV2")
-def _drawn(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[1], 3)
-    return with_rank(given[0], 4)
-
-
-@shape_of("SampleDistortedBoundingBox SampleDistortedBoundingBoxV2")
-def _part(operation: Operation, given: list[Shape]) -> list[Shape]:
-    same(with_rank(given[0], 1)[0], 3)
-    same(with_rank(given[1], 3)[2], 4)
-    return [(3,), (3,), (1, 1, 4)]
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -200,72 +104,34 @@ def _decoded(operation: Operation, given: list[Shape]) -> Shape:
     return (*sizes, channels or UNKNOWN)
 
 
-@shape_of("DecodeGif")
-def _frames(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[0], 0)
-    return (UNKNOWN, UNKNOWN, UNKNOWN, 3)
+# Sounds -------------------------------------------------------------------------------------------
 
 
-@shape_of("EncodeJpeg EncodePng EncodeJpegVariableQuality")
-def _encoded(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[0], 3)
-    return ()
-
-
-@shape_of("ExtractJpegShape")
-def _sizes_of_file(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[0], 0)
-    return (3,)
-
-
-# Pretended quantization -------------------------------------------------------------------------
-
-
-@shape_of(
-    "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars QuantizeAndDequantizeV2 QuantizeAndDequantize"
-    " QuantizeAndDequantizeV3"
+table(
+    """
+    EncodeWav : (?,?) () -> ()
+    Mfcc : (c,t,?) () -> (c,t,@dct_coefficient_count)
+    """
 )
-def _rounded(operation: Operation, given: list[Shape]) -> Shape:
-    for shape in given[1:]:
-        with_rank(shape, 0)
-    return given[0]
 
 
-@shape_of("FakeQuantWithMinMaxArgsGradient")
-def _rounded_gradient(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], given[1])
+@shape_of("DecodeWav")
+def _decoded_sound(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 0)
+    told = [operation.attribute(f"desired_{what}") for what in ("samples", "channels")]
+    if told[0] == 0 or told[1] == 0:
+        raise ShapeMismatchError("samples and channels must be > 0, or -1")
+    return [tuple(UNKNOWN if size < 0 else size for size in told), ()]
 
 
-@shape_of("FakeQuantWithMinMaxVarsGradient")
-def _rounded_gradients(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [merged(given[0], given[1]), (), ()]
+def transformed(size: int) -> int:
+    """The least power of two that a window fits in."""
+    return 1 << (size - 1).bit_length()
 
 
-@shape_of("FakeQuantWithMinMaxVarsPerChannel")
-def _rounded_by_channel(operation: Operation, given: list[Shape]) -> Shape:
-    shape, low, high = at_least(given[0], 1), with_rank(given[1], 1), with_rank(given[2], 1)
-    depth = same(low[0], high[0])
-    return None if shape is None else (*shape[:-1], same(shape[-1], depth))
-
-
-@shape_of("FakeQuantWithMinMaxVarsPerChannelGradient")
-def _rounded_by_channel_gradients(operation: Operation, given: list[Shape]) -> list[Shape]:
-    shape, low, high = merged(given[0], given[1]), with_rank(given[2], 1), with_rank(given[3], 1)
-    depth = merged(low, high)
-    if shape is not None:
-        depth = merged(depth, (at_least(shape, 1) or ())[-1:])
-    return [shape, depth, depth]
-
-
-@shape_of("QuantizeV2")
-def _quantized(operation: Operation, given: list[Shape]) -> list[Shape]:
-    for shape in given[1:]:
-        with_rank(shape, 0)
-    return [given[0], (), ()]
-
-
-@shape_of("Dequantize")
-def _dequantized(operation: Operation, given: list[Shape]) -> Shape:
-    for shape in given[1:]:
-        with_rank(shape, 0)
-    return given[0]
+@shape_of("AudioSpectrogram")
+def _spectrogram(operation: Operation, given: list[Shape]) -> Shape:
+    length, channels = with_rank(given[0], 2)
+    size, stride = operation.attribute("window_size"), operation.attribute("stride")
+    windows = UNKNOWN if length < 0 else max((length - size) // stride + 1, 0)
+    return (channels, windows, transformed(size) // 2 + 1)

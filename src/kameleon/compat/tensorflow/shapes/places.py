@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import from_sizes
 from .handles import shape_behind
-from .known import shape_at, value_at
+from .known import shape_told, size_told, value_at
+from .notation import table
 from .rules import (
     UNKNOWN,
     ShapeMismatchError,
     at_least,
     axis_of,
     merged,
-    rank_of,
     shape_of,
     unknown,
     with_rank,
@@ -25,22 +24,27 @@ if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-def size_at(operation: Operation, place: int) -> int:
-    """The size that an input tells; -1, if it isn't known."""
-    with_rank(shape_at(operation, place), 0)
-    found = value_at(operation, place)
-    if found is not None and found < 0:
-        raise ShapeMismatchError(f"Dimension size, given by scalar input {place}, must be >= 0")
-    return UNKNOWN if found is None else int(found)
+table(
+    """
+    InplaceAdd InplaceSub InplaceUpdate : x -> x
+    SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd : (?,*s) (?) -> (?,*s)
+    Where : x -> (?,#x)
+    ListDiff : (?) (?) -> (?) (?)
+    Unique UniqueWithCounts : x:(?) -> (?) x (?)
+    UniqueV2 UniqueWithCountsV2 : x -> (?) x (?)
+    Bincount : ? =n -> (n)
+    HistogramFixedWidth : ? (?) =n -> (n)
+    LowerBound UpperBound : (?,?) (m,n) -> (m,n)
+    InTopK InTopKV2 : (n,?) (n) -> (n)
+    InvertPermutation : (n) -> (n)
+    """
+)
 
 
 def starts_with(shape: Shape, first: Shape) -> None:
     """Check that a shape begins with another one."""
     if shape is not None and first is not None:
-        if len(shape) < len(first):
-            raise ShapeMismatchError(
-                f"Shape must be at least rank {len(first)} but is rank {len(shape)}"
-            )
+        at_least(shape, len(first))
         merged(shape[: len(first)], first)
 
 
@@ -80,7 +84,7 @@ def _gather_nd(operation: Operation, given: list[Shape]) -> Shape:
 
 @shape_of("OneHot")
 def _one_hot(operation: Operation, given: list[Shape]) -> Shape:
-    axis, depth = operation.attribute("axis"), size_at(operation, 1)
+    axis, depth = operation.attribute("axis"), size_told(operation, 1)
     if axis < -1:
         raise ShapeMismatchError("axis must be >= -1")
     shape = given[0]
@@ -112,7 +116,7 @@ def check_scattered(at: Shape, values: Shape, shape: Shape) -> None:
 @shape_of("ScatterNd")
 def _scatter_nd(operation: Operation, given: list[Shape]) -> Shape:
     at, values = at_least(given[0], 1), at_least(given[1], 1)
-    found = from_sizes(operation, given, 2)
+    found = shape_told(operation, 2)
     check_scattered(at, values, found)
     return found
 
@@ -126,28 +130,16 @@ def _scatter_into(operation: Operation, given: list[Shape]) -> Shape:
     return given[0]
 
 
-@shape_of("InplaceAdd InplaceSub InplaceUpdate")
-def _in_place(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
-
-
 @shape_of(
     "UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd"
     " UnsortedSegmentJoin"
 )
 def _segments(operation: Operation, given: list[Shape]) -> Shape:
-    count = size_at(operation, 2)
+    count = size_told(operation, 2)
     if given[1] is None:
         return None
     starts_with(given[0], given[1])
     return None if given[0] is None else (count, *given[0][len(given[1]) :])
-
-
-@shape_of("SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd")
-def _sorted_segments(operation: Operation, given: list[Shape]) -> Shape:
-    shape = at_least(given[0], 1)
-    with_rank(given[1], 1)
-    return None if shape is None else (UNKNOWN, *shape[1:])
 
 
 @shape_of("DynamicStitch ParallelDynamicStitch")
@@ -176,56 +168,10 @@ def _partition(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [(UNKNOWN, *data[len(parts) :])] * count
 
 
-# What gives as much as there is -----------------------------------------------------------------
-
-
-@shape_of("Where")
-def _where(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN, rank_of(given[0]))
-
-
-@shape_of("ListDiff")
-def _difference(operation: Operation, given: list[Shape]) -> list[Shape]:
-    for shape in given:
-        with_rank(shape, 1)
-    return [(UNKNOWN,), (UNKNOWN,)]
-
-
-@shape_of("Unique UniqueWithCounts")
-def _unique(operation: Operation, given: list[Shape]) -> list[Shape]:
-    with_rank(given[0], 1)
-    return [(UNKNOWN,), given[0], (UNKNOWN,)]
-
-
-@shape_of("UniqueV2 UniqueWithCountsV2")
-def _unique_along(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), given[0], (UNKNOWN,)]
-
-
-@shape_of("Bincount")
-def _counts(operation: Operation, given: list[Shape]) -> Shape:
-    return (size_at(operation, 1),)
-
-
-@shape_of("HistogramFixedWidth")
-def _histogram(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[1], 1)
-    return (size_at(operation, 2),)
-
-
-# Order ------------------------------------------------------------------------------------------
-
-
-@shape_of("LowerBound UpperBound")
-def _places(operation: Operation, given: list[Shape]) -> Shape:
-    with_rank(given[0], 2)
-    return with_rank(given[1], 2)
-
-
 @shape_of("TopKV2 TopK")
 def _top(operation: Operation, given: list[Shape]) -> list[Shape]:
     shape = at_least(given[0], 1)
-    size = operation.attribute("k") if len(given) == 1 else size_at(operation, 1)
+    size = operation.attribute("k") if len(given) == 1 else size_told(operation, 1)
     if shape is None:
         return [None, None]
     if 0 <= shape[-1] < size:
@@ -235,18 +181,12 @@ def _top(operation: Operation, given: list[Shape]) -> list[Shape]:
 
 @shape_of("NthElement")
 def _nth(operation: Operation, given: list[Shape]) -> Shape:
-    shape, size = at_least(given[0], 1), size_at(operation, 1)
+    shape, size = at_least(given[0], 1), size_told(operation, 1)
     if shape is None:
         return None
     if 0 <= shape[-1] <= size:
         raise ShapeMismatchError(f"Input must have last dimension > n = {size} but is {shape[-1]}")
     return shape[:-1]
-
-
-@shape_of("InTopK InTopKV2")
-def _in_top(operation: Operation, given: list[Shape]) -> Shape:
-    predictions, targets = with_rank(given[0], 2), with_rank(given[1], 1)
-    return merged(predictions[:1], targets)
 
 
 @shape_of("UnravelIndex")
@@ -255,8 +195,3 @@ def _unravel(operation: Operation, given: list[Shape]) -> Shape:
     if at is None or len(at) > 1:
         return None
     return (*dims, *at)
-
-
-@shape_of("InvertPermutation")
-def _invert(operation: Operation, given: list[Shape]) -> Shape:
-    return with_rank(given[0], 1)

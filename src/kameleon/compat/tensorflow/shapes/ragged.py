@@ -1,22 +1,28 @@
-"""Shapes of ragged tensors' parts."""
+"""Shapes of ragged tensors' parts, and of what is told of sequences of labels."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from .known import value_at
-from .rules import UNKNOWN, known_sizes, same, shape_of, unknown, with_rank
+from .notation import table
+from .rules import UNKNOWN, known_sizes, product, same, shape_of, unknown
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
+table(
+    """
+    RaggedTensorToVariant : (n) -> (n-1) if batched_input else -> ()
+    """
+)
+
+
 @shape_of("RaggedRange")
 def _range(operation: Operation, given: list[Shape]) -> list[Shape]:
-    sizes = [shape[0] for shape in given if shape]
-    rows = UNKNOWN
-    for size in sizes:
-        rows = same(rows, size)
+    rows = reduce(same, [shape[0] for shape in given if shape], UNKNOWN)
     if all(shape == () for shape in given):
         rows = 1
     return [(UNKNOWN if rows < 0 else rows + 1,), (UNKNOWN,)]
@@ -35,11 +41,7 @@ def _to_sparse(operation: Operation, given: list[Shape]) -> list[Shape]:
     if values is None:
         return [(UNKNOWN, UNKNOWN), (UNKNOWN,), (UNKNOWN,)]
     rank = len(splits) + len(values)
-    count = UNKNOWN
-    if UNKNOWN not in values:
-        count = 1
-        for size in values:
-            count *= size
+    count = product(values)
     return [(count, rank), (count,), (rank,)]
 
 
@@ -57,14 +59,32 @@ def _to_dense(operation: Operation, given: list[Shape]) -> Shape:
     return tuple(found)
 
 
-@shape_of("RaggedTensorToVariant")
-def _encode(operation: Operation, given: list[Shape]) -> Shape:
-    if not operation.attribute("batched_input"):
-        return ()
-    size = with_rank(given[0], 1)[0]
-    return (UNKNOWN if size < 0 else size - 1,)
-
-
 @shape_of("RaggedTensorFromVariant")
 def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [*[(UNKNOWN,)] * (len(operation.types) - 1), None]
+
+
+# Sequences of labels ------------------------------------------------------------------------------
+
+
+table(
+    """
+    GatherTree : (t,b,w) (t,b,w) (b) -> (t,b,w)
+    CTCLoss : (t,b,c) ? ? (b) -> (b) (t,b,c)
+    CTCGreedyDecoder : (?,b,?) (b) -> (?,2) (?) (2) (b,1)
+    CTCBeamSearchDecoder : (?,b,?) (b)
+        -> (?,2)*@top_paths (?)*@top_paths (2)*@top_paths (b,@top_paths)
+    LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler
+        AllCandidateSampler : (n,?) -> (@num_sampled) (n,@num_true) (@num_sampled)
+    ComputeAccidentalHits : (?,@num_true) -> (?)*3
+    """
+)
+
+
+@shape_of("EditDistance")
+def _distances(operation: Operation, given: list[Shape]) -> Shape:
+    one, other = (known_sizes(value_at(operation, place)) for place in (2, 5))
+    if one is None or other is None:
+        return None
+    pairs = zip(one[:-1], other[:-1], strict=True)
+    return tuple(UNKNOWN if UNKNOWN in pair else max(pair) for pair in pairs)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 
-Found = "Shape | list[Shape]"
 Rule = Callable[["Operation", list["Shape"]], "Shape | list[Shape]"]
 R = TypeVar("R", bound=Rule)
 
@@ -26,12 +25,19 @@ class ShapeMismatchError(ValueError):
     """Shapes that don't go together; the message says how, in TensorFlow's words."""
 
 
-def shape_of(*types: str) -> Callable[[R], R]:
+def register(types: str, rule: Rule) -> None:
+    """Let types of operations have a shape function; none may have another one."""
+    for name in types.split():
+        if name in RULES:
+            raise ValueError(f"{name} has a shape function already")
+        RULES[name] = rule
+
+
+def shape_of(types: str) -> Callable[[R], R]:
     """Decorates the shape function of some types of operations."""
 
     def add(rule: R) -> R:
-        for name in " ".join(types).split():
-            RULES[name] = rule
+        register(types, rule)
         return rule
 
     return add
@@ -52,6 +58,24 @@ def same(one: int, other: int, axis: int | None = None) -> int:
         where = "Dimensions" if axis is None else f"Dimension {axis} in both shapes"
         raise ShapeMismatchError(f"{where} must be equal, but are {one} and {other}")
     return max(one, other)
+
+
+def exactly(size: int, wanted: int) -> None:
+    """Check a size, if it is known."""
+    if size >= 0 and size != wanted:
+        raise ShapeMismatchError(f"Dimension must be {wanted} but is {size}")
+
+
+def divided(size: int, by: int) -> int:
+    """A part of a size, which must be a multiple."""
+    if size >= 0 and size % by:
+        raise ShapeMismatchError(f"Dimension size must be evenly divisible by {by} but is {size}")
+    return UNKNOWN if size < 0 else size // by
+
+
+def smaller(one: int, other: int) -> int:
+    """The smaller of two sizes; -1, if one isn't known, and the other isn't 0."""
+    return 0 if 0 in (one, other) else min(one, other)
 
 
 def with_rank(shape: Shape, rank: int) -> tuple[int, ...]:
@@ -99,9 +123,9 @@ def known_sizes(values: np.ndarray | None) -> Shape:
     return None if values is None else tuple(int(size) for size in np.ravel(values))
 
 
-def unknown(rank: int | None) -> Shape:
-    """A shape of which the rank alone is known."""
-    return None if rank is None or rank < 0 else (UNKNOWN,) * rank
+def unknown(rank: int) -> Shape:
+    """A shape of which the rank alone is known, if it isn't -1."""
+    return None if rank < 0 else (UNKNOWN,) * rank
 
 
 def rank_of(shape: Shape) -> int:
@@ -112,3 +136,9 @@ def rank_of(shape: Shape) -> int:
 def product(sizes: Sequence[int]) -> int:
     """The product of sizes; -1, if one isn't known."""
     return UNKNOWN if UNKNOWN in sizes else int(np.prod(sizes, dtype=np.int64))
+
+
+def is_channels_last(operation: Operation) -> bool:
+    """Whether an operation's `data_format` puts channels last."""
+    told = operation.attribute("data_format")
+    return told is None or told.endswith(b"C")

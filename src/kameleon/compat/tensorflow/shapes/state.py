@@ -1,51 +1,45 @@
-"""Shapes of variables' operations, of control flow, and of arrays of tensors."""
+"""Shapes of what is kept or runs on the host: variables, control flow, arrays of tensors, lookup
+tables, queues, readers, files, checkpoints, summaries, iterators.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..formats.slices import bounds, parsed
+from ..graph import PASSING
 from .handles import shape_behind
-from .rules import UNKNOWN, merged, shape_of
+from .known import value_at
+from .notation import table
+from .rules import UNKNOWN, shape_of
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2"
-    " ResourceCountUpTo VarHandleOp StackV2 TensorArrayWriteV3 TensorArrayScatterV3"
-    " TensorArraySplitV3 ControlTrigger"
+table(
+    """
+    QueueSize QueueSizeV2 QueueIsClosed QueueIsClosedV2 ResourceCountUpTo VarHandleOp StackV2
+        TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 ControlTrigger : -> ()
+    TensorArrayV3 TensorArrayGradV3 : -> (2) ()
+    Assign : x x -> x if validate_shape else ? x -> x
+    AssignAdd AssignSub : x x -> x
+    ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad
+        ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent
+        ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum
+        SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv CountUpTo
+        StridedSliceAssign TensorStridedSliceUpdate : x -> x
+    Switch RefSwitch : x -> x x
+    Enter RefEnter : x -> x if is_constant else ?
+    """
 )
-def _scalar(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
 
 
 @shape_of("ReadVariableOp")
 def _read(operation: Operation, given: list[Shape]) -> Shape:
     return shape_behind(operation)
-
-
-@shape_of("Assign")
-def _assign(operation: Operation, given: list[Shape]) -> Shape:
-    if operation.attribute("validate_shape"):
-        return merged(given[0], given[1])
-    return given[1]
-
-
-@shape_of("AssignAdd AssignSub")
-def _assign_sum(operation: Operation, given: list[Shape]) -> Shape:
-    return merged(given[0], given[1])
-
-
-@shape_of(
-    "ApplyGradientDescent ApplyAdam ApplyMomentum ApplyRMSProp ApplyCenteredRMSProp ApplyAdagrad"
-    " ApplyAdadelta ApplyFtrl ApplyFtrlV2 ApplyAdaMax ApplyProximalGradientDescent"
-    " ApplyProximalAdagrad SparseApplyAdagrad SparseApplyFtrl SparseApplyMomentum"
-    " SparseApplyRMSProp ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterNdUpdate"
-    " ScatterNdAdd ScatterNdSub CountUpTo StridedSliceAssign TensorStridedSliceUpdate"
-)
-def _step(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
 
 
 @shape_of("If StatelessIf Case While StatelessWhile")
@@ -56,17 +50,6 @@ def _called(operation: Operation, given: list[Shape]) -> list[Shape]:
     if not told and operation.type.endswith("While"):
         told = given
     return told if len(told) == count else [None] * count
-
-
-@shape_of("Switch RefSwitch")
-def _switch(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [given[0], given[0]]
-
-
-@shape_of("Enter RefEnter")
-def _enter(operation: Operation, given: list[Shape]) -> Shape:
-    """What changes in a loop may get another shape there: TensorFlow's files say which it has."""
-    return given[0] if operation.attribute("is_constant") else None
 
 
 @shape_of("Merge RefMerge")
@@ -81,13 +64,92 @@ def _merge(operation: Operation, given: list[Shape]) -> list[Shape]:
     return [first, ()]
 
 
-@shape_of("TensorArrayV3 TensorArrayGradV3")
-def _array(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(2,), ()]
-
-
 @shape_of("TensorArrayGatherV3")
 def _array_gather(operation: Operation, given: list[Shape]) -> Shape:
     shape: Shape = operation.attribute("element_shape")
     count = UNKNOWN if given[1] is None else given[1][0]
     return None if shape is None else (count, *shape)
+
+
+# Lookup tables ------------------------------------------------------------------------------------
+
+
+table(
+    """
+    LookupTableSize LookupTableSizeV2 HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2
+        MutableDenseHashTableV2 : -> ()
+    """
+)
+
+
+def _entry(operation: Operation) -> tuple[Shape, Shape]:
+    """The shapes of a table's keys and values, whose handle an operation takes first."""
+    source, _ = operation.inputs[0]
+    while source.type in PASSING and source.inputs:
+        source, _ = source.inputs[0]
+    if not source.type.endswith("V2"):
+        return None, None
+    keys: Shape = ()
+    if source.type == "MutableDenseHashTableV2":
+        maker, index = source.inputs[0]
+        keys = maker.shapes[index]
+    return keys, tuple(source.attribute("value_shape") or ())
+
+
+@shape_of("LookupTableFindV2")
+def _find(operation: Operation, given: list[Shape]) -> Shape:
+    keys, values = _entry(operation)
+    if keys is None or values is None or given[1] is None:
+        return None
+    return given[1][: len(given[1]) - len(keys)] + values
+
+
+@shape_of("LookupTableExportV2")
+def _export(operation: Operation, given: list[Shape]) -> list[Shape]:
+    _, values = _entry(operation)
+    return [(UNKNOWN,), None if values is None else (UNKNOWN, *values)]
+
+
+# The host -----------------------------------------------------------------------------------------
+
+
+table(
+    """
+    FIFOQueue PaddingFIFOQueue RandomShuffleQueue PriorityQueue Barrier WholeFileReader
+        IdentityReader TextLineReader FixedLengthRecordReader TFRecordReader
+        ConditionalAccumulator SparseConditionalAccumulator ResourceConditionalAccumulator : -> (2)
+    FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2 WholeFileReaderV2
+        IdentityReaderV2 TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2
+        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted
+        ReaderNumWorkUnitsCompletedV2 ReaderSerializeState ReaderSerializeStateV2
+        ReadFile ShardedFilename ShardedFilespec Timestamp StageSize MapSize MapIncompleteSize
+        OrderedMapSize OrderedMapIncompleteSize BarrierReadySize BarrierIncompleteSize
+        AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated IteratorV2 Iterator
+        OneShotIterator IteratorToStringHandle IteratorFromStringHandleV2 AnonymousIterator
+        DatasetCardinality ExperimentalDatasetCardinality ScalarSummary HistogramSummary
+        ImageSummary AudioSummary AudioSummaryV2 TensorSummary TensorSummaryV2 MergeSummary
+        SummaryWriter MutexV2 MutexLock OptionalFromValue OptionalNone OptionalHasValue
+        IteratorGetNextAsOptional GetSessionHandle GetSessionHandleV2
+        KMC2ChainInitialization : -> ()
+    ReaderRead ReaderReadV2 AnonymousIteratorV2 : -> () ()
+    ReaderReadUpTo ReaderReadUpToV2 : -> (?) (?)
+    MatchingFiles : -> (?)
+    """
+)
+
+
+@shape_of("RestoreV2 RestoreSlice")
+def _restored(operation: Operation, given: list[Shape]) -> list[Shape]:
+    told = value_at(operation, 2)
+    if told is None:
+        return [None] * len(operation.types)
+    texts = [each.decode() if isinstance(each, bytes) else str(each) for each in np.ravel(told)]
+    return [_part(text) for text in texts]
+
+
+def _part(text: str) -> Shape:
+    """The shape of the part of a tensor that a text tells."""
+    if not text:
+        return None
+    shape, extents = parsed(text)
+    return tuple(end - start for start, end in bounds(extents, shape))

@@ -1,25 +1,34 @@
-"""Shapes of what is made of strings."""
+"""Shapes of strings, and of what is read from them: examples, columns, raw numbers, tensors."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dtypes import name_of
+from .elementwise import reduced
 from .known import value_at
-from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, shape_of, unknown, with_rank
+from .notation import table
+from .rules import UNKNOWN, ShapeMismatchError, broadcast, merged, product, shape_of, with_rank
 
 if TYPE_CHECKING:
     from ..graph import Operation, Shape
 
 
-@shape_of(
-    "StringLower StringUpper StringStrip StringLength StringToNumber AsString StringToHashBucket"
-    " StringToHashBucketFast StringToHashBucketStrong RegexReplace StaticRegexReplace"
-    " RegexFullMatch StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode UnicodeScript"
+table(
+    """
+    StringLower StringUpper StringStrip StringLength StringToNumber AsString StringToHashBucket
+        StringToHashBucketFast StringToHashBucketStrong RegexReplace StaticRegexReplace
+        RegexFullMatch StaticRegexFullMatch EncodeBase64 DecodeBase64 UnicodeTranscode
+        UnicodeScript : x -> x
+    Fingerprint : (n,*s) -> (n,8)
+    StringFormat : -> ()
+    StringSplit StringSplitV2 : (?) -> (?,2) (?) (2)
+    StringNGrams : ? (n) -> (?) (n)
+    UnicodeEncode : ? (n) -> (n-1)
+    """
 )
-def _same(operation: Operation, given: list[Shape]) -> Shape:
-    return given[0]
 
 
 @shape_of("Substr")
@@ -28,72 +37,109 @@ def _part(operation: Operation, given: list[Shape]) -> Shape:
     return broadcast(given[0], given[1])
 
 
-@shape_of("Fingerprint")
-def _fingerprints(operation: Operation, given: list[Shape]) -> Shape:
-    return (UNKNOWN if given[0] is None else given[0][0], 8)
-
-
-@shape_of("StringJoin")
-def _join(operation: Operation, given: list[Shape]) -> Shape:
-    if all(shape == () for shape in given):
-        return ()
-    found: Shape = None
-    for shape in given:
-        if shape is None:
-            return None
-        found = merged(found, shape) if shape else found
-    return found
-
-
 @shape_of("ReduceJoin")
 def _reduce(operation: Operation, given: list[Shape]) -> Shape:
-    shape, axes, keep = given[0], value_at(operation, 1), operation.attribute("keep_dims")
-    if shape is None:
-        return None
-    if axes is None:
-        return unknown(len(shape)) if keep else None
-    for axis in np.ravel(axes):
-        if not -len(shape) <= axis < len(shape):
-            raise ShapeMismatchError(f"Invalid reduction dimension {axis} for {len(shape)} axes")
-    over = {int(axis) % max(len(shape), 1) for axis in np.ravel(axes)} or set(range(len(shape)))
-    pairs = enumerate(shape)
-    return tuple(1 if at in over else size for at, size in pairs if keep or at not in over)
-
-
-@shape_of("UnsortedSegmentJoin")
-def _join_segments(operation: Operation, given: list[Shape]) -> Shape:
-    count = value_at(operation, 2)
-    if given[0] is None or given[1] is None:
-        return None
-    return (UNKNOWN if count is None else int(count), *given[0][len(given[1]) :])
-
-
-@shape_of("StringFormat")
-def _format(operation: Operation, given: list[Shape]) -> Shape:
-    return ()
-
-
-@shape_of("StringSplit StringSplitV2")
-def _split(operation: Operation, given: list[Shape]) -> list[Shape]:
-    with_rank(given[0], 1)
-    return [(UNKNOWN, 2), (UNKNOWN,), (2,)]
-
-
-@shape_of("StringNGrams")
-def _ngrams(operation: Operation, given: list[Shape]) -> list[Shape]:
-    return [(UNKNOWN,), with_rank(given[1], 1)]
+    """It is over all axes, where none is named."""
+    axes = value_at(operation, 1)
+    if given[0] is not None and axes is not None and not axes.size:
+        axes = np.arange(len(given[0]))
+    return reduced(given[0], axes, operation.attribute("keep_dims"))
 
 
 @shape_of("UnicodeDecode UnicodeDecodeWithOffsets")
 def _decode(operation: Operation, given: list[Shape]) -> list[Shape]:
-    count = UNKNOWN
-    if given[0] is not None and UNKNOWN not in given[0]:
-        count = int(np.prod(given[0])) + 1
+    is_known = given[0] is not None and UNKNOWN not in given[0]
+    count = product(given[0] or ()) + 1 if is_known else UNKNOWN
     found: list[Shape] = [(count,), (UNKNOWN,), (UNKNOWN,)]
     return found[: len(operation.types)]
 
 
-@shape_of("UnicodeEncode")
-def _encode(operation: Operation, given: list[Shape]) -> Shape:
-    size = with_rank(given[1], 1)[0]
-    return (UNKNOWN if size < 0 else size - 1,)
+# What is read from them ---------------------------------------------------------------------------
+
+
+table(
+    """
+    DecodeCompressed DecodeJSONExample : x -> x
+    DecodeRaw : (*s) -> (*s,?)
+    SerializeTensor AddSparseToTensorsMap : -> ()
+    SerializeSparse : -> (3)
+    SerializeManySparse : -> (?,3)
+    AddManySparseToTensorsMap : -> (?)
+    DeserializeManySparse DeserializeSparse TakeManySparseFromTensorsMap : -> (?,?) (?) (?)
+    SparseCross : -> (?,2) (?) (2)
+    """
+)
+
+
+def _sparse(count: int, rank: int) -> list[Shape]:
+    """First all indices, then all values, then all shapes."""
+    return [*[(UNKNOWN, rank)] * count, *[(UNKNOWN,)] * count, *[(rank,)] * count]
+
+
+def _told(operation: Operation, name: str) -> list[Any]:
+    return list(operation.attribute(name) or [])
+
+
+def _behind(first: tuple[int, ...], shapes: list[Any]) -> list[Shape]:
+    return [None if shape is None else (*first, *shape) for shape in shapes]
+
+
+@shape_of("ParseExample")
+def _examples(operation: Operation, given: list[Shape]) -> list[Shape]:
+    batch = with_rank(given[0], 1)
+    many = operation.attribute("Nsparse")
+    return [*_sparse(many, 2), *_behind(batch, _told(operation, "dense_shapes"))]
+
+
+@shape_of("ParseSingleExample")
+def _example(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 0)
+    many = len(_told(operation, "sparse_keys"))
+    return [*_sparse(many, 1), *_behind((), _told(operation, "dense_shapes"))]
+
+
+@shape_of("ParseSingleSequenceExample")
+def _sequence(operation: Operation, given: list[Shape]) -> list[Shape]:
+    with_rank(given[0], 0)
+    return [
+        *_sparse(operation.attribute("Ncontext_sparse"), 1),
+        *_behind((), _told(operation, "context_dense_shapes")),
+        *_sparse(operation.attribute("Nfeature_list_sparse"), 2),
+        *_behind((UNKNOWN,), _told(operation, "feature_list_dense_shapes")),
+    ]
+
+
+@shape_of("ParseSequenceExample")
+def _sequences(operation: Operation, given: list[Shape]) -> list[Shape]:
+    batch = with_rank(given[0], 1)
+    lists = _told(operation, "feature_list_dense_shapes")
+    return [
+        *_sparse(operation.attribute("Ncontext_sparse"), 2),
+        *_behind(batch, _told(operation, "context_dense_shapes")),
+        *_sparse(operation.attribute("Nfeature_list_sparse"), 3),
+        *_behind((*batch, UNKNOWN), lists),
+        *[batch] * len(lists),
+    ]
+
+
+@shape_of("DecodeCSV")
+def _columns(operation: Operation, given: list[Shape]) -> list[Shape]:
+    for shape in given[1:]:
+        if shape is not None and (len(shape) > 1 or (shape and shape[0] > 1)):
+            raise ShapeMismatchError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    return [given[0]] * len(operation.types)
+
+
+@shape_of("DecodePaddedRaw")
+def _raw(operation: Operation, given: list[Shape]) -> Shape:
+    if given[0] is None:
+        return None
+    size = value_at(operation, 1)
+    if size is None:
+        return (*given[0], UNKNOWN)
+    width = np.dtype(name_of(operation.types[0])).itemsize
+    if size <= 0 or size % width:
+        raise ShapeMismatchError(f"fixed_length must be a positive multiple of {width}, not {size}")
+    return (*given[0], int(size) // width)
