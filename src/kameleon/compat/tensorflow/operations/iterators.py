@@ -19,8 +19,8 @@ from .table import host
 
 if TYPE_CHECKING:
     from ..graph import Operation
-    from ..resources.datasets.base import Dataset, Element, Next
     from ..variables import Store
+    from .datasets.base import Dataset, Element
 
 _numbers = itertools.count()
 
@@ -36,14 +36,14 @@ class Iterator(Resource):
     def __init__(self, types: list[int]) -> None:
         self.handle, self.types = f"iterator {next(_numbers)}", types
         self._dataset: Dataset | None = None
-        self._following: Next | None = None
+        self._following: Any = None
         self._done, self._lock = 0, rlock()
 
     def begin(self, dataset: Dataset) -> None:
         """From now on, give the elements of a dataset."""
         demand_types(self.types, dataset.types)
         with self._lock:
-            self._dataset, self._following, self._done = dataset, dataset.begin(), 0
+            self._dataset, self._following, self._done = dataset, iter(dataset), 0
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -55,7 +55,7 @@ class Iterator(Resource):
                     " next element."
                 )
                 raise failure("FAILED_PRECONDITION", message)
-            found = self._following()
+            found: Element | None = next(self._following, None)
             self._done += found is not None
             return found
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import name_of
-from ..failures import failure
-from ..formats import parts
-from ..graph import Operation
-from ..resources.datasets import elements
-from ..resources.datasets.base import Dataset, Element, array, of, sparse
-from .files import text
-from .table import FOLDS, host
-from .values import texts
+from ...dtypes import name_of
+from ...failures import failure
+from ...formats import parts
+from ...graph import Operation
+from ..files import text
+from ..table import FOLDS, host
+from ..values import texts
+from .base import Dataset, Element, array, sparse
+from .elements import mapped
 
 if TYPE_CHECKING:
-    from ..variables import Store
+    from ...variables import Store
 
 
 def _like(operation: Operation, kind: str, **attributes: Any) -> Operation:
@@ -51,8 +51,7 @@ def _columns(
     def columns(row: Any) -> list[Any]:
         return [array(each) for each in decode(told, row, *defaults)]
 
-    source = Dataset([], of(lines))
-    return Dataset(operation.attribute("output_types"), elements.mapped(source, columns))
+    return mapped(Dataset(lines), columns).typed(operation.attribute("output_types"))
 
 
 def _joined(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
@@ -87,7 +86,7 @@ def _examples(
         values = [*(sparse(*each) for each in columns), *found[3 * count :]]
         return [values[at] for at in order]
 
-    return Dataset(read("output_types"), elements.mapped(source, parsed), source.size)
+    return mapped(source, parsed).typed(read("output_types"))
 
 
 @host("SqlDataset ExperimentalSqlDataset")
@@ -107,7 +106,7 @@ def _rows(store: Store, operation: Operation, driver: Any, place: Any, query: An
         finally:
             base.close()
 
-    return Dataset(kinds, of(rows))
+    return Dataset(rows, types=kinds)
 
 
 def _value(value: Any, number: int) -> Any:
