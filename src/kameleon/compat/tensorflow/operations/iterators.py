@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon._utils.locks import rlock
 
 from ..dtypes import shown
-from ..failures import failure
+from ..failures import failure, invalid
+from ..graph import Operation
 from ..resources.base import Resource
+from ..variables import Store
+from .datasets.base import Dataset, Element
 from .files import scalar, text
-from .keeping import kept
+from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
-    from .datasets.base import Dataset, Element
 
 _numbers = itertools.count()
 
@@ -77,27 +75,19 @@ def demand_types(wanted: list[int], found: list[int]) -> None:
     """Refuse elements of other types."""
     if wanted and len(wanted) != len(found):
         message = f"Number of components does not match: expected {len(wanted)} types but got"
-        raise failure("INVALID_ARGUMENT", f"{message} {len(found)}.")
+        raise invalid(f"{message} {len(found)}.")
     for place, (one, other) in enumerate(zip(wanted, found, strict=False)):
         if one != other:
             message = f"Data type mismatch at component {place}: expected {shown(one)} but got"
-            raise failure("INVALID_ARGUMENT", f"{message} {shown(other)}.")
+            raise invalid(f"{message} {shown(other)}.")
 
 
+@keeps("iterators", "Iterator IteratorV2")
+@host("AnonymousIterator")
 def _made(store: Store, operation: Operation) -> Iterator:
     iterator = Iterator(operation.attribute("output_types") or [])
     store.resources["iterator", iterator.handle] = iterator
     return iterator
-
-
-@host("Iterator IteratorV2")
-def _iterator(store: Store, operation: Operation) -> Iterator:
-    return kept(store, operation, "iterators", lambda: _made(store, operation))
-
-
-@host("AnonymousIterator")
-def _anonymous(store: Store, operation: Operation) -> Iterator:
-    return _made(store, operation)
 
 
 @host("AnonymousIteratorV2")
@@ -111,21 +101,12 @@ def _delete(store: Store, operation: Operation, iterator: Iterator, deleter: Any
     return []
 
 
-@host("OneShotIterator")
+@keeps("iterators", "OneShotIterator")
 def _one_shot(store: Store, operation: Operation) -> Iterator:
-    def make() -> Iterator:
-        iterator, told = _made(store, operation), operation.attribute("dataset_factory")
-        [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
-        iterator.begin(dataset)
-        return iterator
-
-    return kept(store, operation, "iterators", make)
-
-
-@host("MakeIterator")
-def _begin(store: Store, operation: Operation, dataset: Dataset, iterator: Iterator) -> list[Any]:
+    iterator, told = _made(store, operation), operation.attribute("dataset_factory")
+    [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
     iterator.begin(dataset)
-    return []
+    return iterator
 
 
 @host("IteratorGetNext IteratorGetNextSync")
@@ -136,37 +117,22 @@ def _next(store: Store, operation: Operation, iterator: Iterator) -> list[Any]:
     return list(found)
 
 
-@host("IteratorGetNextAsOptional")
-def _next_or_none(store: Store, operation: Operation, iterator: Iterator) -> Optional:
-    return Optional(iterator.next())
-
-
-@host("IteratorToStringHandle")
-def _handle(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return scalar(iterator.handle)
-
-
 @host("IteratorFromStringHandle IteratorFromStringHandleV2")
 def _of_handle(store: Store, operation: Operation, handle: Any) -> Iterator:
     found: Iterator | None = store.resources.get(("iterator", text(handle)))
     if found is None:
-        message = f"{text(handle)!r} is no handle of an iterator"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"{text(handle)!r} is no handle of an iterator")
     demand_types(operation.attribute("output_types") or [], found.types)
     return found
 
 
-@host("SerializeIterator")
-def _serialize(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return np.array([iterator.place], np.int64)
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
-
-@host("DeserializeIterator")
-def _deserialize(store: Store, operation: Operation, iterator: Iterator, told: Any) -> list[Any]:
-    iterator.go_to(int(np.ravel(told)[0]))
-    return []
-
-
-@host("IteratorGetDevice ExperimentalIteratorGetDevice")
-def _device(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return scalar("/job:localhost/replica:0/task:0/device:CPU:0")
+on_handles({
+    "MakeIterator": lambda dataset, iterator: iterator.begin(dataset),
+    "IteratorGetNextAsOptional": lambda iterator: Optional(iterator.next()),
+    "IteratorToStringHandle": lambda iterator: scalar(iterator.handle),
+    "IteratorGetDevice ExperimentalIteratorGetDevice": lambda iterator: scalar(DEVICE),
+    "SerializeIterator": lambda iterator: np.array([iterator.place], np.int64),
+    "DeserializeIterator": lambda iterator, told: iterator.go_to(int(np.ravel(told)[0])),
+})  # fmt: skip

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...dtypes import NUMBERS, name_of
 from ...failures import is_failure
+from ...graph import Operation
 from ...resources.base import Resource
+from ...variables import Store
 from ..table import host
 from ..values import is_text, texts
-
-if TYPE_CHECKING:
-    from ...graph import Operation
-    from ...variables import Store
 
 Element = tuple[Any, ...]
 Function = Callable[..., Sequence[Any]]
@@ -182,13 +180,6 @@ def rows(parts: Sequence[Any]) -> Iterator[Element]:
     for at in range(len(arrays[0])):
         found = [each[at] for each in arrays]
         yield tuple(each if isinstance(each, Resource) else array(each) for each in found)
-
-
-def sparse(*parts: np.ndarray) -> np.ndarray:
-    """A sparse tensor, of its three parts, as one value."""
-    found = np.empty(3, object)
-    found[:] = parts
-    return found
 
 
 def is_true(found: Sequence[Any]) -> bool:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...failures import failure
+from ...failures import failure, invalid
 from ...resources.queues import padded, stacked
-from .base import VARIANT, Chain, Dataset, Element, Function, array, dataset, rows, sparse
+from ..files import objects
+from .base import VARIANT, Chain, Dataset, Element, Function, array, dataset, rows
 from .elements import mapped
 
 Join = Callable[[list[Element]], Element]
@@ -19,7 +20,7 @@ Join = Callable[[list[Element]], Element]
 def _batches(source: Dataset, size: int, drop: bool, join: Join) -> Dataset:
     """So many elements at a time, joined; fewer at the end, unless they are dropped."""
     if size <= 0:
-        raise failure("INVALID_ARGUMENT", "Batch size must be greater than zero.")
+        raise invalid("Batch size must be greater than zero.")
 
     def begin() -> Iterator[Element]:
         following = iter(source)
@@ -45,12 +46,11 @@ def joined(source: Dataset, found: list[Element]) -> Element:
         arrays = [array(element[place]) for element in found]
         for number, each in enumerate(arrays):
             if each.shape != arrays[0].shape:
-                message = (
+                raise invalid(
                     f"Cannot batch tensors with different shapes in component {place}. First"
                     f" element had shape {_shown(arrays[0])} and element {number} had shape"
                     f" {_shown(each)}."
                 )
-                raise failure("INVALID_ARGUMENT", message)
         parts.append(stacked(arrays, dtype))
     return tuple(parts)
 
@@ -90,11 +90,10 @@ def _sizes(arrays: Sequence[np.ndarray], shape: Any, place: int) -> list[int]:
     told = [int(size) for size in np.ravel(shape)]
     for each in arrays:
         if each.ndim != len(told):
-            message = (
+            raise invalid(
                 f"All elements in a batch must have the same rank as the padded shape for component"
                 f"{place}: expected rank {len(told)} but got element with rank {each.ndim}"
             )
-            raise failure("INVALID_ARGUMENT", message)
     largest = [max(each.shape[axis] for each in arrays) for axis in range(len(told))]
     pairs = list(zip(told, largest, strict=True))
     if any(0 <= size < most for size, most in pairs):
@@ -118,7 +117,7 @@ def _sparse(source: Dataset, size: int, shape: Any) -> Dataset:
         ]
         values = np.concatenate([each.ravel() for each in arrays])
         dense = np.array([len(arrays), *sizes], np.int64)
-        return (sparse(np.concatenate(places).astype(np.int64), values, dense),)
+        return (objects([np.concatenate(places).astype(np.int64), values, dense]),)
 
     return _batches(source, size, False, join)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from ...failures import failure, is_failure
+from ...failures import invalid, is_failure
 from .base import ENDLESS, UNKNOWN, Dataset, Element, Function, array, dataset, ends, is_true
 
 
@@ -28,19 +28,14 @@ def mapped(
             if not ends(error):
                 raise
             if preserve_cardinality:
-                message = f"Function invocation produced OutOfRangeError: {error}"
-                raise failure("INVALID_ARGUMENT", message) from error
+                raise invalid(f"Function invocation produced OutOfRangeError: {error}") from error
             return None
 
-    return Dataset(lambda: _until_none(source, apply), source.size)
+    def begin() -> Iterator[Element]:
+        following = iter(source)
+        return iter(lambda: apply(next(following)), None)
 
-
-def _until_none(
-    source: Dataset, function: Callable[[Element], Element | None]
-) -> Iterator[Element]:
-    """What a function gives for each element, up to the first None."""
-    following = iter(source)
-    return iter(lambda: function(next(following)), None)
+    return Dataset(begin, source.size)
 
 
 @dataset("ScanDataset ExperimentalScanDataset", functions="f")
@@ -50,17 +45,12 @@ def _scanned(source: Dataset, state: Sequence[Any], function: Function) -> Datas
     def begin() -> Iterator[Element]:
         now = list(state)
 
-        def apply(element: Element) -> Element | None:
-            try:
-                found = list(function(*now, *element))
-            except Exception as error:
-                if ends(error):
-                    return None
-                raise
+        def apply(*element: Any) -> Sequence[Any]:
+            found = function(*now, *element)
             now[:] = found[: len(now)]
-            return tuple(found[len(now) :])
+            return found[len(now) :]
 
-        return _until_none(source, apply)
+        return iter(mapped(source, apply))
 
     return Dataset(begin)
 
@@ -117,8 +107,7 @@ def _skipped(source: Dataset, count: int) -> Dataset:
 def _shard(source: Dataset, count: int, at: int) -> Dataset:
     """Each so-manieth element."""
     if not 0 <= at < count:
-        message = f"index must be between 0 and {count - 1} (currently index = {at})."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"index must be between 0 and {count - 1} (currently index = {at}).")
 
     def begin() -> Iterator[Element]:
         turns = itertools.cycle(range(count))

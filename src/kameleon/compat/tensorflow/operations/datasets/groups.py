@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...failures import failure
+from ...failures import invalid
 from .base import Chain, Dataset, Element, Function, dataset, number_of
 from .batches import joined
 
@@ -28,7 +28,7 @@ def _windows(
 ) -> Dataset:  # fmt: skip
     """Elements in a row, joined."""
     if min(size, shift, stride) <= 0:
-        raise failure("INVALID_ARGUMENT", "Window size, shift and stride must be positive.")
+        raise invalid("Window size, shift and stride must be positive.")
     wanted = (size - 1) * stride + 1
 
     def begin() -> Iterator[Element]:
@@ -92,8 +92,7 @@ def _by_key(source: Dataset, key_of: Function, reduce: Function, size_of: Functi
             if key not in sizes:
                 sizes[key] = number_of(size_of(np.asarray(key, np.int64)))
                 if sizes[key] <= 0:
-                    message = f"Window size must be greater than zero, but got {sizes[key]}."
-                    raise failure("INVALID_ARGUMENT", message)
+                    raise invalid(f"Window size must be greater than zero, but got {sizes[key]}.")
             return sizes[key]
 
         def full() -> int | None:

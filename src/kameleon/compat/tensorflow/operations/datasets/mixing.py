@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from ...failures import failure
+from ...failures import invalid
 from .base import ENDLESS, UNKNOWN, Chain, Dataset, Element, Function, dataset, number_of
 
 
@@ -82,7 +82,7 @@ def _by_turns(source: Dataset, make: Function, count: int, length: int, *how: An
     """The elements of datasets that a function makes, so many datasets at once, by turns."""
     if min(count, length) <= 0:
         what = "cycle_length" if count <= 0 else "block_length"
-        raise failure("INVALID_ARGUMENT", f"`{what}` must be > 0")
+        raise invalid(f"`{what}` must be > 0")
     return Dataset(lambda: iter(_Turns(source, make, count, length).step, None))
 
 

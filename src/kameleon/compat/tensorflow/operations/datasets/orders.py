@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from ...failures import failure
+from ...failures import invalid
 from ...formats import bundles
 from ...resources.philox import Philox
 from ..files import text
@@ -100,7 +100,7 @@ def _shuffled(
 ) -> Dataset:
     """The elements in a random order: any of so many is next; another one in each iteration."""
     if size <= 0:
-        raise failure("INVALID_ARGUMENT", "buffer_size must be greater than zero.")
+        raise invalid("buffer_size must be greater than zero.")
     seeds, anew = Philox(seed, second), reshuffle_each_iteration
     if not anew and not seed and not second:
         seed, second = seeds.next(), seeds.next()

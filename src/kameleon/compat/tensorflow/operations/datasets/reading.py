@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...dtypes import name_of
-from ...failures import failure
+from ...failures import invalid
 from ...formats import parts
-from ...graph import Operation
-from ..files import text
-from ..table import FOLDS, host
+from ..examples import Wanted, asked, message_of
+from ..files import objects, text
+from ..parsing import Columns
 from ..values import texts
-from .base import Dataset, Element, array, sparse
+from .base import Dataset, Element, array, dataset
 from .elements import mapped
 
-if TYPE_CHECKING:
-    from ...variables import Store
 
-
-def _like(operation: Operation, kind: str, **attributes: Any) -> Operation:
-    """An operation of another type, with such attributes."""
-    made = Operation(operation.graph, kind, operation.name)
-    made.known.update(attributes)
-    return made
-
-
-@host("CSVDataset ExperimentalCSVDataset")
+@dataset("CSVDataset ExperimentalCSVDataset")
 def _columns(
-    store: Store, operation: Operation, paths: Any, packing: Any, buffer: Any, header: Any,
-    mark: Any, quotes: Any, missing: Any, chosen: Any, *defaults: Any,
+    paths: Any, packing: bytes, buffer: int, header: bool, mark: bytes, quotes: bool,
+    missing: bytes, chosen: Any, defaults: list[Any],
 ) -> Dataset:  # fmt: skip
-    decode, given = FOLDS["DecodeCSV"], texts(paths).ravel()
-    told = _like(
-        operation, "DecodeCSV", field_delim=texts(mark).item(), use_quote_delim=bool(quotes),
-        na_value=texts(missing).item(), select_cols=[int(each) for each in np.ravel(chosen)],
-    )  # fmt: skip
+    columns = Columns(mark, quotes, missing, [int(each) for each in np.ravel(chosen)])
 
     def lines() -> Iterator[Element]:
-        for path in given:
-            rows = _joined(parts.lines(text(path), text(packing)), bool(quotes))
+        for path in texts(paths).ravel():
+            rows = _joined(parts.lines(text(path), text(packing)), quotes)
             if header:
                 next(rows, None)
             for row in rows:
                 yield (array(row),)
 
-    def columns(row: Any) -> list[Any]:
-        return [array(each) for each in decode(told, row, *defaults)]
-
-    return mapped(Dataset(lines), columns).typed(operation.attribute("output_types"))
+    return mapped(Dataset(lines), lambda row: [array(x) for x in columns.read(row, defaults)])
 
 
 def _joined(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
@@ -67,46 +50,46 @@ def _joined(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
         yield row
 
 
-@host("ParseExampleDataset ExperimentalParseExampleDataset")
+@dataset(
+    "ParseExampleDataset ExperimentalParseExampleDataset",
+    attributes="sparse_keys sparse_types dense_keys Tdense dense_shapes",
+)
 def _examples(
-    store: Store, operation: Operation, source: Dataset, calls: Any, *defaults: Any
-) -> Dataset:
-    read = operation.attribute
-    many, few = read("sparse_keys") or [], read("dense_keys") or []
-    told = _like(
-        operation, "ParseExample", Nsparse=len(many), Ndense=len(few),
-        sparse_types=read("sparse_types"), Tdense=read("Tdense"), dense_shapes=read("dense_shapes"),
-    )  # fmt: skip
-    order = np.argsort(np.array([*many, *few]), kind="stable")
+    source: Dataset, calls: int, defaults: list[Any], sparse_keys: Sequence[bytes],
+    sparse_types: Sequence[int], dense_keys: Sequence[bytes], Tdense: Sequence[int],
+    dense_shapes: Sequence[Any],
+) -> Dataset:  # fmt: skip
+    count = len(sparse_keys)
+    wanted = Wanted(
+        asked(sparse_keys, sparse_types), asked(dense_keys, Tdense, dense_shapes, defaults)
+    )
+    order = np.argsort(np.array([*sparse_keys, *dense_keys]), kind="stable")
 
     def parsed(serialized: Any) -> list[Any]:
-        found = FOLDS["ParseExample"](told, serialized, [], *many, *few, *defaults)
-        count = len(many)
+        found = wanted.parsed([message_of("Example", data) for data in texts(serialized)])
         columns = zip(*(found[at * count : (at + 1) * count] for at in range(3)), strict=True)
-        values = [*(sparse(*each) for each in columns), *found[3 * count :]]
+        values = [*(objects(each) for each in columns), *found[3 * count :]]
         return [values[at] for at in order]
 
-    return mapped(source, parsed).typed(read("output_types"))
+    return mapped(source, parsed)
 
 
-@host("SqlDataset ExperimentalSqlDataset")
-def _rows(store: Store, operation: Operation, driver: Any, place: Any, query: Any) -> Dataset:
-    kinds = operation.attribute("output_types")
-    if text(driver) != "sqlite":
-        message = f"The database type, {text(driver)}, is not supported by SqlDataset."
-        raise failure("INVALID_ARGUMENT", message)
+@dataset("SqlDataset ExperimentalSqlDataset", attributes="output_types")
+def _rows(driver: bytes, place: bytes, query: bytes, output_types: Sequence[int]) -> Dataset:
+    if driver != b"sqlite":
+        raise invalid(f"The database type, {text(driver)}, is not supported by SqlDataset.")
 
     def rows() -> Iterator[Element]:
         base = sqlite3.connect(text(place))
         try:
             for row in base.execute(text(query)):
-                yield tuple(_value(*pair) for pair in zip(row, kinds, strict=True))
+                yield tuple(_value(*pair) for pair in zip(row, output_types, strict=True))
         except sqlite3.Error as error:
-            raise failure("INVALID_ARGUMENT", f"Failed to execute query: {error}") from error
+            raise invalid(f"Failed to execute query: {error}") from error
         finally:
             base.close()
 
-    return Dataset(rows, types=kinds)
+    return Dataset(rows)
 
 
 def _value(value: Any, number: int) -> Any:

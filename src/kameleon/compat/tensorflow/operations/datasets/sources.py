@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...failures import failure
+from ...arithmetic import sparse as A
+from ...failures import failure, invalid, refused
 from ...formats import parts
 from ...formats.records import Reader
 from ...formats.tables import DamagedError
 from ...resources.philox import Philox
-from ..files import matching, text
+from ..files import matching, objects, text
 from ..values import texts
 from .base import (
     ENDLESS,
@@ -26,7 +27,6 @@ from .base import (
     dataset,
     ends,
     rows,
-    sparse,
 )
 
 
@@ -45,21 +45,15 @@ def _slices(values: list[Any]) -> Dataset:
 @dataset("SparseTensorSliceDataset", types=VARIANT)
 def _sparse_slices(indices: Any, values: Any, shape: Any) -> Dataset:
     """Rows of a sparse tensor, as sparse tensors."""
-    places, numbers, sizes = (np.asarray(each) for each in (indices, values, shape))
-
-    def elements() -> Iterator[Element]:
-        for at in range(int(sizes[0])):
-            mine = places[:, 0] == at
-            yield (sparse(places[mine, 1:], numbers[mine], sizes[1:]),)
-
-    return Dataset(elements, int(sizes[0]))
+    x = A.sparse(indices, values, shape)
+    return Dataset(lambda: ((objects(each.parts()),) for each in A.rows(x)), int(x.shape[0]))
 
 
 @dataset("RangeDataset")
 def _range(start: int, stop: int, step: int) -> Dataset:
     """Numbers at equal distances."""
     if not step:
-        raise failure("INVALID_ARGUMENT", "step must be a non-zero integer.")
+        raise invalid("step must be a non-zero integer.")
     numbers = range(start, stop, step)
     return Dataset(lambda: ((np.asarray(each, np.int64),) for each in numbers), len(numbers))
 
@@ -113,8 +107,7 @@ def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
             except DamagedError as error:
                 raise failure("DATA_LOSS", str(error)) from error
             except OSError as error:
-                code = "NOT_FOUND" if isinstance(error, FileNotFoundError) else "UNKNOWN"
-                raise failure(code, f"{path}; {error.strerror}") from error
+                raise refused(error, path) from error
 
     return Dataset(elements)
 
@@ -139,7 +132,7 @@ def _fixed(
         try:
             yield from parts.fixed(path, size, header, footer, 0, text(packing))
         except DamagedError as error:
-            raise failure("INVALID_ARGUMENT", str(error)) from error
+            raise invalid(str(error)) from error
 
     return _in_files(paths, read)
 

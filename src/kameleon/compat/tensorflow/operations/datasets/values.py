@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...failures import failure
+from ...failures import invalid
+from ...graph import Operation
+from ...variables import Store
 from ..table import host
 from .base import Dataset, function_of
-
-if TYPE_CHECKING:
-    from ...graph import Operation
-    from ...variables import Store
 
 
 @host("ReduceDataset")
@@ -29,9 +27,9 @@ def _single(store: Store, operation: Operation, source: Dataset) -> list[Any]:
     following = iter(source)
     found = next(following, None)
     if found is None:
-        raise failure("INVALID_ARGUMENT", "Dataset was empty.")
+        raise invalid("Dataset was empty.")
     if next(following, None) is not None:
-        raise failure("INVALID_ARGUMENT", "Dataset had more than one element.")
+        raise invalid("Dataset had more than one element.")
     return list(found)
 
 
