@@ -274,9 +274,13 @@ def test_definitions_and_messages_are_tensorflows(tmp_path: Path) -> None:
         registered = graph.definitions()
         lines = definitions()._lines
         print([k for k, line in lines.items() if line_of(registered[k]) != line])
-        modules = "graph node_def attr_value tensor tensor_shape versions function op_def variable"
-        names = [f"framework.{name}_pb2" for name in modules.split()]
-        names += [f"protobuf.{name}_pb2" for name in ("meta_graph", "saver", "saved_model")]
+        modules = {
+            "framework": "graph node_def attr_value tensor tensor_shape tensor_slice versions"
+            " function op_def variable resource_handle summary",
+            "protobuf": "meta_graph saver saved_model tensor_bundle",
+            "util": "event saved_tensor_slice",
+        }
+        names = [f"{part}.{name}_pb2" for part in modules for name in modules[part].split()]
         found = [importlib.import_module(f"tensorflow_core.core.{name}") for name in names]
         for name, fields in rows():
             outer, _, inner = name.partition(".")

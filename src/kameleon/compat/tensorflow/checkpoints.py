@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .dtypes import NAMES
-from .failures import failure
+from .dtypes import enumerated
+from .failures import failure, refused
 from .formats.bundles import Bundle
 from .formats.older import OldCheckpoint
 from .formats.tables import DamagedError
 
 Checkpoint = Bundle | OldCheckpoint
-_OTHER_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
 def opened(prefix: str) -> Checkpoint:
@@ -45,18 +44,7 @@ def reported(path: str) -> Iterator[None]:
         )
         raise failure("DATA_LOSS", message) from error
     except OSError as error:
-        code = "NOT_FOUND" if isinstance(error, FileNotFoundError) else "UNKNOWN"
-        raise failure(code, f"{error.filename}; {error.strerror}") from error
-
-
-def type_shown(number: int) -> str:
-    """The name of a type as messages of the C library have it.
-
-    >>> type_shown(1)
-    'DT_FLOAT'
-    """
-    name = NAMES[number - 1]
-    return f"DT_{_OTHER_NAMES.get(name, name.upper())}"
+        raise refused(error, error.filename) from error
 
 
 def described(checkpoint: Checkpoint) -> str:
@@ -65,7 +53,7 @@ def described(checkpoint: Checkpoint) -> str:
     for name in checkpoint.names():
         entry = checkpoint.entry(name)
         sizes = ",".join(map(str, entry.shape))
-        lines.append(f"{name} ({type_shown(entry.dtype)}) [{sizes}]\n")
+        lines.append(f"{name} ({enumerated(entry.dtype)}) [{sizes}]\n")
     return "".join(lines)
 
 

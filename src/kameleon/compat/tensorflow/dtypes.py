@@ -19,6 +19,7 @@ OF_HANDLES = frozenset({"resource", "variant"})
 HANDLES = frozenset(NUMBERS[name] for name in OF_HANDLES)
 
 
+_ENUMERATED = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 _SHOWN = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -31,6 +32,16 @@ def shown(number: int) -> str:
     return _SHOWN.get(name_of(number), name_of(number))
 
 
+def enumerated(number: int) -> str:
+    """The name of a data type in messages of protocol buffers, and of the C library.
+
+    >>> enumerated(1), enumerated(103)
+    ('DT_FLOAT', 'DT_INT32_REF')
+    """
+    name = name_of(number)
+    return f"DT_{_ENUMERATED.get(name, name.upper())}" + "_REF" * (number > REFERENCE)
+
+
 def held(name: str) -> str:
     """NumPy's type for a type's numbers; of those that it lacks, for their bits.
 
@@ -38,6 +49,15 @@ def held(name: str) -> str:
     ('uint8', 'uint16', 'float32')
     """
     return {"bfloat16": "uint16"}.get(name, name.removeprefix("q"))
+
+
+def in_numpy(name: str) -> str:
+    """NumPy's type for a type's values: objects for those that it has no numbers for.
+
+    >>> in_numpy("string"), in_numpy("float32")
+    ('object', 'float32')
+    """
+    return "object" if name == "string" or name in OF_HANDLES else name
 
 
 def name_of(number: int) -> str:

@@ -57,6 +57,26 @@ def failure(code: str, message: str, node: Any = None, op: Any = None) -> Except
     return made
 
 
+def invalid(message: str) -> Exception:
+    """The error that what is given doesn't fit, to be raised."""
+    return failure("INVALID_ARGUMENT", message)
+
+
+# What the system refuses: the codes; else "UNKNOWN".
+_REFUSED = {
+    FileNotFoundError: "NOT_FOUND",
+    FileExistsError: "ALREADY_EXISTS",
+    PermissionError: "PERMISSION_DENIED",
+    IsADirectoryError: "FAILED_PRECONDITION",
+    NotADirectoryError: "FAILED_PRECONDITION",
+}
+
+
+def refused(error: OSError, path: str) -> Exception:
+    """The error that the system refuses what is asked of a file, to be raised."""
+    return failure(_REFUSED.get(type(error), "UNKNOWN"), f"{path}; {error.strerror}")
+
+
 def is_failure(error: BaseException) -> bool:
     """Whether an exception is one of TensorFlow's error classes."""
     return isinstance(error, getattr(_module(), "OpError", PlainError))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,13 @@ def ordered(x: Sparse) -> Sparse:
     """With the elements in row-major order."""
     order = order_of(x.indices)
     return Sparse(x.indices[order], x.values[order], x.shape)
+
+
+def rows(x: Sparse) -> Iterator[Sparse]:
+    """The parts along the first axis, without it."""
+    for row in range(int(x.shape[0])):
+        at = x.indices[:, 0] == row
+        yield Sparse(x.indices[at, 1:], x.values[at], x.shape[1:])
 
 
 class Groups(NamedTuple):

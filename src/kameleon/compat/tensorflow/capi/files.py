@@ -9,18 +9,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import IO, Any
 
-from ..failures import failure
+from ..failures import failure, refused
 from .exports import export
 from .graph_defs import Status
 
 Name = str | bytes
-CODES = {
-    FileNotFoundError: "NOT_FOUND",
-    FileExistsError: "ALREADY_EXISTS",
-    PermissionError: "PERMISSION_DENIED",
-    IsADirectoryError: "FAILED_PRECONDITION",
-    NotADirectoryError: "FAILED_PRECONDITION",
-}
 
 
 def path_of(name: Name) -> str:
@@ -36,8 +29,7 @@ def on_paths(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]
         try:
             return function(*paths, *arguments[count:])
         except OSError as error:
-            code = CODES.get(type(error), "UNKNOWN")
-            raise failure(code, f"{paths[0]}; {error.strerror}") from error
+            raise refused(error, paths[0]) from error
 
     return call
 

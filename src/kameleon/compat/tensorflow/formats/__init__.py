@@ -1,7 +1,6 @@
 """TensorFlow's file formats, byte for byte.
 
 crc       checksums
-wire      messages of protocol buffers, field by field
 tables    sorted tables of keys and values
 slices    parts of tensors, and what they are called
 bundles   checkpoints: an index, and files with tensors' bytes

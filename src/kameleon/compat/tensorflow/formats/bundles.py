@@ -6,18 +6,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kameleon._utils import files
 
-from ..dtypes import NUMBERS, name_of
+from ..dtypes import name_of
+from ..protocol.messages import message
+from ..protocol.tensors import number_of, numpy_dtype, shape_message, sizes_of, strings
 from . import tables
 from .crc import crc, masked
-from .slices import Extents, bounds, index_of, is_whole, key, message, of_message
-from .tables import DamagedError
-from .wire import FIXED32, field, fields, optional, read_varint, signed, varint
+from .slices import Extents, bounds, index_of, is_whole, key, message_of, of_message
+from .tables import DamagedError, read_varint, varint
 
 Shape = tuple[int, ...]
 HEADER = b""  # the key of the table's first entry
@@ -55,40 +56,21 @@ class Entry:
 
     def message(self) -> bytes:
         """As a message BundleEntryProto."""
-        found = field(1, self.dtype) + field(2, shape_message(self.shape)) + optional(3, self.shard)
-        found += optional(4, self.offset) + optional(5, self.size)
-        found += field(6, self.checksum, FIXED32) if self.checksum else b""
-        return found + b"".join(field(7, message(part)) for part in self.parts)
+        made = message("BundleEntryProto")(
+            dtype=self.dtype, shape=shape_message(self.shape), shard_id=self.shard,
+            offset=self.offset, size=self.size, crc32c=self.checksum,
+            slices=list(map(message_of, self.parts)),
+        )  # fmt: skip
+        return bytes(made.SerializeToString())
 
     @classmethod
     def of_message(cls, data: bytes) -> Entry:
         """What a message tells."""
-        told: dict[int, Any] = {}
-        parts: list[Extents] = []
-        for number, value in fields(data):
-            if number == 7:
-                parts.append(of_message(value))
-            else:
-                told[number] = value
+        told = message("BundleEntryProto").FromString(data)
         return cls(
-            told.get(1, 0), shape_of_message(told.get(2, b"")), told.get(3, 0), told.get(4, 0),
-            told.get(5, 0), told.get(6, 0), tuple(parts),
+            told.dtype, sizes_of(told.shape), told.shard_id, told.offset, told.size, told.crc32c,
+            tuple(map(of_message, told.slices)),
         )  # fmt: skip
-
-
-def shape_message(shape: Shape) -> bytes:
-    """A shape as a message TensorShapeProto."""
-    return b"".join(field(2, optional(1, size)) for size in shape)
-
-
-def shape_of_message(data: bytes) -> Shape:
-    """The shape that a message tells."""
-    axes = [dict(fields(value)) for number, value in fields(data) if number == 2]
-    return tuple(signed(axis.get(1, 0)) for axis in axes)
-
-
-def _header(shards: int) -> bytes:
-    return field(1, shards) + field(3, field(1, 1))
 
 
 def data_file(prefix: str, shard: int, shards: int) -> str:
@@ -114,7 +96,8 @@ class Bundle:
         self._prefix = prefix
         with open(f"{prefix}.index", "rb") as file:
             table = tables.read(file.read())
-        self._shards = dict(fields(table.pop(HEADER))).get(1, 1)
+        header = message("BundleHeaderProto").FromString(table.pop(HEADER))
+        self._shards = header.num_shards or 1
         self.entries = {name: Entry.of_message(data) for name, data in table.items()}
 
     def names(self) -> list[str]:
@@ -179,14 +162,6 @@ def _within(
     """Where one part is in another."""
     pairs = zip(inner, outer, strict=True)
     return tuple(slice(start - begin, end - begin) for (start, end), (begin, _) in pairs)
-
-
-def numpy_dtype(number: int) -> np.dtype[Any]:
-    """NumPy's name of a type of tensors that are stored."""
-    name = name_of(number)
-    if name == "string":
-        return np.dtype(object)
-    return np.dtype(name.removeprefix("q") if name.startswith("q") else name)
 
 
 def _demand_checksum(found: int, entry: Entry) -> None:
@@ -260,23 +235,19 @@ def _stored(
         yield key(name, part.extents), dtype, part.values
 
 
-def number_of(values: np.ndarray) -> int:
-    """The number of an array's type."""
-    return NUMBERS["string" if values.dtype.kind in "OSU" else values.dtype.name]
-
-
 def _content(values: np.ndarray, dtype: int) -> tuple[bytes, int]:
     if name_of(dtype) != "string":
         data = np.ascontiguousarray(values).tobytes()
         return data, crc(data)
-    texts = [each if isinstance(each, bytes) else str(each).encode() for each in values.ravel()]
+    texts = strings(values)
     sizes, joined = [len(text) for text in texts], b"".join(texts)
     lengths = b"".join(map(varint, sizes)) + masked(_crc_of_sizes(sizes)).to_bytes(4, "little")
     return lengths + joined, _crc_of_texts(sizes, joined)
 
 
 def _write_index(prefix: str, shards: int, entries: Mapping[bytes, Entry]) -> None:
-    rows = [(HEADER, _header(shards))]
+    header = message("BundleHeaderProto")(num_shards=shards, version={"producer": 1})
+    rows = [(HEADER, header.SerializeToString())]
     rows += [(name, entries[name].message()) for name in sorted(entries)]
     files.replace(f"{prefix}.index", tables.written(rows))
 

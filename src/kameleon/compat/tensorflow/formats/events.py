@@ -7,8 +7,8 @@ import os
 import socket
 import time
 
+from ..protocol.messages import message
 from .records import Writer
-from .wire import field
 
 _numbers = itertools.count()
 
@@ -34,7 +34,8 @@ class EventFile:
             if os.path.exists(self.path):
                 self.path += f".{os.getpid()}.{next(_numbers)}"
             self._writer = Writer(self.path)
-            self._writer.write(field(1, now) + field(3, b"brain.Event:2"))
+            event = message("Event")(wall_time=now, file_version="brain.Event:2")
+            self._writer.write(event.SerializeToString())
             self._writer.flush()
         return self._writer
 

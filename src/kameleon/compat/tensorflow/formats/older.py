@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from kameleon._utils import files
 
-from ..dtypes import NUMBERS, name_of
+from ..protocol.messages import message
+from ..protocol.tensors import (
+    array_of,
+    number_of,
+    numbers_message,
+    numpy_dtype,
+    shape_message,
+    sizes_of,
+)
 from . import tables
-from .bundles import Entry, Part, number_of, numpy_dtype, shape_message, shape_of_message
-from .slices import Extents, bounds, index_of, key, message, of_message
-from .wire import field, fields, read_varint, signed, varint
+from .bundles import Entry, Part
+from .slices import Extents, bounds, index_of, key, message_of, of_message
 
-# The field of a message TensorProto that holds numbers of a type, and how they are written.
-_FIELDS = {
-    "float32": (5, "f"), "float64": (6, "d"), "string": (8, ""), "complex64": (9, "f"),
-    "int64": (10, "v"), "bool": (11, "v"), "complex128": (12, "d"), "float16": (13, "v"),
-}  # fmt: skip
-_OF_INTEGERS = (7, "v")
 HEADER = b""
 
 
@@ -39,20 +39,12 @@ class OldCheckpoint:
         for path in paths:
             with open(path, "rb") as file:
                 table = tables.read(file.read())
-            told = dict(fields(table.pop(HEADER, b"")))
+            told = message("SavedTensorSlices").FromString(table.pop(HEADER, b""))
             self._values.update(table)
-            for number, data in fields(told.get(1, b"")):
-                if number == 1:
-                    self._note(data)
-
-    def _note(self, data: bytes) -> None:
-        told: dict[int, Any] = {4: ()}
-        for number, value in fields(data):
-            told[number] = (*told[4], of_message(value)) if number == 4 else value
-        name = told[1].decode()
-        known = self.entries[name].parts if name in self.entries else ()
-        shape = shape_of_message(told.get(2, b""))
-        self.entries[name] = Entry(told.get(3, 0), shape, parts=known + told[4])
+            for each in told.meta.tensor:
+                known = self.entries[each.name].parts if each.name in self.entries else ()
+                parts = (*known, *map(of_message, each.slice))
+                self.entries[each.name] = Entry(each.type, sizes_of(each.shape), parts=parts)
 
     def names(self) -> list[str]:
         """The tensors."""
@@ -70,37 +62,10 @@ class OldCheckpoint:
         entry = self.entries[name]
         found = np.empty(entry.shape, numpy_dtype(entry.dtype))
         for part in entry.parts:
-            told = dict(fields(dict(fields(self._values[key(name, part)]))[2]))
+            told = message("SavedTensorSlices").FromString(self._values[key(name, part)]).data
             sizes = [end - start for start, end in bounds(part, entry.shape)]
-            values = _numbers(told[3], name_of(entry.dtype), int(np.prod(sizes)))
-            found[index_of(part)] = values.reshape(sizes)
+            found[index_of(part)] = array_of(told.data, entry.dtype, sizes)
         return found if extents is None else found[index_of(extents)]
-
-
-def _numbers(data: bytes, dtype: str, count: int) -> np.ndarray:
-    """The values in a message TensorProto."""
-    number, kind = _FIELDS.get(dtype, _OF_INTEGERS)
-    parts = [value for at, value in fields(data) if at == number]
-    if dtype == "string":
-        found = np.empty(len(parts), object)
-        found[:] = parts
-        return found
-    joined = b"".join(part for part in parts if isinstance(part, bytes))
-    if kind == "v":
-        values = [signed(part) for part in parts if isinstance(part, int)] + _varints(joined)
-        if dtype == "float16":
-            return np.array(values, np.uint16).view(np.float16)
-        return np.array(values, np.int64).astype(numpy_dtype(NUMBERS[dtype]))
-    values_of = np.frombuffer(joined, "<f4" if kind == "f" else "<f8")
-    return values_of.view(dtype) if dtype.startswith("complex") else values_of[:count]
-
-
-def _varints(data: bytes) -> list[int]:
-    found, at = [], 0
-    while at < len(data):
-        number, at = read_varint(data, at)
-        found.append(signed(number))
-    return found
 
 
 # Writing ----------------------------------------------------------------------------------------
@@ -108,20 +73,20 @@ def _varints(data: bytes) -> list[int]:
 
 def write(path: str, tensors: Mapping[str, np.ndarray | Sequence[Part]]) -> None:
     """Write a checkpoint: arrays by name, or parts of them."""
-    meta, rows = b"", {}
+    header, rows = message("SavedTensorSlices")(), {}
+    header.meta.versions.producer = 1
     for name, given in tensors.items():
         parts = _parts(given)
-        dtype = number_of(parts[0].values)
-        told = field(1, name.encode()) + field(2, shape_message(parts[0].shape)) + field(3, dtype)
+        dtype, shape = number_of(parts[0].values), shape_message(parts[0].shape)
+        told = header.meta.tensor.add(name=name, type=dtype, shape=shape)
         for part in parts:
-            extents = message(part.extents)
-            told += field(4, extents)
-            values = field(3, _written(part.values, name_of(dtype)))
-            content = field(1, name.encode()) + field(2, extents) + values
-            rows[key(name, part.extents)] = field(2, content)
-        meta += field(1, told)
-    header = field(1, meta + field(2, field(1, 1)))
-    entries = [(HEADER, header), *((name, rows[name]) for name in sorted(rows))]
+            extents, row = message_of(part.extents), message("SavedTensorSlices")()
+            told.slice.append(extents)
+            row.data.name = name
+            row.data.slice.CopyFrom(extents)
+            row.data.data.CopyFrom(numbers_message(part.values))
+            rows[key(name, part.extents)] = row.SerializeToString()
+    entries = [(HEADER, header.SerializeToString()), *sorted(rows.items())]
     files.replace(path, tables.written(entries))
 
 
@@ -129,16 +94,3 @@ def _parts(given: np.ndarray | Sequence[Part]) -> Sequence[Part]:
     if isinstance(given, np.ndarray):
         return [Part(given.shape, (None,) * given.ndim, given)]
     return given
-
-
-def _written(values: np.ndarray, dtype: str) -> bytes:
-    number, kind = _FIELDS.get(dtype, _OF_INTEGERS)
-    flat = values.ravel()
-    if dtype == "string":
-        return b"".join(
-            field(8, each if isinstance(each, bytes) else str(each).encode()) for each in flat
-        )
-    if kind != "v":
-        return field(number, np.ascontiguousarray(flat).tobytes())
-    numbers = flat.view(np.uint16) if dtype == "float16" else flat
-    return field(number, b"".join(varint(int(each)) for each in numbers))

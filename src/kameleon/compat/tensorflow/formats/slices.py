@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .wire import field, fields, optional, signed
+from ..protocol.messages import message
 
 _ESCAPES = {0: b"\0\xff", 255: b"\xff\0"}
 
@@ -56,22 +56,21 @@ def bounds(extents: Extents, shape: Sequence[int]) -> list[tuple[int, int]]:
 # As messages ------------------------------------------------------------------------------------
 
 
-def message(extents: Extents) -> bytes:
+def message_of(extents: Extents) -> Any:
     """A part as a message TensorSliceProto."""
-    found = b""
+    made = message("TensorSliceProto")()
     for extent in extents:
-        inner = b"" if extent is None else optional(1, extent[0]) + field(2, extent[1])
-        found += field(1, inner)
-    return found
+        into = made.extent.add()
+        if extent is not None:
+            into.start, into.length = extent
+    return made
 
 
-def of_message(data: bytes) -> Extents:
+def of_message(told: Any) -> Extents:
     """The part that a message tells."""
-    found: list[tuple[int, int] | None] = []
-    for _, inner in fields(data):
-        told = {number: signed(value) for number, value in fields(inner)}
-        found.append((told.get(1, 0), told[2]) if 2 in told else None)
-    return tuple(found)
+    return tuple(
+        (each.start, each.length) if each.HasField("length") else None for each in told.extent
+    )
 
 
 # As keys ----------------------------------------------------------------------------------------

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of
+from ..protocol.messages import message
+from ..protocol.tensors import tensor_message
 from . import png
-from .bundles import number_of, shape_message
-from .wire import FIXED32, field, optional
 
 LARGEST = sys.float_info.max
 
 
-def _value(tag: bytes, *content: bytes) -> bytes:
-    """A value of a summary, with the name that it's shown by."""
-    return field(1, optional(1, tag) + b"".join(content))
+def _summary(*values: dict[str, Any]) -> bytes:
+    return bytes(message("Summary")(value=values).SerializeToString())
 
 
 def scalar(tag: bytes, number: float) -> bytes:
     """A number, as a summary."""
-    return _value(tag, field(2, float(number), FIXED32))
+    return _summary({"tag": tag, "simple_value": float(number)})
 
 
 # Distributions ----------------------------------------------------------------------------------
@@ -41,24 +40,20 @@ def _limits() -> np.ndarray:
     return np.array([*(-each for each in reversed(found)), 0.0, *found])
 
 
-def _double(number: int, value: float) -> bytes:
-    return field(number, float(value)) if value else b""
-
-
 def histogram(tag: bytes, values: np.ndarray) -> bytes:
     """How values are distributed, as a summary."""
     numbers, limits = np.ravel(values).astype(np.float64), _limits()
     counts = np.bincount(np.searchsorted(limits, numbers, "right"), minlength=len(limits))
     sums = [np.cumsum(each)[-1] if len(each) else 0.0 for each in (numbers, numbers * numbers)]
     low, high = (numbers.min(), numbers.max()) if len(numbers) else (LARGEST, -LARGEST)
-    told = [low, high, float(len(numbers)), *sums]
     empty = counts == 0
     # Of buckets side by side in which there's nothing, the last one stands for all.
     kept = ~(empty & np.append(empty[1:], False))
-    content = b"".join(_double(number, value) for number, value in enumerate(told, 1))
-    content += field(6, limits[kept].tobytes())
-    content += field(7, counts[kept].astype(np.float64).tobytes())
-    return _value(tag, field(5, content))
+    content = message("HistogramProto")(
+        min=low, max=high, num=len(numbers), sum=sums[0], sum_squares=sums[1],
+        bucket_limit=limits[kept].tolist(), bucket=counts[kept].tolist(),
+    )  # fmt: skip
+    return _summary({"tag": tag, "histo": content})
 
 
 # Pictures and sounds ----------------------------------------------------------------------------
@@ -66,14 +61,21 @@ def histogram(tag: bytes, values: np.ndarray) -> bytes:
 
 def images(tag: bytes, batch: np.ndarray, most: int, bad: Sequence[int]) -> bytes:
     """Some pictures of a batch, as a summary."""
-    found = b""
-    for number, each in enumerate(batch[:most]):
-        label = b"/image/%d" % number if most > 1 else b"/image"
+    values = []
+    for label, each in _labelled(tag + b"/image", batch, most):
         height, width, depth = each.shape
         pixels = each if each.dtype == np.uint8 else _pixels(each, bad)
-        content = optional(1, height) + optional(2, width) + optional(3, depth)
-        found += _value(tag + label, field(4, content + field(4, png.encoded(pixels))))
-    return found
+        content = message("Summary.Image")(
+            height=height, width=width, colorspace=depth, encoded_image_string=png.encoded(pixels)
+        )
+        values.append({"tag": label, "image": content})
+    return _summary(*values)
+
+
+def _labelled(tag: bytes, batch: np.ndarray, most: int) -> Iterator[tuple[bytes, np.ndarray]]:
+    """Some of a batch, each with its tag: numbered, if there may be several."""
+    for number, each in enumerate(batch[:most]):
+        yield tag + (b"/%d" % number if most > 1 else b""), each
 
 
 def _pixels(picture: np.ndarray, bad: Sequence[int]) -> np.ndarray:
@@ -94,14 +96,15 @@ def _pixels(picture: np.ndarray, bad: Sequence[int]) -> np.ndarray:
 
 def sounds(tag: bytes, batch: np.ndarray, rate: float, most: int) -> bytes:
     """Some sounds of a batch (number, frames, channels), as a summary."""
-    found = b""
-    for number, each in enumerate(batch[:most]):
-        label = b"/audio/%d" % number if most > 1 else b"/audio"
+    values = []
+    for label, each in _labelled(tag + b"/audio", batch, most):
         frames, channels = each.shape
-        content = field(1, float(rate), FIXED32) + field(2, channels) + field(3, frames)
-        content += field(4, wav(each, int(rate))) + field(5, b"audio/wav")
-        found += _value(tag + label, field(6, content))
-    return found
+        content = message("Summary.Audio")(
+            sample_rate=rate, num_channels=channels, length_frames=frames,
+            encoded_audio_string=wav(each, int(rate)), content_type="audio/wav",
+        )  # fmt: skip
+        values.append({"tag": label, "audio": content})
+    return _summary(*values)
 
 
 def wav(sound: np.ndarray, rate: int) -> bytes:
@@ -119,21 +122,15 @@ def wav(sound: np.ndarray, rate: int) -> bytes:
 # Tensors ----------------------------------------------------------------------------------------
 
 
-def tensor_message(value: np.ndarray) -> bytes:
-    """An array as a message TensorProto."""
-    number = number_of(value)
-    head = field(1, number) + field(2, shape_message(value.shape))
-    if name_of(number) == "string":
-        return head + b"".join(field(8, each) for each in value.ravel())
-    return head + optional(4, np.ascontiguousarray(value).tobytes())
-
-
 def tensor(tag: bytes, value: np.ndarray, metadata: bytes) -> bytes:
     """An array, and what it's for, as a summary."""
-    return _value(tag, field(8, tensor_message(value)), field(9, metadata))
+    about = message("SummaryMetadata").FromString(metadata)
+    return _summary({"tag": tag, "tensor": tensor_message(value), "metadata": about})
 
 
-def tensor_of_node(name: bytes, value: np.ndarray, metadata: bytes) -> bytes:
+def tensor_of_node(name: bytes, value: np.ndarray, description: bytes, shown: bytes) -> bytes:
     """An array, with the name of a node, as a summary."""
-    content = field(7, name) + field(8, tensor_message(value)) + optional(9, metadata)
-    return field(1, content)
+    found: dict[str, Any] = {"node_name": name, "tensor": tensor_message(value)}
+    if description or shown:
+        found["metadata"] = {"summary_description": description, "display_name": shown}
+    return _summary(found)

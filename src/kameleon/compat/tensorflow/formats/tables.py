@@ -6,7 +6,6 @@ import struct
 from collections.abc import Iterable, Iterator
 
 from .crc import crc, masked
-from .wire import read_varint, varint
 
 MAGIC, FOOTER, TRAILER = 0xDB4775248B80FB57, 48, 5
 BLOCK, RESTART = 262144, 16  # bytes in a block; entries between whole keys
@@ -15,6 +14,35 @@ PLAIN, SNAPPY = 0, 1
 
 class DamagedError(ValueError):
     """A file isn't what it should be."""
+
+
+# Numbers, seven bits in each byte ---------------------------------------------------------------
+
+
+def varint(number: int) -> bytes:
+    """A number, seven bits in each byte.
+
+    >>> varint(300).hex()
+    'ac02'
+    """
+    found = bytearray()
+    while number > 127:
+        found.append(number & 127 | 128)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number, and where it ends."""
+    found = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found, at
+        shift += 7
 
 
 # Reading ----------------------------------------------------------------------------------------

@@ -47,7 +47,6 @@ from . import (  # noqa: F401
     ragged,
     randoms,
     readers,
-    reading,
     rows,
     scattering,
     searching,

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
-from ..failures import failure
+from ..failures import invalid
+from ..graph import Operation
 from ..resources.barriers import Barrier, Mutex, MutexLock
 from ..resources.queues import stacked
+from ..resources.waiting import Attempt
+from ..variables import Store
 from .files import scalar, text
-from .keeping import kept
+from .keeping import keeps, on_handles
 from .table import host
 from .values import texts
 
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..resources.waiting import Attempt
-    from ..variables import Store
-
-Waits = Generator["Attempt", None, Any]
 _numbers = itertools.count()
 
 
-@host("Barrier")
+@keeps("barrier", "Barrier")
 def _barrier(store: Store, operation: Operation) -> Barrier:
-    count = len(operation.attribute("component_types"))
-    make = lambda: Barrier(store.waiting, operation.name, count)  # noqa: E731
-    return kept(store, operation, "barrier", make)
+    return Barrier(store.waiting, operation.name, len(operation.attribute("component_types")))
 
 
 @host("BarrierInsertMany")
@@ -43,15 +37,15 @@ def _insert(
 
 
 @host("BarrierTakeMany")
-def _take(store: Store, operation: Operation, barrier: Barrier, count: Any) -> Waits:
-    attempt = barrier.take(int(count), operation.attribute("allow_small_batch"))
-    yield attempt
-    found = attempt.outcome()
-    numbers = np.array([number for number, _, _ in found], np.int64)
-    keys = stacked([key for _, key, _ in found], "string")
-    kinds = map(name_of, operation.attribute("component_types"))
-    rows = zip(*(values for _, _, values in found), strict=True)
-    return [numbers, keys, *(stacked(row, kind) for row, kind in zip(rows, kinds, strict=True))]
+def _take(store: Store, operation: Operation, barrier: Barrier, count: Any) -> Attempt:
+    def columns(found: list[Any]) -> list[np.ndarray]:
+        numbers = np.array([number for number, _, _ in found], np.int64)
+        keys = stacked([key for _, key, _ in found], "string")
+        kinds = map(name_of, operation.attribute("component_types"))
+        rows = zip(*(values for _, _, values in found), strict=True)
+        return [numbers, keys, *(stacked(row, kind) for row, kind in zip(rows, kinds, strict=True))]
+
+    return barrier.take(int(count), operation.attribute("allow_small_batch")).giving(columns)
 
 
 @host("BarrierClose")
@@ -68,22 +62,12 @@ def _size(store: Store, operation: Operation, barrier: Barrier) -> np.int32:
 # Locks ------------------------------------------------------------------------------------------
 
 
-@host("MutexV2")
+@keeps("mutex", "MutexV2")
 def _mutex(store: Store, operation: Operation) -> Mutex:
-    return kept(store, operation, "mutex", lambda: Mutex(store.waiting))
+    return Mutex(store.waiting)
 
 
-@host("MutexLock")
-def _lock(store: Store, operation: Operation, mutex: Mutex) -> Waits:
-    attempt = mutex.lock()
-    yield attempt
-    return attempt.outcome()
-
-
-@host("ConsumeMutexLock")
-def _unlock(store: Store, operation: Operation, lock: MutexLock) -> list[Any]:
-    lock.release()
-    return []
+on_handles({"MutexLock": Mutex.lock, "ConsumeMutexLock": MutexLock.release})
 
 
 # Tensors that the session keeps -----------------------------------------------------------------
@@ -99,8 +83,7 @@ def _keep(store: Store, operation: Operation, value: Any) -> np.ndarray:
 @host("GetSessionTensor")
 def _kept(store: Store, operation: Operation, handle: Any) -> Any:
     if ("tensor", text(handle)) not in store.resources:
-        message = f"The tensor with handle '{text(handle)}' is not in the session store."
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"The tensor with handle '{text(handle)}' is not in the session store.")
     return store.resources["tensor", text(handle)]
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon.graph.primitives import elementwise as E
 
+from ..graph import Operation
+from ..variables import Store
 from .elementwise import zero
 from .table import host, pure
 from .values import is_text, sizes_of, tensor
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 
 @host("PartitionedCall StatefulPartitionedCall RemoteCall", references=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import candidates as C
-from .sparse import invalid
+from ..failures import invalid
 from .table import host
 
 if TYPE_CHECKING:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..checkpoints import opened, reported, tensor, type_shown
-from ..dtypes import NUMBERS
-from ..failures import failure
+from ..checkpoints import opened, reported, tensor
+from ..dtypes import NUMBERS, enumerated
+from ..failures import invalid
 from ..formats import bundles, older
 from ..formats.bundles import Part
 from ..formats.slices import is_whole, parsed
+from ..graph import Operation
+from ..variables import Store
 from .files import text
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 VARIANT = NUMBERS["variant"]
 
@@ -93,19 +91,17 @@ def _restored(prefix: str, wanted: list[tuple[str, str, int]]) -> list[Any]:
             shape, extents = parsed(told)
             stored = checkpoint.entry(name).shape if name in checkpoint else shape
             if stored != shape:
-                message = (
+                raise invalid(
                     f"Shape in shape_and_slice spec {_shown(shape)} does not match the shape stored"
                     f" in checkpoint: {_shown(stored)}"
                 )
-                raise failure("INVALID_ARGUMENT", message)
             extents = None if is_whole(extents, shape) else extents
         value = tensor(checkpoint, name, extents)
         if dtype not in (checkpoint.entry(name).dtype, VARIANT):
-            message = (
-                f"tensor_name = {name}; expected dtype {type_shown(dtype)} does not equal original"
-                f" dtype {type_shown(checkpoint.entry(name).dtype)}"
+            raise invalid(
+                f"tensor_name = {name}; expected dtype {enumerated(dtype)} does not equal original"
+                f" dtype {enumerated(checkpoint.entry(name).dtype)}"
             )
-            raise failure("INVALID_ARGUMENT", message)
         found.append(value)
     return found
 

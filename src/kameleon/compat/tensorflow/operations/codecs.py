@@ -9,18 +9,16 @@ import importlib
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import failure, invalid
 from ..formats import png
+from ..graph import Operation
+from ..variables import Store
 from .table import host
 from .values import dtype_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 
@@ -45,7 +43,7 @@ def _file(contents: Any, *kinds: str) -> File:
     kind = next((name for start, name in BEGINNINGS.items() if data.startswith(start)), "")
     if kind not in kinds:
         shown = f"{kind} format" if kind else f"unknown format starting with {data[:16]!r}"
-        raise failure("INVALID_ARGUMENT", f"Expected image ({', '.join(kinds)}), got {shown}")
+        raise invalid(f"Expected image ({', '.join(kinds)}), got {shown}")
     return File(data, kind)
 
 
@@ -55,8 +53,7 @@ def _opened(file: File) -> Iterator[Any]:
     try:
         yield _pillow().open(io.BytesIO(file.data), formats=(file.kind,))
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        message = f"Invalid {file.kind} data, size {len(file.data)}: {error}"
-        raise failure("INVALID_ARGUMENT", message) from error
+        raise invalid(f"Invalid {file.kind} data, size {len(file.data)}: {error}") from error
 
 
 def _pillow() -> Any:
@@ -74,7 +71,7 @@ def _array(picture: Any, mode: str) -> Array:
 
 def _photograph(file: File, channels: int, dtype: str) -> Array:
     if channels == 4:
-        raise failure("INVALID_ARGUMENT", "a JPEG has no fourth channel")
+        raise invalid("a JPEG has no fourth channel")
     with _opened(file) as picture:
         mode = MODES[channels] if channels else "L" if picture.mode == "L" else "RGB"
         picture.draft(mode, None)  # so that gray is what the file says of brightness
@@ -85,8 +82,9 @@ def _bitmap(file: File, channels: int, dtype: str) -> Array:
     with _opened(file) as picture:
         own = {"L": 1, "RGBA": 4}.get(picture.mode, 3)
         if channels not in (0, own):
-            message = f"channels attribute {channels} does not match bits per pixel from file {own}"
-            raise failure("INVALID_ARGUMENT", message)
+            raise invalid(
+                f"channels attribute {channels} does not match bits per pixel from file {own}"
+            )
         return _array(picture, MODES[own])
 
 
@@ -104,7 +102,7 @@ def _still(file: File, channels: int, dtype: str) -> Array:
     if len(frames) != 1:
         message = f"Got {len(frames)} frames, but animated gifs can only be decoded by"
         how = "tf.image.decode_gif or tf.image.decode_image"
-        raise failure("INVALID_ARGUMENT", f"{message} {how}")
+        raise invalid(f"{message} {how}")
     return np.asarray(frames[0])
 
 
@@ -142,7 +140,7 @@ def _decode_part(store: Store, operation: Operation, contents: Array, window: Ar
     top, left, height, width = map(int, window)
     inside = top >= 0 and left >= 0 and height > 0 and width > 0
     if not inside or top + height > pixels.shape[0] or left + width > pixels.shape[1]:
-        raise failure("INVALID_ARGUMENT", f"Invalid JPEG data or crop window: {window.tolist()}")
+        raise invalid(f"Invalid JPEG data or crop window: {window.tolist()}")
     return pixels[top : top + height, left : left + width]
 
 
@@ -169,8 +167,9 @@ def _shape(store: Store, operation: Operation, contents: Array) -> Array:
 
 def _demand(pixels: Array, *counts: int) -> None:
     if pixels.ndim != 3 or pixels.shape[-1] not in counts:
-        message = f"image must be 3-dimensional, of {counts} channels, not {list(pixels.shape)}"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(
+            f"image must be 3-dimensional, of {counts} channels, not {list(pixels.shape)}"
+        )
 
 
 def _picture(pixels: Array) -> Any:
@@ -187,7 +186,7 @@ def _photographed(pixels: Array, **how: Any) -> Array:
 def _encode_png(store: Store, operation: Operation, pixels: Array) -> Array:
     level = operation.attribute("compression")
     if not -1 <= level <= 9:
-        raise failure("INVALID_ARGUMENT", f"compression should be in [-1,9], got {level}")
+        raise invalid(f"compression should be in [-1,9], got {level}")
     _demand(pixels, 1, 2, 3, 4)
     return np.array(png.encoded(pixels, level), object)
 
@@ -206,6 +205,6 @@ def _encode_photograph(store: Store, operation: Operation, pixels: Array) -> Arr
 @host("EncodeJpegVariableQuality")
 def _encode_with(store: Store, operation: Operation, pixels: Array, quality: Array) -> Array:
     if not 0 <= int(quality) <= 100:
-        raise failure("INVALID_ARGUMENT", f"quality must be in [0,100], got {int(quality)}")
+        raise invalid(f"quality must be in [0,100], got {int(quality)}")
     _demand(pixels, 1, 3)
     return _photographed(pixels, quality=int(quality), subsampling=2)

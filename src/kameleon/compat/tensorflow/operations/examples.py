@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of
-from .files import text
-from .sequences import of_rows
-from .sparse import invalid
+from ..arithmetic import sparse as A
+from ..dtypes import in_numpy, name_of
+from ..failures import invalid
+from ..graph import Operation, Shape
+from .files import plain, text
+from .sequences import of_batch, of_rows
 from .table import fold
 from .values import texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation, Shape
 
 Array = np.ndarray
 FIELDS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
 
 
-def _message(kind: str, data: Any) -> Any:
+def message_of(kind: str, data: Any) -> Any:
+    """An example, or a sequence of them, as a message."""
     module: Any = importlib.import_module("tensorflow_core.core.example.example_pb2")
     made = getattr(module, kind)()
     try:
@@ -52,7 +52,7 @@ class Feature:
     @property
     def numpy(self) -> str:
         """The data type, as NumPy has it."""
-        return "object" if self.kind == "string" else self.kind
+        return in_numpy(self.kind)
 
     def values(self, features: Any) -> list[Any] | None:
         """The values that are there; None, if it's missing."""
@@ -80,7 +80,7 @@ class Feature:
         if values is None and is_open:
             return self.array([], (0, *shape[1:]))
         if values is None:
-            default = _array(self.default)
+            default = plain(self.default)
             if not default.size and np.prod(shape):
                 told = f"Feature: {self.key} (data type: {self.kind}) is required"
                 raise invalid(f"{told} but could not be found.")
@@ -98,87 +98,31 @@ class Feature:
             return np.stack(arrays) if arrays else np.empty((0, *shape), self.numpy)
         longest = max(map(len, arrays), default=0)
         found = np.empty((len(arrays), longest, *shape[1:]), self.numpy)
-        filling = _array(self.default)
+        filling = plain(self.default)
         found[...] = filling.ravel()[0] if filling.size else b"" if self.kind == "string" else 0
         for at, array in enumerate(arrays):
             found[at, : len(array)] = array
         return found
 
-    def sparse(self, examples: Sequence[Any]) -> list[Array]:
-        """The parts of the sparse tensor of several examples."""
-        rows = [((at,), self.values(each) or []) for at, each in enumerate(examples)]
-        return of_rows(rows, (len(rows),), self.numpy).parts()
+    def in_steps(self) -> Feature:
+        """The feature of each of any number of steps."""
+        return Feature(self.key, self.kind, (-1, *(self.shape or ())), ())
+
+    def sparse(self, examples: Sequence[Any]) -> A.Sparse:
+        """The sparse tensor of several examples."""
+        return of_batch([self.values(each) or [] for each in examples], self.numpy)
 
 
-def _array(value: Any) -> Array:
-    return texts(value) if np.asarray(value).dtype.kind in "OSU" else np.asarray(value)
-
-
-def _asked(keys: Sequence[Any], kinds: Sequence[int], *more: Sequence[Any]) -> list[Feature]:
+def asked(keys: Sequence[Any], kinds: Sequence[int], *more: Sequence[Any]) -> list[Feature]:
+    """Features by their names, data types, and maybe shapes and defaults."""
     names = [text(key) for key in keys]
     rows = zip(names, map(name_of, kinds), *more, strict=True)
     return [Feature(*row) for row in rows]
 
 
-def _by_parts(found: Sequence[list[Array]]) -> list[Array]:
-    """First all indices, then all values, then all shapes."""
-    return [part for parts in zip(*found, strict=True) for part in parts]
-
-
-# Examples ---------------------------------------------------------------------------------------
-
-
-@fold("ParseExample")
-def _batch(operation: Operation, given: Any, names: Any, *values: Any) -> list[Array]:
-    many, few = operation.attribute("Nsparse"), operation.attribute("Ndense")
-    kinds = operation.attribute("sparse_types") or []
-    sparse = _asked(values[:many], kinds)
-    shapes = operation.attribute("dense_shapes") or []
-    dense_kinds, defaults = operation.attribute("Tdense") or [], values[many + few :]
-    dense = _asked(values[many : many + few], dense_kinds, shapes, defaults)
-    examples = [_message("Example", data).features.feature for data in texts(given)]
-    found = [feature.sparse(examples) for feature in sparse]
-    rows = [feature.batch([feature.dense(each) for each in examples]) for feature in dense]
-    return [*_by_parts(found), *rows]
-
-
-def _alone(feature: Feature, features: Any) -> list[Array]:
-    """The parts of the sparse vector of one example."""
-    values = feature.values(features) or []
-    places = np.arange(len(values)).reshape(-1, 1)
-    return [places, feature.array(values, (-1,)), np.array([len(values)])]
-
-
-@fold("ParseSingleExample")
-def _one(operation: Operation, given: Any, *defaults: Any) -> list[Array]:
-    read = operation.attribute
-    sparse = _asked(read("sparse_keys") or [], read("sparse_types") or [])
-    kinds, shapes = read("Tdense") or [], read("dense_shapes") or []
-    dense = _asked(read("dense_keys") or [], kinds, shapes, defaults)
-    features = _message("Example", texts(given).item()).features.feature
-    found = [_alone(feature, features) for feature in sparse]
-    return [*_by_parts(found), *[feature.dense(features) for feature in dense]]
-
-
-@fold("DecodeJSONExample")
-def _from_json(operation: Operation, given: Any) -> Array:
-    json_format: Any = importlib.import_module("google.protobuf.json_format")
-    found = np.empty(np.shape(given), object)
-    for at, data in np.ndenumerate(texts(given)):
-        try:
-            made = json_format.Parse(data, _message("Example", b""))
-        except json_format.ParseError as error:
-            raise invalid(f"Error while parsing JSON: {error}") from None
-        found[at] = made.SerializeToString(deterministic=True)
-    return found
-
-
-# Sequences --------------------------------------------------------------------------------------
-
-
 @dataclass
 class Wanted:
-    """What is asked of sequences: features of the whole, and lists of features, one a step.
+    """What is asked: features of the whole, and of sequences lists of features, one a step.
 
     Attributes:
         sparse, dense: of the whole.
@@ -188,9 +132,9 @@ class Wanted:
 
     sparse: list[Feature]
     dense: list[Feature]
-    sparse_lists: list[Feature]
-    dense_lists: list[Feature]
-    optional: set[str]
+    sparse_lists: Sequence[Feature] = ()
+    dense_lists: Sequence[Feature] = ()
+    optional: Set[str] = frozenset()
 
     def steps(self, feature: Feature, message: Any) -> list[Any]:
         """The features of a list, step by step."""
@@ -219,6 +163,88 @@ class Wanted:
             found.append(feature.array(values, shape))
         return np.stack(found) if found else np.empty((0, *shape), feature.numpy)
 
+    def lists(self, feature: Feature, messages: Sequence[Any]) -> A.Sparse:
+        """The sparse tensor of messages, steps and values."""
+        rows, longest = [], 0
+        for at, message in enumerate(messages):
+            steps = self.steps(feature, message)
+            longest = max(longest, len(steps))
+            rows += [((at, step), feature.values(each) or []) for step, each in enumerate(steps)]
+        return of_rows(rows, (len(messages), longest), feature.numpy)
+
+    def parsed(self, messages: Sequence[Any], alone: bool = False) -> list[Array]:
+        """What operations give of messages; of one that is alone, without the batch's axis."""
+        contexts = [_context(each) for each in messages]
+        sparse = [each.sparse(contexts) for each in self.sparse]
+        lists = [self.lists(each, messages) for each in self.sparse_lists]
+        dense = [each.batch([each.dense(x) for x in contexts]) for each in self.dense]
+        rows = [[self.rows(each, x) for x in messages] for each in self.dense_lists]
+        if alone:
+            firsts = [_by_parts([_first(each) for each in found]) for found in (sparse, lists)]
+            return [*firsts[0], *(x[0, ...] for x in dense), *firsts[1], *(x[0] for x in rows)]
+        return [
+            *_by_parts(sparse),
+            *dense,
+            *_by_parts(lists),
+            *(f.in_steps().batch(arrays) for f, arrays in zip(self.dense_lists, rows, strict=True)),
+            *(np.array([len(array) for array in arrays], np.int64) for arrays in rows),
+        ]
+
+
+def _context(message: Any) -> Any:
+    """The features of a whole."""
+    found = message.context if hasattr(message, "context") else message.features
+    return found.feature
+
+
+def _first(x: A.Sparse) -> A.Sparse:
+    """The one row of a sparse tensor."""
+    return A.Sparse(x.indices[:, 1:], x.values, x.shape[1:])
+
+
+def _by_parts(found: Sequence[A.Sparse]) -> list[Array]:
+    """First all indices, then all values, then all shapes."""
+    return [part for parts in zip(*found, strict=True) for part in parts]
+
+
+# Examples ---------------------------------------------------------------------------------------
+
+
+@fold("ParseExample")
+def _batch(operation: Operation, given: Any, names: Any, *values: Any) -> list[Array]:
+    many, few = operation.attribute("Nsparse"), operation.attribute("Ndense")
+    kinds = operation.attribute("sparse_types") or []
+    shapes = operation.attribute("dense_shapes") or []
+    dense_kinds, defaults = operation.attribute("Tdense") or [], values[many + few :]
+    dense = asked(values[many : many + few], dense_kinds, shapes, defaults)
+    wanted = Wanted(asked(values[:many], kinds), dense)
+    return wanted.parsed([message_of("Example", data) for data in texts(given)])
+
+
+@fold("ParseSingleExample")
+def _one(operation: Operation, given: Any, *defaults: Any) -> list[Array]:
+    read = operation.attribute
+    sparse = asked(read("sparse_keys") or [], read("sparse_types") or [])
+    kinds, shapes = read("Tdense") or [], read("dense_shapes") or []
+    wanted = Wanted(sparse, asked(read("dense_keys") or [], kinds, shapes, defaults))
+    return wanted.parsed([message_of("Example", texts(given).item())], alone=True)
+
+
+@fold("DecodeJSONExample")
+def _from_json(operation: Operation, given: Any) -> Array:
+    json_format: Any = importlib.import_module("google.protobuf.json_format")
+    found = np.empty(np.shape(given), object)
+    for at, data in np.ndenumerate(texts(given)):
+        try:
+            made = json_format.Parse(data, message_of("Example", b""))
+        except json_format.ParseError as error:
+            raise invalid(f"Error while parsing JSON: {error}") from None
+        found[at] = made.SerializeToString(deterministic=True)
+    return found
+
+
+# Sequences --------------------------------------------------------------------------------------
+
 
 def _wanted(
     operation: Operation, keys: Callable[[str], Any], defaults: Any, missing: Any
@@ -229,11 +255,11 @@ def _wanted(
         return read(name) or []
 
     return Wanted(
-        _asked(keys("context_sparse_keys"), kinds("context_sparse_types")),
-        _asked(keys("context_dense_keys"), kinds("Tcontext_dense"),
+        asked(keys("context_sparse_keys"), kinds("context_sparse_types")),
+        asked(keys("context_dense_keys"), kinds("Tcontext_dense"),
                kinds("context_dense_shapes"), defaults),
-        _asked(keys("feature_list_sparse_keys"), kinds("feature_list_sparse_types")),
-        _asked(keys("feature_list_dense_keys"), kinds("feature_list_dense_types"),
+        asked(keys("feature_list_sparse_keys"), kinds("feature_list_sparse_types")),
+        asked(keys("feature_list_dense_keys"), kinds("feature_list_dense_types"),
                kinds("feature_list_dense_shapes")),
         {text(key) for key in missing},
     )  # fmt: skip
@@ -246,50 +272,11 @@ def _one_sequence(operation: Operation, given: Any, missing: Any, *values: Any) 
         count = operation.attribute(f"N{name}")
         parts[f"{name}_keys"], rest = rest[:count], rest[count:]
     wanted = _wanted(operation, lambda name: parts[name], rest[:-1], np.ravel(texts(missing)))
-    message = _message("SequenceExample", texts(given).item())
-    features = message.context.feature
-    lists = []
-    for feature in wanted.sparse_lists:
-        lists.append(feature.sparse(wanted.steps(feature, message)))
-    return [
-        *_by_parts([_alone(feature, features) for feature in wanted.sparse]),
-        *[feature.dense(features) for feature in wanted.dense],
-        *_by_parts(lists),
-        *[wanted.rows(feature, message) for feature in wanted.dense_lists],
-    ]
+    return wanted.parsed([message_of("SequenceExample", texts(given).item())], alone=True)
 
 
 @fold("ParseSequenceExample")
 def _sequences(operation: Operation, given: Any, names: Any, *defaults: Any) -> list[Array]:
     missing = operation.attribute("feature_list_dense_missing_assumed_empty") or []
     wanted = _wanted(operation, lambda name: operation.attribute(name) or [], defaults, missing)
-    examples = [_message("SequenceExample", data) for data in texts(given)]
-    contexts = [message.context.feature for message in examples]
-    lists = [_lists(wanted, feature, examples) for feature in wanted.sparse_lists]
-    rows = [[wanted.rows(f, message) for message in examples] for f in wanted.dense_lists]
-    return [
-        *_by_parts([feature.sparse(contexts) for feature in wanted.sparse]),
-        *[f.batch([f.dense(each) for each in contexts]) for f in wanted.dense],
-        *_by_parts(lists),
-        *[_padded(f, arrays) for f, arrays in zip(wanted.dense_lists, rows, strict=True)],
-        *[np.array([len(array) for array in arrays], np.int64) for arrays in rows],
-    ]
-
-
-def _lists(wanted: Wanted, feature: Feature, examples: list[Any]) -> list[Array]:
-    """The sparse tensor of examples, steps and values."""
-    rows, longest = [], 0
-    for at, message in enumerate(examples):
-        steps = wanted.steps(feature, message)
-        longest = max(longest, len(steps))
-        rows += [((at, step), feature.values(each) or []) for step, each in enumerate(steps)]
-    return of_rows(rows, (len(examples), longest), feature.numpy).parts()
-
-
-def _padded(feature: Feature, arrays: list[Array]) -> Array:
-    longest, shape = max(map(len, arrays), default=0), feature.shape or ()
-    found = np.empty((len(arrays), longest, *shape), feature.numpy)
-    found[...] = b"" if feature.kind == "string" else 0
-    for at, array in enumerate(arrays):
-        found[at, : len(array)] = array
-    return found
+    return wanted.parsed([message_of("SequenceExample", data) for data in texts(given)])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..checkpoints import reported
+from ..graph import Operation
+from ..variables import Store
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
+from .values import texts
 
 
 def text(value: Any) -> str:
@@ -25,6 +25,18 @@ def text(value: Any) -> str:
 def scalar(value: str) -> np.ndarray:
     """A string as a value of a graph."""
     return np.array(value.encode(), object)
+
+
+def objects(values: Sequence[Any]) -> np.ndarray:
+    """A vector of strings, or of what is no array."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def plain(value: Any) -> np.ndarray:
+    """A value as an array; strings as bytes."""
+    return texts(value) if np.asarray(value).dtype.kind in "OSU" else np.asarray(value)
 
 
 def contents(path: str) -> bytes:
@@ -69,7 +81,4 @@ def matching(patterns: Any) -> list[bytes]:
 
 @host("MatchingFiles")
 def _matching(store: Store, operation: Operation, patterns: Any) -> np.ndarray:
-    found = matching(patterns)
-    made = np.empty(len(found), object)
-    made[:] = found
-    return made
+    return objects(matching(patterns))

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import importlib
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import NUMBERS, name_of, shown
+from ..dtypes import NUMBERS, in_numpy, name_of, shown
 from ..eager.tensors import DEVICE, result
-from ..failures import failure, is_failure
+from ..failures import failure, invalid, is_failure
+from ..graph import Operation
 from ..resources.base import Resource
+from ..variables import Store
+from .keeping import on_handles
 from .table import host
 from .values import dtype_of
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 
@@ -56,12 +55,12 @@ def _demand_types(operation: Operation, token: str, found: list[Any]) -> None:
     """Refuse what isn't of the types that the program told."""
     if operation.types and len(found) != len(operation.types):
         message = f"{token} returns {len(found)} values, but expects to see"
-        raise failure("INVALID_ARGUMENT", f"{message} {len(operation.types)} values.")
+        raise invalid(f"{message} {len(operation.types)} values.")
     for place, (value, number) in enumerate(zip(found, operation.types, strict=False)):
         kind, wanted = np.asarray(value).dtype, name_of(number)
         if kind.kind not in "OSU" and wanted != "string" and kind.name != wanted:
             message = f"{place}-th value returned by {token} is {shown(NUMBERS[kind.name])}"
-            raise failure("INVALID_ARGUMENT", f"{message}, but expects {shown(number)}")
+            raise invalid(f"{message}, but expects {shown(number)}")
 
 
 @host("Placeholder PlaceholderV2")
@@ -71,7 +70,7 @@ def _not_fed(store: Store, operation: Operation) -> list[Any]:
     message = (
         f"You must feed a value for placeholder tensor '{operation.name}' with dtype {kind}{shown}"
     )
-    raise failure("INVALID_ARGUMENT", f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
+    raise invalid(f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
 
 
 # Stacks -----------------------------------------------------------------------------------------
@@ -80,26 +79,22 @@ def _not_fed(store: Store, operation: Operation) -> list[Any]:
 class Stack(list[Any], Resource):
     """Values that a loop keeps for its gradient."""
 
+    def push(self, value: Any) -> list[Any]:
+        """Keep a value, which goes on."""
+        self.append(value)
+        return [value]
+
 
 @host("StackV2 Stack")
 def _stack(store: Store, operation: Operation, *size: Any) -> list[Any]:
     return [Stack()]
 
 
-@host("StackPushV2 StackPush")
-def _push(store: Store, operation: Operation, stack: Stack, value: Any) -> list[Any]:
-    stack.append(value)
-    return [value]
-
-
-@host("StackPopV2 StackPop")
-def _pop(store: Store, operation: Operation, stack: Stack) -> list[Any]:
-    return [stack.pop()]
-
-
-@host("StackCloseV2 StackClose TensorArrayCloseV3")
-def _close(store: Store, operation: Operation, handle: Any) -> list[Any]:
-    return []
+on_handles({
+    "StackPushV2 StackPush": Stack.push,
+    "StackPopV2 StackPop": lambda stack: [stack.pop()],
+    "StackCloseV2 StackClose TensorArrayCloseV3": lambda handle: None,
+})  # fmt: skip
 
 
 # Arrays of tensors ------------------------------------------------------------------------------
@@ -142,14 +137,12 @@ class TensorArray(Resource):
 
     def nothing(self, shape: Any) -> Array:
         """No tensors, of a shape as far as it's known."""
-        kind = "object" if self.dtype == "string" else self.dtype
-        return np.zeros((0, *(max(size, 0) for size in shape or ())), kind)
+        return np.zeros((0, *(max(size, 0) for size in shape or ())), in_numpy(self.dtype))
 
     def read(self, at: int) -> Any:
         """A tensor; zeros where nobody wrote, if a tensor's shape is known."""
         if at >= len(self.values):
-            message = f"Tried to read from index {at} but array size is: {len(self.values)}"
-            raise failure("INVALID_ARGUMENT", message)
+            raise invalid(f"Tried to read from index {at} but array size is: {len(self.values)}")
         value = self.values[at]
         if value is None and self.of is not None and self.of.values[at] is not None:
             return np.zeros_like(np.asarray(self.of.values[at]))
@@ -157,8 +150,7 @@ class TensorArray(Resource):
         if value is None and is_known and self.dtype != "string":
             return np.zeros(self.element, self.dtype)
         if value is None:
-            message = f"Could not read from TensorArray index {at}: nothing was written there"
-            raise failure("INVALID_ARGUMENT", message)
+            raise invalid(f"Could not read from TensorArray index {at}: nothing was written there")
         return value
 
 
@@ -181,31 +173,26 @@ def _array_gradient(store: Store, operation: Operation, array: TensorArray, flow
     return [array.gradients[source], FLOW]
 
 
-@host("TensorArrayWriteV3")
-def _write(
-    store: Store, operation: Operation, array: TensorArray, at: Any, value: Any, flow: Any
-) -> Any:
-    array.write(int(at), value)
+def _write(array: TensorArray, at: Any, values: Any, flow: Any) -> Any:
+    for place, value in zip(np.ravel(at), values, strict=True):
+        array.write(int(place), value)
     return FLOW
 
 
-@host("TensorArrayReadV3")
-def _read(store: Store, operation: Operation, array: TensorArray, at: Any, flow: Any) -> Any:
-    return array.read(int(at))
+def _split(array: TensorArray, value: Any, lengths: Any, flow: Any) -> Any:
+    ends, rows = np.cumsum(lengths), np.asarray(value)
+    parts = [rows[end - size : end] for end, size in zip(ends, lengths, strict=True)]
+    return _write(array, np.arange(len(parts)), parts, flow)
 
 
-@host("TensorArraySizeV3")
-def _size(store: Store, operation: Operation, array: TensorArray, flow: Any) -> Any:
-    return np.int32(len(array.values))
-
-
-@host("TensorArrayScatterV3")
-def _scatter(
-    store: Store, operation: Operation, array: TensorArray, at: Any, value: Any, flow: Any
-) -> Any:
-    for place, part in zip(np.asarray(at), np.asarray(value), strict=True):
-        array.write(int(place), part)
-    return FLOW
+on_handles({
+    "TensorArrayWriteV3": lambda array, at, value, flow: _write(array, at, [value], flow),
+    "TensorArrayScatterV3":
+        lambda array, at, value, flow: _write(array, at, np.asarray(value), flow),
+    "TensorArraySplitV3": _split,
+    "TensorArrayReadV3": lambda array, at, flow: [array.read(int(at))],
+    "TensorArraySizeV3": lambda array, flow: np.int32(len(array.values)),
+})  # fmt: skip
 
 
 @host("TensorArrayGatherV3")
@@ -214,16 +201,6 @@ def _gather(store: Store, operation: Operation, array: TensorArray, at: Any, flo
     if found:
         return np.stack(found)
     return array.nothing(operation.attribute("element_shape"))
-
-
-@host("TensorArraySplitV3")
-def _split(
-    store: Store, operation: Operation, array: TensorArray, value: Any, lengths: Any, flow: Any
-) -> Any:
-    ends = np.cumsum(lengths)
-    for place, end in enumerate(ends):
-        array.write(place, np.asarray(value)[end - lengths[place] : end])
-    return FLOW
 
 
 @host("TensorArrayConcatV3")

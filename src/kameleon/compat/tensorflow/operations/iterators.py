@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon._utils.locks import rlock
 
 from ..dtypes import shown
-from ..failures import failure
+from ..failures import failure, invalid
+from ..graph import Operation
 from ..resources.base import Resource
+from ..variables import Store
+from .datasets.base import Dataset, Element
 from .files import scalar, text
-from .keeping import kept
+from .keeping import keeps, on_handles
 from .optionals import Optional
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..resources.datasets.base import Dataset, Element, Next
-    from ..variables import Store
 
 _numbers = itertools.count()
 
@@ -36,14 +34,14 @@ class Iterator(Resource):
     def __init__(self, types: list[int]) -> None:
         self.handle, self.types = f"iterator {next(_numbers)}", types
         self._dataset: Dataset | None = None
-        self._following: Next | None = None
+        self._following: Any = None
         self._done, self._lock = 0, rlock()
 
     def begin(self, dataset: Dataset) -> None:
         """From now on, give the elements of a dataset."""
         demand_types(self.types, dataset.types)
         with self._lock:
-            self._dataset, self._following, self._done = dataset, dataset.begin(), 0
+            self._dataset, self._following, self._done = dataset, iter(dataset), 0
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -55,7 +53,7 @@ class Iterator(Resource):
                     " next element."
                 )
                 raise failure("FAILED_PRECONDITION", message)
-            found = self._following()
+            found: Element | None = next(self._following, None)
             self._done += found is not None
             return found
 
@@ -77,27 +75,19 @@ def demand_types(wanted: list[int], found: list[int]) -> None:
     """Refuse elements of other types."""
     if wanted and len(wanted) != len(found):
         message = f"Number of components does not match: expected {len(wanted)} types but got"
-        raise failure("INVALID_ARGUMENT", f"{message} {len(found)}.")
+        raise invalid(f"{message} {len(found)}.")
     for place, (one, other) in enumerate(zip(wanted, found, strict=False)):
         if one != other:
             message = f"Data type mismatch at component {place}: expected {shown(one)} but got"
-            raise failure("INVALID_ARGUMENT", f"{message} {shown(other)}.")
+            raise invalid(f"{message} {shown(other)}.")
 
 
+@keeps("iterators", "Iterator IteratorV2")
+@host("AnonymousIterator")
 def _made(store: Store, operation: Operation) -> Iterator:
     iterator = Iterator(operation.attribute("output_types") or [])
     store.resources["iterator", iterator.handle] = iterator
     return iterator
-
-
-@host("Iterator IteratorV2")
-def _iterator(store: Store, operation: Operation) -> Iterator:
-    return kept(store, operation, "iterators", lambda: _made(store, operation))
-
-
-@host("AnonymousIterator")
-def _anonymous(store: Store, operation: Operation) -> Iterator:
-    return _made(store, operation)
 
 
 @host("AnonymousIteratorV2")
@@ -111,21 +101,12 @@ def _delete(store: Store, operation: Operation, iterator: Iterator, deleter: Any
     return []
 
 
-@host("OneShotIterator")
+@keeps("iterators", "OneShotIterator")
 def _one_shot(store: Store, operation: Operation) -> Iterator:
-    def make() -> Iterator:
-        iterator, told = _made(store, operation), operation.attribute("dataset_factory")
-        [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
-        iterator.begin(dataset)
-        return iterator
-
-    return kept(store, operation, "iterators", make)
-
-
-@host("MakeIterator")
-def _begin(store: Store, operation: Operation, dataset: Dataset, iterator: Iterator) -> list[Any]:
+    iterator, told = _made(store, operation), operation.attribute("dataset_factory")
+    [dataset] = store.call(store, operation.graph, told.name, [], told.attr)
     iterator.begin(dataset)
-    return []
+    return iterator
 
 
 @host("IteratorGetNext IteratorGetNextSync")
@@ -136,37 +117,22 @@ def _next(store: Store, operation: Operation, iterator: Iterator) -> list[Any]:
     return list(found)
 
 
-@host("IteratorGetNextAsOptional")
-def _next_or_none(store: Store, operation: Operation, iterator: Iterator) -> Optional:
-    return Optional(iterator.next())
-
-
-@host("IteratorToStringHandle")
-def _handle(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return scalar(iterator.handle)
-
-
 @host("IteratorFromStringHandle IteratorFromStringHandleV2")
 def _of_handle(store: Store, operation: Operation, handle: Any) -> Iterator:
     found: Iterator | None = store.resources.get(("iterator", text(handle)))
     if found is None:
-        message = f"{text(handle)!r} is no handle of an iterator"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"{text(handle)!r} is no handle of an iterator")
     demand_types(operation.attribute("output_types") or [], found.types)
     return found
 
 
-@host("SerializeIterator")
-def _serialize(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return np.array([iterator.place], np.int64)
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
-
-@host("DeserializeIterator")
-def _deserialize(store: Store, operation: Operation, iterator: Iterator, told: Any) -> list[Any]:
-    iterator.go_to(int(np.ravel(told)[0]))
-    return []
-
-
-@host("IteratorGetDevice ExperimentalIteratorGetDevice")
-def _device(store: Store, operation: Operation, iterator: Iterator) -> np.ndarray:
-    return scalar("/job:localhost/replica:0/task:0/device:CPU:0")
+on_handles({
+    "MakeIterator": lambda dataset, iterator: iterator.begin(dataset),
+    "IteratorGetNextAsOptional": lambda iterator: Optional(iterator.next()),
+    "IteratorToStringHandle": lambda iterator: scalar(iterator.handle),
+    "IteratorGetDevice ExperimentalIteratorGetDevice": lambda iterator: scalar(DEVICE),
+    "SerializeIterator": lambda iterator: np.array([iterator.place], np.int64),
+    "DeserializeIterator": lambda iterator, told: iterator.go_to(int(np.ravel(told)[0])),
+})  # fmt: skip

@@ -1,15 +1,17 @@
-"""What a session keeps for operations, by their names."""
+"""What a session keeps for operations, by their names, and what these do with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
+from ..graph import Operation
+from ..variables import Store
+from .table import host
 
 T = TypeVar("T")
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 def kept(store: Store, operation: Operation, kind: str, make: Callable[[], T]) -> T:
@@ -21,3 +23,31 @@ def kept(store: Store, operation: Operation, kind: str, make: Callable[[], T]) -
             store.resources[key] = make()
         found: T = store.resources[key]
     return found
+
+
+def keeps(kind: str, *names: str) -> Callable[[Maker], Maker]:
+    """Decorates what makes that which handles of some types stand for: `(store, operation)`."""
+
+    def add(make: Maker) -> Maker:
+        @host(*names)
+        def run(store: Store, operation: Operation) -> Any:
+            return kept(store, operation, kind, lambda: make(store, operation))
+
+        return make
+
+    return add
+
+
+def on_handles(acts: Mapping[str, Callable[..., Any]]) -> None:
+    """Put types into the table that need no more than what their inputs hold, or stand for.
+
+    Args:
+        acts: by types, what they give for these; None: nothing.
+    """
+    for names, act in acts.items():
+        host(names)(partial(_acting, act))
+
+
+def _acting(act: Callable[..., Any], store: Store, operation: Operation, *given: Any) -> Any:
+    found = act(*given)
+    return [] if found is None else found

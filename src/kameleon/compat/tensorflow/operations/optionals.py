@@ -1,18 +1,17 @@
-"""Values that may be missing, and lists of tensors, which branches and loops keep for gradients."""
+"""Values that may be missing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
+from ..graph import Operation
 from ..resources.base import Resource
+from ..variables import Store
+from .keeping import on_handles
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 
 class Optional(Resource):
@@ -26,24 +25,16 @@ class Optional(Resource):
         self.values = values
 
 
-@host("OptionalFromValue")
-def _some(store: Store, operation: Operation, *values: Any) -> Optional:
-    return Optional(values)
-
-
-@host("OptionalNone")
-def _none(store: Store, operation: Operation) -> Optional:
-    return Optional(None)
-
-
-@host("OptionalHasValue")
-def _has_value(store: Store, operation: Operation, given: Optional) -> np.bool_:
-    return np.bool_(given.values is not None)
-
-
 @host("OptionalGetValue")
 def _value(store: Store, operation: Operation, given: Optional) -> list[Any]:
     if given.values is None:
         message = "The given optional does not have a value."
-        raise failure("INVALID_ARGUMENT", f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
+        raise invalid(f"{message}\n\t [[{{{{node {operation.name}}}}}]]")
     return list(given.values)
+
+
+on_handles({
+    "OptionalFromValue": lambda *values: Optional(values),
+    "OptionalNone": lambda: Optional(None),
+    "OptionalHasValue": lambda given: np.bool_(given.values is not None),
+})  # fmt: skip

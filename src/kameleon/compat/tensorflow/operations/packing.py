@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import hashes as H
 from ..arithmetic import sparse as A
+from ..dtypes import in_numpy
+from ..failures import invalid
+from ..graph import Operation
+from ..variables import Store
+from .files import objects, plain
 from .keeping import kept
 from .parsing import parsed, serialized
-from .sequences import of_rows
-from .sparse import checked, invalid
+from .sequences import of_batch
+from .sparse import checked
 from .table import fold, host
-from .values import dtype_of, result_type, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
+from .values import dtype_of, result_type
 
 Array = np.ndarray
-
-
-def _rows(x: A.Sparse) -> list[A.Sparse]:
-    """The parts along the first axis, without it."""
-    found = []
-    for row in range(int(x.shape[0])):
-        at = x.indices[:, 0] == row
-        found.append(A.Sparse(x.indices[at, 1:], x.values[at], x.shape[1:]))
-    return found
 
 
 def _stacked(parts: list[A.Sparse], kind: str) -> A.Sparse:
@@ -49,10 +41,8 @@ def _stacked(parts: list[A.Sparse], kind: str) -> A.Sparse:
 
 
 def _packed(operation: Operation, x: A.Sparse) -> Array:
-    found = np.empty(3, object)
     as_text = operation.attribute("out_type") in (None, 7)  # else as a variant
-    found[:] = [serialized(part) for part in x.parts()] if as_text else x.parts()
-    return found
+    return objects([serialized(part) for part in x.parts()] if as_text else x.parts())
 
 
 def _unpacked(operation: Operation, row: Array) -> A.Sparse:
@@ -74,7 +64,7 @@ def _pack_rows(operation: Operation, *parts: Any) -> Array:
     x = A.sparse(*parts)
     if len(x.shape) < 2:
         raise invalid("Rank of input SparseTensor should be > 1, but saw rank: 1")
-    rows = [_packed(operation, row) for row in _rows(checked(x))]
+    rows = [_packed(operation, row) for row in A.rows(checked(x))]
     return np.stack(rows) if rows else np.empty((0, 3), object)
 
 
@@ -86,8 +76,7 @@ def _unpack(operation: Operation, packed: Any) -> list[Array]:
     rows = [_unpacked(operation, row) for row in given.reshape(-1, 3)]
     if given.ndim == 1:
         return rows[0].parts()
-    kind = result_type(operation, 1)
-    found = _stacked(rows, "object" if kind == "string" else kind)
+    found = _stacked(rows, in_numpy(result_type(operation, 1)))
     outer = given.shape[:-1]
     shape = np.array([*outer, *found.shape[1:]], np.int64)
     return [A.reshaped(found.indices, found.shape.tolist(), shape.tolist()), found.values, shape]
@@ -116,7 +105,7 @@ def _keep(store: Store, operation: Operation, *parts: Any) -> Array:
 
 @host("AddManySparseToTensorsMap")
 def _keep_rows(store: Store, operation: Operation, *parts: Any) -> Array:
-    rows = _rows(checked(A.sparse(*parts)))
+    rows = A.rows(checked(A.sparse(*parts)))
     return np.array([_add(store, operation, row) for row in rows], np.int64)
 
 
@@ -127,8 +116,7 @@ def _take(store: Store, operation: Operation, numbers: Any) -> list[Array]:
         rows = [found.pop(int(number)) for number in np.ravel(numbers)]
     except KeyError as error:
         raise invalid(f"Unable to find SparseTensor: {error} in map") from None
-    kind = dtype_of(operation, "dtype")
-    return _stacked(rows, "object" if kind == "string" else kind).parts()
+    return _stacked(rows, in_numpy(dtype_of(operation, "dtype"))).parts()
 
 
 # Crosses ----------------------------------------------------------------------------------------
@@ -147,7 +135,7 @@ def _features(operation: Operation, values: tuple[Any, ...]) -> list[list[list[A
             rows[at].append(value)
         found.append(rows)
     for dense in values[3 * count :]:
-        array = texts(dense) if np.asarray(dense).dtype == object else np.asarray(dense)
+        array = plain(dense)
         found.append(array.reshape(len(array), -1).tolist())
     return found
 
@@ -159,10 +147,8 @@ def _cross(operation: Operation, *values: Any) -> list[Array]:
         raise invalid("Expected batch sizes of all columns to be equal")
     hashed = operation.attribute("hashed_output")
     make = _hash if hashed else _joined
-    rows = []
-    for at, row in enumerate(zip(*columns, strict=True)):
-        rows.append(((at,), list(make(operation, row))))
-    return of_rows(rows, (len(rows),), "int64" if hashed else "object").parts()
+    rows = [list(make(operation, row)) for row in zip(*columns, strict=True)]
+    return of_batch(rows, "int64" if hashed else "object").parts()
 
 
 def _joined(operation: Operation, row: tuple[list[Any], ...]) -> Iterator[bytes]:

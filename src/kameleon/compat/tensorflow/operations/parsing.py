@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import NUMBERS, name_of
-from ..graph import messages
-from ..shapes.known import array_of
-from .files import text
-from .sparse import invalid
+from ..dtypes import name_of
+from ..failures import invalid
+from ..graph import Operation
+from ..protocol.messages import message
+from ..protocol.tensors import array_of, tensor_message
+from .files import plain, text
 from .strings import each, number_of
 from .table import fold
 from .values import dtype_of, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 
@@ -67,58 +67,76 @@ def _plain(operation: Operation, x: Any) -> Array:
 # Columns ----------------------------------------------------------------------------------------
 
 
+@dataclass
+class Columns:
+    """How lines hold columns.
+
+    Attributes:
+        mark: what's between two.
+        quotes: whether some may stand between quotes.
+        missing: what stands for a value that is missing, as nothing does.
+        chosen: the numbers of those that are read; none: all.
+    """
+
+    mark: bytes
+    quotes: bool
+    missing: bytes
+    chosen: list[int] | None
+
+    def read(self, records: Any, defaults: Sequence[Any]) -> list[Array]:
+        """The columns of lines, of the defaults' types."""
+        lines, told = texts(records), [plain(each).ravel() for each in defaults]
+        found = [np.empty(lines.size, each.dtype) for each in told]
+        for at, line in enumerate(lines.ravel()):
+            fields = self._fields(line)
+            if self.chosen and len(fields) > self.chosen[-1]:
+                fields = [fields[column] for column in self.chosen]
+            if len(fields) != len(told):
+                raise invalid(f"Expect {len(told)} fields but have {len(fields)} in record {at}")
+            for place, field in enumerate(fields):
+                found[place][at] = self._value(field, told[place], place, at)
+        return [column.reshape(lines.shape) for column in found]
+
+    def _value(self, field: bytes, default: Array, place: int, at: int) -> Any:
+        if field in (b"", self.missing):
+            if not len(default):
+                raise invalid(f"Field {place} is required but missing in record {at}!")
+            return default[0]
+        if default.dtype == object:
+            return field
+        try:
+            return number_of(field, default.dtype)
+        except Exception:  # TensorFlow's, of another text
+            kind = default.dtype.name.replace("float32", "float").replace("float64", "double")
+            message = f"Field {place} in record {at} is not a valid {kind}: {text(field)}"
+            raise invalid(message) from None
+
+    def _fields(self, line: bytes) -> list[bytes]:
+        """The fields of a line, some of which may stand between quotes (RFC 4180)."""
+        if not self.quotes:
+            return line.split(self.mark)
+        found, at = [], 0
+        while True:
+            if line[at : at + 1] == b'"':
+                field, at = _quoted(line, at + 1)
+                if at < len(line) and line[at : at + 1] != self.mark:
+                    raise invalid("Quoted field has to end with quote followed by delim or end")
+            else:
+                end = line.find(self.mark, at)
+                end = len(line) if end < 0 else end
+                field, at = line[at:end], end
+                if any(letter in field for letter in b'"\r\n'):
+                    raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
+            found.append(field)
+            if at >= len(line):
+                return found
+            at += 1
+
+
 @fold("DecodeCSV")
 def _columns(operation: Operation, records: Any, *defaults: Any) -> list[Array]:
-    lines, chosen = texts(records), operation.attribute("select_cols") or None
-    told = [np.ravel(texts(d) if np.asarray(d).dtype.kind in "OSU" else d) for d in defaults]
-    found = [np.empty(lines.size, each.dtype) for each in told]
-    for at, line in enumerate(lines.ravel()):
-        fields = _fields(operation, line)
-        if chosen and len(fields) > chosen[-1]:
-            fields = [fields[column] for column in chosen]
-        if len(fields) != len(told):
-            raise invalid(f"Expect {len(told)} fields but have {len(fields)} in record {at}")
-        for place, field in enumerate(fields):
-            found[place][at] = _value(operation, field, told[place], place, at)
-    return [column.reshape(lines.shape) for column in found]
-
-
-def _value(operation: Operation, field: bytes, default: Array, place: int, at: int) -> Any:
-    if field in (b"", operation.attribute("na_value")):
-        if not len(default):
-            raise invalid(f"Field {place} is required but missing in record {at}!")
-        return default[0]
-    if default.dtype == object:
-        return field
-    try:
-        return number_of(field, default.dtype)
-    except Exception:  # TensorFlow's, of another text
-        kind = default.dtype.name.replace("float32", "float").replace("float64", "double")
-        message = f"Field {place} in record {at} is not a valid {kind}: {text(field)}"
-        raise invalid(message) from None
-
-
-def _fields(operation: Operation, line: bytes) -> list[bytes]:
-    """The fields of a line, some of which may stand between quotes (RFC 4180)."""
-    mark = operation.attribute("field_delim")
-    if not operation.attribute("use_quote_delim"):
-        return list(line.split(mark))
-    found, at = [], 0
-    while True:
-        if line[at : at + 1] == b'"':
-            field, at = _quoted(line, at + 1)
-            if at < len(line) and line[at : at + 1] != mark:
-                raise invalid("Quoted field has to end with quote followed by delim or end")
-        else:
-            end = line.find(mark, at)
-            end = len(line) if end < 0 else end
-            field, at = line[at:end], end
-            if any(letter in field for letter in b'"\r\n'):
-                raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
-        found.append(field)
-        if at >= len(line):
-            return found
-        at += 1
+    names = ("field_delim", "use_quote_delim", "na_value", "select_cols")
+    return Columns(*map(operation.attribute, names)).read(records, defaults)
 
 
 def _quoted(line: bytes, at: int) -> tuple[bytes, int]:
@@ -139,31 +157,19 @@ def _quoted(line: bytes, at: int) -> tuple[bytes, int]:
 
 def serialized(x: Array) -> bytes:
     """A tensor as a message."""
-    given = texts(x) if np.asarray(x).dtype.kind in "OSU" else np.asarray(x)
-    message = messages("tensor_pb2").TensorProto()
-    kind = "string" if given.dtype == object else given.dtype.name
-    message.dtype = NUMBERS[kind]
-    message.tensor_shape.SetInParent()
-    for size in given.shape:
-        message.tensor_shape.dim.add(size=size)
-    if kind == "string":
-        message.string_val.extend(given.ravel())
-    else:
-        message.tensor_content = given.tobytes()
-    return bytes(message.SerializeToString())
+    return bytes(tensor_message(np.asarray(x)).SerializeToString())
 
 
 def parsed(data: bytes, kind: str | None = None) -> Array:
     """A tensor of a message, which must be of a data type."""
-    message = messages("tensor_pb2").TensorProto()
     try:
-        message.ParseFromString(data)
+        found = message("TensorProto").FromString(data)
     except Exception:  # protobuf's own classes depend on its version
         raise invalid("Could not parse the serialized tensor") from None
-    told = name_of(message.dtype) if message.dtype else "none"
+    told = name_of(found.dtype) if found.dtype else "none"
     if kind is not None and told != kind:
         raise invalid(f"Type mismatch between parsed tensor ({told}) and dtype ({kind})")
-    return array_of(message)
+    return array_of(found)
 
 
 @fold("SerializeTensor")

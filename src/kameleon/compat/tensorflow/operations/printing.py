@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kameleon.graph.ir.node import Tensor
 
-from ..failures import failure
+from ..failures import invalid
+from ..graph import Operation
+from ..lowering import Lowering
+from ..variables import Store
+from .files import plain
 from .strings import element
 from .table import effect, host
-from .values import texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..lowering import Lowering
-    from ..variables import Store
 
 
 def summary(value: Any, most: int) -> str:
@@ -27,7 +25,7 @@ def summary(value: Any, most: int) -> str:
     >>> summary(np.arange(6.0).reshape(2, 3), 2), summary([1, 2], 3)
     ('[0 1...]...', '1 2')
     """
-    given = texts(value) if np.asarray(value).dtype.kind in "OSU" else np.asarray(value)
+    given = plain(value)
     limit = given.size if most < 0 else min(most, given.size)
     parts = [_element(each) for each in given.ravel()[:limit]]
     shown = _rows(parts, given.shape, limit, 0, given.ndim) if given.ndim else "".join(parts)
@@ -61,7 +59,7 @@ def _assert(store: Store, operation: Operation, holds: Any, *data: Any) -> list[
     if not np.all(holds):
         most = operation.attribute("summarize")
         shown = " ".join(f"[{summary(each, most)}]" for each in data)
-        raise failure("INVALID_ARGUMENT", f"assertion failed: {shown}")
+        raise invalid(f"assertion failed: {shown}")
     return []
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..dtypes import name_of
-from ..failures import failure
+from ..failures import invalid
+from ..graph import Operation
 from ..resources.philox import Philox
 from ..resources.queues import PaddingQueue, PriorityQueue, Queue, RandomQueue
-from .keeping import kept
+from ..resources.waiting import Attempt
+from ..variables import Store
+from .keeping import keeps, on_handles
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..resources.waiting import Attempt
-    from ..variables import Store
 
 _numbers = itertools.count()
 KINDS: dict[str, type[Queue]] = {
@@ -29,12 +27,8 @@ KINDS: dict[str, type[Queue]] = {
 }
 
 
-@host(*KINDS, *(f"{kind}V2" for kind in KINDS))
+@keeps("queue", *KINDS, *(f"{kind}V2" for kind in KINDS))
 def _queue(store: Store, operation: Operation) -> Queue:
-    return kept(store, operation, "queue", lambda: _made(store, operation))
-
-
-def _made(store: Store, operation: Operation) -> Queue:
     kind = operation.type.removesuffix("V2")
     dtypes = [name_of(number) for number in operation.attribute("component_types")]
     shapes = operation.attribute("shapes")
@@ -56,35 +50,26 @@ def _both(name: str) -> Callable[..., Any]:
 
 # Putting and taking -----------------------------------------------------------------------------
 
-Waits = Generator["Attempt", None, Any]
-
 
 @_both("QueueEnqueue")
-def _enqueue(store: Store, operation: Operation, queue: Queue, *values: Any) -> Waits:
+def _enqueue(store: Store, operation: Operation, queue: Queue, *values: Any) -> Attempt:
     element = tuple(map(_array, values))
     for place, (value, shape) in enumerate(zip(element, queue.shapes, strict=False)):
         _demand_shape(place, value.shape, shape)
-    attempt = queue.enqueue([element])
-    yield attempt
-    attempt.outcome()
-    return []
+    return queue.enqueue([element])
 
 
 @_both("QueueEnqueueMany")
-def _enqueue_many(store: Store, operation: Operation, queue: Queue, *values: Any) -> Waits:
+def _enqueue_many(store: Store, operation: Operation, queue: Queue, *values: Any) -> Attempt:
     arrays = [*map(_array, values)]
     for place, (value, shape) in enumerate(zip(arrays, queue.shapes, strict=False)):
         _demand_shape(place, value.shape[1:], shape)
         if len(value) != len(arrays[0]):
-            message = (
+            raise invalid(
                 "All input tensors must have the same size in the 0th dimension. Component"
                 f" {place} has {len(value)}, and should have {len(arrays[0])}"
             )
-            raise failure("INVALID_ARGUMENT", message)
-    attempt = queue.enqueue([*zip(*arrays, strict=True)])
-    yield attempt
-    attempt.outcome()
-    return []
+    return queue.enqueue([*zip(*arrays, strict=True)])
 
 
 def _array(value: Any) -> np.ndarray:
@@ -97,32 +82,25 @@ def _demand_shape(place: int, found: tuple[int, ...], told: tuple[int, ...] | No
     )):  # fmt: skip
         return
     shown = ["[" + ",".join("?" if n < 0 else str(n) for n in each) + "]" for each in (told, found)]
-    message = f"Shape mismatch in tuple component {place}. Expected {shown[0]}, got {shown[1]}"
-    raise failure("INVALID_ARGUMENT", message)
+    raise invalid(f"Shape mismatch in tuple component {place}. Expected {shown[0]}, got {shown[1]}")
 
 
 @_both("QueueDequeue")
-def _dequeue(store: Store, operation: Operation, queue: Queue) -> Waits:
-    attempt = queue.dequeue(1)
-    yield attempt
-    return list(attempt.outcome()[0])
+def _dequeue(store: Store, operation: Operation, queue: Queue) -> Attempt:
+    return queue.dequeue(1).giving(lambda elements: list(elements[0]))
 
 
 @host("QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2")
-def _dequeue_many(store: Store, operation: Operation, queue: Queue, count: Any) -> Waits:
+def _dequeue_many(store: Store, operation: Operation, queue: Queue, count: Any) -> Attempt:
     number = int(count)
     if number < 0:
-        message = f"DequeueManyOp requested {number} < 0 elements"
-        raise failure("INVALID_ARGUMENT", message)
+        raise invalid(f"DequeueManyOp requested {number} < 0 elements")
     if not queue.shapes or not all(_is_batched(queue, shape) for shape in queue.shapes):
-        message = (
+        raise invalid(
             f"{queue.kind}'s DequeueMany and DequeueUpTo require the components to have specified"
             " shapes."
         )
-        raise failure("INVALID_ARGUMENT", message)
-    attempt = queue.dequeue(number, "UpTo" in operation.type)
-    yield attempt
-    return queue.joined(attempt.outcome())
+    return queue.dequeue(number, "UpTo" in operation.type).giving(queue.joined)
 
 
 def _is_batched(queue: Queue, shape: Any) -> bool:
@@ -133,18 +111,11 @@ def _is_batched(queue: Queue, shape: Any) -> bool:
 
 
 @_both("QueueClose")
-def _close(store: Store, operation: Operation, queue: Queue) -> Waits:
-    attempt = queue.close(operation.attribute("cancel_pending_enqueues"))
-    yield attempt
-    attempt.outcome()
-    return []
+def _close(store: Store, operation: Operation, queue: Queue) -> Attempt:
+    return queue.close(operation.attribute("cancel_pending_enqueues"))
 
 
-@_both("QueueSize")
-def _size(store: Store, operation: Operation, queue: Queue) -> np.int32:
-    return np.int32(len(queue))
-
-
-@_both("QueueIsClosed")
-def _is_closed(store: Store, operation: Operation, queue: Queue) -> np.bool_:
-    return np.bool_(queue.closed)
+on_handles({
+    "QueueSize QueueSizeV2": lambda queue: np.int32(len(queue)),
+    "QueueIsClosed QueueIsClosedV2": lambda queue: np.bool_(queue.closed),
+})  # fmt: skip

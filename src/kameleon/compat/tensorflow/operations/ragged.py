@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import ragged as R
+from ..failures import invalid
+from ..graph import Operation
 from ..resources.base import Resource
-from .sparse import invalid
+from .files import objects
 from .table import fold
 from .values import dtype_of, result_type
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 
@@ -98,10 +97,7 @@ def _encode(operation: Operation, *values: Any) -> Any:
     *splits, dense = (np.asarray(value) for value in values)
     if not operation.attribute("batched_input"):
         return Ragged(splits, dense)
-    rows = [Ragged(*row) for row in R.rows_of(splits, dense)]
-    found = np.empty(len(rows), object)
-    found[:] = rows
-    return found
+    return objects([Ragged(*row) for row in R.rows_of(splits, dense)])
 
 
 @fold("RaggedTensorFromVariant")

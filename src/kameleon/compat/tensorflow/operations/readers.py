@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..checkpoints import reported
 from ..formats import parts
 from ..formats.records import Reader as Records
+from ..graph import Operation
 from ..resources.base import Resource
-from .files import contents, text
-from .keeping import kept
+from ..resources.queues import Queue
+from ..resources.waiting import Attempt
+from ..variables import Store
+from .files import contents, objects, text
+from .keeping import keeps, on_handles
 from .table import host
 
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..resources.queues import Queue
-    from ..resources.waiting import Attempt
-    from ..variables import Store
-
 Pairs = Iterator[tuple[bytes, bytes]]  # keys and values
-Waits = Generator["Attempt", None, Any]
+Waits = Generator[Attempt, None, Any]
 
 
 def _whole(operation: Operation, path: str) -> Pairs:
@@ -108,26 +106,15 @@ class Reader(Resource):
         return found
 
 
-@host(*READERS, *(f"{kind}V2" for kind in READERS))
+@keeps("reader", *READERS, *(f"{kind}V2" for kind in READERS))
 def _reader(store: Store, operation: Operation) -> Reader:
-    return kept(store, operation, "reader", lambda: Reader(operation))
+    return Reader(operation)
 
 
-@host("ReaderRead ReaderReadV2")
-def _read(store: Store, operation: Operation, reader: Reader, queue: Queue) -> Waits:
-    while (found := reader.next()) is None:
-        attempt = queue.dequeue(1)
-        yield attempt
-        reader.begin(text(attempt.outcome()[0][0]))
-    return [np.array(part, object) for part in found]
-
-
-@host("ReaderReadUpTo ReaderReadUpToV2")
-def _read_many(
-    store: Store, operation: Operation, reader: Reader, queue: Queue, count: Any
-) -> Waits:
+def _pairs(reader: Reader, queue: Queue, count: int) -> Waits:
+    """Keys and values, so many; fewer at the end of a file, but one at least."""
     found: list[tuple[bytes, bytes]] = []
-    while len(found) < int(count):
+    while len(found) < count:
         pair = reader.next()
         if pair is not None:
             found.append(pair)
@@ -137,24 +124,27 @@ def _read_many(
             attempt = queue.dequeue(1)
             yield attempt
             reader.begin(text(attempt.outcome()[0][0]))
-    columns = [*zip(*found, strict=True)] or [(), ()]
-    results = [np.empty(len(column), object) for column in columns]
-    for result, column in zip(results, columns, strict=True):
-        result[:] = column
-    return results
+    return found
 
 
-@host("ReaderNumRecordsProduced ReaderNumRecordsProducedV2")
-def _produced(store: Store, operation: Operation, reader: Reader) -> np.int64:
-    return np.int64(reader.produced)
+@host("ReaderRead ReaderReadV2")
+def _read(store: Store, operation: Operation, reader: Reader, queue: Queue) -> Waits:
+    [pair] = yield from _pairs(reader, queue, 1)
+    return [np.array(part, object) for part in pair]
 
 
-@host("ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2")
-def _finished(store: Store, operation: Operation, reader: Reader) -> np.int64:
-    return np.int64(reader.finished)
+@host("ReaderReadUpTo ReaderReadUpToV2")
+def _read_many(
+    store: Store, operation: Operation, reader: Reader, queue: Queue, count: Any
+) -> Waits:
+    found = yield from _pairs(reader, queue, int(count))
+    return [objects(column) for column in [*zip(*found, strict=True)] or [(), ()]]
 
 
-@host("ReaderReset ReaderResetV2")
-def _reset(store: Store, operation: Operation, reader: Reader) -> list[Any]:
-    reader.reset()
-    return []
+on_handles({
+    "ReaderNumRecordsProduced ReaderNumRecordsProducedV2":
+        lambda reader: np.int64(reader.produced),
+    "ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2":
+        lambda reader: np.int64(reader.finished),
+    "ReaderReset ReaderResetV2": Reader.reset,
+})  # fmt: skip

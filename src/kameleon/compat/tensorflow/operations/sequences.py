@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from kameleon.engines._kernels.ctc import beam_search
 
 from ..arithmetic import sequences as S
 from ..arithmetic import sparse as A
-from .sparse import invalid
+from ..dtypes import in_numpy
+from ..failures import invalid
+from ..graph import Operation
 from .table import fold
 from .values import result_type
-
-if TYPE_CHECKING:
-    from ..graph import Operation
 
 Array = np.ndarray
 Rows = dict[tuple[int, ...], list[Any]]
@@ -41,6 +40,11 @@ def of_rows(rows: Iterable[tuple[tuple[int, ...], list[Any]]], first: Any, kind:
     column[:] = values
     places = np.array(indices, np.int64).reshape(-1, len(first) + 1)
     return A.Sparse(places, column, np.array([*first, longest], np.int64))
+
+
+def of_batch(rows: Sequence[list[Any]], kind: Any) -> A.Sparse:
+    """The sparse tensor of a batch of rows."""
+    return of_rows((((at,), row) for at, row in enumerate(rows)), (len(rows),), kind)
 
 
 # Beams ------------------------------------------------------------------------------------------
@@ -127,8 +131,8 @@ def _greedy(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
         path = best[:count, b].tolist()
         totals[b] = -scores[np.arange(count), b, path].sum()
         path = S.without_repeats(path) if operation.attribute("merge_repeated") else path
-        rows.append(((b,), [label for label in path if label != scores.shape[2] - 1]))
-    return [*of_rows(rows, (len(steps),), np.int64).parts(), totals]
+        rows.append([label for label in path if label != scores.shape[2] - 1])
+    return [*of_batch(rows, np.int64).parts(), totals]
 
 
 @fold("CTCBeamSearchDecoder")
@@ -141,12 +145,10 @@ def _beams(operation: Operation, inputs: Any, lengths: Any) -> list[Array]:
         raise invalid(str(error)) from None
     found = []
     for path in paths:
-        rows = []
-        for b, row in enumerate(path.tolist()):
-            labels = [label for label in row if label >= 0]
-            merges = operation.attribute("merge_repeated")
-            rows.append(((b,), S.without_repeats(labels) if merges else labels))
-        found.append(of_rows(rows, (len(steps),), np.int64).parts())
+        rows = [[label for label in row if label >= 0] for row in path.tolist()]
+        if operation.attribute("merge_repeated"):
+            rows = [S.without_repeats(row) for row in rows]
+        found.append(of_batch(rows, np.int64).parts())
     columns = [column for columns in zip(*found, strict=True) for column in columns]
     return [*columns, totals.astype(scores.dtype)]
 
@@ -188,8 +190,7 @@ def _combined(operation: Operation, first: list[Rows], sizes: list[Any]) -> list
     one, other = first
     rows = [(at, sorted(combine(set(one.get(at, ())), set(other.get(at, ())))))
             for at in sorted({*one, *other})]  # fmt: skip
-    kind = result_type(operation, 1)
-    return of_rows(rows, shapes[0], "object" if kind == "string" else kind).parts()
+    return of_rows(rows, shapes[0], in_numpy(result_type(operation, 1))).parts()
 
 
 @fold("DenseToDenseSetOperation")

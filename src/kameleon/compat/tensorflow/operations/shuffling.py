@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..graph import Operation
+from ..variables import Store
 from .drawing import reserved
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 
 @host("RandomShuffle")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,13 @@ from kameleon.graph.primitives.control import check
 from kameleon.graph.primitives.sparse import sparse_dense_dot
 
 from ..arithmetic import sparse as A
-from ..failures import failure
+from ..dtypes import in_numpy
+from ..failures import invalid
+from ..graph import Operation
 from .table import fold, pure
 from .values import integers, result_type, sizes_of, tensor
 
-if TYPE_CHECKING:
-    from ..graph import Operation
-
 Array = np.ndarray
-
-
-def invalid(message: str) -> Exception:
-    """The error that what is given doesn't fit."""
-    return failure("INVALID_ARGUMENT", message)
 
 
 def checked(x: A.Sparse) -> A.Sparse:
@@ -53,7 +47,7 @@ def same_shape(a: A.Sparse, b: A.Sparse) -> None:
 def _to_dense(operation: Operation, at: Any, shape: Any, values: Any, default: Any) -> Array:
     indices = np.asarray(at, np.int64)
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
-    given = np.asarray(values, result_type_of(operation))
+    given = np.asarray(values, in_numpy(result_type(operation)))
     if given.ndim and given.shape != (len(indices),):
         raise invalid(f"sparse_values has incorrect shape {given.shape}: there are {len(indices)}")
     column = np.broadcast_to(given, (len(indices),))
@@ -61,12 +55,6 @@ def _to_dense(operation: Operation, at: Any, shape: Any, values: Any, default: A
     if operation.attribute("validate_indices") and len(indices) > 1:
         _check_order(indices)
     return A.dense(x, np.asarray(default).item())
-
-
-def result_type_of(operation: Operation) -> str:
-    """The data type of an operation's result, as NumPy has it."""
-    kind = result_type(operation)
-    return "object" if kind == "string" else kind
 
 
 def _check_order(indices: Array) -> None:
@@ -222,23 +210,15 @@ def _either(operation: Operation, *values: Any) -> list[Array]:
 # Sums -------------------------------------------------------------------------------------------
 
 
-def _reduced(operation: Operation, values: tuple[Any, ...]) -> A.Sparse:
+@fold("SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse")
+def _reduce(operation: Operation, *values: Any) -> Array | list[Array]:
     function = np.maximum if "Max" in operation.type else np.add
     axes, x = [int(axis) for axis in np.ravel(values[3])], checked(A.sparse(*values[:3]))
     for axis in axes:
         if not -len(x.shape) <= axis < len(x.shape):
             raise invalid(f"Invalid reduction dimension {axis}, for input with {len(x.shape)}")
-    return A.reduced(x, axes, operation.attribute("keep_dims"), function)
-
-
-@fold("SparseReduceSum SparseReduceMax")
-def _reduce(operation: Operation, *values: Any) -> Array:
-    return A.dense(_reduced(operation, values))
-
-
-@fold("SparseReduceSumSparse SparseReduceMaxSparse")
-def _reduce_sparse(operation: Operation, *values: Any) -> list[Array]:
-    return _reduced(operation, values).parts()
+    found = A.reduced(x, axes, operation.attribute("keep_dims"), function)
+    return found.parts() if operation.type.endswith("Sparse") else A.dense(found)
 
 
 @fold("SparseSoftmax")

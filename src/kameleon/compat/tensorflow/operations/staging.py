@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..graph import Operation
 from ..resources.staging import Area, Map
+from ..resources.waiting import Attempt
+from ..variables import Store
 from .keeping import kept
 from .table import host
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..resources.waiting import Attempt
-    from ..variables import Store
-
-Waits = Generator["Attempt", None, Any]
 
 
 def _area(store: Store, operation: Operation) -> Area:
@@ -25,25 +20,18 @@ def _area(store: Store, operation: Operation) -> Area:
 
 
 @host("Stage")
-def _stage(store: Store, operation: Operation, *values: Any) -> Waits:
-    attempt = _area(store, operation).put(values)
-    yield attempt
-    attempt.outcome()
-    return []
+def _stage(store: Store, operation: Operation, *values: Any) -> Attempt:
+    return _area(store, operation).put(values)
 
 
 @host("Unstage")
-def _unstage(store: Store, operation: Operation) -> Waits:
-    attempt = _area(store, operation).take()
-    yield attempt
-    return list(attempt.outcome())
+def _unstage(store: Store, operation: Operation) -> Attempt:
+    return _area(store, operation).take()
 
 
 @host("StagePeek")
-def _peek(store: Store, operation: Operation, at: Any) -> Waits:
-    attempt = _area(store, operation).peek(int(at))
-    yield attempt
-    return list(attempt.outcome())
+def _peek(store: Store, operation: Operation, at: Any) -> Attempt:
+    return _area(store, operation).peek(int(at))
 
 
 @host("StageSize")
@@ -71,26 +59,19 @@ def _places(given: Any) -> list[int]:
 
 
 @host("MapStage OrderedMapStage")
-def _map_stage(store: Store, operation: Operation, key: Any, places: Any, *values: Any) -> Waits:
-    attempt = _map(store, operation).put(int(key), _places(places), values)
-    yield attempt
-    attempt.outcome()
-    return []
+def _map_stage(store: Store, operation: Operation, key: Any, places: Any, *values: Any) -> Attempt:
+    return _map(store, operation).put(int(key), _places(places), values)
 
 
 @host("MapUnstage OrderedMapUnstage MapPeek OrderedMapPeek")
-def _map_unstage(store: Store, operation: Operation, key: Any, places: Any) -> Waits:
+def _map_unstage(store: Store, operation: Operation, key: Any, places: Any) -> Attempt:
     keep = operation.type.endswith("Peek")
-    attempt = _map(store, operation).take(int(key), _places(places), keep)
-    yield attempt
-    return attempt.outcome()
+    return _map(store, operation).take(int(key), _places(places), keep)
 
 
 @host("MapUnstageNoKey OrderedMapUnstageNoKey")
-def _map_unstage_any(store: Store, operation: Operation, places: Any) -> Waits:
-    attempt = _map(store, operation).take_any(_places(places))
-    yield attempt
-    return attempt.outcome()
+def _map_unstage_any(store: Store, operation: Operation, places: Any) -> Attempt:
+    return _map(store, operation).take_any(_places(places))
 
 
 @host("MapSize OrderedMapSize MapIncompleteSize OrderedMapIncompleteSize")

@@ -7,20 +7,17 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import hashes as H
-from ..failures import failure
-from .files import text
-from .sparse import invalid
+from ..failures import failure, invalid
+from ..graph import Operation
+from ..variables import Store
+from .files import plain, text
 from .table import fold, host
 from .values import dtype_of, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 
@@ -142,14 +139,10 @@ def _written(operation: Operation, x: Any) -> Array:
 # Hashes -----------------------------------------------------------------------------------------
 
 
-@mapped("StringToHashBucketFast", kind="int64")
+@mapped("StringToHashBucket StringToHashBucketFast", kind="int64")
 def _bucket(operation: Operation, x: bytes) -> int:
-    return int(H.fingerprint(x) % operation.attribute("num_buckets"))
-
-
-@mapped("StringToHashBucket", kind="int64")
-def _old_bucket(operation: Operation, x: bytes) -> int:
-    return int(H.murmur(x) % operation.attribute("num_buckets"))
+    found = H.fingerprint(x) if operation.type.endswith("Fast") else H.murmur(x)
+    return int(found % operation.attribute("num_buckets"))
 
 
 @mapped("StringToHashBucketStrong", kind="int64")
@@ -199,26 +192,18 @@ def _rewrite_of(told: bytes) -> str:
     return re.sub(r"\\(\d)", r"\\g<\1>", written.replace("\\\\", "\\\\\\\\"))
 
 
-def _replaced(x: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> Array:
+@fold("RegexReplace StaticRegexReplace")
+def _replace(operation: Operation, x: Any, *given: Any) -> Array:
+    told = [texts(each).item() for each in given]
+    pattern, rewrite = told or (operation.attribute("pattern"), operation.attribute("rewrite"))
     found, new = pattern_of(pattern), _rewrite_of(rewrite)
+    count = 0 if operation.attribute("replace_global") else 1  # 0: everywhere
 
     def replace(one: bytes) -> bytes:
         given = one.decode("utf-8", "surrogateescape")
-        return found.sub(new, given, 0 if everywhere else 1).encode("utf-8", "surrogateescape")
+        return found.sub(new, given, count).encode("utf-8", "surrogateescape")
 
     return each(replace, texts(x))
-
-
-@fold("RegexReplace")
-def _replace(operation: Operation, x: Any, pattern: Any, rewrite: Any) -> Array:
-    told = texts(pattern).item(), texts(rewrite).item()
-    return _replaced(x, *told, operation.attribute("replace_global"))
-
-
-@fold("StaticRegexReplace")
-def _replace_by_attributes(operation: Operation, x: Any) -> Array:
-    told = operation.attribute("pattern"), operation.attribute("rewrite")
-    return _replaced(x, *told, operation.attribute("replace_global"))
 
 
 @fold("RegexFullMatch StaticRegexFullMatch")
@@ -285,7 +270,7 @@ def _join_segments(operation: Operation, x: Any, ids: Any, count: Any) -> Array:
 
 def shown(x: Any, count: int) -> str:
     """A tensor as TensorFlow prints it; of each axis the first and last so many, -1: all."""
-    given = texts(x) if np.asarray(x).dtype.kind in "OSU" else np.asarray(x)
+    given = plain(x)
     if not given.ndim:
         return element(given[()])
     return _rows(given, count, 0)

@@ -18,7 +18,7 @@ from ..dtypes import HANDLES, NUMBERS, REFERENCE
 from ..failures import failure, is_failure
 from ..graph import PASSING
 from ..lowering import OnHost
-from ..resources.waiting import Steps
+from ..resources.waiting import Attempt, Steps
 from ..variables import Reference
 from .demands import DEMANDS, demand
 from .values import is_text
@@ -227,7 +227,7 @@ def run_on_host(store: Store, operation: Operation, given: list[Any]) -> list[An
         found = function(store, operation, *given)
     except Exception as error:
         raise located(error, operation) from error.__cause__
-    return Steps(found) if isinstance(found, Generator) else _listed(found)
+    return Steps(found) if isinstance(found, Attempt | Generator) else _listed(found)
 
 
 def _is_read(operation: Operation, place: int, value: Any) -> bool:

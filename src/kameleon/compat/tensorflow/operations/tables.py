@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import name_of
-from ..failures import failure
+from ..checkpoints import reported
+from ..dtypes import in_numpy, name_of
+from ..failures import failure, invalid
+from ..graph import Operation
 from ..resources.base import Resource
+from ..variables import Store
 from .files import text
 from .keeping import kept
-from .sparse import invalid
 from .strings import number_of
 from .table import host
 from .values import dtype_of, texts
-
-if TYPE_CHECKING:
-    from ..graph import Operation
-    from ..variables import Store
 
 Array = np.ndarray
 WHOLE_LINE, LINE_NUMBER = -2, -1  # what a column of a text file may stand for, too
@@ -72,15 +71,11 @@ class Table(Resource):
     def lists(self) -> list[Array]:
         """All keys, and all values."""
         count = len(self.entries)
-        keys = np.empty((count, *self.key_shape), _numpy(self.kinds[0]))
-        values = np.empty((count, *self.shape), _numpy(self.kinds[1]))
+        keys = np.empty((count, *self.key_shape), in_numpy(self.kinds[0]))
+        values = np.empty((count, *self.shape), in_numpy(self.kinds[1]))
         for at, (key, value) in enumerate(self.entries.items()):
             keys[at], values[at] = key, value
         return [keys, values]
-
-
-def _numpy(kind: str) -> str:
-    return "object" if kind == "string" else kind
 
 
 def _typed(value: Any, kind: str) -> Array:
@@ -122,16 +117,16 @@ def _initialize(
     names, rows = table.keys_of(keys), _typed(values, table.kinds[1]).ravel()
     if len(names) != len(rows):
         raise invalid("Keys and values must have the same size")
-    entries: dict[Any, Any] = {}
-    for key, row in zip(names, rows, strict=True):
-        if entries.setdefault(key, row) != row:
-            raise invalid(f"HashTable has different value for same key. Key {key!r}")
-    _begin(table, entries)
+    _begin(table, zip(names, rows, strict=True))
     return []
 
 
-def _begin(table: Table, entries: dict[Any, Any]) -> None:
+def _begin(table: Table, pairs: Iterable[tuple[Any, Any]]) -> None:
     """Give a table that never changes its entries: once, or the same ones again."""
+    entries: dict[Any, Any] = {}
+    for key, row in pairs:
+        if entries.setdefault(key, row) != row:
+            raise invalid(f"HashTable has different value for same key. Key {key!r}")
     if table.is_ready and table.entries != entries:
         raise failure("FAILED_PRECONDITION", "Table already initialized.")
     table.entries, table.is_ready = entries, True
@@ -141,29 +136,22 @@ def _begin(table: Table, entries: dict[Any, Any]) -> None:
 def _initialize_from_file(store: Store, operation: Operation, table: Table, name: Any) -> Any:
     if table.is_ready:
         return []  # the same file, as far as anybody looks
-    size, entries = operation.attribute("vocab_size"), dict[Any, Any]()
-    for number, line in enumerate(_lines(text(name))):
-        if 0 <= size <= number:
-            break
-        key, value = (_column(operation, part, number, line) for part in ("key", "value"))
-        if (
-            entries.setdefault(_told(key, table.kinds[0]), row := _told(value, table.kinds[1]))
-            != row
-        ):
-            raise invalid(f"HashTable has different value for same key. Key {key!r}")
-    if size > len(entries):
-        raise invalid(f"Invalid vocab_size in {text(name)}: expected {size}, got {len(entries)}")
-    _begin(table, entries)
+    size, kinds = operation.attribute("vocab_size"), table.kinds
+    lines = list(islice(_lines(text(name)), size if size >= 0 else None))
+    if size > len(lines):
+        raise invalid(f"Invalid vocab_size in {text(name)}: expected {size}, got {len(lines)}")
+    _begin(table, (
+        (_told(_column(operation, "key", number, line), kinds[0]),
+         _told(_column(operation, "value", number, line), kinds[1]))
+        for number, line in enumerate(lines)
+    ))  # fmt: skip
     return []
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as file:
-            for line in file:
-                yield line.rstrip(b"\r\n")
-    except FileNotFoundError:
-        raise failure("NOT_FOUND", f"{path}; No such file or directory") from None
+    with reported(path), open(path, "rb") as file:
+        for line in file:
+            yield line.rstrip(b"\r\n")
 
 
 def _column(operation: Operation, part: str, number: int, line: bytes) -> Any:
@@ -196,7 +184,7 @@ def _find(store: Store, operation: Operation, table: Table, keys: Any, default: 
     table.check(names, "find")
     if other.shape not in {(), table.shape}:
         raise invalid(f"Expected shape {table.shape} for default value, got {other.shape}")
-    found = np.empty((len(names), *table.shape), _numpy(table.kinds[1]))
+    found = np.empty((len(names), *table.shape), in_numpy(table.kinds[1]))
     for at, key in enumerate(names):
         found[at] = table.entries.get(key, other[()])
     outer = np.shape(keys)[: np.ndim(keys) - len(table.key_shape)]

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .sequences import of_rows
-from .sparse import invalid
+from ..failures import invalid
+from ..graph import Operation
+from .files import objects
+from .sequences import of_batch
 from .strings import each
 from .table import fold
 from .values import dtype_of, texts
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..graph import Operation
-
 Array = np.ndarray
 
 
-def objects(values: Sequence[Any]) -> Array:
-    """A vector of strings."""
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
-
-
 # Words ------------------------------------------------------------------------------------------
-
-
-def _sparse(rows: list[list[bytes]]) -> list[Array]:
-    numbered = [((at,), row) for at, row in enumerate(rows)]
-    return of_rows(numbered, (len(rows),), "object").parts()
 
 
 @fold("StringSplit")
@@ -48,14 +33,14 @@ def _split(operation: Operation, x: Any, delimiter: Any) -> list[Array]:
         else:
             parts = re.split(b"[" + re.escape(told) + b"]", one)
         rows.append([part for part in parts if part] if skip else parts if one else [])
-    return _sparse(rows)
+    return of_batch(rows, "object").parts()
 
 
 @fold("StringSplitV2")
 def _split_at(operation: Operation, x: Any, separator: Any) -> list[Array]:
     """As Python does it."""
     told, most = texts(separator).item() or None, operation.attribute("maxsplit")
-    return _sparse([one.split(told, most) for one in texts(x)])
+    return of_batch([one.split(told, most) for one in texts(x)], "object").parts()
 
 
 @fold("StringNGrams")

@@ -1,4 +1,4 @@
-"""The messages that graphs are written as, made of a table of their fields.
+"""The messages of graphs, checkpoints and summaries, made of a table of their fields.
 
 A graph of TensorFlow's own Python files has messages of theirs; one that is loaded by itself has
 these. Both have a pool of their own, so that an installed TensorFlow's are left alone.
@@ -14,7 +14,7 @@ from typing import Any
 
 from kameleon.errors import MissingLibraryError
 
-from ..dtypes import NAMES, REFERENCE
+from ..dtypes import NAMES, REFERENCE, enumerated
 
 # By message its fields: name, number, type; `*`: repeated, `{}`: a map from texts (`#{}`: numbers).
 # A bar behind a name of alternatives. What isn't listed is skipped, as in all protocol buffers.
@@ -57,15 +57,38 @@ AssetFileDef: tensor_info=1 TensorInfo, filename=2 string
 SaverDef: filename_tensor_name=1 string, save_tensor_name=2 string, restore_op_name=3 string,
  max_to_keep=4 int32, sharded=5 bool, keep_checkpoint_every_n_hours=6 float, version=7 int32
 SavedModel: saved_model_schema_version=1 int64, meta_graphs=2 MetaGraphDef*
+ResourceHandleProto: device=1 string, container=2 string, name=3 string
+BundleHeaderProto: num_shards=1 int32, version=3 VersionDef
+BundleEntryProto: dtype=1 DataType, shape=2 TensorShapeProto, shard_id=3 int32, offset=4 int64,
+ size=5 int64, crc32c=6 fixed32, slices=7 TensorSliceProto*
+TensorSliceProto: extent=1 TensorSliceProto.Extent*
+TensorSliceProto.Extent: start=1 int64, has_length|length=2 int64
+SavedTensorSlices: meta=1 SavedTensorSliceMeta, data=2 SavedSlice
+SavedTensorSliceMeta: tensor=1 SavedSliceMeta*, versions=2 VersionDef
+SavedSliceMeta: name=1 string, shape=2 TensorShapeProto, type=3 DataType, slice=4 TensorSliceProto*
+SavedSlice: name=1 string, slice=2 TensorSliceProto, data=3 TensorProto
+Event: wall_time=1 double, step=2 int64, what|file_version=3 string, what|graph_def=4 bytes,
+ what|summary=5 bytes
+Summary: value=1 Summary.Value*
+Summary.Value: node_name=7 bytes, tag=1 bytes, metadata=9 SummaryMetadata,
+ value|simple_value=2 float, value|image=4 Summary.Image, value|histo=5 HistogramProto,
+ value|audio=6 Summary.Audio, value|tensor=8 TensorProto
+Summary.Image: height=1 int32, width=2 int32, colorspace=3 int32, encoded_image_string=4 bytes
+Summary.Audio: sample_rate=1 float, num_channels=2 int64, length_frames=3 int64,
+ encoded_audio_string=4 bytes, content_type=5 string
+HistogramProto: min=1 double, max=2 double, num=3 double, sum=4 double, sum_squares=5 double,
+ bucket_limit=6 double*, bucket=7 double*
+SummaryMetadata: plugin_data=1 SummaryMetadata.PluginData, display_name=2 bytes,
+ summary_description=3 bytes
+SummaryMetadata.PluginData: plugin_name=1 bytes, content=2 bytes
 VariableDef: variable_name=1 string, initial_value_name=6 string, initializer_name=2 string,
  snapshot_name=3 string, is_resource=5 bool, trainable=7 bool
 """
 PACKAGE = "tensorflow"
 _NUMBERS = {
-    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9,
-    "message": 11, "bytes": 12, "uint32": 13, "enum": 14,
+    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed32": 7, "bool": 8,
+    "string": 9, "message": 11, "bytes": 12, "uint32": 13, "enum": 14,
 }  # fmt: skip
-_OTHERWISE = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
 def rows() -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
@@ -121,11 +144,10 @@ def _file() -> Any:
         name="kameleon/tensorflow_graphs.proto", package=PACKAGE, syntax="proto3"
     )
     types = file.enum_type.add(name="DataType")
-    for number, name in enumerate(("INVALID", *NAMES)):
-        types.value.add(name=f"DT_{_OTHERWISE.get(name, name.upper())}", number=number)
-    for number, name in enumerate(NAMES, 1):
-        shown = f"DT_{_OTHERWISE.get(name, name.upper())}_REF"
-        types.value.add(name=shown, number=REFERENCE + number)
+    types.value.add(name="DT_INVALID", number=0)
+    for number in range(1, len(NAMES) + 1):
+        for each in (number, REFERENCE + number):
+            types.value.add(name=enumerated(each), number=each)
     made: dict[str, Any] = {}
     for name, fields in rows():
         outer, _, inner = name.rpartition(".")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import failure, invalid
 from .base import Resource
-from .waiting import Poll, Waiting
+from .waiting import Waiting, polled
 
 FIRST = np.iinfo(np.int64).min  # the number of the first key
 
@@ -22,18 +22,17 @@ class Barrier(Resource):
     """
 
     def __init__(self, waiting: Waiting, name: str, count: int) -> None:
-        self._waiting, self._name, self._count = waiting, name, count
+        self.waiting, self._name, self._count = waiting, name, count
         self._number, self._closed = FIRST, False
         self.parts: dict[bytes, tuple[int, dict[int, Any]]] = {}
         self.whole: list[tuple[int, bytes, list[Any]]] = []
 
     def put(self, place: int, keys: list[bytes], values: list[Any]) -> None:
         """Add a part to the tuples of some keys."""
-        with self._waiting.changed:
+        with self.waiting.change():
             for key, value in zip(keys, values, strict=True):
                 self._put(place, key, value)
             self._number += 1
-            self._waiting.poll()
 
     def _put(self, place: int, key: bytes, value: Any) -> None:
         if key not in self.parts:
@@ -44,62 +43,54 @@ class Barrier(Resource):
         number, parts = self.parts[key]
         if place in parts:
             message = f"Key {key.decode()} already has a value for component {place} in barrier"
-            raise failure("INVALID_ARGUMENT", f"{message} {self._name}")
+            raise invalid(f"{message} {self._name}")
         parts[place] = value
         if len(parts) == self._count:
             del self.parts[key]
             self.whole.append((number, key, [parts[at] for at in range(self._count)]))
             self.whole.sort(key=lambda row: row[0])
 
-    def take(self, count: int, fewer: bool) -> Poll:
+    @polled
+    def take(self, count: int, fewer: bool) -> list[Any] | None:
         """The first tuples, once there are so many; with `fewer`, those left of a closed one."""
-
-        def step() -> list[Any] | None:
-            most = min(count, len(self.whole))
-            if most < count and not (self._closed and not self.parts):
-                return None
-            if most < count and not (fewer and most):
-                message = (
-                    f"Barrier '{self._name}' is closed and has insufficient elements"
-                    f" (requested {count}, total size {len(self.whole)})"
-                )
-                raise failure("OUT_OF_RANGE", message)
-            found, self.whole = self.whole[:most], self.whole[most:]
-            return found
-
-        return Poll(self._waiting, step)
+        most = min(count, len(self.whole))
+        if most < count and not (self._closed and not self.parts):
+            return None
+        if most < count and not (fewer and most):
+            message = (
+                f"Barrier '{self._name}' is closed and has insufficient elements"
+                f" (requested {count}, total size {len(self.whole)})"
+            )
+            raise failure("OUT_OF_RANGE", message)
+        found, self.whole = self.whole[:most], self.whole[most:]
+        return found
 
     def close(self, cancel: bool) -> None:
         """Let no new keys in; with `cancel`, forget what isn't whole."""
-        with self._waiting.changed:
+        with self.waiting.change():
             self._closed = True
             if cancel:
                 self.parts.clear()
-            self._waiting.poll()
 
 
 class Mutex(Resource):
     """What one run at a time may hold."""
 
     def __init__(self, waiting: Waiting) -> None:
-        self._waiting, self._is_held = waiting, False
+        self.waiting, self._is_held = waiting, False
 
-    def lock(self) -> Poll:
+    @polled
+    def lock(self) -> MutexLock | None:
         """Hold it, once nobody else does."""
-
-        def step() -> MutexLock | None:
-            if self._is_held:
-                return None
-            self._is_held = True
-            return MutexLock(self)
-
-        return Poll(self._waiting, step)
+        if self._is_held:
+            return None
+        self._is_held = True
+        return MutexLock(self)
 
     def release(self) -> None:
         """Let others hold it."""
-        with self._waiting.changed:
+        with self.waiting.change():
             self._is_held = False
-            self._waiting.poll()
 
 
 class MutexLock(Resource):

@@ -5,12 +5,15 @@ Who asks for what isn't there yet waits in a row: the first one takes what comes
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..dtypes import in_numpy
 from ..failures import failure
 from .base import Resource
 from .philox import Philox
@@ -104,7 +107,7 @@ class Queue(Resource):
         for place, dtype in enumerate(self.dtypes):
             arrays = [element[place] for element in elements]
             shape = (len(arrays), *(self.shapes[place] or ()))
-            found.append(stacked(arrays, dtype) if arrays else np.zeros(shape, _dtype(dtype)))
+            found.append(stacked(arrays, dtype) if arrays else np.zeros(shape, in_numpy(dtype)))
         return found
 
     # Rows ---------------------------------------------------------------------------------------
@@ -153,7 +156,7 @@ class Queue(Resource):
                 self._put(rest.popleft())
                 moved = True
             if not rest:
-                attempt.complete()
+                attempt.complete([])
             return moved
 
         return self._queued(self._putters, step)
@@ -166,7 +169,7 @@ class Queue(Resource):
                 message = f"Queue '{self.name}' is already closed."
                 attempt.complete(error=failure("CANCELLED", message))
             else:
-                attempt.complete()
+                attempt.complete([])
             self.closed = True
             return True
 
@@ -253,38 +256,26 @@ class RandomQueue(Queue):
         return len(self) if self.closed else max(len(self) - self._least, 0)
 
 
+@dataclass(order=True)
+class _Prior:
+    """An element by its first part."""
+
+    priority: int
+    element: Element = field(compare=False)
+
+
 class PriorityQueue(Queue):
-    """A queue that gives the element whose first part is the lowest; a heap, as C++ has it."""
+    """A queue that gives the element whose first part is the lowest: a heap, as in C++."""
 
     def _begin(self) -> None:
         self._elements = []
 
     def _put(self, element: Element) -> None:
-        self._elements.append(element)
-        self._rise(len(self._elements) - 1, element)
-
-    def _rise(self, at: int, element: Element) -> None:
-        heap = self._elements
-        while at and int(heap[(at - 1) // 2][0]) > int(element[0]):
-            heap[at] = heap[(at - 1) // 2]
-            at = (at - 1) // 2
-        heap[at] = element
+        heapq.heappush(self._elements, _Prior(int(element[0]), element))
 
     def _take(self) -> Element:
-        heap = self._elements
-        first: Element = heap[0]
-        last = heap.pop()
-        if heap:
-            at, child = 0, 2
-            while child < len(heap):
-                child -= int(heap[child][0]) > int(heap[child - 1][0])
-                heap[at] = heap[child]
-                at, child = child, 2 * child + 2
-            if child == len(heap):
-                heap[at] = heap[child - 1]
-                at = child - 1
-            self._rise(at, last)
-        return first
+        first: _Prior = heapq.heappop(self._elements)
+        return first.element
 
     def put_back(self, elements: Sequence[Element]) -> None:
         """Elements that were taken, by one who didn't get all, come back."""
@@ -292,13 +283,9 @@ class PriorityQueue(Queue):
             self._put(element)
 
 
-def _dtype(name: str) -> Any:
-    return object if name in ("string", "variant", "resource") else np.dtype(name)
-
-
 def stacked(arrays: Sequence[Any], dtype: str) -> np.ndarray:
     """Arrays of one shape as one with a further axis."""
-    found = np.empty((len(arrays), *np.shape(arrays[0])), _dtype(dtype))
+    found = np.empty((len(arrays), *np.shape(arrays[0])), in_numpy(dtype))
     for place, each in enumerate(arrays):
         found[place] = _element(each)
     return found
@@ -314,7 +301,7 @@ def padded(
 ) -> np.ndarray:
     """Arrays as one with a further axis, filled up to sizes."""
     blank = (b"" if dtype == "string" else 0) if fill is None else fill
-    found = np.full((len(arrays), *sizes), blank, _dtype(dtype))
+    found = np.full((len(arrays), *sizes), blank, in_numpy(dtype))
     for place, each in enumerate(arrays):
         at: Any = (place, *(slice(size) for size in each.shape))
         found[at] = _element(each)

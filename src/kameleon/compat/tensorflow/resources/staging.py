@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..failures import failure
+from ..failures import invalid
 from .base import Resource
-from .waiting import Poll, Waiting
-
-Values = tuple[Any, ...]
+from .waiting import Waiting, polled
 
 
 class Area(Resource):
@@ -24,35 +23,33 @@ class Area(Resource):
 
     def __init__(self, waiting: Waiting, capacity: int, most: int) -> None:
         self.waiting, self._capacity, self._most = waiting, capacity, most
-        self.values: list[Values] = []
+        self.values: list[list[Any]] = []
 
-    def put(self, values: Values) -> Poll:
+    @polled
+    def put(self, values: Sequence[Any]) -> list[Any] | None:
         """Leave values, once there's room."""
+        sizes = [sum(np.asarray(each).nbytes for each in held) for held in self.values]
+        new = sum(np.asarray(each).nbytes for each in values)
+        is_full = self._capacity and len(self.values) >= self._capacity
+        if is_full or (self._most and self.values and sum(sizes) + new > self._most):
+            return None
+        self.values.append(list(values))
+        return []
 
-        def step() -> bool | None:
-            sizes = [sum(np.asarray(each).nbytes for each in held) for held in self.values]
-            new = sum(np.asarray(each).nbytes for each in values)
-            is_full = self._capacity and len(self.values) >= self._capacity
-            if is_full or (self._most and self.values and sum(sizes) + new > self._most):
-                return None
-            self.values.append(values)
-            return True
-
-        return Poll(self.waiting, step)
-
-    def take(self) -> Poll:
+    @polled
+    def take(self) -> list[Any] | None:
         """The first values, once there are some."""
-        return Poll(self.waiting, lambda: self.values.pop(0) if self.values else None)
+        return self.values.pop(0) if self.values else None
 
-    def peek(self, at: int) -> Poll:
+    @polled
+    def peek(self, at: int) -> list[Any] | None:
         """The values at a place, once there are so many."""
-        return Poll(self.waiting, lambda: self.values[at] if at < len(self.values) else None)
+        return self.values[at] if at < len(self.values) else None
 
     def clear(self) -> None:
         """Forget all."""
-        with self.waiting.changed:
+        with self.waiting.change():
             self.values.clear()
-            self.waiting.poll()
 
 
 class Map(Resource):
@@ -71,61 +68,50 @@ class Map(Resource):
         self.whole: dict[int, dict[int, Any]] = {}
         self.parts: dict[int, dict[int, Any]] = {}
 
-    def put(self, key: int, places: list[int], values: Values) -> Poll:
+    @polled
+    def put(self, key: int, places: list[int], values: Sequence[Any]) -> list[Any] | None:
         """Leave values, once there's room."""
-        new = dict(zip(places, values, strict=False))
+        held = {**self.whole, **self.parts}
+        if self._capacity and key not in held and len(held) >= self._capacity:
+            return None
+        parts = self.parts.setdefault(key, {})
+        for place, value in zip(places, values, strict=False):
+            if place in parts:
+                told = f"The tensor for index '{place}' for key '{key}'"
+                raise invalid(f"{told} was already there")
+            parts[place] = value
+        if len(parts) == self._count:
+            self.whole[key] = self.parts.pop(key)
+        return []
 
-        def step() -> bool | None:
-            held = {**self.whole, **self.parts}
-            if self._capacity and key not in held and len(held) >= self._capacity:
-                return None
-            parts = self.parts.setdefault(key, {})
-            for place, value in new.items():
-                if place in parts:
-                    message = f"The tensor for index '{place}' for key '{key}' was already there"
-                    raise failure("INVALID_ARGUMENT", message)
-                parts[place] = value
-            if len(parts) == self._count:
-                self.whole[key] = self.parts.pop(key)
-            return True
-
-        return Poll(self.waiting, step)
-
-    def take(self, key: int, places: list[int], keep: bool = False) -> Poll:
+    @polled
+    def take(self, key: int, places: list[int], keep: bool = False) -> list[Any] | None:
         """The values of a key, once they are all there."""
+        held = self.whole.get(key)
+        if held is None:
+            return None
+        found = [held[place] for place in places]
+        for place in places:
+            if not keep:
+                held.pop(place)
+        if not held:
+            self.whole.pop(key)
+        return found
 
-        def step() -> list[Any] | None:
-            held = self.whole.get(key)
-            if held is None:
-                return None
-            found = [held[place] for place in places]
-            for place in places:
-                if not keep:
-                    held.pop(place)
-            if not held:
-                self.whole.pop(key)
-            return found
-
-        return Poll(self.waiting, step)
-
-    def take_any(self, places: list[int]) -> Poll:
+    @polled
+    def take_any(self, places: list[int]) -> list[Any] | None:
         """The values of the first key, and the key."""
-
-        def step() -> list[Any] | None:
-            if not self.whole:
-                return None
-            key = min(self.whole) if self._is_ordered else next(iter(self.whole))
-            held = self.whole.pop(key)
-            return [np.int64(key), *(held[place] for place in places)]
-
-        return Poll(self.waiting, step)
+        if not self.whole:
+            return None
+        key = min(self.whole) if self._is_ordered else next(iter(self.whole))
+        held = self.whole.pop(key)
+        return [np.int64(key), *(held[place] for place in places)]
 
     def clear(self) -> None:
         """Forget all."""
-        with self.waiting.changed:
+        with self.waiting.change():
             self.whole.clear()
             self.parts.clear()
-            self.waiting.poll()
 
 
 class Accumulator(Resource):
@@ -155,32 +141,27 @@ class Accumulator(Resource):
 
     def apply(self, step: int, gradient: Any) -> None:
         """Add a gradient, unless it's of an older step."""
-        with self.waiting.changed:
+        with self.waiting.change():
             if step >= self.step:
                 self._add(gradient)
                 self.count += 1
-                self.waiting.poll()
 
     def set_step(self, step: int) -> None:
         """From now on, older gradients don't count."""
         with self.waiting.changed:
             if step < self.step:
-                message = f"Global step {step} is older than {self.step} of {self.name}"
-                raise failure("INVALID_ARGUMENT", message)
+                raise invalid(f"Global step {step} is older than {self.step} of {self.name}")
             self.step = step
 
-    def take(self, least: int) -> Poll:
+    @polled
+    def take(self, least: int) -> list[Any] | None:
         """The sum, or the mean, once so many gradients have come; then it begins anew."""
-
-        def step() -> list[Any] | None:
-            if self.count < least:
-                return None
-            found = self._total()
-            self.step, self.count = self.step + 1, 0
-            self._begin()
-            return [found]
-
-        return Poll(self.waiting, step)
+        if self.count < least:
+            return None
+        found = self._total()
+        self.step, self.count = self.step + 1, 0
+        self._begin()
+        return found if isinstance(found, list) else [found]
 
 
 class SparseAccumulator(Accumulator):

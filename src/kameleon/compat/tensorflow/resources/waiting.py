@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from kameleon._utils.locks import condition
 
@@ -24,6 +26,12 @@ class Attempt:
         self.done = False
         self.result: Any = None
         self.error: Exception | None = None
+        self._made: Callable[[Any], Any] | None = None
+
+    def giving(self, made: Callable[[Any], Any]) -> Attempt:
+        """The same, with what a function makes of the result."""
+        self._made = made
+        return self
 
     def complete(self, result: Any = None, error: Exception | None = None) -> None:
         """It's done."""
@@ -33,7 +41,7 @@ class Attempt:
         """The result; an error is raised."""
         if self.error is not None:
             raise self.error
-        return self.result
+        return self.result if self._made is None else self._made(self.result)
 
     def give_up(self) -> None:
         """Nobody waits for it any more."""
@@ -50,9 +58,8 @@ class Poll(Attempt):
     def __init__(self, waiting: Waiting, step: Callable[[], Any]) -> None:
         super().__init__()
         self._waiting, self._step = waiting, step
-        with waiting.changed:
+        with waiting.change():
             waiting.polls.append(self)
-            waiting.poll()
 
     def run(self) -> bool:
         """Whether it's done now."""
@@ -72,16 +79,36 @@ class Poll(Attempt):
                 self._waiting.polls.remove(self)
 
 
+class _Waits(Protocol):
+    waiting: Waiting
+
+
+Waits = TypeVar("Waits", bound=_Waits)
+P = ParamSpec("P")
+
+
+def polled(
+    step: Callable[Concatenate[Waits, P], Any],
+) -> Callable[Concatenate[Waits, P], Poll]:
+    """Decorates a method that gives a result, or None, if it isn't there yet."""
+
+    @wraps(step)
+    def attempt(self: Waits, /, *arguments: P.args, **named: P.kwargs) -> Poll:
+        return Poll(self.waiting, partial(step, self, *arguments, **named))
+
+    return attempt
+
+
 class Steps:
-    """An operation that may have to wait, on its way.
+    """An operation that may have to wait, on its way: for one attempt, or for several in turn.
 
     Attributes:
         attempt: what it waits for.
         results: what it gives, once it's done.
     """
 
-    def __init__(self, generator: Generator[Attempt, None, Any]) -> None:
-        self._generator = generator
+    def __init__(self, found: Attempt | Generator[Attempt, None, Any]) -> None:
+        self._generator = _alone(found) if isinstance(found, Attempt) else found
         self.attempt: Attempt
         self.results: list[Any] = []
 
@@ -112,6 +139,11 @@ class Steps:
         return self.results
 
 
+def _alone(attempt: Attempt) -> Generator[Attempt, None, Any]:
+    yield attempt
+    return attempt.outcome()
+
+
 class Waiting:
     """Where the runs of a session wait.
 
@@ -132,8 +164,14 @@ class Waiting:
             self.closed = True
             self.changed.notify_all()
 
-    def poll(self) -> None:
-        """Something has changed; who holds `changed` calls it."""
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Something changes here: what waits for it is tried again."""
+        with self.changed:
+            yield
+            self._poll()
+
+    def _poll(self) -> None:
         while True:
             done = next((each for each in self.polls if each.run()), None)
             if done is None:

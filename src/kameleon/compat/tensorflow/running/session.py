@@ -10,8 +10,8 @@ import numpy as np
 
 from kameleon._utils.locks import rlock
 
-from ..formats.wire import fields
 from ..operations.values import is_text, texts
+from ..protocol.messages import message
 from ..variables import Store
 from .prepared import Prepared, call
 
@@ -57,8 +57,8 @@ class Session:
     def _fed(self, value: Any) -> Any:
         """What a value that is fed stands for: texts; a tensor that the session keeps."""
         if getattr(value, "dtype", None) is not None and value.dtype.names == ("resource",):
-            told = dict(fields(value.tobytes()))
-            return self.store.resources["tensor", told.get(3, b"").decode()]
+            told = message("ResourceHandleProto").FromString(value.tobytes())
+            return self.store.resources["tensor", told.name]
         return texts(value) if is_text(value) else value
 
     def close(self) -> None:

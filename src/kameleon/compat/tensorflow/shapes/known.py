@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import name_of
+from ..protocol.tensors import array_of
 from .rules import UNKNOWN, ShapeMismatchError, exactly, unknown, with_rank
 
 if TYPE_CHECKING:
@@ -88,35 +89,6 @@ def constant(operation: Operation) -> Array:
         operation.value = array_of(operation.attribute("value"))
     value: Array = operation.value
     return value
-
-
-def array_of(message: Any) -> Array:
-    """The array of a message TensorProto: its bytes, or its numbers, of which the last one stands
-    for all that aren't there."""
-    name = name_of(message.dtype)
-    kind = np.dtype(object if name == "string" else name.removeprefix("q"))
-    shape = tuple(each.size for each in message.tensor_shape.dim)
-    count = int(np.prod(shape, dtype=np.int64))
-    if message.tensor_content:
-        return np.frombuffer(message.tensor_content, kind).reshape(shape).copy()
-    told: Any = getattr(message, _FIELDS.get(name, "int_val"))
-    if kind.kind == "c":
-        told = [complex(*pair) for pair in zip(told[::2], told[1::2], strict=True)]
-    if _FIELDS.get(name) == "half_val":
-        told = np.array(told, np.uint16).view(kind)
-    last = told[-1] if len(told) else b"" if name == "string" else 0
-    found = np.full(count, last, kind)
-    found[: len(told)] = told
-    return found.reshape(shape)
-
-
-# By type: the field of a TensorProto that holds its numbers, where it isn't `int_val`.
-_FIELDS = {
-    "float16": "half_val", "bfloat16": "half_val", "float32": "float_val",
-    "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
-    "complex128": "dcomplex_val", "int64": "int64_val", "bool": "bool_val",
-    "uint32": "uint32_val", "uint64": "uint64_val",
-}  # fmt: skip
 
 
 def value_at(operation: Operation, place: int) -> Array | None:

@@ -1,0 +1,192 @@
+"""What datasets have in common, and how they're declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...dtypes import NUMBERS, name_of
+from ...failures import is_failure
+from ...graph import Operation
+from ...resources.base import Resource
+from ...variables import Store
+from ..table import host
+from ..values import is_text, texts
+
+Element = tuple[Any, ...]
+Function = Callable[..., Sequence[Any]]
+ENDLESS, UNKNOWN = -1, -2
+STRING, VARIANT = [NUMBERS["string"]], [NUMBERS["variant"]]
+
+
+class Dataset(Resource):
+    """How to give elements, as often as it's iterated.
+
+    An iteration goes on behind an error, as TensorFlow's do. `map`, `filter`, `zip`, `Chain` and
+    `iter(step, None)` do; a generator doesn't, and serves where there is nothing to go on with.
+
+    Args:
+        begin: gives the elements of an iteration.
+        size: how many elements there are; `ENDLESS`, or `UNKNOWN`.
+        types: the numbers of the types of an element's parts.
+
+    Attributes:
+        size, types: as above.
+        shuffled: of a dataset that is shuffled anew in each iteration, how to repeat it.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[], Iterable[Element]],
+        size: int = UNKNOWN,
+        types: Sequence[int] = (),
+    ) -> None:
+        self._begin, self.size, self.types = begin, size, list(types)
+        self.shuffled: Callable[[int], Dataset] | None = None
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self._begin())
+
+    def typed(self, types: Sequence[int]) -> Dataset:
+        """The same, with other types."""
+        self.types = list(types)
+        return self
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The names of the types."""
+        return [name_of(number) for number in self.types]
+
+
+class Chain:
+    """The elements of iterations, one behind the other.
+
+    Attributes:
+        count: how many it gave.
+    """
+
+    def __init__(self, iterations: Iterable[Iterable[Element]]) -> None:
+        self._outer, self._inner = iter(iterations), iter(tuple[Element, ...]())
+        self.count = 0
+
+    def __iter__(self) -> Chain:
+        return self
+
+    def __next__(self) -> Element:
+        while (found := next(self._inner, None)) is None:
+            self._inner = iter(next(self._outer))
+        self.count += 1
+        return found
+
+
+def ends(error: Exception) -> bool:
+    """Whether an error says that there's nothing more."""
+    return is_failure(error) and type(error).__name__ == "OutOfRangeError"
+
+
+# Declaring --------------------------------------------------------------------------------------
+
+Maker = TypeVar("Maker", bound=Callable[..., Dataset])
+
+
+def dataset(
+    *names: str, functions: str = "", attributes: str = "", types: Sequence[int] = ()
+) -> Callable[[Maker], Maker]:
+    """Decorates what makes a dataset of the arguments of some types of operations.
+
+    Numbers and texts come as Python's, lists as lists. In place of what functions captured come
+    these themselves.
+
+    Args:
+        names: the types of operations.
+        functions: the attributes that name functions, in the order of what these captured.
+        attributes: those that are arguments, too, by their names.
+        types: of an element's parts; by default the operation tells them.
+    """
+
+    def add(make: Maker) -> Maker:
+        @host(*names)
+        def run(store: Store, operation: Operation, *given: Any) -> Dataset:
+            more = {name: operation.attribute(name) for name in attributes.split()}
+            made = make(*_arguments(store, operation, given, functions.split()), **more)
+            return made.typed(types or types_of(operation))
+
+        return make
+
+    return add
+
+
+def types_of(operation: Operation) -> list[int]:
+    """The types of an element's parts."""
+    found: list[int] | None = operation.attribute("output_types")
+    return operation.attribute("Toutput_types") if found is None else found
+
+
+def _arguments(
+    store: Store, operation: Operation, given: Sequence[Any], functions: Sequence[str]
+) -> Iterator[Any]:
+    """By an operation's definition, each of its arguments."""
+    rest, names = iter(given), iter(functions)
+    for argument in operation.definition.input_arg:
+        told = argument.type_list_attr or argument.number_attr
+        if not told:
+            yield from map(_plain, islice(rest, 1))
+            continue
+        many = operation.attribute(told)
+        values = list(islice(rest, many if argument.number_attr else len(many)))
+        is_captured = "other_arg" in argument.name
+        yield function_of(store, operation, next(names), values) if is_captured else values
+
+
+def _plain(value: Any) -> Any:
+    """A number or a text as Python has it, all else as it is."""
+    if isinstance(value, Resource) or np.ndim(value):
+        return value
+    return texts(value).item() if is_text(value) else np.asarray(value).item()
+
+
+def function_of(
+    store: Store, operation: Operation, attribute: str, captured: Sequence[Any]
+) -> Function:
+    """What an attribute names, with what it captured behind its arguments."""
+    told, graph = operation.attribute(attribute), operation.graph
+
+    def call(*values: Any) -> list[Any]:
+        return store.call(store, graph, told.name, [*values, *captured], told.attr)
+
+    return call
+
+
+# Elements ---------------------------------------------------------------------------------------
+
+
+def array(value: Any) -> np.ndarray:
+    """A part of an element as an array; text as an array of objects."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, bytes | Resource):
+        found = np.empty((), object)
+        found[()] = value
+        return found
+    return np.asarray(value)
+
+
+def rows(parts: Sequence[Any]) -> Iterator[Element]:
+    """The rows of arrays; what is no array in them as it is."""
+    arrays = [array(part) for part in parts]
+    for at in range(len(arrays[0])):
+        found = [each[at] for each in arrays]
+        yield tuple(each if isinstance(each, Resource) else array(each) for each in found)
+
+
+def is_true(found: Sequence[Any]) -> bool:
+    """What a function says."""
+    return bool(np.asarray(found[0]))
+
+
+def number_of(found: Sequence[Any]) -> int:
+    """The number that a function gives, or an element is."""
+    return int(np.asarray(found[0]))

@@ -1,0 +1,98 @@
+"""Datasets that read columns of text, examples, and rows of data bases."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import name_of
+from ...failures import invalid
+from ...formats import parts
+from ..examples import Wanted, asked, message_of
+from ..files import objects, text
+from ..parsing import Columns
+from ..values import texts
+from .base import Dataset, Element, array, dataset
+from .elements import mapped
+
+
+@dataset("CSVDataset ExperimentalCSVDataset")
+def _columns(
+    paths: Any, packing: bytes, buffer: int, header: bool, mark: bytes, quotes: bool,
+    missing: bytes, chosen: Any, defaults: list[Any],
+) -> Dataset:  # fmt: skip
+    columns = Columns(mark, quotes, missing, [int(each) for each in np.ravel(chosen)])
+
+    def lines() -> Iterator[Element]:
+        for path in texts(paths).ravel():
+            rows = _joined(parts.lines(text(path), text(packing)), quotes)
+            if header:
+                next(rows, None)
+            for row in rows:
+                yield (array(row),)
+
+    return mapped(Dataset(lines), lambda row: [array(x) for x in columns.read(row, defaults)])
+
+
+def _joined(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
+    """Rows: lines, of which several are one as long as a quote is open."""
+    row = b""
+    for line in lines:
+        row = row + b"\n" + line if row else line
+        if quotes and row.count(b'"') % 2:
+            continue
+        yield row
+        row = b""
+    if row:
+        yield row
+
+
+@dataset(
+    "ParseExampleDataset ExperimentalParseExampleDataset",
+    attributes="sparse_keys sparse_types dense_keys Tdense dense_shapes",
+)
+def _examples(
+    source: Dataset, calls: int, defaults: list[Any], sparse_keys: Sequence[bytes],
+    sparse_types: Sequence[int], dense_keys: Sequence[bytes], Tdense: Sequence[int],
+    dense_shapes: Sequence[Any],
+) -> Dataset:  # fmt: skip
+    count = len(sparse_keys)
+    wanted = Wanted(
+        asked(sparse_keys, sparse_types), asked(dense_keys, Tdense, dense_shapes, defaults)
+    )
+    order = np.argsort(np.array([*sparse_keys, *dense_keys]), kind="stable")
+
+    def parsed(serialized: Any) -> list[Any]:
+        found = wanted.parsed([message_of("Example", data) for data in texts(serialized)])
+        columns = zip(*(found[at * count : (at + 1) * count] for at in range(3)), strict=True)
+        values = [*(objects(each) for each in columns), *found[3 * count :]]
+        return [values[at] for at in order]
+
+    return mapped(source, parsed)
+
+
+@dataset("SqlDataset ExperimentalSqlDataset", attributes="output_types")
+def _rows(driver: bytes, place: bytes, query: bytes, output_types: Sequence[int]) -> Dataset:
+    if driver != b"sqlite":
+        raise invalid(f"The database type, {text(driver)}, is not supported by SqlDataset.")
+
+    def rows() -> Iterator[Element]:
+        base = sqlite3.connect(text(place))
+        try:
+            for row in base.execute(text(query)):
+                yield tuple(_value(*pair) for pair in zip(row, output_types, strict=True))
+        except sqlite3.Error as error:
+            raise invalid(f"Failed to execute query: {error}") from error
+        finally:
+            base.close()
+
+    return Dataset(rows)
+
+
+def _value(value: Any, number: int) -> Any:
+    if name_of(number) == "string":
+        return texts("" if value is None else value if isinstance(value, bytes) else str(value))
+    return np.asarray(value or 0).astype(name_of(number))

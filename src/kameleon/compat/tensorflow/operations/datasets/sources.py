@@ -1,0 +1,143 @@
+"""Datasets of arrays, of numbers, of files, of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...arithmetic import sparse as A
+from ...failures import failure, invalid, refused
+from ...formats import parts
+from ...formats.records import Reader
+from ...formats.tables import DamagedError
+from ...resources.philox import Philox
+from ..files import matching, objects, text
+from ..values import texts
+from .base import (
+    ENDLESS,
+    STRING,
+    VARIANT,
+    Dataset,
+    Element,
+    Function,
+    array,
+    dataset,
+    ends,
+    rows,
+)
+
+
+@dataset("TensorDataset")
+def _whole(values: list[Any]) -> Dataset:
+    """One element."""
+    return Dataset(lambda: [tuple(values)], 1)
+
+
+@dataset("TensorSliceDataset")
+def _slices(values: list[Any]) -> Dataset:
+    """Rows of arrays."""
+    return Dataset(partial(rows, values), len(np.asarray(values[0])))
+
+
+@dataset("SparseTensorSliceDataset", types=VARIANT)
+def _sparse_slices(indices: Any, values: Any, shape: Any) -> Dataset:
+    """Rows of a sparse tensor, as sparse tensors."""
+    x = A.sparse(indices, values, shape)
+    return Dataset(lambda: ((objects(each.parts()),) for each in A.rows(x)), int(x.shape[0]))
+
+
+@dataset("RangeDataset")
+def _range(start: int, stop: int, step: int) -> Dataset:
+    """Numbers at equal distances."""
+    if not step:
+        raise invalid("step must be a non-zero integer.")
+    numbers = range(start, stop, step)
+    return Dataset(lambda: ((np.asarray(each, np.int64),) for each in numbers), len(numbers))
+
+
+@dataset("RandomDataset ExperimentalRandomDataset")
+def _random(seed: int, second: int) -> Dataset:
+    """Random numbers of 32 bits, without end."""
+
+    def elements() -> Iterator[Element]:
+        generator = Philox(seed, second)
+        while True:
+            yield (np.asarray(generator.next(), np.int64),)
+
+    return Dataset(elements, ENDLESS)
+
+
+@dataset("GeneratorDataset", functions="init_func next_func finalize_func")
+def _generated(first: Function, following: Function, last: Function) -> Dataset:
+    """What a function gives for a state that another one made, until there's nothing more."""
+
+    def begin() -> Iterator[Element]:
+        states: list[Any] = []
+
+        def step() -> Element | None:
+            if not states:
+                states.append(first())
+            try:
+                return tuple(following(*states[0]))
+            except Exception as error:
+                if not ends(error):
+                    raise
+            last(*states[0])
+            return None
+
+        return iter(step, None)
+
+    return Dataset(begin)
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+def _in_files(paths: Any, read: Callable[[str], Iterator[bytes]]) -> Dataset:
+    names = [text(each) for each in texts(paths).ravel()]
+
+    def elements() -> Iterator[Element]:
+        for path in names:
+            try:
+                for data in read(path):
+                    yield (array(data),)
+            except DamagedError as error:
+                raise failure("DATA_LOSS", str(error)) from error
+            except OSError as error:
+                raise refused(error, path) from error
+
+    return Dataset(elements)
+
+
+@dataset("TextLineDataset", types=STRING)
+def _lines(paths: Any, packing: bytes, buffer: int) -> Dataset:
+    return _in_files(paths, lambda path: parts.lines(path, text(packing)))
+
+
+@dataset("TFRecordDataset", types=STRING)
+def _records(paths: Any, packing: bytes, buffer: int) -> Dataset:
+    return _in_files(paths, lambda path: iter(Reader(path, text(packing))))
+
+
+@dataset("FixedLengthRecordDataset FixedLengthRecordDatasetV2", types=STRING)
+def _fixed(
+    paths: Any, header: int, size: int, footer: int, buffer: int, packing: bytes = b""
+) -> Dataset:
+    """Records of one length, between a header and a footer."""
+
+    def read(path: str) -> Iterator[bytes]:
+        try:
+            yield from parts.fixed(path, size, header, footer, 0, text(packing))
+        except DamagedError as error:
+            raise invalid(str(error)) from error
+
+    return _in_files(paths, read)
+
+
+@dataset("MatchingFilesDataset ExperimentalMatchingFilesDataset", types=STRING)
+def _files(patterns: Any) -> Dataset:
+    found = matching(patterns)
+    return Dataset(lambda: ((array(each),) for each in found), len(found))

@@ -1,0 +1,54 @@
+"""What is computed of datasets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...failures import invalid
+from ...graph import Operation
+from ...variables import Store
+from ..table import host
+from .base import Dataset, function_of
+
+
+@host("ReduceDataset")
+def _reduced(store: Store, operation: Operation, source: Dataset, *given: Any) -> list[Any]:
+    count = len(operation.attribute("Tstate"))
+    function, state = function_of(store, operation, "f", given[count:]), list(given[:count])
+    for element in source:
+        state = list(function(*state, *element))
+    return state
+
+
+@host("DatasetToSingleElement")
+def _single(store: Store, operation: Operation, source: Dataset) -> list[Any]:
+    following = iter(source)
+    found = next(following, None)
+    if found is None:
+        raise invalid("Dataset was empty.")
+    if next(following, None) is not None:
+        raise invalid("Dataset had more than one element.")
+    return list(found)
+
+
+@host("DatasetCardinality ExperimentalDatasetCardinality")
+def _size(store: Store, operation: Operation, source: Dataset) -> np.int64:
+    return np.int64(source.size)
+
+
+@host(
+    "PrefetchDataset ModelDataset OptimizeDataset MaxIntraOpParallelismDataset"
+    " PrivateThreadPoolDataset ThreadPoolDataset NonSerializableDataset AssertNextDataset"
+    " AutoShardDataset LatencyStatsDataset BytesProducedStatsDataset SetStatsAggregatorDataset"
+    " SleepDataset SnapshotDataset ExperimentalMaxIntraOpParallelismDataset"
+    " ExperimentalPrivateThreadPoolDataset ExperimentalThreadPoolDataset"
+    " ExperimentalNonSerializableDataset ExperimentalAssertNextDataset"
+    " ExperimentalAutoShardDataset ExperimentalLatencyStatsDataset"
+    " ExperimentalBytesProducedStatsDataset ExperimentalSetStatsAggregatorDataset"
+    " ExperimentalSleepDataset WrapDatasetVariant UnwrapDatasetVariant"
+)
+def _same(store: Store, operation: Operation, source: Dataset, *rest: Any) -> Dataset:
+    """What changes how fast elements come, not which."""
+    return source
