@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .dtypes import NAMES
+from .dtypes import enumerator
 from .failures import failure
 from .formats.bundles import Bundle
 from .formats.older import OldCheckpoint
 from .formats.tables import DamagedError
 
 Checkpoint = Bundle | OldCheckpoint
-_OTHER_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
 def opened(prefix: str) -> Checkpoint:
@@ -55,8 +54,7 @@ def type_shown(number: int) -> str:
     >>> type_shown(1)
     'DT_FLOAT'
     """
-    name = NAMES[number - 1]
-    return f"DT_{_OTHER_NAMES.get(name, name.upper())}"
+    return f"DT_{enumerator(number)}"
 
 
 def described(checkpoint: Checkpoint) -> str:

@@ -31,6 +31,15 @@ def shown(number: int) -> str:
     return _SHOWN.get(name_of(number), name_of(number))
 
 
+def enumerator(number: int) -> str:
+    """The name of a data type in the C headers and in messages of the C library.
+
+    >>> enumerator(1), enumerator(3)
+    ('FLOAT', 'INT32')
+    """
+    return shown(number).upper()
+
+
 def held(name: str) -> str:
     """NumPy's type for a type's numbers; of those that it lacks, for their bits.
 

@@ -74,6 +74,11 @@ class Operation:
         return f"<{self.type} {self.name!r}>"
 
     @property
+    def before(self) -> list[Operation]:
+        """The operations that run before this one: what it takes, and what it waits for."""
+        return [*(source for source, _ in self.inputs), *self.control]
+
+    @property
     def source(self) -> OperationSource:
         """The place in the user's code that made the operation."""
         place = Source.of(self.place)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from .. import location
-from ..dtypes import NAMES
+from ..dtypes import NUMBERS, enumerator
 
 
-def _numbered(prefix: str, names: str, start: int = 0) -> dict[str, int]:
-    return {f"{prefix}{name}": number for number, name in enumerate(names.split(), start)}
+def _numbered(prefix: str, names: str) -> dict[str, int]:
+    return {f"{prefix}{name}": number for number, name in enumerate(names.split())}
 
-
-_OTHERWISE = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 CONSTANTS: dict[str, object] = {
     **_numbered(
@@ -19,7 +17,7 @@ CONSTANTS: dict[str, object] = {
         " PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE"
         " UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED",
     ),
-    **_numbered("TF_", " ".join(_OTHERWISE.get(name, name.upper()) for name in NAMES), 1),
+    **{f"TF_{enumerator(number)}": number for number in NUMBERS.values()},
     **_numbered("TF_ATTR_", "STRING INT FLOAT BOOL TYPE SHAPE TENSOR PLACEHOLDER FUNC"),
     **_numbered("TFE_DEVICE_PLACEMENT_", "EXPLICIT WARN SILENT SILENT_FOR_INT32"),
     **_numbered("TFE_MIRRORING_", "NONE ALL"),

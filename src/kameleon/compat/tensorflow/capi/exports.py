@@ -31,6 +31,11 @@ def export(*names: str) -> Callable[[F], F]:
     return add
 
 
+def as_text(name: str | bytes) -> str:
+    """A name as Python has texts; Python files give the API either."""
+    return name.decode() if isinstance(name, bytes) else name
+
+
 def constantly(value: Any, names: str) -> None:
     """Functions that always answer the same."""
     export(*names.split())(lambda *_, **__: value)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from ..failures import failure
-from .exports import export
+from .exports import as_text, export
 from .graph_defs import Status
 
 Name = str | bytes
@@ -132,10 +132,6 @@ class ReadableFile:
         return Status()
 
 
-def _text(mode: Name) -> str:
-    return mode.decode() if isinstance(mode, bytes) else mode
-
-
 for _name, _function, _count in (
     ("FileExists", _demand, 1),
     ("RecursivelyCreateDir", lambda path, *_: os.makedirs(path, exist_ok=True), 1),
@@ -150,7 +146,7 @@ for _name, _function, _count in (
     ("ReadFileToString", _read, 1),
     ("WriteStringToFile", _write, 1),
     ("Stat", _stat, 1),
-    ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, _text(mode)), 1),
+    ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, as_text(mode)), 1),
     ("CreateBufferedInputStream", ReadableFile, 1),
 ):
     export(_name)(on_paths(_function, _count))

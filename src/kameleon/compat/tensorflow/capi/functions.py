@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph import Graph, LibraryFunction, Operation, Value, messages, types_of
-from .exports import constantly, export
+from .exports import as_text, constantly, export
 from .graph_defs import Buffer, node_def
 from .graphs import Output
 
@@ -103,7 +103,7 @@ def from_graph(
         made.control_ret[label] = names[node]
         made.signature.control_output.append(label)
     made.signature.is_stateful = any(node.definition.is_stateful for node in nodes)
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     made.signature.name = f"{text}_{_hash(made)}" if add_hash else text
     if description:
         made.signature.description = description

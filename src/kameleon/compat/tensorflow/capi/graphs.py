@@ -11,7 +11,7 @@ from ..graph import Graph, Operation, Shape, Value, definitions, messages, types
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
-from .exports import constantly, export
+from .exports import as_text, constantly, export
 
 
 class Output:
@@ -148,7 +148,7 @@ def _next_operation(graph: Graph, place: int) -> tuple[Operation | None, int]:
 
 @export("TF_GraphGetOpDef")
 def _op_def(graph: Graph, name: str | bytes, buffer: Any) -> None:
-    text = name.decode() if isinstance(name, bytes) else name
+    text = as_text(name)
     found = definitions().get(text) or getattr(graph.functions.get(text), "signature", None)
     if found is None:
         raise failure("NOT_FOUND", f"Op type not registered '{text}'")

@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from typing import Any
 
-from ..capi.exports import constantly, export
+from ..capi.exports import as_text, constantly, export
 from ..graph import LibraryFunction, messages
 from ..variables import Store
 
@@ -41,10 +41,6 @@ export("TFE_NewContext")(Context)
 # Functions --------------------------------------------------------------------------------------
 
 
-def _name(name: str | bytes) -> str:
-    return name.decode() if isinstance(name, bytes) else name
-
-
 @export("TFE_ContextAddFunction")
 def _add(context: Context, function: LibraryFunction) -> None:
     context.functions.setdefault(function.name, function)
@@ -58,12 +54,12 @@ def _add_definition(context: Context, data: bytes, size: int) -> None:
 
 @export("TFE_ContextHasFunction")
 def _has(context: Context, name: str | bytes) -> bool:
-    return _name(name) in context.functions
+    return as_text(name) in context.functions
 
 
 @export("TFE_ContextRemoveFunction")
 def _remove(context: Context, name: str | bytes) -> None:
-    text = _name(name)
+    text = as_text(name)
     context.owners[text] -= 1
     if context.owners[text] > 0:
         return

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ..capi.exports import export
+from ..capi.exports import as_text, export
 from ..capi.nests import is_resource_variable
 from ..failures import failure, is_failure
 from . import tapes
@@ -104,7 +104,7 @@ def execute(
     count: Any,
 ) -> list[Any]:
     """Run an operation on tensors."""
-    text = name if isinstance(name, str) else name.decode()
+    text = as_text(name)
     for each in inputs:
         if type(each) is not Kind.tensor:
             kind = type(each).__name__

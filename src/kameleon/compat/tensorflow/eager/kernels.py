@@ -10,7 +10,7 @@ import numpy as np
 from kameleon import backend as K
 from kameleon.graph.ir.node import Tensor as Node
 
-from ..dtypes import HANDLES, shown
+from ..dtypes import HANDLES, enumerator, shown
 from ..failures import failure
 from ..graph import Graph, Operation, definitions, types_of
 from ..lowering import Lowering
@@ -157,7 +157,7 @@ class Kernel:
             given = made.attribute(name) if allowed else None
             for number in given if isinstance(given, list) else [given] if given else []:
                 if number not in allowed:
-                    kinds = ", ".join(f"DT_{shown(each).upper()}" for each in allowed)
+                    kinds = ", ".join(f"DT_{enumerator(each)}" for each in allowed)
                     message = (
                         f"Could not find valid device for node.\nNode:{{{{node {made.type}}}}}\n"
                         f"All kernels registered for op {made.type} :\n"

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..capi.constants import CONSTANTS
-from ..capi.exports import export
+from ..capi.exports import as_text, export
 from ..dtypes import REFERENCE
 from ..graph import definitions, messages, shape_of
 
@@ -200,7 +200,7 @@ def _add(message: Any, kind: str, value: Any) -> None:
 @export("TFE_OpNameGetAttrType")
 def attribute_type(context: Any, name: str | bytes, attribute: str) -> Any:
     """The number of an attribute's kind; in a list, where it's a list."""
-    found = signature(name if isinstance(name, str) else name.decode())
+    found = signature(as_text(name))
     kind = found.attributes.get(attribute) if found is not None else None
     if kind is None:
         raise KeyError(attribute)

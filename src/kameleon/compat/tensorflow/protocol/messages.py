@@ -14,7 +14,7 @@ from typing import Any
 
 from kameleon.errors import MissingLibraryError
 
-from ..dtypes import NAMES, REFERENCE
+from ..dtypes import NAMES, REFERENCE, enumerator
 
 # By message its fields: name, number, type; `*`: repeated, `{}`: a map from texts (`#{}`: numbers).
 # A bar behind a name of alternatives. What isn't listed is skipped, as in all protocol buffers.
@@ -65,7 +65,6 @@ _NUMBERS = {
     "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9,
     "message": 11, "bytes": 12, "uint32": 13, "enum": 14,
 }  # fmt: skip
-_OTHERWISE = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
 def rows() -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
@@ -121,11 +120,10 @@ def _file() -> Any:
         name="kameleon/tensorflow_graphs.proto", package=PACKAGE, syntax="proto3"
     )
     types = file.enum_type.add(name="DataType")
-    for number, name in enumerate(("INVALID", *NAMES)):
-        types.value.add(name=f"DT_{_OTHERWISE.get(name, name.upper())}", number=number)
-    for number, name in enumerate(NAMES, 1):
-        shown = f"DT_{_OTHERWISE.get(name, name.upper())}_REF"
-        types.value.add(name=shown, number=REFERENCE + number)
+    types.value.add(name="DT_INVALID", number=0)
+    for number in range(1, len(NAMES) + 1):
+        types.value.add(name=f"DT_{enumerator(number)}", number=number)
+        types.value.add(name=f"DT_{enumerator(number)}_REF", number=REFERENCE + number)
     made: dict[str, Any] = {}
     for name, fields in rows():
         outer, _, inner = name.rpartition(".")

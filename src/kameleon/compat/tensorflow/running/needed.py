@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..operations import table
+from ..walks import in_order, reached
 
 if TYPE_CHECKING:
     from ..graph import Operation, Value
@@ -184,43 +185,20 @@ class Needed:
     def order(self) -> None:
         """Find the elements that are needed, put each behind those that it waits for (but for what
         closes a loop), and find where each runs."""
-        found = self._reached()
-        self.elements = list(self._sorted(found))
+        found = reached(map(self.of, self._roots), self._waits_for)
+        roots = sorted(found, key=lambda element: element.serial)
+        self.elements = list(in_order(roots, self._before))
         self.frames, self.guards = {}, {}
         for element in self.elements:
             self._place(element)
 
-    def _reached(self) -> set[Operation | Compound]:
-        reached: set[Operation | Compound] = set()
-        rest: list[Operation | Compound] = [self.of(operation) for operation in self._roots]
-        while rest:
-            element = rest.pop()
-            if element not in reached:
-                reached.add(element)
-                rest += [self.of(source) for source, _ in self.sources(element)]
-        return reached
+    def _waits_for(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
+        return (self.of(source) for source, _ in self.sources(element))
 
     def _before(self, element: Operation | Compound) -> Iterator[Operation | Compound]:
         for source, _ in self.sources(element):
             if source.type not in TURNS or source in self.owners:
                 yield self.of(source)
-
-    def _sorted(self, found: set[Operation | Compound]) -> Iterator[Operation | Compound]:
-        done: set[Operation | Compound] = set()
-        for root in sorted(found, key=lambda element: element.serial):
-            if root in done:
-                continue
-            done.add(root)
-            stack = [(root, self._before(root))]
-            while stack:
-                element, rest = stack[-1]
-                source = next((one for one in rest if one not in done), None)
-                if source is None:
-                    stack.pop()
-                    yield element
-                else:
-                    done.add(source)
-                    stack.append((source, self._before(source)))
 
     # Where each runs ----------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..walks import reached
 from .needed import (
     DIRECTING,
     ENTERS,
@@ -384,11 +385,8 @@ def _behind(
     needed: Needed, value: Value, plain: list[Operation | Compound]
 ) -> set[Operation | Compound]:
     """The plain elements that a value depends on, in the same turn."""
-    found: set[Operation | Compound] = set()
-    inside, rest = set(plain), [needed.of(value[0])]
-    while rest:
-        element = rest.pop()
-        if element in inside and element not in found:
-            found.add(element)
-            rest += [needed.of(source) for source, _ in needed.sources(element)]
-    return found
+    inside = set(plain)
+    return reached(
+        {needed.of(value[0])} & inside,
+        lambda element: {needed.of(source) for source, _ in needed.sources(element)} & inside,
+    )
