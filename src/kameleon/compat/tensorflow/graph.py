@@ -154,6 +154,48 @@ def shape_of(message: Any) -> Shape:
     return None if message.unknown_rank else tuple(dim.size for dim in message.dim)
 
 
+def shape_message(kind: Any, shape: Shape) -> Any:
+    """A shape as a message of the class TensorShapeProto."""
+    if shape is None:
+        return kind(unknown_rank=True)
+    return kind(dim=[kind.Dim(size=size) for size in shape])
+
+
+# By kind of attribute, as definitions name it, the field of AttrValue.
+FIELDS = {
+    "string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape",
+    "tensor": "tensor", "func": "func",
+}  # fmt: skip
+
+
+def put(message: Any, kind: str, value: Any) -> None:
+    """Let an AttrValue hold a value of some kind.
+
+    Args:
+        message: the AttrValue.
+        kind: as definitions name it, such as 'list(int)'.
+        value: as `plain` gives it, but a tensor or a function, which is a serialized message.
+    """
+    one = kind.removeprefix("list(").removesuffix(")")
+    field = FIELDS[one]
+    if one != kind:
+        message.list.SetInParent()
+        getattr(message.list, field).extend([_held(message, one, each) for each in value])
+    elif one in ("shape", "tensor", "func"):
+        getattr(message, field).CopyFrom(_held(message, one, value))
+        getattr(message, field).SetInParent()
+    else:
+        setattr(message, field, value)
+
+
+def _held(message: Any, kind: str, value: Any) -> Any:
+    if kind == "shape":
+        return shape_message(type(message.shape), value)
+    if kind in ("tensor", "func"):
+        return type(getattr(message, kind)).FromString(value)
+    return value
+
+
 def definitions() -> Mapping[str, Any]:
     """The definitions of all types of operations, by name, which TensorFlow's own files hold."""
     registry: Any = importlib.import_module("tensorflow_core.python.framework.op_def_registry")

@@ -43,4 +43,3 @@ class CheckpointReader:
 
 
 export("NewCheckpointReader")(CheckpointReader)
-export("CheckpointReader_GetTensor")(CheckpointReader.get_tensor)

@@ -74,16 +74,6 @@ def _demand_free(path: str, overwrite: bool) -> None:
         raise failure("ALREADY_EXISTS", "file already exists")
 
 
-def _read(path: str, *_: Any) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _write(path: str, data: Name, *_: Any) -> None:
-    with open(path, "wb") as file:
-        file.write(data.encode() if isinstance(data, str) else data)
-
-
 def _stat(path: str, found: Any = None, *_: Any) -> Any:
     told = os.stat(path)
     made = found or SimpleNamespace()
@@ -143,8 +133,6 @@ for _name, _function, _count in (
     ("IsDirectory", lambda path, *_: os.path.isdir(path), 1),
     ("GetMatchingFiles", _matching, 1),
     ("GetChildren", _names, 1),
-    ("ReadFileToString", _read, 1),
-    ("WriteStringToFile", _write, 1),
     ("Stat", _stat, 1),
     ("CreateWritableFile", lambda path, mode, *_: WritableFile(path, as_text(mode)), 1),
     ("CreateBufferedInputStream", ReadableFile, 1),

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph import Graph, LibraryFunction, Operation, Value, messages, types_of
-from .exports import as_text, constantly, export
+from .exports import as_text, export
 from .graph_defs import Buffer, node_def
 from .graphs import Output
-
-constantly(None, "TF_DeleteFunction")
 
 
 @export("TF_GraphCopyFunction")
@@ -36,11 +34,6 @@ def _read(data: bytes) -> LibraryFunction:
 def _set_attribute(function: LibraryFunction, name: str, data: bytes) -> None:
     value = messages("attr_value_pb2").AttrValue.FromString(data)
     function.definition.attr[name].CopyFrom(value)
-
-
-@export("TF_FunctionName")
-def _name(function: LibraryFunction) -> str:
-    return function.name
 
 
 # From a graph -----------------------------------------------------------------------------------

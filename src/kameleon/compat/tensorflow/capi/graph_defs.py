@@ -35,11 +35,7 @@ export("TF_GetBuffer")(lambda buffer: buffer.data)
 export("TF_NewStatus")(Status)
 export("TF_GetCode")(lambda status: status.code)
 export("TF_Message")(lambda status: status.message)
-constantly(
-    None,
-    "TF_DeleteBuffer TF_DeleteStatus TF_DeleteImportGraphDefOptions"
-    " TF_DeleteImportGraphDefResults Set_TF_Status_from_Status",
-)
+constantly(None, "Set_TF_Status_from_Status")
 
 
 # Out --------------------------------------------------------------------------------------------
@@ -126,7 +122,7 @@ class Import:
 export("TF_NewImportGraphDefOptions")(Import)
 constantly(
     None,
-    "TF_ImportGraphDefOptionsSetUniquifyNames TF_ImportGraphDefOptionsSetUniquifyPrefix"
+    "TF_ImportGraphDefOptionsSetUniquifyNames"
     " TF_ImportGraphDefOptionsSetValidateColocationConstraints",
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import shapes
 from ..failures import failure
-from ..graph import Graph, Operation, Shape, Value, definitions, messages, types_of
+from ..graph import Graph, Operation, Shape, Value, definitions, messages, shape_message, types_of
 from ..shapes import ShapeMismatchError, known_value, merged
 from ..shapes.handles import behind, message
 from ..shapes.known import COMPUTERS
@@ -26,7 +26,7 @@ export("TF_Output")(Output)
 export("TF_Input")(type("TF_Input", (), {"__slots__": ("oper", "index")}))
 export("TF_NewGraph")(Graph)
 export("TF_NewOperation")(Operation)
-constantly(None, "TF_DeleteGraph SetRequireShapeInferenceFns ExtendSession")
+constantly(None, "SetRequireShapeInferenceFns ExtendSession")
 
 
 def _computer(operation: Operation) -> Callable[..., Any] | None:
@@ -116,8 +116,6 @@ export("TF_OperationGetControlInputs_wrapper")(lambda operation: list(operation.
 export("TF_OperationGetControlOutputs_wrapper")(lambda operation: list(operation.controlled))
 export("GetOperationInputs")(lambda operation: [output(*value) for value in operation.inputs])
 export("TF_OperationGetAttrType")(lambda operation, name: operation.attributes[name].type)
-export("TF_OperationGetAttrInt")(lambda operation, name: operation.attributes[name].i)
-export("TF_OperationGetAttrBool")(lambda operation, name: operation.attributes[name].b)
 
 
 @export("TF_OperationInputType")
@@ -245,21 +243,15 @@ def _handle_data(graph: Graph, given: Output) -> bytes:
     if known is not None:
         return known
     pairs = behind(given.oper, given.index)
-    return _described([(_message(shape), kind) for shape, kind in pairs]) if pairs else b""
+    return _described(pairs) if pairs else b""
 
 
-def _message(shape: Shape) -> Any:
-    kind = messages("tensor_shape_pb2").TensorShapeProto
-    if shape is None:
-        return kind(unknown_rank=True)
-    return kind(dim=[kind.Dim(size=size) for size in shape])
-
-
-def _described(pairs: Sequence[tuple[Any, int]]) -> bytes:
+def _described(pairs: Sequence[tuple[Shape, int]]) -> bytes:
     """Shapes and types behind a handle, as a message."""
     made = message()(is_set=True)
     for shape, kind in pairs:
-        made.shape_and_type.add(dtype=kind).shape.CopyFrom(shape)
+        told = made.shape_and_type.add(dtype=kind)
+        told.shape.CopyFrom(shape_message(type(told.shape), shape))
     return bytes(made.SerializeToString())
 
 
@@ -278,7 +270,7 @@ def _set_handle_shapes(
 ) -> None:
     given.oper.handles[given.index] = _described(
         [
-            (_message(None if rank < 0 else tuple(sizes)), kind)
+            (None if rank < 0 else tuple(sizes), kind)
             for sizes, rank, kind in zip(shapes, ranks, types, strict=True)
         ]
     )

@@ -14,7 +14,6 @@ from .exports import as_text, export
 from .files import on_paths, path_of
 
 
-@export("PyRecordReader")
 class RecordReader:
     """Reads records, one after the other."""
 

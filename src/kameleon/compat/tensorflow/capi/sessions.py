@@ -13,9 +13,8 @@ from .graph_defs import Buffer
 from .graphs import Output
 from .metadata import tell
 
-constantly(None, "TF_DeleteSessionOptions TF_SessionReleaseCallable")
+constantly(None, "TF_SessionReleaseCallable TF_Reset")
 export("TF_NewSessionOptions")(lambda target=None, config=None: config)
-constantly(None, "TF_DeleteDeviceList TF_Reset")
 
 
 @export("TF_NewSessionRef")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from ..capi.exports import as_text, constantly, export
@@ -36,6 +37,13 @@ class Context:
 
 
 export("TFE_NewContext")(Context)
+
+# By name, what TensorFlow's Python files register: classes of exceptions, gradients, sums.
+TOLD: dict[str, Any] = {}
+for _name in (
+    "ExceptionClass FallbackExceptionClass VSpace GradientFunction ForwardGradientFunction"
+).split():
+    export(f"TFE_Py_Register{_name}")(partial(TOLD.__setitem__, _name))
 
 
 # Functions --------------------------------------------------------------------------------------
@@ -99,7 +107,6 @@ class Cancellation:
 export("TFE_NewCancellationManager")(Cancellation)
 export("TFE_CancellationManagerIsCancelled")(lambda manager: manager.is_cancelled)
 export("TFE_CancellationManagerStartCancel")(Cancellation.cancel)
-constantly(None, "TFE_DeleteCancellationManager")
 
 
 # Executors, policies ----------------------------------------------------------------------------
@@ -110,13 +117,13 @@ constantly(2, "TFE_ContextGetDevicePlacementPolicy")
 constantly(0, "TFE_ContextGetMirroringPolicy")
 constantly(
     None,
-    "TFE_DeleteExecutor TFE_ExecutorWaitForAllPendingNodes TFE_ExecutorClearError"
+    "TFE_ExecutorWaitForAllPendingNodes TFE_ExecutorClearError"
     " TFE_ContextSetExecutorForThread TFE_ContextSetThreadLocalDevicePlacementPolicy"
     " TFE_ContextSetThreadLocalMirroringPolicy TFE_ContextStartStep TFE_ContextEndStep"
     " TFE_ContextEnableRunMetadata TFE_ContextDisableRunMetadata"
     " TFE_ContextEnableGraphCollection TFE_ContextDisableGraphCollection"
-    " TFE_Py_EnableInteractivePythonLogging TFE_DeleteContext TFE_ClearScalarCache"
-    " TFE_DeleteContextOptions TFE_ContextOptionsSetConfig TFE_ContextOptionsSetAsync"
+    " TFE_Py_EnableInteractivePythonLogging TFE_ClearScalarCache"
+    " TFE_ContextOptionsSetConfig TFE_ContextOptionsSetAsync"
     " TFE_ContextOptionsSetDevicePlacementPolicy TFE_ContextOptionsSetMirroringPolicy"
-    " TFE_Py_SetEagerContext TFE_Py_SetEagerTensorProfiler",
+    " TFE_Py_SetEagerContext",
 )

@@ -19,7 +19,7 @@ from ..operations.demands import DEMANDS, demand
 from ..operations.drawing import is_seeded
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
-from ..running.prepared import Prepared
+from ..running.prepared import Prepared, call
 from ..variables import Reference, Store
 from .signatures import Signature
 from .tensors import result
@@ -175,6 +175,8 @@ class Kernel:
 
     def _chosen(self) -> Callable[[list[Any]], list[Any]]:
         made = self.operation
+        if made.type in made.graph.functions:
+            return self._called
         if made.definition.is_stateful and any(kind in HANDLES for kind in made.types):
             return self._anew
         if is_call(made):
@@ -196,6 +198,11 @@ class Kernel:
 
     def _on_host(self, values: list[Any]) -> list[Any]:
         return table.run_to_end(self._store, self.operation, values)
+
+    def _called(self, values: list[Any]) -> list[Any]:
+        """Run the function that is called by its name as a type."""
+        made = self.operation
+        return call(self._store, made.graph, made.type, values, made.attributes)
 
     def _expanded(self, values: list[Any]) -> list[Any]:
         """Run the functions that the operation calls."""
