@@ -2,7 +2,7 @@
 
 location    where the files are
 wheel       reads them out of TensorFlow's wheel
-source      what today's Python, NumPy and protobuf want otherwise in them
+source      what today's Python, NumPy and protobuf want otherwise in them (changes.txt)
 importing   `import tensorflow_core`, from these files
 late        parts of them that are loaded when a program asks for them
 graph       graphs of operations
