@@ -37,9 +37,8 @@ class _Copy:
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
-        [self._condition] = [
-            each for each in loop.members if each.type == "LoopCond" and each.inputs[0] == loop.test
-        ]
+        conditions = (each for each in loop.members if each.type == "LoopCond")
+        [self._condition] = [each for each in conditions if each.inputs[0] == loop.condition]
         around = next(each for each, _ in loop.carried[0].merge.inputs if each.type in ENTERS)
         self._frame: bytes = around.attribute("frame_name")
         self._control: list[Operation] = []

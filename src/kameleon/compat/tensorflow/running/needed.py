@@ -39,6 +39,7 @@ class Compound:
         members: all operations in it, those of compounds inside, too.
         inputs: the values that come from outside.
         control: operations outside that must have run.
+        condition: a bool: which way is taken, or whether there is another turn.
         outputs: what's taken from it.
     """
 
@@ -46,6 +47,7 @@ class Compound:
     members: set[Operation]
     inputs: list[Value]
     control: list[Operation]
+    condition: Value
     outputs: list[Value] = field(default_factory=list, init=False)
     serial: int = field(init=False)
 
@@ -58,12 +60,10 @@ class Choice(Compound):
     """What runs if a condition holds (1), and what if it doesn't (0).
 
     Attributes:
-        condition: a bool.
         branches: for each way, its elements in order.
         merges: what joins, each with the number of its input for each way.
     """
 
-    condition: Value
     branches: tuple[list[Operation | Compound], list[Operation | Compound]]
     merges: list[tuple[Operation, tuple[int, int]]]
 
@@ -85,7 +85,6 @@ class Loop(Compound):
 
     Attributes:
         carried: the values that change.
-        test: whether there is another turn.
         testing: elements that the condition needs, in order.
         body: those of another turn.
         leaving: those that run once, when there's no other turn.
@@ -94,7 +93,6 @@ class Loop(Compound):
     """
 
     carried: list[Carried]
-    test: Value
     testing: list[Operation | Compound]
     body: list[Operation | Compound]
     leaving: list[Operation | Compound]

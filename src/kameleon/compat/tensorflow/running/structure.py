@@ -57,10 +57,10 @@ def structure(
             _replace(needed, choices.found())
         if depth:
             loops = _loops(needed, depth, fetches, is_compiled)
-            loops = [loop for loop in loops if loop.test not in apart]
-            counted = [loop for loop in loops if loop.test in turns]
+            loops = [loop for loop in loops if loop.condition not in apart]
+            counted = [loop for loop in loops if loop.condition in turns]
             for loop in counted:
-                loop.turns = turns[loop.test]
+                loop.turns = turns[loop.condition]
                 loop.inputs.append(loop.turns)
             _replace(needed, loops)
             if counted:  # in loops of their own
@@ -366,8 +366,8 @@ def _loop(
     inputs, control = _outer(needed, [*plain, *enters], members, lambda value: value)
     control += [c for e in (*raw, *exits) for c in needed.controls(e) if c not in members]
     return Loop(
-        condition.name, members, inputs, list(dict.fromkeys(control)), carried,
-        condition.inputs[0], [e for e in plain if e in testing], body, leaving, exits,
+        condition.name, members, inputs, list(dict.fromkeys(control)),
+        condition.inputs[0], carried, [e for e in plain if e in testing], body, leaving, exits,
     )  # fmt: skip
 
 
