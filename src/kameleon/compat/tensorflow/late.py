@@ -20,9 +20,6 @@ from kameleon._utils.late import Late
 
 from . import location
 
-# Patterns for the packages that hold `tf.estimator` and `tf.keras`.
-ESTIMATOR = r"tensorflow_estimator\.python\.estimator\.api\._v\d"
-KERAS = rf"{location.PACKAGE}\.python\.keras\.api\._v\d"
 PYTHON = f"{location.PACKAGE}.python"
 EVERYTHING = f"{PYTHON}._everything"  # a module without names: loading it loads all
 

@@ -14,18 +14,14 @@ import zlib
 from pathlib import Path
 from string import Template
 
-from . import late
-
 # Packages in these files, by the names that imports in them say.
 RENAMED = {"tensorflow": "tensorflow_core", "gast": "tensorflow_gast"}
 
 _NAMES = "|".join(RENAMED)
 _OLD_NUMPY = {
     "object": "object_", "float": "float64", "int": "int_", "complex": "complex128", "str": "str_",
-    "unicode": "str_", "bool": "bool_", "bool8": "bool_", "float_": "float64",
-    "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "Inf": "inf", "NaN": "nan",
-    "infty": "inf", "product": "prod", "alltrue": "all", "sometrue": "any", "in1d": "isin",
-    "cumproduct": "cumprod", "asscalar": "ndarray.item",
+    "bool": "bool_", "bool8": "bool_", "unicode_": "str_", "string_": "bytes_", "Inf": "inf",
+    "infty": "inf", "product": "prod", "asscalar": "ndarray.item",
 }  # fmt: skip
 
 
@@ -65,7 +61,7 @@ EVERYWHERE = (
     (re.compile(r"^(\s*)import imp$", re.M), rf"\1import {__package__}.dropped as imp"),
     # Packages of the API that many programs do without.
     (
-        re.compile(rf"^  from ({late.ESTIMATOR}|{late.KERAS}) import (estimator|keras)$", re.M),
+        re.compile(r"^  from (tensorflow_\w+\.python\.(\w+)\.api\._v\d) import \2$", re.M),
         lambda match: f"  {match[2]} = {_LATE}.package('{match[1]}.{match[2]}')",
     ),
     (re.compile(r"\b_?inspect\.(getargspec|ArgSpec)\b"), lambda match: f"{_DROPPED}.{match[1]}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import shutil
 from collections.abc import Callable
@@ -101,24 +102,17 @@ class WritableFile:
         return Status()
 
 
-class ReadableFile:
+class ReadableFile(io.BufferedReader):
     """A file that is read from a place on."""
 
     def __init__(self, path: str, *_: Any) -> None:
-        self._file: IO[bytes] = open(path, "rb")  # noqa: SIM115
+        super().__init__(io.FileIO(path))
 
-    def read(self, count: int, *_: Any) -> bytes:
-        """The next bytes."""
-        return self._file.read(count)
-
-    def ReadLineAsString(self) -> bytes:  # noqa: N802
-        return self._file.readline()
-
-    def Tell(self) -> int:  # noqa: N802
-        return self._file.tell()
+    ReadLineAsString = io.BufferedReader.readline
+    Tell = io.BufferedReader.tell
 
     def Seek(self, place: int) -> Status:  # noqa: N802
-        self._file.seek(place)
+        self.seek(place)
         return Status()
 
 
@@ -140,5 +134,5 @@ for _name, _function, _count in (
     export(_name)(on_paths(_function, _count))
 
 export("AppendToFile")(lambda data, file, *_: file.append(data))
-export("ReadFromStream")(ReadableFile.read)
+export("ReadFromStream")(lambda file, count, *_: file.read(count))
 export("FileStatistics")(SimpleNamespace)

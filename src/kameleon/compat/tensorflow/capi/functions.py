@@ -81,7 +81,7 @@ def from_graph(
     for given in inputs:
         argument = made.signature.input_arg.add(name=taken.argument(given.oper.name))
         argument.type = given.oper.types[given.index]
-        values[given.oper, given.index] = argument.name
+        values[given.value] = argument.name
     arguments = {given.oper for given in inputs}
     nodes = graph.operations if body is None else sorted(body, key=lambda node: node.serial)
     nodes = [node for node in nodes if node not in arguments]
@@ -138,4 +138,4 @@ def _add_results(
         name = told if output_names else names.argument(told)
         result = made.signature.output_arg.add(name=name)
         result.type = given.oper.types[given.index]
-        made.ret[name] = values[given.oper, given.index]
+        made.ret[name] = values[given.value]

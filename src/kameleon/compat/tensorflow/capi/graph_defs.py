@@ -134,7 +134,7 @@ def _set_prefix(options: Import, prefix: str | bytes) -> None:
 
 @export("TF_ImportGraphDefOptionsAddInputMapping")
 def _map_input(options: Import, name: str | bytes, index: int, given: Output) -> None:
-    options.values[as_text(name), index] = (given.oper, given.index)
+    options.values[as_text(name), index] = given.value
 
 
 @export("TF_ImportGraphDefOptionsRemapControlDependency")

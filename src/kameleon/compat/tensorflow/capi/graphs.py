@@ -21,6 +21,11 @@ class Output:
     oper: Operation
     index: int
 
+    @property
+    def value(self) -> Value:
+        """The same as the graph has it."""
+        return self.oper, self.index
+
 
 export("TF_Output")(Output)
 export("TF_Input")(type("TF_Input", (), {"__slots__": ("oper", "index")}))
@@ -54,19 +59,9 @@ def _set_device(*arguments: Any) -> None:
     operation.device = device
 
 
-@export("TF_AddInput")
-def _add_input(operation: Operation, given: Output) -> None:
-    operation.inputs.append((given.oper, given.index))
-
-
-@export("TF_AddInputList")
-def _add_inputs(operation: Operation, given: Sequence[Output]) -> None:
-    operation.inputs += [(each.oper, each.index) for each in given]
-
-
-@export("TF_AddControlInput")
-def _add_control(operation: Operation, before: Operation) -> None:
-    operation.control.append(before)
+export("TF_AddInput")(lambda operation, given: operation.inputs.append(given.value))
+export("TF_AddInputList")(lambda operation, given: operation.inputs.extend(x.value for x in given))
+export("TF_AddControlInput")(lambda operation, before: operation.control.append(before))
 
 
 @export("TF_SetAttrValueProto")
@@ -86,10 +81,7 @@ def finish(operation: Operation) -> Operation:
     if operation.name in graph.by_name:
         message = f"Duplicate node name in graph: '{operation.name}'"
         raise failure("INVALID_ARGUMENT", message)
-    operation.definition = definition
-    for attribute in definition.attr:
-        if attribute.name not in operation.attributes and attribute.HasField("default_value"):
-            operation.attributes[attribute.name] = attribute.default_value
+    operation.define(definition)
     operation.types = types_of(operation, definition.output_arg)
     operation.shapes = shapes.infer(operation)
     operation.consumers = [[] for _ in operation.types]
@@ -115,6 +107,10 @@ export("TF_OperationOpType")(lambda operation: operation.type)
 export("TF_OperationGetControlInputs_wrapper")(lambda operation: list(operation.control))
 export("TF_OperationGetControlOutputs_wrapper")(lambda operation: list(operation.controlled))
 export("GetOperationInputs")(lambda operation: [output(*value) for value in operation.inputs])
+export("TF_OperationOutputConsumers_wrapper")(
+    lambda given: [operation.name for operation, _ in given.oper.consumers[given.index]]
+)
+export("TF_TryEvaluateConstant_wrapper")(lambda graph, given: known_value(*given.value))
 export("TF_OperationGetAttrType")(lambda operation, name: operation.attributes[name].type)
 
 
@@ -122,11 +118,6 @@ export("TF_OperationGetAttrType")(lambda operation, name: operation.attributes[n
 def _input_type(given: Output) -> int:
     source, index = given.oper.inputs[given.index]
     return source.types[index]
-
-
-@export("TF_OperationOutputConsumers_wrapper")
-def _consumers(given: Output) -> list[str]:
-    return [operation.name for operation, _ in given.oper.consumers[given.index]]
 
 
 @export("TF_OperationGetAttrValueProto")
@@ -191,7 +182,7 @@ def _remove_control(graph: Graph, operation: Operation) -> None:
 
 @export("UpdateEdge")
 def _update_edge(graph: Graph, source: Output, target: Any) -> None:
-    replace_input(target.oper, target.index, (source.oper, source.index))
+    replace_input(target.oper, target.index, source.value)
     target.oper.numbered.add(target.index)
 
 
@@ -207,7 +198,7 @@ def replace_input(operation: Operation, place: int, value: Value) -> None:
 @export("AddWhileInputHack")
 def _add_loop_input(graph: Graph, source: Output, operation: Operation) -> None:
     source.oper.consumers[source.index].append((operation, len(operation.inputs)))
-    operation.inputs.append((source.oper, source.index))
+    operation.inputs.append(source.value)
     operation.numbered.update(range(len(operation.inputs)))
     graph.version += 1
 
@@ -232,17 +223,12 @@ def _set_shape(graph: Graph, given: Output, sizes: Sequence[int], is_unknown: bo
     given.oper.shapes[given.index] = found
 
 
-@export("TF_TryEvaluateConstant_wrapper")
-def _constant_value(graph: Graph, given: Output) -> Any:
-    return known_value(given.oper, given.index)
-
-
 @export("GetHandleShapeAndType")
 def _handle_data(graph: Graph, given: Output) -> bytes:
     known = given.oper.handles.get(given.index)
     if known is not None:
         return known
-    pairs = behind(given.oper, given.index)
+    pairs = behind(*given.value)
     return _described(pairs) if pairs else b""
 
 

@@ -25,9 +25,7 @@ def _new(graph: Graph, options: Any) -> Any:
     return Session(graph, seconds or None)
 
 
-@export("TF_CloseSession", "TF_DeleteSession")
-def _close(session: Any) -> None:
-    session.close()
+export("TF_CloseSession", "TF_DeleteSession")(lambda session: session.close())
 
 
 @export("TF_SessionRun_wrapper")
@@ -39,11 +37,11 @@ def _run(
     targets: Sequence[Operation],
     metadata: Any,
 ) -> list[Any]:
-    fed = {(key.oper, key.index): value for key, value in feeds.items()}
-    wanted = [(f.oper, f.index) for f in fetches]
+    fed = {key.value: value for key, value in feeds.items()}
+    wanted = [each.value for each in fetches]
     asked = _settings().RunOptions.FromString(options.data) if options else None
     results: list[Any] = session.run(fed, wanted, list(targets), _seconds(asked))
-    tell(metadata, asked, session.graph, fed, [*(f.oper for f in fetches), *targets])
+    tell(metadata, asked, session.graph, fed, [*(each.oper for each in fetches), *targets])
     return results
 
 
@@ -88,9 +86,7 @@ def _make_callable(session: Any, buffer: Any) -> Callable[..., list[Any]]:
     return call
 
 
-@export("TF_SessionRunCallable")
-def _run_callable(session: Any, call: Any, values: Sequence[Any], metadata: Any) -> Any:
-    return call(values, metadata)
+export("TF_SessionRunCallable")(lambda session, call, values, metadata: call(values, metadata))
 
 
 # Devices ----------------------------------------------------------------------------------------

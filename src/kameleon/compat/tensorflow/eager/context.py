@@ -60,9 +60,8 @@ def _add_definition(context: Context, data: bytes, size: int) -> None:
     _add(context, LibraryFunction(messages("function_pb2").FunctionDef.FromString(data)))
 
 
-@export("TFE_ContextHasFunction")
-def _has(context: Context, name: str | bytes) -> bool:
-    return as_text(name) in context.functions
+export("TFE_ContextHasFunction")(lambda context, name: as_text(name) in context.functions)
+export("TFE_ContextClearCaches")(lambda context: context.kernels.clear())
 
 
 @export("TFE_ContextRemoveFunction")
@@ -75,11 +74,6 @@ def _remove(context: Context, name: str | bytes) -> None:
     context.functions.pop(text, None)
     for key in [key for key in context.kernels if key[0] == text]:
         del context.kernels[key]
-
-
-@export("TFE_ContextClearCaches")
-def _clear(context: Context) -> None:
-    context.kernels.clear()
 
 
 @export("TFE_ContextExportRunMetadata")

@@ -19,7 +19,7 @@ from ..operations.demands import DEMANDS, demand
 from ..operations.drawing import is_seeded
 from ..operations.values import NeedsValueError, is_text, origins
 from ..running.expansion import is_call
-from ..running.prepared import Prepared, call
+from ..running.prepared import Prepared
 from ..variables import Reference, Store
 from .signatures import Signature
 from .tensors import result
@@ -125,13 +125,10 @@ class Kernel:
         draws = "seed2" in signature.attributes
         name = context.unused(name) if draws else name  # random numbers of its own
         self.operation = made = Operation(graph, signature.name, name)
-        made.definition = signature.definition
         for name, value in zip(pairs[::2], pairs[1::2], strict=True):
             if name in signature.attributes:
                 made.attributes[name] = signature.message(name, value)
-        for attribute in signature.definition.attr:
-            if attribute.name not in made.attributes and attribute.HasField("default_value"):
-                made.attributes[attribute.name] = attribute.default_value
+        made.define(signature.definition)
         made.inputs = [(_input(graph, at, number), 0) for at, number in enumerate(numbers)]
         self._demand(numbers)
         made.types = types_of(made, signature.definition.output_arg)
@@ -176,7 +173,7 @@ class Kernel:
     def _chosen(self) -> Callable[[list[Any]], list[Any]]:
         made = self.operation
         if made.type in made.graph.functions:
-            return self._called
+            return self._on_host
         if made.definition.is_stateful and any(kind in HANDLES for kind in made.types):
             return self._anew
         if is_call(made):
@@ -199,11 +196,6 @@ class Kernel:
     def _on_host(self, values: list[Any]) -> list[Any]:
         return table.run_to_end(self._store, self.operation, values)
 
-    def _called(self, values: list[Any]) -> list[Any]:
-        """Run the function that is called by its name as a type."""
-        made = self.operation
-        return call(self._store, made.graph, made.type, values, made.attributes)
-
     def _expanded(self, values: list[Any]) -> list[Any]:
         """Run the functions that the operation calls."""
         made = self.operation
@@ -216,14 +208,10 @@ class Kernel:
     def _anew(self, values: list[Any]) -> list[Any]:
         """Run what makes a thing that is kept, under a name that nothing else has."""
         old = self.operation
-        made = Operation(old.graph, old.type, self._context.unused(old.type))
-        made.attributes, made.definition = dict(old.attributes), old.definition
+        made = old.like(old.graph, self._context.unused(old.type))
         made.inputs = old.inputs
-        made.types, made.shapes = old.types, old.shapes
         if old.attribute("shared_name") == ANONYMOUS:
-            made.attributes["shared_name"] = type(old.attributes["shared_name"])(
-                s=made.name.encode()
-            )
+            made.known = {**old.known, "shared_name": made.name.encode()}
         if not table.is_compiled(made):
             return table.run_to_end(self._store, made, values)
         return table.lowered(Detached(self._store, values), made, values)

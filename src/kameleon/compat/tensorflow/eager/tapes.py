@@ -78,7 +78,7 @@ class Tape:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that are watched, in the order in which they were made."""
-        return tuple(variable for _, variable in sorted(self._variables.items(), key=_first))
+        return tuple(self._variables[name] for name in sorted(self._variables))
 
     def should_record(self, inputs: Sequence[Any]) -> bool:
         """Whether any of these tensors is followed."""
@@ -153,10 +153,6 @@ class Tape:
                 found.setdefault(name, []).append(slope)
 
 
-def _first(pair: tuple[int, Any]) -> int:
-    return pair[0]
-
-
 def type_of(tensor: Any) -> int:
     """The number of a tensor's type, eager or in a graph."""
     if type(tensor) is Kind.tensor:
@@ -220,6 +216,8 @@ def _new(is_persistent: bool, follows_variables: bool) -> Tape:
 
 export("TFE_Py_TapeSetAdd")(lambda tape: THREAD.tapes.append(tape))
 export("TFE_Py_TapeSetIsEmpty")(lambda: not is_recording())
+export("TFE_Py_TapeSetStopOnThread")(lambda: setattr(THREAD, "is_stopped", True))
+export("TFE_Py_TapeSetRestartOnThread")(lambda: setattr(THREAD, "is_stopped", False))
 export("TFE_Py_TapeSetIsStopped")(lambda: THREAD.is_stopped)
 export("TFE_Py_TapeWatchedVariables")(lambda tape: tape.variables)
 export("TFE_Py_TapeWatchVariable")(Tape.watch_variable)
@@ -230,16 +228,6 @@ export("TFE_Py_TapeSetDeleteTrace")(lambda number: None)
 def _remove(tape: Tape) -> None:
     if tape in THREAD.tapes:
         THREAD.tapes.remove(tape)
-
-
-@export("TFE_Py_TapeSetStopOnThread")
-def _stop() -> None:
-    THREAD.is_stopped = True
-
-
-@export("TFE_Py_TapeSetRestartOnThread")
-def _restart() -> None:
-    THREAD.is_stopped = False
 
 
 @export("TFE_Py_TapeWatch")
